@@ -1,0 +1,39 @@
+//! The command line: one file per subcommand, options they share, exit status.
+
+mod exit;
+mod options;
+
+use clap::{Parser, Subcommand};
+
+pub use exit::Exit;
+pub use options::SharedOptions;
+
+/// Proves concurrent programs robust against x86-TSO for any number of threads.
+#[derive(Debug, Parser)]
+#[command(name = "palisade", version, about, propagate_version = true)]
+pub struct CommandLine {
+    #[command(flatten)]
+    shared: SharedOptions,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {}
+
+/// Runs the command line of this process.
+pub fn main() -> std::process::ExitCode {
+    let command_line = CommandLine::parse();
+    run(&command_line).into()
+}
+
+/// Runs a parsed command line.
+pub fn run(command_line: &CommandLine) -> Exit {
+    let _shared = &command_line.shared;
+    match command_line.command {}
+}
+
+/// The command line's definition, for completions and man pages.
+pub fn definition() -> clap::Command {
+    <CommandLine as clap::CommandFactory>::command()
+}

@@ -1,0 +1,98 @@
+//! Options every subcommand has.
+
+use crate::limits::Limits;
+use clap::{Args, ValueEnum};
+use std::time::Duration;
+
+/// When to colour the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// When it goes to a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Options every subcommand has.
+#[derive(Clone, Debug, Args)]
+pub struct SharedOptions {
+    /// Print one JSON document on standard output and nothing else there.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Stop after so long and answer `unknown`: `90`, `90s`, `500ms`, `2m`, `1h`.
+    #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+    /// Stop when the process holds more memory than this: `500M`, `2G` (powers of 1024).
+    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size)]
+    pub memory: Option<u64>,
+    /// Worker threads; the number of processors when left out. Answers do not depend on it.
+    #[arg(long, short = 'j', global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// Say more; twice for more still.
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Say only what was asked for: no progress, no hints.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// When to colour the output.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: ColorChoice,
+}
+
+impl SharedOptions {
+    /// The limits these options set, from now on.
+    pub fn limits(&self) -> Limits {
+        let mut limits = Limits::none();
+        if let Some(timeout) = self.timeout {
+            limits = limits.with_timeout(timeout);
+        }
+        if let Some(memory) = self.memory {
+            limits = limits.with_memory(memory);
+        }
+        limits
+    }
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: f64 = digits.parse().map_err(|_| format!("`{text}` is not a time; try `90s`, `2m` or `500ms`"))?;
+    let seconds = match &text[digits.len()..] {
+        "" | "s" => number,
+        "ms" => number / 1000.0,
+        "m" | "min" => number * 60.0,
+        "h" => number * 3600.0,
+        unit => return Err(format!("unknown unit `{unit}`; use ms, s, m or h")),
+    };
+    Duration::try_from_secs_f64(seconds).map_err(|_| format!("`{text}` is not a time that can be waited for"))
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits.parse().map_err(|_| format!("`{text}` is not a size; try `500M` or `2G`"))?;
+    let shift = match &text[digits.len()..] {
+        "" | "B" => 0,
+        "K" | "KiB" | "k" => 10,
+        "M" | "MiB" => 20,
+        "G" | "GiB" => 30,
+        "T" | "TiB" => 40,
+        unit => return Err(format!("unknown unit `{unit}`; use K, M, G or T")),
+    };
+    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is larger than any memory"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes() {
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("2m"), Ok(Duration::from_secs(120)));
+        assert!(parse_duration("-1").is_err());
+        assert_eq!(parse_size("2G"), Ok(2 << 30));
+        assert!(parse_size("99999999999T").is_err());
+    }
+}

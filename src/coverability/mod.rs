@@ -1,0 +1,1 @@
+//! Coverability of Petri nets: strategies behind one trait, portfolio, reductions, certificates.

@@ -1,0 +1,83 @@
+//! Evidence about nets: why a target cannot be covered, or a run that covers it (DESIGN "Coverability").
+
+use crate::net::{Count, OmegaCount, PlaceId, TransitionId};
+use num_bigint::BigInt;
+
+/// A marking, sparse: places not listed hold no token. Sorted by place.
+pub type TokenMarking = Vec<(PlaceId, Count)>;
+
+/// An ω-marking, sparse: places not listed hold no token. Sorted by place.
+pub type OmegaMarking = Vec<(PlaceId, OmegaCount)>;
+
+/// Integer weights on places, sparse: places not listed weigh 0. Sorted by place.
+pub type PlaceWeights = Vec<(PlaceId, BigInt)>;
+
+/// Why no target of a query can be covered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NetCertificate {
+    /// A downward-closed set, the union of the down-sets of these ω-markings: it contains the initial marking, is
+    /// closed under every transition and meets no target.
+    Downward {
+        /// The ω-markings, none below another.
+        markings: Vec<OmegaMarking>,
+    },
+    /// An upward-closed set given by its basis: every target lies in it, every minimal predecessor of a basis marking
+    /// lies in it or wholly outside the invariant, and no initial marking lies in it.
+    Upward {
+        /// The minimal markings.
+        basis: Vec<TokenMarking>,
+        /// What every reachable marking satisfies; predecessors outside it are left out.
+        invariant: Invariant,
+    },
+    /// For each target of the query, in order, a reason why no reachable marking covers it.
+    Separator {
+        /// Places that no reachable marking marks, a siphon without tokens: every transition that puts a token into
+        /// one of them takes one from one of them. Transitions that take from the siphon never fire.
+        siphon: Vec<PlaceId>,
+        /// One per target.
+        refutations: Vec<Refutation>,
+    },
+}
+
+/// What every reachable marking satisfies, checkable by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Invariant {
+    /// Places that no reachable marking marks (as in [`NetCertificate::Separator`]).
+    pub siphon: Vec<PlaceId>,
+    /// Separators: a marking is outside the invariant when one of them refutes it as a target.
+    pub refutations: Vec<Refutation>,
+}
+
+/// A linear separator with traps, as Farkas' lemma gives it for the state equation.
+///
+/// Write `y` for `weights`, and `Q_i`, `z_i` for the traps with their multipliers. It is valid when `y·(post − pre) ≤ 0`
+/// for every transition that takes nothing from the siphon, `y_p ≤ 0` wherever the initial marking is ω outside the
+/// siphon, every `Q_i` is a trap (every transition, those that take from the siphon excepted, that takes from it puts
+/// into it) marked initially, and `z_i ≥ 0`. It refutes a target `g` when `y_p − Σ_{i: p ∈ Q_i} z_i ≥ 0` for every place
+/// outside the siphon and `Σ_p (y_p − Σ_{i: p ∈ Q_i} z_i)·g_p + Σ_i z_i > y·m0` (sums over places outside the siphon), or
+/// when `g` demands a token in the siphon.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refutation {
+    /// The weights `y`.
+    pub weights: PlaceWeights,
+    /// The traps with their multipliers.
+    pub traps: Vec<WeightedTrap>,
+}
+
+/// A trap that is marked initially, with its multiplier in a [`Refutation`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeightedTrap {
+    /// The places of the trap, sorted.
+    pub places: Vec<PlaceId>,
+    /// The multiplier, at least 0.
+    pub multiplier: BigInt,
+}
+
+/// A firing sequence that covers a target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NetRun {
+    /// How many tokens the places that are initially ω start with; places not listed start with none.
+    pub initial_choice: TokenMarking,
+    /// Transitions in order, each with the number of times it fires in a row (at least 1).
+    pub firings: Vec<(TransitionId, Count)>,
+}

@@ -1,0 +1,108 @@
+//! Budgets: time, memory and interruption, and why a run stopped.
+//!
+//! Every long computation takes a [`Limits`] and asks it now and then. A budget that runs out is a [`StopReason`],
+//! never an error and never a verdict.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Why a computation stopped before it had an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StopReason {
+    /// The time limit was reached.
+    Timeout,
+    /// The memory limit was reached.
+    Memory,
+    /// The user interrupted it, or another worker already had the answer.
+    Interrupted,
+    /// The method itself can say no more (an incomplete strategy that neither proved nor refuted).
+    Inconclusive,
+}
+
+impl std::fmt::Display for StopReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Timeout => "the time limit was reached",
+            Self::Memory => "the memory limit was reached",
+            Self::Interrupted => "interrupted",
+            Self::Inconclusive => "the strategy is inconclusive here",
+        })
+    }
+}
+
+/// The budget of a computation; cheap to clone, clones share the interruption.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// When to stop.
+    deadline: Option<Instant>,
+    /// Resident bytes of the process not to exceed.
+    memory: Option<u64>,
+    /// Flags any of which stops the computation.
+    interrupts: Vec<Arc<AtomicBool>>,
+}
+
+impl Limits {
+    /// No limits.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Stop after `duration` from now (the earlier of this and a deadline already set).
+    #[must_use]
+    pub fn with_timeout(mut self, duration: Duration) -> Self {
+        let deadline = Instant::now() + duration;
+        self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
+        self
+    }
+
+    /// Stop when the process holds more than `bytes` resident.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(self.memory.map_or(bytes, |less| less.min(bytes)));
+        self
+    }
+
+    /// Stop when the flag is raised, besides flags already there.
+    #[must_use]
+    pub fn with_interrupt(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.interrupts.push(flag);
+        self
+    }
+
+    /// Whether to stop, and why. Costs a clock reading and a look at the process's memory: ask every thousand steps.
+    pub fn check(&self) -> Result<(), StopReason> {
+        if self.interrupts.iter().any(|flag| flag.load(Ordering::Relaxed)) {
+            return Err(StopReason::Interrupted);
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(StopReason::Timeout);
+        }
+        if let Some(limit) = self.memory
+            && resident_bytes().is_some_and(|resident| resident > limit)
+        {
+            return Err(StopReason::Memory);
+        }
+        Ok(())
+    }
+
+    /// The time left, when there is a deadline.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// The resident memory of this process in bytes, where the system tells (Linux).
+pub fn resident_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * 4096)
+}
+
+/// The peak resident memory of this process in bytes, where the system tells (Linux).
+pub fn peak_resident_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kilobytes: u64 = line.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes * 1024)
+}

@@ -1,0 +1,5 @@
+//! The `palisade` command.
+
+fn main() -> std::process::ExitCode {
+    palisade::cli::main()
+}

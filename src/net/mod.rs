@@ -1,0 +1,13 @@
+//! Petri nets, markings and ω-markings, units; readers and writers of the field's formats.
+//!
+//! A [`Net`] is a place/transition net with an initial marking that may leave places unbounded (ω, mist's `>=`), and
+//! optional units: sets of places that always hold exactly one token together. A [`Query`] asks whether one of its
+//! targets can be covered. This room knows nothing of programs.
+
+mod count;
+mod ids;
+mod model;
+
+pub use count::{Count, OmegaCount};
+pub use ids::{PlaceId, TransitionId};
+pub use model::{Arcs, Net, Place, Problem, Query, Target, Transition};

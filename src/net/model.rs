@@ -1,0 +1,117 @@
+//! The net, its initial marking and the coverability query.
+
+use super::count::{Count, OmegaCount};
+use super::ids::{PlaceId, TransitionId};
+
+/// Weighted arcs to or from one transition: sorted by place, each place once, weights at least 1.
+pub type Arcs = Vec<(PlaceId, Count)>;
+
+/// A place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its name for people; unique in the net.
+    pub name: String,
+}
+
+/// A transition: takes its preset, puts its postset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transition {
+    /// Its name for people.
+    pub name: String,
+    /// Tokens needed and taken.
+    pub pre: Arcs,
+    /// Tokens put.
+    pub post: Arcs,
+}
+
+/// A place/transition net with its initial marking.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Net {
+    /// The net's name.
+    pub name: String,
+    /// The places.
+    pub places: Vec<Place>,
+    /// The transitions.
+    pub transitions: Vec<Transition>,
+    /// The initial marking, indexed by place; ω stands for any number of tokens, so that the net has many initial
+    /// markings (mist's `p >= 0`; a `p >= k` is the same for coverability, as any number includes the larger ones).
+    pub initial: Vec<OmegaCount>,
+    /// Sets of places that together hold exactly one token in every reachable marking, where this is known.
+    pub units: Vec<Vec<PlaceId>>,
+}
+
+/// A marking to be covered: at least so many tokens on each of these places (sorted, each place once, at least 1).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    /// The demands; none means that every marking covers the target.
+    pub demands: Arcs,
+}
+
+/// A coverability question: can one of the targets be covered?
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// The alternatives.
+    pub targets: Vec<Target>,
+}
+
+/// A net with its question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problem {
+    /// The net.
+    pub net: Net,
+    /// The question.
+    pub query: Query,
+}
+
+impl Net {
+    /// Adds a place with an initial count.
+    pub fn add_place(&mut self, name: impl Into<String>, initial: OmegaCount) -> PlaceId {
+        let id = PlaceId::from_index(self.places.len());
+        self.places.push(Place { name: name.into() });
+        self.initial.push(initial);
+        id
+    }
+
+    /// Adds a transition; the arcs may come in any order and are merged by place.
+    pub fn add_transition(&mut self, name: impl Into<String>, pre: Arcs, post: Arcs) -> TransitionId {
+        let id = TransitionId::from_index(self.transitions.len());
+        self.transitions.push(Transition { name: name.into(), pre: normalized(pre), post: normalized(post) });
+        id
+    }
+
+    /// All places' ids.
+    pub fn place_ids(&self) -> impl Iterator<Item = PlaceId> + use<> {
+        (0..self.places.len()).map(PlaceId::from_index)
+    }
+
+    /// All transitions with their ids.
+    pub fn transition_ids(&self) -> impl Iterator<Item = (TransitionId, &Transition)> {
+        self.transitions.iter().enumerate().map(|(index, transition)| (TransitionId::from_index(index), transition))
+    }
+}
+
+impl Target {
+    /// A target from demands in any order.
+    pub fn new(demands: Arcs) -> Self {
+        Self { demands: normalized(demands) }
+    }
+
+    /// Whether a marking, given by place, covers the target.
+    pub fn is_covered_by(&self, marking: &[OmegaCount]) -> bool {
+        self.demands.iter().all(|(place, count)| marking[place.index()].covers(count))
+    }
+}
+
+/// Arcs sorted by place, merged, without zeros.
+fn normalized(mut arcs: Arcs) -> Arcs {
+    arcs.sort_by_key(|(place, _)| *place);
+    let mut merged: Arcs = Vec::with_capacity(arcs.len());
+    for (place, count) in arcs {
+        match merged.last_mut() {
+            Some((last, sum)) if *last == place => *sum = sum.plus(&count),
+            _ if count.is_zero() => {}
+            _ => merged.push((place, count)),
+        }
+    }
+    merged
+}

@@ -1,0 +1,132 @@
+//! Instructions: what a thread does between two labels.
+
+use super::expression::Expression;
+use super::ids::{LabelId, RegisterId};
+use super::source::Span;
+
+/// What an instruction does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// `register <- mem[address]`.
+    Load {
+        /// The register written.
+        register: RegisterId,
+        /// The address read.
+        address: Expression,
+    },
+    /// `mem[address] <- value`.
+    Store {
+        /// The address written.
+        address: Expression,
+        /// The value written.
+        value: Expression,
+    },
+    /// `mfence`: executable when the store buffer is empty.
+    Fence,
+    /// `register <- value`.
+    Assign {
+        /// The register written.
+        register: RegisterId,
+        /// The value.
+        value: Expression,
+    },
+    /// `register <- *`: any value of the domain.
+    Havoc {
+        /// The register written.
+        register: RegisterId,
+    },
+    /// `assert e` (also `assume e`): blocks while `e` is 0.
+    Assume(Expression),
+    /// Nothing.
+    Nop,
+    /// `register <- cas(mem[address], expected, new)`: returns the old value; a load only when it fails.
+    Cas {
+        /// The register that receives the old value, if any.
+        register: Option<RegisterId>,
+        /// The address.
+        address: Expression,
+        /// The value it must have.
+        expected: Expression,
+        /// The value it then gets.
+        new: Expression,
+    },
+    /// A locked read-modify-write that always stores: `xchg`, `fetch_add` and every other function of the old value
+    /// ([`Expression::Old`]). Returns the old value.
+    Rmw {
+        /// The register that receives the old value, if any.
+        register: Option<RegisterId>,
+        /// The address.
+        address: Expression,
+        /// The value stored, an expression that may read the old one.
+        new: Expression,
+    },
+    /// `lock`: opens a locked section.
+    Lock,
+    /// `unlock`: closes it.
+    Unlock,
+    /// `ensure e`: a property, violated when `e` is 0. No effect on the computation.
+    Ensure(Expression),
+    /// `fail`: a property violated by being reached. A thread does not go on from it.
+    Fail,
+}
+
+impl Action {
+    /// Whether the action touches neither memory, the store buffer nor the lock.
+    pub fn is_local(&self) -> bool {
+        matches!(
+            self,
+            Self::Assign { .. } | Self::Havoc { .. } | Self::Assume(_) | Self::Nop | Self::Ensure(_) | Self::Fail
+        )
+    }
+
+    /// Whether the action needs an empty store buffer: `mfence` and everything locked.
+    pub fn drains_buffer(&self) -> bool {
+        matches!(self, Self::Fence | Self::Cas { .. } | Self::Rmw { .. } | Self::Lock | Self::Unlock)
+    }
+
+    /// The address expression of a memory access.
+    pub fn address(&self) -> Option<&Expression> {
+        match self {
+            Self::Load { address, .. }
+            | Self::Store { address, .. }
+            | Self::Cas { address, .. }
+            | Self::Rmw { address, .. } => Some(address),
+            _ => None,
+        }
+    }
+
+    /// The register written, if any.
+    pub fn written_register(&self) -> Option<RegisterId> {
+        match self {
+            Self::Load { register, .. } | Self::Assign { register, .. } | Self::Havoc { register } => Some(*register),
+            Self::Cas { register, .. } | Self::Rmw { register, .. } => *register,
+            _ => None,
+        }
+    }
+
+    /// The expressions the action evaluates.
+    pub fn expressions(&self) -> Vec<&Expression> {
+        match self {
+            Self::Load { address, .. } => vec![address],
+            Self::Store { address, value } => vec![address, value],
+            Self::Assign { value, .. } => vec![value],
+            Self::Assume(condition) | Self::Ensure(condition) => vec![condition],
+            Self::Cas { address, expected, new, .. } => vec![address, expected, new],
+            Self::Rmw { address, new, .. } => vec![address, new],
+            Self::Fence | Self::Havoc { .. } | Self::Nop | Self::Lock | Self::Unlock | Self::Fail => vec![],
+        }
+    }
+}
+
+/// A labelled instruction `source: action; goto target;`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// The label it stands at.
+    pub source: LabelId,
+    /// The label it goes to.
+    pub target: LabelId,
+    /// What it does.
+    pub action: Action,
+    /// The text of the instruction, from its label to its end.
+    pub span: Span,
+}

@@ -1,0 +1,106 @@
+//! Threads: templates of control flow with a number of copies.
+
+use super::domain::Value;
+use super::ids::{InstructionId, LabelId, RegisterId};
+use super::instruction::Instruction;
+use super::source::Span;
+
+/// How many copies of a thread there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Copies {
+    /// Exactly so many; 1 unless the text says otherwise, 0 leaves the thread out.
+    Exactly(u32),
+    /// Any number, `[*]`.
+    Any,
+}
+
+impl std::fmt::Display for Copies {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exactly(count) => write!(f, "{count}"),
+            Self::Any => write!(f, "*"),
+        }
+    }
+}
+
+/// A label of a thread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    /// The name as written.
+    pub name: String,
+    /// Where it first stands.
+    pub span: Span,
+    /// The cost of a fence here, from an `@cost(x)` annotation.
+    pub fence_cost: Option<f64>,
+}
+
+/// A register of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// The name as written.
+    pub name: String,
+    /// Its value at the start, 0 unless a litmus test says otherwise.
+    pub initial: Value,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A thread: a control-flow automaton over labels.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// The thread's name.
+    pub name: String,
+    /// Where the name stands.
+    pub span: Span,
+    /// How many copies run.
+    pub copies: Copies,
+    /// Its registers.
+    pub registers: Vec<Register>,
+    /// Its labels, in order of appearance.
+    pub labels: Vec<Label>,
+    /// Where it starts.
+    pub initial: LabelId,
+    /// Its instructions, in program order of the text.
+    pub instructions: Vec<Instruction>,
+}
+
+impl Thread {
+    /// The label with the given id.
+    pub fn label(&self, id: LabelId) -> &Label {
+        &self.labels[id.index()]
+    }
+
+    /// The instruction with the given id.
+    pub fn instruction(&self, id: InstructionId) -> &Instruction {
+        &self.instructions[id.index()]
+    }
+
+    /// All instructions with their ids, in text order.
+    pub fn instruction_ids(&self) -> impl Iterator<Item = (InstructionId, &Instruction)> {
+        self.instructions.iter().enumerate().map(|(index, instruction)| (InstructionId::from_index(index), instruction))
+    }
+
+    /// For each label, the instructions that stand at it, in text order.
+    pub fn instructions_by_label(&self) -> Vec<Vec<InstructionId>> {
+        let mut by_label = vec![Vec::new(); self.labels.len()];
+        for (id, instruction) in self.instruction_ids() {
+            by_label[instruction.source.index()].push(id);
+        }
+        by_label
+    }
+
+    /// The label with the given name.
+    pub fn label_named(&self, name: &str) -> Option<LabelId> {
+        self.labels.iter().position(|label| label.name == name).map(LabelId::from_index)
+    }
+
+    /// The register with the given name.
+    pub fn register_named(&self, name: &str) -> Option<RegisterId> {
+        self.registers.iter().position(|register| register.name == name).map(RegisterId::from_index)
+    }
+
+    /// The registers' initial values.
+    pub fn initial_registers(&self) -> Vec<Value> {
+        self.registers.iter().map(|register| register.initial).collect()
+    }
+}

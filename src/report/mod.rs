@@ -1,0 +1,1 @@
+//! Reports: text, JSON and pictures of verdicts and witnesses.

@@ -1,0 +1,1 @@
+//! Robustness: attacks, instrumentation, counter abstraction, verdicts and witnesses.

@@ -1,0 +1,1 @@
+//! Operational SC and TSO: step relations, computations, traces, happens-before.

@@ -1,0 +1,1 @@
+//! The trusted reader of evidence.

@@ -166,11 +166,14 @@ fn unary(operator: UnaryOperator, operand: i128) -> Result<i128, EvaluationError
         UnaryOperator::Not => i128::from(operand == 0),
         UnaryOperator::Negate => operand.checked_neg().ok_or(EvaluationError::Overflow)?,
         UnaryOperator::Complement => !operand,
-        UnaryOperator::Truncate { bits, signed } => {
-            let low = operand & ((1i128 << bits) - 1);
-            if signed && low >> (bits - 1) != 0 { low - (1i128 << bits) } else { low }
-        }
+        UnaryOperator::Truncate { bits, signed } => truncate(operand, bits, signed),
     })
+}
+
+/// The low `bits` bits (1 to 64) of a number, read as a two's-complement number when `signed`.
+pub(crate) fn truncate(number: i128, bits: u8, signed: bool) -> i128 {
+    let low = number & ((1i128 << bits) - 1);
+    if signed && low >> (bits - 1) != 0 { low - (1i128 << bits) } else { low }
 }
 
 fn binary(operator: BinaryOperator, left: i128, right: i128) -> Result<i128, EvaluationError> {

@@ -5,6 +5,7 @@
 //! domain its values live in. Names are resolved to index types over arenas; source positions stay attached as
 //! [`Span`]s. This room depends on no other.
 
+mod condition;
 mod domain;
 mod expression;
 mod ids;
@@ -12,6 +13,7 @@ mod instruction;
 mod source;
 mod thread;
 
+pub use condition::{Condition, Observable, Operand, Place, Proposition, Quantifier};
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
 pub use expression::{BinaryOperator, Expression, UnaryOperator};
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};

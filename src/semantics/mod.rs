@@ -1,1 +1,5 @@
 //! Operational SC and TSO: step relations, computations, traces, happens-before.
+
+mod condition;
+
+pub use condition::{Condition, Constant, Location, Observable, Proposition, Quantifier, Question};

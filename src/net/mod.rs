@@ -5,9 +5,16 @@
 //! targets can be covered. This room knows nothing of programs.
 
 mod count;
+mod diagnostic;
+mod format;
 mod ids;
 mod model;
+mod read;
+mod units;
 
 pub use count::{Count, OmegaCount};
+pub use diagnostic::{Diagnostic, ReadError};
+pub use format::Format;
 pub use ids::{PlaceId, TransitionId};
 pub use model::{Arcs, Net, Place, Problem, Query, Target, Transition};
+pub use read::read;

@@ -1,0 +1,171 @@
+//! A lexer over bytes for the line-less text formats (mist, LoLA, formulas).
+
+use crate::net::diagnostic::Diagnostic;
+use crate::program::Span;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A word; which characters make one depends on the format.
+    Word,
+    /// A decimal number without sign.
+    Number,
+    /// One of the operators the lexer was made with.
+    Operator(&'static str),
+    /// A character that starts no token of the format.
+    Stray,
+    /// The end of the text.
+    End,
+}
+
+/// A token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token<'a> {
+    /// What it is.
+    pub(super) kind: Kind,
+    /// Its text.
+    pub(super) text: &'a str,
+    /// Where it stands.
+    pub(super) span: Span,
+}
+
+/// What tokens and comments look like in a format.
+pub(super) struct Lexicon {
+    /// Operators, longer ones before their prefixes.
+    pub(super) operators: &'static [&'static str],
+    /// Comments: how they open and close (`"\n"`: at the end of the line).
+    pub(super) comments: &'static [(&'static str, &'static str)],
+    /// Whether a byte may start a word.
+    pub(super) starts_word: fn(u8) -> bool,
+    /// Whether a byte may go on with a word.
+    pub(super) continues_word: fn(u8) -> bool,
+}
+
+/// Splits a text into tokens, one token ahead.
+pub(super) struct Lexer<'a> {
+    text: &'a str,
+    lexicon: &'static Lexicon,
+    offset: usize,
+    current: Token<'a>,
+}
+
+impl<'a> Lexer<'a> {
+    /// Starts at the first token of the text.
+    pub(super) fn new(text: &'a str, lexicon: &'static Lexicon) -> Self {
+        let start = Token { kind: Kind::End, text: "", span: Span { start: 0, end: 0 } };
+        let mut lexer = Self { text, lexicon, offset: 0, current: start };
+        lexer.advance();
+        lexer
+    }
+
+    /// The token to be looked at.
+    pub(super) fn peek(&self) -> Token<'a> {
+        self.current
+    }
+
+    /// Takes the token and moves on.
+    pub(super) fn advance(&mut self) -> Token<'a> {
+        let taken = self.current;
+        self.skip_blanks();
+        let start = self.offset;
+        let bytes = self.text.as_bytes();
+        let kind = match bytes.get(start) {
+            None => Kind::End,
+            Some(byte) if (self.lexicon.starts_word)(*byte) => {
+                self.offset += run_length(&bytes[start..], self.lexicon.continues_word);
+                Kind::Word
+            }
+            Some(byte) if byte.is_ascii_digit() => {
+                self.offset += run_length(&bytes[start..], |byte| byte.is_ascii_digit());
+                Kind::Number
+            }
+            Some(_) => {
+                let rest = &bytes[start..];
+                if let Some(operator) =
+                    self.lexicon.operators.iter().find(|operator| rest.starts_with(operator.as_bytes()))
+                {
+                    self.offset += operator.len();
+                    Kind::Operator(operator)
+                } else {
+                    self.offset += self.text[start..].chars().next().map_or(1, char::len_utf8);
+                    Kind::Stray
+                }
+            }
+        };
+        let span = Span { start, end: self.offset };
+        self.current = Token { kind, text: &self.text[start..self.offset], span };
+        taken
+    }
+
+    /// Takes the operator when it is next.
+    pub(super) fn take_operator(&mut self, operator: &str) -> bool {
+        let found = matches!(self.current.kind, Kind::Operator(own) if own == operator);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// Takes the word when it is next.
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
+        let found = self.current.kind == Kind::Word && self.current.text == word;
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// Takes a number.
+    pub(super) fn number(&mut self, expected: &[&str]) -> Result<Token<'a>, Diagnostic> {
+        if self.current.kind == Kind::Number { Ok(self.advance()) } else { Err(self.unexpected(expected)) }
+    }
+
+    /// Takes the operator, which has to be next.
+    pub(super) fn operator(&mut self, operator: &'static str, expected: &[&str]) -> Result<Token<'a>, Diagnostic> {
+        match self.current.kind {
+            Kind::Operator(own) if own == operator => Ok(self.advance()),
+            _ => Err(self.unexpected(expected)),
+        }
+    }
+
+    /// The complaint that the next token is none of those expected.
+    pub(super) fn unexpected(&self, expected: &[&str]) -> Diagnostic {
+        let message = match self.current.kind {
+            Kind::End => "the text ends too early".to_owned(),
+            _ => format!("unexpected `{}`", self.current.text),
+        };
+        Diagnostic::new(self.current.span, message).expecting(expected)
+    }
+
+    fn skip_blanks(&mut self) {
+        let bytes = self.text.as_bytes();
+        'blanks: loop {
+            while bytes.get(self.offset).is_some_and(u8::is_ascii_whitespace) {
+                self.offset += 1;
+            }
+            let rest = &bytes[self.offset..];
+            for (open, close) in self.lexicon.comments {
+                if rest.starts_with(open.as_bytes()) {
+                    let body = self.offset + open.len();
+                    self.offset = self.text[body..].find(close).map_or(self.text.len(), |at| body + at + close.len());
+                    continue 'blanks;
+                }
+            }
+            return;
+        }
+    }
+}
+
+fn run_length(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().position(|byte| !belongs(*byte)).unwrap_or(bytes.len())
+}
+
+/// Letters, digits and `_`, not starting with a digit.
+pub(super) fn starts_identifier(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
+}
+
+/// Letters, digits and `_`.
+pub(super) fn continues_identifier(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}

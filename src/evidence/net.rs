@@ -3,13 +3,13 @@
 use crate::net::{Count, OmegaCount, PlaceId, TransitionId};
 use num_bigint::BigInt;
 
-/// A marking, sparse: places not listed hold no token. Sorted by place.
+/// A marking, sparse: places not listed hold no token. Strictly ascending by place, no count 0.
 pub type TokenMarking = Vec<(PlaceId, Count)>;
 
-/// An ω-marking, sparse: places not listed hold no token. Sorted by place.
+/// An ω-marking, sparse: places not listed hold no token. Strictly ascending by place, no count 0.
 pub type OmegaMarking = Vec<(PlaceId, OmegaCount)>;
 
-/// Integer weights on places, sparse: places not listed weigh 0. Sorted by place.
+/// Integer weights on places, sparse: places not listed weigh 0. Strictly ascending by place, no weight 0.
 pub type PlaceWeights = Vec<(PlaceId, BigInt)>;
 
 /// Why no target of a query can be covered.
@@ -18,23 +18,28 @@ pub enum NetCertificate {
     /// A downward-closed set, the union of the down-sets of these ω-markings: it contains the initial marking, is
     /// closed under every transition and meets no target.
     Downward {
-        /// The ω-markings, none below another.
+        /// The ω-markings. Valid when the initial marking (ω where the net says ω) is below one of them, each
+        /// successor of each of them by each transition enabled in it (ω minus or plus anything is ω) is below one of
+        /// them, and none of them covers a target. Shortest when none is below another, which is not required.
         markings: Vec<OmegaMarking>,
     },
-    /// An upward-closed set given by its basis: every target lies in it, every minimal predecessor of a basis marking
-    /// lies in it or wholly outside the invariant, and no initial marking lies in it.
+    /// An upward-closed set given by its basis. Valid when every target is above a basis marking or refuted by the
+    /// invariant; for every basis marking `b` and transition `t` its least predecessor `pre + max(b − post, 0)` is
+    /// above a basis marking or refuted by the invariant; and no basis marking `b` has `b ≤ m0` (where `m0` is ω,
+    /// every number is below it).
     Upward {
-        /// The minimal markings.
+        /// The basis, shortest when only of minimal markings, which is not required.
         basis: Vec<TokenMarking>,
         /// What every reachable marking satisfies; predecessors outside it are left out.
         invariant: Invariant,
     },
     /// For each target of the query, in order, a reason why no reachable marking covers it.
     Separator {
-        /// Places that no reachable marking marks, a siphon without tokens: every transition that puts a token into
-        /// one of them takes one from one of them. Transitions that take from the siphon never fire.
+        /// Places that no reachable marking marks, strictly ascending: a siphon without tokens. None of them is
+        /// marked initially (nor ω), and every transition that puts a token into one of them takes one from one of
+        /// them. Transitions that take from the siphon never fire.
         siphon: Vec<PlaceId>,
-        /// One per target.
+        /// One per target; for a target that demands a token in the siphon it may be empty.
         refutations: Vec<Refutation>,
     },
 }
@@ -51,9 +56,10 @@ pub struct Invariant {
 /// A linear separator with traps, as Farkas' lemma gives it for the state equation.
 ///
 /// Write `y` for `weights`, and `Q_i`, `z_i` for the traps with their multipliers. It is valid when `y·(post − pre) ≤ 0`
-/// for every transition that takes nothing from the siphon, `y_p ≤ 0` wherever the initial marking is ω outside the
-/// siphon, every `Q_i` is a trap (every transition, those that take from the siphon excepted, that takes from it puts
-/// into it) marked initially, and `z_i ≥ 0`. It refutes a target `g` when `y_p − Σ_{i: p ∈ Q_i} z_i ≥ 0` for every place
+/// for every transition that takes nothing from the siphon, `y_p ≤ 0` wherever the initial marking is ω, every `Q_i`
+/// is a trap (every transition, those that take from the siphon excepted, that takes from it puts into it) with at
+/// least one token initially whatever is chosen for ω places, and `z_i ≥ 0`. Then `y·m ≤ y·m0` and `m(Q_i) ≥ 1` for
+/// every reachable `m`, ω counted as 0 in `y·m0`. It refutes a target `g` when `y_p − Σ_{i: p ∈ Q_i} z_i ≥ 0` for every place
 /// outside the siphon and `Σ_p (y_p − Σ_{i: p ∈ Q_i} z_i)·g_p + Σ_i z_i > y·m0` (sums over places outside the siphon), or
 /// when `g` demands a token in the siphon.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,7 +73,7 @@ pub struct Refutation {
 /// A trap that is marked initially, with its multiplier in a [`Refutation`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeightedTrap {
-    /// The places of the trap, sorted.
+    /// The places of the trap, strictly ascending.
     pub places: Vec<PlaceId>,
     /// The multiplier, at least 0.
     pub multiplier: BigInt,
@@ -76,8 +82,10 @@ pub struct WeightedTrap {
 /// A firing sequence that covers a target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NetRun {
-    /// How many tokens the places that are initially ω start with; places not listed start with none.
+    /// How many tokens the places that are initially ω start with; places not listed start with none. Only places
+    /// that are initially ω may be listed.
     pub initial_choice: TokenMarking,
-    /// Transitions in order, each with the number of times it fires in a row (at least 1).
+    /// Transitions in order, each with the number of times it fires in a row (at least 1). The marking after the last
+    /// covers a target of the query.
     pub firings: Vec<(TransitionId, Count)>,
 }

@@ -1,1 +1,13 @@
-//! The trusted reader of evidence.
+//! The trusted reader of evidence: says no by default.
+//!
+//! Everything here decides from the program or net and the evidence alone, in time polynomial in their sizes, with
+//! exact arithmetic, and shares nothing with the code that searches: what that code derives (attacks, the
+//! instrumented semantics, predecessors) is derived here again, in the plainest way. Evidence of an unknown kind,
+//! with a number out of range or a step that is not shown, is a [`CheckFailure`]. This room uses `program`,
+//! `semantics`, `net` and `evidence`, and nothing else.
+
+mod failure;
+mod net;
+
+pub use failure::{CheckFailure, Obligation};
+pub use net::{check_net_certificate, check_net_run};

@@ -121,9 +121,7 @@ impl Expression {
             Self::Address { value, .. } => into_range(i128::from(*value)),
             Self::Register(register) => i128::from(registers[register.index()]),
             Self::Old => i128::from(old),
-            Self::Unary(operator, operand) => {
-                into_range(unary(*operator, operand.compute(registers, old, wrapping)?)?)
-            }
+            Self::Unary(operator, operand) => into_range(unary(*operator, operand.compute(registers, old, wrapping)?)?),
             Self::Binary(operator, left, right) => {
                 let left = left.compute(registers, old, wrapping)?;
                 // Short-circuit as C does, so that a guard may protect a division.
@@ -179,7 +177,9 @@ pub(crate) fn truncate(number: i128, bits: u8, signed: bool) -> i128 {
 fn binary(operator: BinaryOperator, left: i128, right: i128) -> Result<i128, EvaluationError> {
     use BinaryOperator as Op;
     let shift = || u32::try_from(right).ok().filter(|amount| *amount < 128).ok_or(EvaluationError::Shift(right));
-    let divisible = || if right == 0 { Err(EvaluationError::DivisionByZero) } else { Ok(()) };
+    let divisible = || {
+        if right == 0 { Err(EvaluationError::DivisionByZero) } else { Ok(()) }
+    };
     let checked = |value: Option<i128>| value.ok_or(EvaluationError::Overflow);
     Ok(match operator {
         Op::Multiply => checked(left.checked_mul(right))?,
@@ -195,7 +195,11 @@ fn binary(operator: BinaryOperator, left: i128, right: i128) -> Result<i128, Eva
         Op::Subtract => checked(left.checked_sub(right))?,
         Op::ShiftLeft => {
             let shifted = left << shift()?;
-            if shifted >> shift()? == left { shifted } else { return Err(EvaluationError::Overflow) }
+            if shifted >> shift()? == left {
+                shifted
+            } else {
+                return Err(EvaluationError::Overflow);
+            }
         }
         Op::ShiftRight => left >> shift()?,
         Op::Less => i128::from(left < right),

@@ -5,7 +5,6 @@
 //! domain its values live in. Names are resolved to index types over arenas; source positions stay attached as
 //! [`Span`]s. This room depends on no other.
 
-mod condition;
 mod domain;
 mod expression;
 mod ids;
@@ -13,8 +12,8 @@ mod instruction;
 mod source;
 mod thread;
 
-pub use condition::{Condition, Observable, Operand, Place, Proposition, Quantifier};
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
+pub(crate) use expression::truncate;
 pub use expression::{BinaryOperator, Expression, UnaryOperator};
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
 pub use instruction::{Action, Instruction};

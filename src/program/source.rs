@@ -41,8 +41,7 @@ impl SourceText {
     /// A text under a name.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
         let text = text.into();
-        let line_starts =
-            std::iter::once(0).chain(text.match_indices('\n').map(|(index, _)| index + 1)).collect();
+        let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(index, _)| index + 1)).collect();
         Arc::new(Self { name: name.into(), text, line_starts })
     }
 

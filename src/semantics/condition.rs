@@ -1,6 +1,6 @@
 //! Conditions on final states: the language of a litmus test's last line.
 
-use crate::program::{RegisterId, ThreadId, Value};
+use crate::program::{Program, RegisterId, ThreadId, Value, truncate};
 use std::collections::BTreeSet;
 
 /// What can be observed in a final state.
@@ -17,6 +17,28 @@ pub enum Observable {
     Address(Value),
 }
 
+/// The type through which a test looks at a raw value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    /// The number of low bits seen, 1 to 64.
+    pub bits: u8,
+    /// Whether they are a two's-complement number; 64 bits always are.
+    pub signed: bool,
+    /// Whether the value may be an address, then shown by its name.
+    pub pointer: bool,
+}
+
+impl View {
+    /// The whole value as it is.
+    pub const WHOLE: Self = Self { bits: 64, signed: true, pointer: false };
+
+    /// What is seen of a raw value.
+    pub fn see(self, raw: Value) -> Value {
+        let seen = truncate(i128::from(raw), self.bits, self.signed || self.bits == 64);
+        Value::try_from(seen).expect("fewer than 64 unsigned or 64 signed bits fit a value")
+    }
+}
+
 /// An observable under the name it has in the text: `0:EAX`, `x`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Location {
@@ -24,6 +46,21 @@ pub struct Location {
     pub observable: Observable,
     /// Its name, without brackets around an address.
     pub name: String,
+    /// Its type.
+    pub view: View,
+}
+
+impl Location {
+    /// A location whose value is seen as it is.
+    pub fn whole(observable: Observable, name: impl Into<String>) -> Self {
+        Self { observable, name: name.into(), view: View::WHOLE }
+    }
+
+    /// How its raw value is shown: in decimal through its type, an address by its name.
+    pub fn shown(&self, raw: Value, program: &Program) -> String {
+        let seen = self.view.see(raw);
+        if self.view.pointer { program.address_name(seen) } else { seen.to_string() }
+    }
 }
 
 /// A value under the text it has in the condition: `1`, `0x10`, or the name of an address.
@@ -95,9 +132,16 @@ impl Proposition {
         match self {
             Self::True => true,
             Self::False => false,
-            Self::Equals(location, constant) => value(location.observable) == constant.value,
-            Self::NotEquals(location, constant) => value(location.observable) != constant.value,
-            Self::Same(left, right) => value(left.observable) == value(right.observable),
+            // Both sides are seen through the location's type, so that `x=-1` means what it says.
+            Self::Equals(location, constant) => {
+                location.view.see(value(location.observable)) == location.view.see(constant.value)
+            }
+            Self::NotEquals(location, constant) => {
+                location.view.see(value(location.observable)) != location.view.see(constant.value)
+            }
+            Self::Same(left, right) => {
+                left.view.see(value(left.observable)) == left.view.see(right.view.see(value(right.observable)))
+            }
             Self::Not(operand) => !operand.holds(value),
             Self::And(operands) => operands.iter().all(|operand| operand.holds(value)),
             Self::Or(operands) => operands.iter().any(|operand| operand.holds(value)),
@@ -245,7 +289,7 @@ mod tests {
     fn register(thread: usize, name: &str) -> Location {
         let observable =
             Observable::Register { thread: ThreadId::from_index(thread), register: RegisterId::from_index(0) };
-        Location { observable, name: format!("{thread}:{name}") }
+        Location::whole(observable, format!("{thread}:{name}"))
     }
 
     fn equals(location: Location, value: Value) -> Proposition {
@@ -254,7 +298,7 @@ mod tests {
 
     #[test]
     fn conditions_evaluate_and_print() {
-        let x = Location { observable: Observable::Address(1), name: "x".into() };
+        let x = Location::whole(Observable::Address(1), "x");
         let either = Proposition::Or(vec![equals(register(0, "EAX"), 0), equals(x.clone(), 2)]);
         let both = Proposition::And(vec![equals(register(1, "EAX"), 1), either]);
         let condition = Condition { quantifier: Quantifier::NotExists, proposition: both };
@@ -270,5 +314,15 @@ mod tests {
         let question = Question { condition: Some(condition), locations: vec![x], filter: None };
         let names: Vec<String> = question.observed().iter().map(ToString::to_string).collect();
         assert_eq!(names, ["0:EAX", "1:EAX", "[x]"]);
+    }
+    #[test]
+    fn values_are_seen_through_their_type() {
+        let view = View { bits: 32, signed: true, pointer: false };
+        let x = Location { view, ..Location::whole(Observable::Address(1), "x") };
+        let minus_one = equals(x, -1);
+        assert!(minus_one.holds(&|_| 0xffff_ffff));
+        assert!(minus_one.holds(&|_| -1));
+        assert!(!minus_one.holds(&|_| 1));
+        assert_eq!(View { bits: 8, signed: false, pointer: false }.see(-1), 255);
     }
 }

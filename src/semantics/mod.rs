@@ -2,4 +2,4 @@
 
 mod condition;
 
-pub use condition::{Condition, Constant, Location, Observable, Proposition, Quantifier, Question};
+pub use condition::{Condition, Constant, Location, Observable, Proposition, Quantifier, Question, View};

@@ -1,11 +1,13 @@
 //! The command line: one file per subcommand, options they share, exit status.
 
 mod exit;
+mod load;
 mod options;
 
 use clap::{Parser, Subcommand};
 
 pub use exit::Exit;
+pub use load::{Loaded, ProgramOptions, print_input_error};
 pub use options::SharedOptions;
 
 /// Proves concurrent programs robust against x86-TSO for any number of threads.

@@ -2,6 +2,7 @@
 
 use crate::limits::Limits;
 use clap::{Args, ValueEnum};
+use std::io::IsTerminal;
 use std::time::Duration;
 
 /// When to colour the output.
@@ -43,6 +44,15 @@ pub struct SharedOptions {
 }
 
 impl SharedOptions {
+    /// Whether to colour what goes to standard error.
+    pub fn colours_stderr(&self) -> bool {
+        match self.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        }
+    }
+
     /// The limits these options set, from now on.
     pub fn limits(&self) -> Limits {
         let mut limits = Limits::none();

@@ -9,6 +9,7 @@ mod domain;
 mod expression;
 mod ids;
 mod instruction;
+mod overrides;
 mod source;
 mod thread;
 
@@ -17,6 +18,7 @@ pub(crate) use expression::truncate;
 pub use expression::{BinaryOperator, Expression, UnaryOperator};
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
 pub use instruction::{Action, Instruction};
+pub use overrides::{CopiesOverride, DomainOverride, OverrideError};
 pub use source::{Position, SourceText, Span};
 pub use thread::{Copies, Label, Register, Thread};
 

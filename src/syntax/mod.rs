@@ -3,11 +3,17 @@
 //! [`read`] takes a text in one of three formats to a [`Program`] with warnings, or to the errors in it. Depends on
 //! `program` only.
 
+mod build;
 mod diagnostic;
+mod input;
+mod suggest;
+mod trencher;
 
 pub use diagnostic::{Diagnostic, Severity, error_document};
+pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};
+pub(crate) use suggest::did_you_mean_or_list;
 
-use crate::program::{Program, SourceText};
+use crate::program::{Program, SourceText, Span};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -52,9 +58,40 @@ pub struct Parsed {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Reads a program text.
+/// How deeply an expression may be nested.
+pub(crate) const MAX_EXPRESSION_DEPTH: usize = 200;
+
+/// How many errors are reported at most.
+pub(crate) const MAX_ERRORS: usize = 20;
+
+/// Reads a program text and checks it: [`parse`], then [`check`].
 pub fn read(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagnostic>> {
-    let unread = Diagnostic::error(format!("{} texts cannot be read yet", format.name()), Default::default());
-    drop(source);
-    Err(vec![unread])
+    let mut parsed = parse(source, format)?;
+    parsed.warnings.extend(check(&mut parsed.program)?);
+    parsed.warnings.sort_by_key(|warning| warning.span);
+    Ok(parsed)
+}
+
+/// Reads a program text. What depends on the domain and on the numbers of copies is left to [`check`], since options
+/// may change them.
+pub fn parse(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagnostic>> {
+    let program = match format {
+        Format::Trencher => trencher::parse(&source)?,
+        Format::Native | Format::Litmus => {
+            let message = format!("{} texts cannot be read yet", format.name());
+            return Err(vec![Diagnostic::error(message, Span::default())]);
+        }
+    };
+    Ok(Parsed { program, warnings: Vec::new() })
+}
+
+/// Checks a program whose domain and numbers of copies are final: gives warnings, or errors.
+pub fn check(_program: &mut Program) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    Ok(Vec::new())
+}
+
+/// The name of a program whose text gives none: that of its file.
+fn program_name(source: &SourceText) -> String {
+    let stem = Path::new(&source.name).file_stem().and_then(|stem| stem.to_str());
+    stem.filter(|stem| !stem.is_empty() && !stem.starts_with('<')).unwrap_or("program").to_owned()
 }

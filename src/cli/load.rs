@@ -1,0 +1,117 @@
+//! Loading a program for a subcommand: the file, its format, and the options that change its meaning.
+
+use super::{Exit, SharedOptions};
+use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program};
+use crate::syntax::{self, Diagnostic, Format, InputError};
+use clap::Args;
+use std::path::Path;
+
+/// Options on how to read a program and what to change in it.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ProgramOptions {
+    /// Format of the input; by default its extension tells (.pal, .txt, .litmus).
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub from: Option<Format>,
+    /// Copies of threads in place of those in the file: `t1=*,worker=3`, `all=*`; `=0` leaves a thread out.
+    #[arg(long, value_name = "THREAD=COPIES", value_delimiter = ',')]
+    pub threads: Vec<CopiesOverride>,
+    /// Range of data values in place of the file's: `0..7`, `-4..3`.
+    #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
+    pub domain: Option<DomainOverride>,
+    /// Let arithmetic wrap into the domain.
+    #[arg(long)]
+    pub wrap: bool,
+}
+
+/// A program ready for a subcommand.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The program, with the options' changes made.
+    pub program: Program,
+    /// What is odd about it, in order of place.
+    pub warnings: Vec<Diagnostic>,
+    /// The format it was read from.
+    pub format: Format,
+}
+
+impl ProgramOptions {
+    /// Reads a program file, `-` for standard input, and makes the changes the options ask for.
+    pub fn read(&self, path: &str) -> Result<Loaded, InputError> {
+        let format = self.format(path)?;
+        let source = syntax::read_text(path)?;
+        let syntax::Parsed { mut program, mut warnings } =
+            syntax::parse(source.clone(), format).map_err(|errors| InputError::from((source.clone(), errors)))?;
+        self.change(&mut program).map_err(|error| option_error(&program, &error))?;
+        warnings.extend(syntax::check(&mut program).map_err(|errors| InputError::from((source, errors)))?);
+        warnings.sort_by_key(|warning| warning.span);
+        Ok(Loaded { program, warnings, format })
+    }
+
+    /// Like [`read`](Self::read); prints the warnings, or the errors and gives the exit status.
+    pub fn load(&self, path: &str, shared: &SharedOptions) -> Result<Loaded, Exit> {
+        match self.read(path) {
+            Ok(loaded) => {
+                loaded.print_warnings(shared);
+                Ok(loaded)
+            }
+            Err(error) => Err(print_input_error(&error, shared)),
+        }
+    }
+
+    fn format(&self, path: &str) -> Result<Format, InputError> {
+        let format = self.from.or_else(|| Format::of_path(Path::new(path)));
+        format.ok_or_else(|| {
+            let (name, message) = if path == "-" {
+                ("<stdin>", "standard input has no extension that tells its format")
+            } else {
+                (path, "the extension does not tell the format")
+            };
+            let help = "say `--from native`, `--from trencher` or `--from litmus`";
+            InputError::file(name, message).with_help_if(Some(help.to_owned()))
+        })
+    }
+
+    fn change(&self, program: &mut Program) -> Result<(), OverrideError> {
+        program.override_copies(&self.threads)?;
+        program.override_domain(self.domain, self.wrap)
+    }
+}
+
+impl Loaded {
+    /// Prints the warnings to standard error, unless the user wants JSON or quiet.
+    pub fn print_warnings(&self, shared: &SharedOptions) {
+        if shared.json || shared.quiet {
+            return;
+        }
+        for warning in &self.warnings {
+            eprint!("{}", warning.render(&self.program.source, shared.colours_stderr()));
+        }
+    }
+
+    /// The warnings for a JSON document.
+    pub fn warnings_json(&self) -> serde_json::Value {
+        self.warnings.iter().map(|warning| warning.to_json(&self.program.source)).collect()
+    }
+}
+
+/// Prints why an input was refused, to standard error or with `--json` to standard output.
+pub fn print_input_error(error: &InputError, shared: &SharedOptions) -> Exit {
+    if shared.json {
+        println!("{}", error.to_json());
+    } else {
+        eprint!("{}", error.render(shared.colours_stderr()));
+    }
+    Exit::BadInput
+}
+
+fn option_error(program: &Program, error: &OverrideError) -> InputError {
+    let help = match error {
+        OverrideError::UnknownThread { name } => {
+            let names = program.threads.iter().map(|thread| thread.name.as_str());
+            syntax::did_you_mean_or_list(name, "thread", names)
+        }
+        OverrideError::NothingToWrapInto => Some("say `--domain LOW..HIGH` as well".to_owned()),
+        OverrideError::NoThreadLeft => None,
+    };
+    InputError::file(program.source.name.clone(), error.to_string()).with_help_if(help)
+}

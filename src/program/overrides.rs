@@ -1,0 +1,131 @@
+//! Changes to a program from outside its text: other numbers of copies, another domain.
+
+use super::{Copies, Domain, DomainOrigin, Program, Value};
+use thiserror::Error;
+
+/// Copies for one thread, or for all of them, in place of what the text says: `worker=3`, `t1=*`, `all=*`, `t2=0`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopiesOverride {
+    /// The thread's name; all threads when there is none.
+    pub thread: Option<String>,
+    /// How many copies of it run.
+    pub copies: Copies,
+}
+
+/// A range of values in place of what the text declares: `0..7`, `-4..3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DomainOverride {
+    /// The least value, at most 0.
+    pub low: Value,
+    /// The greatest value, at least 0.
+    pub high: Value,
+}
+
+/// Why a change cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum OverrideError {
+    /// No thread has that name.
+    #[error("the program has no thread named `{name}`")]
+    UnknownThread {
+        /// The name given.
+        name: String,
+    },
+    /// Every thread was left out.
+    #[error("every thread is left out")]
+    NoThreadLeft,
+    /// Wrapping was asked for without a range to wrap into.
+    #[error("there is no domain to wrap into")]
+    NothingToWrapInto,
+}
+
+impl std::str::FromStr for CopiesOverride {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, copies) = text
+            .rsplit_once('=')
+            .ok_or_else(|| format!("`{text}` gives no copies; write `{text}=3` or `{text}=*`"))?;
+        let copies = match copies.trim() {
+            "*" => Copies::Any,
+            number => Copies::Exactly(number.parse().map_err(|_| {
+                format!("`{number}` is not a number of copies; write `{name}=3`, or `{name}=*` for any number")
+            })?),
+        };
+        let name = name.trim();
+        if name.is_empty() {
+            return Err(format!("`{text}` names no thread; write `all={copies}` for all of them"));
+        }
+        Ok(Self { thread: (name != "all").then(|| name.to_owned()), copies })
+    }
+}
+
+impl std::str::FromStr for DomainOverride {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let usage = || format!("`{text}` is not a domain; write `0..7` or `-4..3`");
+        let (low, high) = text.split_once("..").ok_or_else(usage)?;
+        let low: Value = low.trim().parse().map_err(|_| usage())?;
+        let high: Value = high.trim().parse().map_err(|_| usage())?;
+        if low > 0 || high < 0 {
+            return Err(format!("the domain `{text}` does not contain 0, the value everything starts with"));
+        }
+        Ok(Self { low, high })
+    }
+}
+
+impl Program {
+    /// Changes the numbers of copies, one override after the other.
+    pub fn override_copies(&mut self, overrides: &[CopiesOverride]) -> Result<(), OverrideError> {
+        for change in overrides {
+            let threads = self.threads.iter_mut();
+            let mut named = threads.filter(|thread| change.thread.as_ref().is_none_or(|name| *name == thread.name));
+            let Some(first) = named.next() else {
+                return Err(OverrideError::UnknownThread { name: change.thread.clone().unwrap_or_default() });
+            };
+            first.copies = change.copies;
+            named.for_each(|thread| thread.copies = change.copies);
+        }
+        if self.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
+            return Err(OverrideError::NoThreadLeft);
+        }
+        Ok(())
+    }
+
+    /// Changes the domain, or only lets it wrap. A domain that wraps in the text goes on wrapping under another range.
+    pub fn override_domain(&mut self, range: Option<DomainOverride>, wrap: bool) -> Result<(), OverrideError> {
+        let wraps = wrap || self.domain.is_some_and(|domain| domain.wrap);
+        if let Some(DomainOverride { low, high }) = range {
+            self.domain = Some(Domain { low, high, wrap: wraps, origin: DomainOrigin::Option });
+            return Ok(());
+        }
+        if !wrap {
+            return Ok(());
+        }
+        let domain = self.domain.as_mut().ok_or(OverrideError::NothingToWrapInto)?;
+        if !domain.wrap {
+            *domain = Domain { wrap: true, origin: DomainOrigin::Option, ..*domain };
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_read() {
+        let read = |text: &str| text.parse::<CopiesOverride>();
+        assert_eq!(read("t1=*"), Ok(CopiesOverride { thread: Some("t1".into()), copies: Copies::Any }));
+        assert_eq!(read("all=2"), Ok(CopiesOverride { thread: None, copies: Copies::Exactly(2) }));
+        assert!(read("t1").is_err() && read("t1=-1").is_err() && read("=2").is_err() && read("t=5000000000").is_err());
+    }
+
+    #[test]
+    fn domains_are_read() {
+        let read = |text: &str| text.parse::<DomainOverride>();
+        assert_eq!(read("-4..3"), Ok(DomainOverride { low: -4, high: 3 }));
+        assert!(read("1..3").is_err() && read("0...3").is_err() && read("3").is_err());
+    }
+}

@@ -8,6 +8,8 @@
 
 mod failure;
 mod net;
+mod program;
 
 pub use failure::{CheckFailure, Obligation};
 pub use net::{check_net_certificate, check_net_run};
+pub use program::check_robust_certificate;

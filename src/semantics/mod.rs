@@ -1,5 +1,28 @@
 //! Operational SC and TSO: step relations, computations, traces, happens-before.
+//!
+//! A [`Machine`] is the step relation of an [`Instance`] (a fixed number of copies of each thread) under a [`Model`].
+//! A computation is a sequence of [`Step`]s; [`replay`] takes it and gives its [`Trace`]. [`oracle`] decides robustness
+//! of small instances by enumerating all traces, knowing nothing of attacks. Values are concrete and nothing is
+//! abstracted here. This room uses `program` and `limits`, and nothing else.
 
 mod condition;
+mod exploration;
+mod happens_before;
+mod instance;
+mod machine;
+pub mod oracle;
+#[doc(hidden)]
+pub mod random;
+mod reduction;
+mod replay;
+mod step;
+mod trace;
 
 pub use condition::{Condition, Constant, Location, Observable, Proposition, Quantifier, Question, View};
+pub use exploration::{Bounds, ExplorationError, maximal_traces};
+pub use happens_before::{Edge, Relation, edges, is_cyclic, shortest_cycle};
+pub use instance::{CopyId, Instance};
+pub use machine::{BufferedStore, Machine, Model, State, ThreadState};
+pub use replay::{Replay, ReplayError, replay};
+pub use step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError};
+pub use trace::{Access, AccessId, AccessKind, Node, NodeId, Trace, TraceBuilder};

@@ -1,0 +1,384 @@
+//! The step relations of SC and TSO for an instance ([ESOP13, Table 1], with the locked instructions of [X86TSO]).
+//!
+//! Under TSO every thread copy has an unbounded FIFO store buffer. While a thread holds the lock all others are
+//! blocked: they can neither load, not even from their own buffers, nor flush, nor execute locked instructions; they
+//! can issue stores and take local steps. `lock`, `unlock`, `mfence` and every locked read-modify-write need an empty
+//! own buffer. Under SC there are no buffers and a store needs memory at once, so that the lock blocks it too.
+
+use super::instance::{CopyId, Instance};
+use super::step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError, choices};
+use crate::program::{Action, EvaluationError, Expression, InstructionId, LabelId, Program, Thread, ThreadId, Value};
+use smallvec::SmallVec;
+
+/// A memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Model {
+    /// Sequential consistency.
+    Sc,
+    /// Total store ordering as on x86.
+    Tso,
+}
+
+/// A store that waits in a buffer: its address and value.
+pub type BufferedStore = (Value, Value);
+
+/// Where one thread copy is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadState {
+    /// Its label; nothing after `fail`.
+    pub label: Option<LabelId>,
+    /// The values of its registers.
+    pub registers: SmallVec<[Value; 4]>,
+    /// Its store buffer, oldest first; always empty under SC.
+    pub buffer: SmallVec<[BufferedStore; 2]>,
+}
+
+/// A state of an instance.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct State {
+    /// The addresses that do not hold 0, ascending, with their values.
+    memory: SmallVec<[(Value, Value); 4]>,
+    /// The position of the copy that holds the lock.
+    holder: Option<usize>,
+    /// The thread copies, in the instance's order.
+    threads: Vec<ThreadState>,
+}
+
+impl State {
+    /// The value in memory at an address.
+    pub fn memory(&self, address: Value) -> Value {
+        self.memory.binary_search_by_key(&address, |entry| entry.0).map_or(0, |index| self.memory[index].1)
+    }
+
+    /// The addresses that do not hold 0, ascending, with their values.
+    pub fn nonzero_memory(&self) -> &[(Value, Value)] {
+        &self.memory
+    }
+
+    /// The position of the copy that holds the lock.
+    pub fn holder(&self) -> Option<usize> {
+        self.holder
+    }
+
+    /// The thread copies, in the instance's order.
+    pub fn threads(&self) -> &[ThreadState] {
+        &self.threads
+    }
+
+    /// Whether every store buffer is empty.
+    pub fn buffers_are_empty(&self) -> bool {
+        self.threads.iter().all(|thread| thread.buffer.is_empty())
+    }
+
+    fn write(&mut self, address: Value, value: Value) {
+        match self.memory.binary_search_by_key(&address, |entry| entry.0) {
+            Ok(index) if value == 0 => {
+                self.memory.remove(index);
+            }
+            Ok(index) => self.memory[index].1 = value,
+            Err(_) if value == 0 => {}
+            Err(index) => self.memory.insert(index, (address, value)),
+        }
+    }
+}
+
+/// The step relation of one instance of a program under one memory model.
+///
+/// Thread copies are addressed by their *position* in the instance's order ([`Instance::copies`]).
+#[derive(Clone, Debug)]
+pub struct Machine<'p> {
+    program: &'p Program,
+    model: Model,
+    copies: Vec<CopyId>,
+    /// For each thread, the position of its first copy, and one past the last of all.
+    first_positions: Vec<usize>,
+    /// For each thread and label, the instructions that stand there.
+    instructions: Vec<Vec<Vec<InstructionId>>>,
+}
+
+impl<'p> Machine<'p> {
+    /// The step relation of an instance.
+    pub fn new(program: &'p Program, instance: &Instance, model: Model) -> Self {
+        let mut first_positions = vec![0];
+        for (thread, _) in program.thread_ids() {
+            first_positions.push(first_positions[thread.index()] + instance.count(thread) as usize);
+        }
+        Self {
+            program,
+            model,
+            copies: instance.copies().collect(),
+            first_positions,
+            instructions: program.threads.iter().map(Thread::instructions_by_label).collect(),
+        }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// The memory model.
+    pub fn model(&self) -> Model {
+        self.model
+    }
+
+    /// The thread copies by position.
+    pub fn copies(&self) -> &[CopyId] {
+        &self.copies
+    }
+
+    /// The thread of the copy at a position.
+    pub fn thread(&self, position: usize) -> &'p Thread {
+        self.program.thread(self.copies[position].thread)
+    }
+
+    /// The position of a copy, when the instance has it.
+    pub fn position(&self, copy: CopyId) -> Option<usize> {
+        let first = *self.first_positions.get(copy.thread.index())?;
+        let end = *self.first_positions.get(copy.thread.index() + 1)?;
+        let position = first.checked_add(copy.copy as usize)?;
+        (position < end).then_some(position)
+    }
+
+    /// The positions of the copies of a thread.
+    pub fn positions(&self, thread: ThreadId) -> std::ops::Range<usize> {
+        self.first_positions[thread.index()]..self.first_positions[thread.index() + 1]
+    }
+
+    /// The initial state.
+    pub fn initial_state(&self) -> State {
+        let thread_state = |copy: &CopyId| {
+            let thread = self.program.thread(copy.thread);
+            ThreadState {
+                label: Some(thread.initial),
+                registers: thread.registers.iter().map(|register| register.initial).collect(),
+                buffer: SmallVec::new(),
+            }
+        };
+        let memory = self.program.initial_memory.iter().map(|(address, value)| (*address, *value));
+        State {
+            memory: memory.filter(|(_, value)| *value != 0).collect(),
+            holder: None,
+            threads: self.copies.iter().map(thread_state).collect(),
+        }
+    }
+
+    /// The instructions at the label of the copy at a position; none after `fail`.
+    pub fn instructions_at(&self, state: &State, position: usize) -> &[InstructionId] {
+        let thread = self.copies[position].thread;
+        state.threads[position].label.map_or(&[], |label| &self.instructions[thread.index()][label.index()])
+    }
+
+    /// Whether a copy has come to its end: a label without instructions, or `fail`.
+    pub fn has_ended(&self, state: &State, position: usize) -> bool {
+        self.instructions_at(state, position).is_empty()
+    }
+
+    /// What a step does in a state, or why it cannot be taken.
+    pub fn event(&self, state: &State, step: Step) -> Result<Event, Refusal> {
+        let position = self.position(step.copy).ok_or(Refusal::NoSuchCopy)?;
+        let effect = match step.kind {
+            StepKind::Execute { instruction, chosen } => {
+                if instruction.index() >= self.thread(position).instructions.len() {
+                    return Err(Refusal::NoSuchInstruction);
+                }
+                self.execution(state, position, instruction, chosen)?
+            }
+            StepKind::Flush => self.flush(state, position)?,
+        };
+        Ok(Event { step, effect })
+    }
+
+    /// Takes an event that [`event`](Self::event) or [`events`](Self::events) has given for this very state.
+    pub fn take(&self, state: &mut State, event: &Event) {
+        let position = self.position(event.step.copy).expect("an event belongs to a copy of the instance");
+        let thread = &mut state.threads[position];
+        match event.effect {
+            Effect::Load { register, value, .. } => thread.registers[register.index()] = value,
+            Effect::Issue { address, value } => thread.buffer.push((address, value)),
+            Effect::Store { address, value } => {
+                if event.step.kind == StepKind::Flush {
+                    thread.buffer.remove(0);
+                }
+                state.write(address, value);
+            }
+            Effect::Rmw { register, address, old, new } => {
+                if let Some(register) = register {
+                    thread.registers[register.index()] = old;
+                }
+                if let Some(new) = new {
+                    state.write(address, new);
+                }
+            }
+            Effect::Local { written: Some((register, value)) } => thread.registers[register.index()] = value,
+            Effect::Lock => state.holder = Some(position),
+            Effect::Unlock => state.holder = None,
+            Effect::Fence | Effect::Local { written: None } | Effect::Violation | Effect::Failure => {}
+        }
+        if let StepKind::Execute { instruction, .. } = event.step.kind {
+            let target = self.thread(position).instruction(instruction).target;
+            state.threads[position].label = (event.effect != Effect::Failure).then_some(target);
+        }
+    }
+
+    /// Adds to `events` everything the copy at a position can do in a state.
+    pub fn events(&self, state: &State, position: usize, events: &mut Vec<Event>) -> Result<(), ValueError> {
+        for instruction in self.instructions_at(state, position) {
+            self.executions(state, position, *instruction, events)?;
+        }
+        events.extend(self.flush_event(state, position));
+        Ok(())
+    }
+
+    /// The flush of the oldest buffered store of the copy at a position, when it can be taken.
+    pub fn flush_event(&self, state: &State, position: usize) -> Option<Event> {
+        let effect = self.flush(state, position).ok()?;
+        Some(Event { step: Step { copy: self.copies[position], kind: StepKind::Flush }, effect })
+    }
+
+    /// Adds to `events` the executions of one instruction, one for each choice it has.
+    fn executions(
+        &self,
+        state: &State,
+        position: usize,
+        instruction: InstructionId,
+        events: &mut Vec<Event>,
+    ) -> Result<(), ValueError> {
+        let copy = self.copies[position];
+        let mut add = |chosen| match self.execution(state, position, instruction, chosen) {
+            Ok(effect) => {
+                events.push(Event { step: Step { copy, kind: StepKind::Execute { instruction, chosen } }, effect });
+                Ok(())
+            }
+            Err(Refusal::Value(error)) => Err(error),
+            Err(_) => Ok(()),
+        };
+        if matches!(self.thread(position).instruction(instruction).action, Action::Havoc { .. })
+            && self.program.domain.is_some()
+        {
+            return choices(self.program.domain).try_for_each(|value| add(Some(value)));
+        }
+        add(None)
+    }
+
+    /// The effect of flushing the oldest store of a copy.
+    fn flush(&self, state: &State, position: usize) -> Result<Effect, Refusal> {
+        let Some(&(address, value)) = state.threads[position].buffer.first() else {
+            return Err(Refusal::BufferEmpty);
+        };
+        Self::needs_memory(state, position)?;
+        Ok(Effect::Store { address, value })
+    }
+
+    /// The effect of executing an instruction of the thread.
+    fn execution(
+        &self,
+        state: &State,
+        position: usize,
+        id: InstructionId,
+        chosen: Option<Value>,
+    ) -> Result<Effect, Refusal> {
+        let instruction = self.thread(position).instruction(id);
+        let thread = &state.threads[position];
+        match thread.label {
+            None => return Err(Refusal::Ended),
+            Some(label) if label != instruction.source => return Err(Refusal::OtherLabel),
+            Some(_) => {}
+        }
+        if chosen.is_some() && !matches!(instruction.action, Action::Havoc { .. }) {
+            return Err(Refusal::NoChoice);
+        }
+        if instruction.action.drains_buffer() && !thread.buffer.is_empty() {
+            return Err(Refusal::BufferNotEmpty);
+        }
+        let domain = self.program.domain;
+        let registers = &thread.registers;
+        let admitted = |subject, result: Result<Value, EvaluationError>| {
+            result.map_err(|error| self.value_error(position, id, subject, error.into()))
+        };
+        let address_of = |expression: &Expression| admitted(Subject::Address, expression.evaluate_address(registers));
+        let holds = |condition: &Expression| {
+            condition
+                .holds(registers, domain)
+                .map_err(|error| self.value_error(position, id, Subject::Condition, error.into()))
+        };
+        Ok(match &instruction.action {
+            Action::Load { register, address } => {
+                Self::needs_memory(state, position)?;
+                let address = address_of(address)?;
+                let buffered = thread.buffer.iter().rev().find(|store| store.0 == address);
+                let value = buffered.map_or_else(|| state.memory(address), |store| store.1);
+                Effect::Load { register: *register, address, value, early: buffered.is_some() }
+            }
+            Action::Store { address, value } => {
+                if self.model == Model::Sc {
+                    Self::needs_memory(state, position)?;
+                }
+                let address = address_of(address)?;
+                let value = admitted(Subject::Memory(address), value.evaluate(registers, domain))?;
+                match self.model {
+                    Model::Sc => Effect::Store { address, value },
+                    Model::Tso => Effect::Issue { address, value },
+                }
+            }
+            Action::Fence => Effect::Fence,
+            Action::Assign { register, value } => {
+                let value = admitted(Subject::Register(*register), value.evaluate(registers, domain))?;
+                Effect::Local { written: Some((*register, value)) }
+            }
+            Action::Havoc { register } => {
+                let Some(domain) = domain else {
+                    let subject = Subject::Register(*register);
+                    return Err(self.value_error(position, id, subject, ValueCause::NoDomain).into());
+                };
+                let value = chosen.filter(|value| domain.contains(*value)).ok_or(Refusal::BadChoice)?;
+                Effect::Local { written: Some((*register, value)) }
+            }
+            Action::Assume(condition) if !holds(condition)? => {
+                return Err(Refusal::AssumptionFails);
+            }
+            Action::Assume(_) | Action::Nop => Effect::Local { written: None },
+            Action::Cas { register, address, expected, new } => {
+                Self::needs_memory(state, position)?;
+                let address = address_of(address)?;
+                let expected = admitted(Subject::Expected(address), expected.evaluate(registers, domain))?;
+                let old = state.memory(address);
+                let new = if old == expected {
+                    Some(admitted(Subject::Memory(address), new.evaluate(registers, domain))?)
+                } else {
+                    None
+                };
+                Effect::Rmw { register: *register, address, old, new }
+            }
+            Action::Rmw { register, address, new } => {
+                Self::needs_memory(state, position)?;
+                let address = address_of(address)?;
+                let old = state.memory(address);
+                let new = admitted(Subject::Memory(address), new.evaluate_with_old(registers, old, domain))?;
+                Effect::Rmw { register: *register, address, old, new: Some(new) }
+            }
+            Action::Lock if state.holder == Some(position) => return Err(Refusal::Holding),
+            Action::Lock => {
+                Self::needs_memory(state, position)?;
+                Effect::Lock
+            }
+            Action::Unlock if state.holder != Some(position) => return Err(Refusal::NotHolding),
+            Action::Unlock => Effect::Unlock,
+            Action::Ensure(condition) if !holds(condition)? => Effect::Violation,
+            Action::Ensure(_) => Effect::Local { written: None },
+            Action::Fail => Effect::Failure,
+        })
+    }
+
+    fn value_error(&self, position: usize, id: InstructionId, subject: Subject, cause: ValueCause) -> ValueError {
+        ValueError { copy: self.copies[position], instruction: id, subject, cause }
+    }
+
+    /// Refuses when another copy holds the lock.
+    fn needs_memory(state: &State, position: usize) -> Result<(), Refusal> {
+        match state.holder {
+            Some(holder) if holder != position => Err(Refusal::Locked),
+            _ => Ok(()),
+        }
+    }
+}

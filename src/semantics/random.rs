@@ -1,0 +1,349 @@
+//! Random small programs for tests: generated from a seed, and shrunk when one fails.
+//!
+//! The programs are loop-free, and no step of them computes a value that does not exist. The same seed and shape give
+//! the same program on every machine.
+
+use crate::program::{
+    Action, AddressId, AddressName, BinaryOperator, Copies, Domain, DomainOrigin, Expression, Instruction,
+    InstructionId, Label, LabelId, Program, Register, RegisterId, SourceText, Span, Thread, Value,
+};
+use std::collections::BTreeMap;
+
+/// What the random programs look like.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// At most so many thread copies, at least one thread.
+    pub copies: usize,
+    /// At most so many labels with instructions in a thread, at least one.
+    pub labels: usize,
+    /// At most so many labels with instructions in all copies together.
+    pub total_labels: usize,
+    /// The number of named addresses.
+    pub addresses: usize,
+    /// How often, in percent, a label branches.
+    pub branches: u64,
+    /// How often, in percent, an instruction is a fence.
+    pub fences: u64,
+    /// How often, in percent, an instruction is a locked read-modify-write.
+    pub rmws: u64,
+    /// How often, in percent, a thread has a locked section.
+    pub sections: u64,
+    /// How often, in percent, an address depends on a register.
+    pub indirect: u64,
+    /// How often, in percent, a program declares a domain, and may choose values with `r <- *`.
+    pub domains: u64,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self {
+            copies: 3,
+            labels: 5,
+            total_labels: 10,
+            addresses: 2,
+            branches: 15,
+            fences: 8,
+            rmws: 12,
+            sections: 15,
+            indirect: 10,
+            domains: 15,
+        }
+    }
+}
+
+/// A source of pseudo-random numbers (splitmix64).
+#[derive(Clone, Debug)]
+pub struct Randomness {
+    state: u64,
+}
+
+impl Randomness {
+    /// The sequence that belongs to a seed.
+    pub fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// The next number.
+    pub fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`, which is not 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        let bound = u64::try_from(bound).expect("a bound fits 64 bits");
+        usize::try_from(self.next() % bound).expect("smaller than the bound")
+    }
+
+    /// True in so many of a hundred cases.
+    pub fn percent(&mut self, percent: u64) -> bool {
+        self.next() % 100 < percent
+    }
+}
+
+const REGISTERS: usize = 2;
+const NAMES: [&str; 4] = ["x", "y", "z", "w"];
+
+/// The program that belongs to a seed.
+pub fn program(seed: u64, shape: &Shape) -> Program {
+    let mut random = Randomness::new(seed);
+    let domain = random.percent(shape.domains).then(|| {
+        let high = [1, 3][random.below(2)];
+        Domain { low: 0, high, wrap: true, origin: DomainOrigin::File }
+    });
+    let named = shape.addresses.clamp(1, NAMES.len());
+    let addresses: Vec<AddressName> = (0..named)
+        .map(|index| AddressName {
+            name: NAMES[index].to_owned(),
+            address: Value::try_from(index + 1).expect("few addresses"),
+            length: 1,
+            span: Span::default(),
+        })
+        .collect();
+    let initial_memory = if random.percent(10) { BTreeMap::from([(1, 1)]) } else { BTreeMap::new() };
+    let mut program = Program {
+        name: format!("random{seed}"),
+        domain,
+        addresses,
+        initial_memory,
+        threads: Vec::new(),
+        source: SourceText::new("", ""),
+    };
+    let copies = 1 + random.below(shape.copies.max(1)).max(random.below(shape.copies.max(1)));
+    let mut left = copies;
+    let mut labels_left = shape.total_labels.max(copies);
+    while left > 0 {
+        let count = if left > 1 && random.percent(20) { 2 } else { 1 };
+        // Every later copy can have one label at least.
+        let most = ((labels_left - (left - count)) / count).min(shape.labels).max(1);
+        let length = 1 + random.below(most).max(random.below(most));
+        let name = format!("t{}", program.threads.len() + 1);
+        let mut thread = Generator { random: &mut random, shape, addresses: named, domain }.thread(name, length);
+        thread.copies = Copies::Exactly(u32::try_from(count).expect("one or two"));
+        program.threads.push(thread);
+        left -= count;
+        labels_left = labels_left.saturating_sub(count * length).max(left);
+    }
+    program
+}
+
+struct Generator<'r> {
+    random: &'r mut Randomness,
+    shape: &'r Shape,
+    addresses: usize,
+    domain: Option<Domain>,
+}
+
+impl Generator<'_> {
+    fn thread(&mut self, name: String, length: usize) -> Thread {
+        let section = (length >= 3 && self.random.percent(self.shape.sections)).then(|| {
+            let open = self.random.below(length - 2);
+            (open, open + 2 + self.random.below(length - open - 2))
+        });
+        let mut instructions = Vec::new();
+        for label in 0..length {
+            let action = match section {
+                Some((open, _)) if label == open => Action::Lock,
+                Some((_, close)) if label == close => Action::Unlock,
+                _ => self.action(),
+            };
+            // A stray `unlock` or `lock` now and then: neither may do any harm.
+            let action = if self.random.percent(1) {
+                [Action::Lock, Action::Unlock][self.random.below(2)].clone()
+            } else {
+                action
+            };
+            let branches = label + 1 < length && self.random.percent(self.shape.branches);
+            if branches {
+                let target = label + 1 + self.random.below(length - label);
+                self.branch(label, target, action, &mut instructions);
+            } else {
+                instructions.push(instruction(label, label + 1, action));
+            }
+        }
+        Thread {
+            name,
+            span: Span::default(),
+            copies: Copies::Exactly(1),
+            registers: (0..REGISTERS)
+                .map(|index| Register { name: format!("r{}", index + 1), initial: 0, span: Span::default() })
+                .collect(),
+            labels: (0..=length)
+                .map(|index| Label { name: format!("l{index}"), span: Span::default(), fence_cost: None })
+                .collect(),
+            initial: LabelId::from_index(0),
+            instructions,
+        }
+    }
+
+    /// A choice at a label: on a register's value, between two actions, or between an action and none.
+    fn branch(&mut self, label: usize, target: usize, action: Action, instructions: &mut Vec<Instruction>) {
+        match self.random.below(4) {
+            0 => {
+                instructions.push(instruction(label, label + 1, action));
+                instructions.push(instruction(label, target, Action::Nop));
+            }
+            1 => {
+                instructions.push(instruction(label, label + 1, action));
+                let other = self.action();
+                instructions.push(instruction(label, target, other));
+            }
+            _ => {
+                let value = self.constant();
+                let register = self.register();
+                let compare = |operator| {
+                    let left = Expression::Register(register);
+                    Action::Assume(Expression::binary(operator, left, value.clone()))
+                };
+                instructions.push(instruction(label, label + 1, compare(BinaryOperator::Equal)));
+                // Without the second half the thread blocks where the values differ.
+                if self.random.percent(80) {
+                    instructions.push(instruction(label, target, compare(BinaryOperator::NotEqual)));
+                }
+            }
+        }
+    }
+
+    fn action(&mut self) -> Action {
+        let (fences, rmws) = (self.shape.fences, self.shape.rmws);
+        let kind = self.random.next() % 100;
+        if kind < fences {
+            return Action::Fence;
+        }
+        if kind < fences + rmws {
+            return self.rmw();
+        }
+        match self.random.below(20) {
+            0..9 => Action::Store { address: self.address(), value: self.value() },
+            9..18 => Action::Load { register: self.register(), address: self.address() },
+            18 if self.domain.is_some() => Action::Havoc { register: self.register() },
+            18 => Action::Nop,
+            _ => Action::Assign { register: self.register(), value: self.value() },
+        }
+    }
+
+    fn rmw(&mut self) -> Action {
+        let register = self.random.percent(60).then(|| self.register());
+        let address = self.address();
+        let old = || Expression::Old;
+        match self.random.below(4) {
+            0 | 1 => Action::Cas { register, address, expected: self.constant(), new: self.value() },
+            2 => Action::Rmw { register, address, new: self.value() },
+            _ => {
+                let operator =
+                    [BinaryOperator::Add, BinaryOperator::BitOr, BinaryOperator::BitXor][self.random.below(3)];
+                let operand = self.value();
+                Action::Rmw { register, address, new: Expression::binary(operator, old(), operand) }
+            }
+        }
+    }
+
+    fn register(&mut self) -> RegisterId {
+        RegisterId::from_index(self.random.below(REGISTERS))
+    }
+
+    fn address(&mut self) -> Expression {
+        let index = self.random.below(self.addresses);
+        let name = Expression::Address {
+            id: AddressId::from_index(index),
+            value: Value::try_from(index + 1).expect("few addresses"),
+        };
+        if self.random.percent(self.shape.indirect) {
+            let register = Expression::Register(self.register());
+            return Expression::binary(BinaryOperator::Add, name, register);
+        }
+        name
+    }
+
+    fn constant(&mut self) -> Expression {
+        let high = if self.domain.is_some_and(|domain| domain.high < 2) { 2 } else { 3 };
+        Expression::Constant([0, 1, 2][self.random.below(high)])
+    }
+
+    fn value(&mut self) -> Expression {
+        match self.random.below(10) {
+            0 => Expression::Register(self.register()),
+            1 => {
+                let register = Expression::Register(self.register());
+                Expression::binary(BinaryOperator::Add, register, Expression::Constant(1))
+            }
+            2 => Expression::Constant(0),
+            3..8 => Expression::Constant(1),
+            _ => self.constant(),
+        }
+    }
+}
+
+fn instruction(source: usize, target: usize, action: Action) -> Instruction {
+    Instruction {
+        source: LabelId::from_index(source),
+        target: LabelId::from_index(target),
+        action,
+        span: Span::default(),
+    }
+}
+
+/// A smaller program that still fails: threads, copies and instructions are taken away while `fails` holds.
+pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Program {
+    let mut smallest = program.clone();
+    while let Some(smaller) = reductions(&smallest).into_iter().find(|candidate| fails(candidate)) {
+        smallest = smaller;
+    }
+    smallest
+}
+
+/// All programs with one thread, one copy or one instruction less, the largest cuts first.
+fn reductions(program: &Program) -> Vec<Program> {
+    let mut smaller = Vec::new();
+    for index in 0..program.threads.len() {
+        if program.threads.len() > 1 {
+            let mut candidate = program.clone();
+            candidate.threads.remove(index);
+            smaller.push(candidate);
+        }
+        if let Copies::Exactly(count @ 2..) = program.threads[index].copies {
+            let mut candidate = program.clone();
+            candidate.threads[index].copies = Copies::Exactly(count - 1);
+            smaller.push(candidate);
+        }
+    }
+    for (id, thread) in program.thread_ids() {
+        for (instruction, _) in thread.instruction_ids() {
+            smaller.extend(without(thread, instruction).into_iter().map(|thread| {
+                let mut candidate = program.clone();
+                candidate.threads[id.index()] = thread;
+                candidate
+            }));
+        }
+    }
+    if program.domain.is_some() {
+        smaller.push(Program { domain: None, ..program.clone() });
+    }
+    if !program.initial_memory.is_empty() {
+        smaller.push(Program { initial_memory: BTreeMap::new(), ..program.clone() });
+    }
+    smaller
+}
+
+/// The thread without an instruction: with its label skipped, and with the label's other instructions only.
+fn without(thread: &Thread, id: InstructionId) -> Vec<Thread> {
+    let removed = thread.instruction(id).clone();
+    let mut cut = thread.clone();
+    cut.instructions.remove(id.index());
+    if cut.instructions.iter().any(|instruction| instruction.source == removed.source) {
+        return vec![cut];
+    }
+    let mut skipped = cut.clone();
+    for instruction in &mut skipped.instructions {
+        if instruction.target == removed.source {
+            instruction.target = removed.target;
+        }
+    }
+    if skipped.initial == removed.source {
+        skipped.initial = removed.target;
+    }
+    vec![skipped, cut]
+}

@@ -134,10 +134,8 @@ pub(super) fn explore(
                     }
                 }
             }
-            let truncated =
-                (0..copies).any(|position| !may_execute(position) && !machine.has_ended(&state, position));
-            let point =
-                Visit { state: &state, builder: &builder, path: &path, terminal: events.is_empty(), truncated };
+            let truncated = (0..copies).any(|position| !may_execute(position) && !machine.has_ended(&state, position));
+            let point = Visit { state: &state, builder: &builder, path: &path, terminal: events.is_empty(), truncated };
             if visit(&point).is_break() {
                 return Ok(());
             }

@@ -97,9 +97,7 @@ impl Trace {
 
     /// The stores to an address, in order.
     pub fn stores(&self, address: Value) -> &[AccessId] {
-        self.store_order
-            .binary_search_by_key(&address, |entry| entry.0)
-            .map_or(&[], |index| &self.store_order[index].1)
+        self.store_order.binary_search_by_key(&address, |entry| entry.0).map_or(&[], |index| &self.store_order[index].1)
     }
 
     /// A short form that is equal exactly for equal traces of one instance.

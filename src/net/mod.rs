@@ -11,10 +11,12 @@ mod ids;
 mod model;
 mod read;
 mod units;
+mod write;
 
 pub use count::{Count, OmegaCount};
 pub use diagnostic::{Diagnostic, ReadError};
-pub use format::Format;
+pub use format::{Format, QueryFormat};
 pub use ids::{PlaceId, TransitionId};
 pub use model::{Arcs, Net, Place, Problem, Query, Target, Transition};
-pub use read::read;
+pub use read::{Document, read, read_with_query};
+pub use write::{WriteError, Written, write};

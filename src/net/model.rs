@@ -79,6 +79,11 @@ impl Net {
         id
     }
 
+    /// The place of that name. Looks at all places: for many look-ups build an index.
+    pub fn place_named(&self, name: &str) -> Option<PlaceId> {
+        self.places.iter().position(|place| place.name == name).map(PlaceId::from_index)
+    }
+
     /// All places' ids.
     pub fn place_ids(&self) -> impl Iterator<Item = PlaceId> + use<> {
         (0..self.places.len()).map(PlaceId::from_index)

@@ -39,6 +39,8 @@ pub(super) struct Lexicon {
     pub(super) starts_word: fn(u8) -> bool,
     /// Whether a byte may go on with a word.
     pub(super) continues_word: fn(u8) -> bool,
+    /// Whether line breaks are tokens (the operator `"\n"`).
+    pub(super) lines: bool,
 }
 
 /// Splits a text into tokens, one token ahead.
@@ -120,6 +122,24 @@ impl<'a> Lexer<'a> {
         if self.current.kind == Kind::Number { Ok(self.advance()) } else { Err(self.unexpected(expected)) }
     }
 
+    /// Takes what stands between an opening sign, which is next, and its closing one; a backslash protects the
+    /// character after it. Nothing when it does not close.
+    pub(super) fn quoted(&mut self, close: char) -> Option<(String, Span)> {
+        let open = self.current.span;
+        let mut content = String::new();
+        let mut characters = self.text[open.end..].char_indices();
+        while let Some((at, character)) = characters.next() {
+            if character == close {
+                let end = open.end + at + close.len_utf8();
+                self.offset = end;
+                self.advance();
+                return Some((content, Span { start: open.start, end }));
+            }
+            content.push(if character == '\\' { characters.next()?.1 } else { character });
+        }
+        None
+    }
+
     /// Takes the operator, which has to be next.
     pub(super) fn operator(&mut self, operator: &'static str, expected: &[&str]) -> Result<Token<'a>, Diagnostic> {
         match self.current.kind {
@@ -132,22 +152,34 @@ impl<'a> Lexer<'a> {
     pub(super) fn unexpected(&self, expected: &[&str]) -> Diagnostic {
         let message = match self.current.kind {
             Kind::End => "the text ends too early".to_owned(),
+            Kind::Operator("\n") => "the line ends too early".to_owned(),
             _ => format!("unexpected `{}`", self.current.text),
         };
         Diagnostic::new(self.current.span, message).expecting(expected)
     }
 
+    /// Where a comment ends; the line break that ends one is left for the formats in which it counts.
+    fn comment_end(&self, body: usize, close: &str) -> usize {
+        let kept = self.lexicon.lines && close == "\n";
+        let length = if kept { 0 } else { close.len() };
+        self.text[body..].find(close).map_or(self.text.len(), |at| body + at + length)
+    }
+
+    fn is_blank(&self, byte: u8) -> bool {
+        byte.is_ascii_whitespace() && !(self.lexicon.lines && byte == b'\n')
+    }
+
     fn skip_blanks(&mut self) {
         let bytes = self.text.as_bytes();
         'blanks: loop {
-            while bytes.get(self.offset).is_some_and(u8::is_ascii_whitespace) {
+            while bytes.get(self.offset).is_some_and(|byte| self.is_blank(*byte)) {
                 self.offset += 1;
             }
             let rest = &bytes[self.offset..];
             for (open, close) in self.lexicon.comments {
                 if rest.starts_with(open.as_bytes()) {
                     let body = self.offset + open.len();
-                    self.offset = self.text[body..].find(close).map_or(self.text.len(), |at| body + at + close.len());
+                    self.offset = self.comment_end(body, close);
                     continue 'blanks;
                 }
             }

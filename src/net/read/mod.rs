@@ -1,27 +1,103 @@
-//! Readers of the field's net formats, gzip transparently.
+//! Readers of the field's net and query formats, gzip transparently.
 
+mod formula;
 mod lexer;
+mod lola;
+mod mcc;
+mod pnml;
 mod spec;
+mod tina;
+mod tts;
+mod xml;
+
+pub(in crate::net) use lola::KEYWORDS as LOLA_KEYWORDS;
+pub(in crate::net) use spec::KEYWORDS as SPEC_KEYWORDS;
 
 use super::diagnostic::{Diagnostic, ReadError};
-use super::format::Format;
-use super::model::Problem;
+use super::format::{Format, QueryFormat};
+use super::model::{Net, Problem};
 use crate::program::{SourceText, Span};
+use mcc::Ids;
 use std::io::Read;
 
+/// A document to be read: its name for people, its bytes, possibly compressed with gzip, and its format where the
+/// extension of the name does not tell it.
+#[derive(Clone, Copy, Debug)]
+pub struct Document<'a, F> {
+    /// The path, or `<stdin>`.
+    pub name: &'a str,
+    /// The content.
+    pub bytes: &'a [u8],
+    /// The format, where it is not the one the name tells.
+    pub format: Option<F>,
+}
+
 /// Reads a net with its question from bytes, which may be compressed with gzip. The format follows from the name's
-/// extension when it is not given.
+/// extension when it is not given. Formats without a question of their own leave it without targets.
 pub fn read(name: &str, bytes: &[u8], format: Option<Format>) -> Result<Problem, ReadError> {
+    read_with_query(Document { name, bytes, format }, None, None)
+}
+
+/// Reads a net with a question from a document of its own, which replaces the one in the net's document. Of a document
+/// with several properties, `property` tells the id of the one that is meant.
+pub fn read_with_query(
+    net: Document<'_, Format>,
+    query: Option<Document<'_, QueryFormat>>,
+    property: Option<&str>,
+) -> Result<Problem, ReadError> {
+    let (mut problem, ids) = read_net(net)?;
+    if let Some(query) = query {
+        let text = decode(query.name, query.bytes)?;
+        let fail = |diagnostics| ReadError { source: SourceText::new(query.name, text.as_str()), diagnostics };
+        let Some(format) = query.format.or_else(|| QueryFormat::of_name(query.name)) else {
+            let message = format!("the format of the query `{}` is not known from its extension", query.name);
+            let mut complaint = Diagnostic::new(Span::default(), message);
+            complaint.expected = QueryFormat::ALL.iter().map(|format| format!("`.{}`", format.extension())).collect();
+            return Err(fail(vec![complaint]));
+        };
+        let targets = match format {
+            QueryFormat::Prop => tts::read_targets(&text, &problem.net),
+            QueryFormat::Formula => lola::read_formula(&text, &problem.net),
+            QueryFormat::MccXml => {
+                let ids = ids.unwrap_or_else(|| ids_by_name(&problem.net));
+                mcc::read(&text, property, &problem.net, &ids)
+            }
+        };
+        problem.query = targets.map_err(fail)?;
+    }
+    Ok(problem)
+}
+
+fn read_net(net: Document<'_, Format>) -> Result<(Problem, Option<Ids>), ReadError> {
+    let Document { name, bytes, format } = net;
     let text = decode(name, bytes)?;
     let fail = |diagnostics| ReadError { source: SourceText::new(name, text.as_str()), diagnostics };
+    let unknown = |message: String| {
+        let mut complaint = Diagnostic::new(Span::default(), message);
+        complaint.expected = Format::readable();
+        fail(vec![complaint])
+    };
     let Some(format) = format.or_else(|| Format::of_name(name)) else {
-        let message = format!("the format of `{name}` is not known from its extension");
-        return Err(fail(vec![Diagnostic::new(Span::default(), message).expecting(&Format::EXTENSIONS)]));
+        return Err(unknown(format!("the format of `{name}` is not known from its extension")));
     };
+    let stem = stem(name);
     let problem = match format {
-        Format::Spec => spec::read(stem(name), &text),
+        Format::Spec => spec::read(stem, &text),
+        Format::Tts => tts::read(stem, &text),
+        Format::Lola => lola::read(stem, &text),
+        Format::Tina => tina::read(stem, &text),
+        Format::Pnml => return pnml::read(stem, &text).map(|(problem, ids)| (problem, Some(ids))).map_err(fail),
+        Format::Dot => return Err(unknown("pictures for Graphviz are written, not read".to_owned())),
     };
-    problem.map_err(fail)
+    Ok((problem.map_err(fail)?, None))
+}
+
+/// Nodes are called by their names in the formats without ids.
+fn ids_by_name(net: &Net) -> Ids {
+    Ids {
+        places: net.place_ids().map(|id| (net.places[id.index()].name.clone(), id)).collect(),
+        transitions: net.transition_ids().map(|(id, transition)| (transition.name.clone(), id)).collect(),
+    }
 }
 
 /// The text of a file, decompressed when it starts as gzip does.

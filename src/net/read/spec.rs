@@ -16,10 +16,11 @@ static LEXICON: Lexicon = Lexicon {
     comments: &[("#", "\n")],
     starts_word: starts_identifier,
     continues_word: continues_identifier,
+    lines: false,
 };
 
 /// Words that cannot name a place.
-const KEYWORDS: [&str; 7] = ["vars", "rules", "init", "target", "invariants", "true", "in"];
+pub(in crate::net) const KEYWORDS: [&str; 7] = ["vars", "rules", "init", "target", "invariants", "true", "in"];
 
 /// After so many complaints reading stops.
 const MANY: usize = 20;

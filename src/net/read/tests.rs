@@ -82,3 +82,125 @@ fn unknown_extensions_and_bytes_are_refused() {
     assert!(read("net.xyz", b"", None).unwrap_err().to_string().contains("not known"));
     assert!(read("net.spec", b"vars \xff", None).unwrap_err().to_string().contains("UTF-8"));
 }
+
+/// What a text in some format is refused with.
+fn refusal(name: &str, text: &str) -> String {
+    read(name, text.as_bytes(), None).expect_err("the text is wrong").to_string()
+}
+
+fn pnml(content: &str) -> String {
+    format!("<pnml><net id='n' type='ptnet'><page id='g'>\n{content}</page></net></pnml>")
+}
+
+#[test]
+fn thread_transition_systems_are_refused_where_they_are_none() {
+    assert!(refusal("a.tts", "2 2\n0 0 ~> 1 1\n").contains("a.tts:2:5: a broadcast"));
+    assert!(refusal("a.tts", "2 2\n0 0 -> 1 2\n").contains("a.tts:2:10: 2 is too large"));
+    assert!(refusal("a.tts", "2 2\n0 0 -> 1").contains("ends too early"));
+    assert!(refusal("a.tts", "99999999999999999999 2\n").contains("too large"));
+    let net = Document { name: "a.tts", bytes: b"2 2\n", format: None };
+    for (question, complaint) in [("5|0", "no shared state 5"), ("0|", "ends too early"), ("0", "ends too early")] {
+        let query = Document { name: "a.prop", bytes: question.as_bytes(), format: None };
+        let error = read_with_query(net, Some(query), None).unwrap_err();
+        assert!(error.to_string().contains(complaint), "{error}");
+    }
+}
+
+#[test]
+fn pnml_of_several_dialects() {
+    let text = pnml(
+        "<place id='a'><name><value>in</value></name><initialMarking><value>Default,2</value></initialMarking></place>
+        <place id='b'><name><text>in</text></name></place><referencePlace id='r' ref='a'/>
+        <page id='h'><transition id='t'/></page>
+        <arc id='x' source='r' target='t'><inscription><text>2</text></inscription></arc>
+        <arc id='y' source='t' target='b'><type value='normal'/></arc>
+        <toolspecific tool='x' version='1'><place id='ghost'/></toolspecific>",
+    );
+    let net = read("a.pnml", text.as_bytes(), None).unwrap().net;
+    assert_eq!(net.places.iter().map(|place| place.name.as_str()).collect::<Vec<_>>(), ["in", "in#b"]);
+    assert_eq!(net.initial[0], OmegaCount::Finite(Count::from(2)));
+    assert_eq!(net.transitions[0].pre, vec![(PlaceId(0), Count::from(2))]);
+    assert_eq!(net.transitions[0].post, vec![(PlaceId(1), Count::ONE)]);
+}
+
+#[test]
+fn pnml_complaints() {
+    let wrong = |content: &str| refusal("a.pnml", &pnml(content));
+    let arc = |inside: &str| {
+        wrong(&format!("<place id='p'/><transition id='t'/>\n<arc id='a' source='p' target='t'>{inside}</arc>"))
+    };
+    assert!(arc("<type value='inhibitor'/>").contains("a.pnml:3:1: inhibitor arcs are not supported"));
+    assert!(arc("<arctype><text>reset</text></arctype>").contains("reset arcs"));
+    assert!(arc("<inscription><text>-1</text></inscription>").contains("`-1` is not a number"));
+    assert!(arc("<inscription><text>0</text></inscription>").contains("weight 0"));
+    assert!(wrong("<arc id='a' source='p' target='t'/>").contains("neither a place nor a transition"));
+    assert!(wrong("<place id='p'/><place id='q'/><arc id='a' source='p' target='q'/>").contains("join a place and"));
+    assert!(wrong("<place id='p'/><place id='p'/>").contains("used twice"));
+    assert!(wrong("<place>").contains("no well-formed XML"));
+    assert!(refusal("a.pnml", "<pnml/>").contains("holds no net"));
+    assert!(refusal("a.pnml", "<pnml><net/><net/></pnml>").contains("more than one net"));
+    assert!(refusal("a.pnml", "<pnml><net type='http://x/symmetricnet'/></pnml>").contains("not supported"));
+}
+
+#[test]
+fn mcc_queries() {
+    let net = pnml("<place id='p'/><place id='q'/><transition id='t'/><arc id='a' source='p' target='t'/>");
+    let ask = |formula: &str| {
+        let query = format!("<property-set><property><id>x</id><formula>{formula}</formula></property></property-set>");
+        let net = Document { name: "a.pnml", bytes: net.as_bytes(), format: None };
+        read_with_query(net, Some(Document { name: "a.xml", bytes: query.as_bytes(), format: None }), None)
+    };
+    let reach = |inside: &str| ask(&format!("<exists-path><finally>{inside}</finally></exists-path>"));
+    let at_least = |count: u64, place: &str| {
+        format!(
+            "<integer-le><integer-constant>{count}</integer-constant><tokens-count><place>{place}</place></tokens-count></integer-le>"
+        )
+    };
+    let both = reach(&format!("<conjunction>{}{}</conjunction>", at_least(2, "p"), at_least(1, "q"))).unwrap();
+    assert_eq!(both.query.targets.len(), 1);
+    assert_eq!(both.query.targets[0].demands, vec![(PlaceId(0), Count::from(2)), (PlaceId(1), Count::ONE)]);
+    let fireable = reach("<is-fireable><transition>t</transition></is-fireable>").unwrap();
+    assert_eq!(fireable.query.targets[0].demands, vec![(PlaceId(0), Count::ONE)]);
+    let upper =
+        "<integer-le><tokens-count><place>p</place></tokens-count><integer-constant>1</integer-constant></integer-le>";
+    assert!(reach(upper).unwrap_err().to_string().contains("upper bound"));
+    assert!(reach(&at_least(1, "z")).unwrap_err().to_string().contains("no place `z`"));
+    assert!(reach("<negation/>").unwrap_err().to_string().contains("more than coverability"));
+    assert!(ask("<all-paths/>").unwrap_err().to_string().contains("exists-path"));
+}
+
+#[test]
+fn lola_nets_and_formulas() {
+    let text = "{ a net } PLACE SAFE 1: a, b; c.d;\nMARKING a: 2, b;\nTRANSITION t STRONG FAIR CONSUME a: 2; PRODUCE ;";
+    let net = Document { name: "a.lola", bytes: text.as_bytes(), format: None };
+    let ask = |formula: &str| {
+        let query = Document { name: "a.formula", bytes: formula.as_bytes(), format: None };
+        read_with_query(net, Some(query), None).map_err(|error| error.to_string())
+    };
+    let problem = ask("EF (a > 1 AND (c.d >= 1 OR 2 <= b + c.d) OR FIREABLE(t))").unwrap();
+    assert_eq!(problem.net.transitions[0].pre, vec![(PlaceId(0), Count::from(2))]);
+    let demands: Vec<usize> = problem.query.targets.iter().map(|target| target.demands.len()).collect();
+    assert_eq!(demands, [1, 3, 2, 2, 2]);
+    assert!(ask("EF (NOT a > 1)").unwrap_err().contains("more than coverability"));
+    assert!(ask("EF a <= 1").unwrap_err().contains("upper bound"));
+    assert!(ask("EF a = 1").unwrap_err().contains("a.formula:1:6"));
+    assert!(ask("EF z > 1").unwrap_err().contains("no place `z`"));
+    assert!(refusal("a.lola", "PLACE a; MARKING b;").contains("place `b` is not declared"));
+    assert!(refusal("a.lola", "PLACE a; MARKING a: x;").contains("unexpected `x` (expected a number)"));
+}
+
+#[test]
+fn tina_nets() {
+    let text = "net {my net} # all\ntr t1 : {a label} [0,w[ p1*2 p3?2 -> p2 p1*3K\npl p1 : x (4)\npl p3 t1 -> t1*2\nlb p1 any thing\n";
+    let net = read("a.net", text.as_bytes(), None).unwrap().net;
+    assert_eq!(net.name, "my net");
+    let names: Vec<&str> = net.places.iter().map(|place| place.name.as_str()).collect();
+    assert_eq!(names, ["p1", "p3", "p2"]);
+    assert_eq!(net.transitions[0].pre, vec![(PlaceId(0), Count::from(2)), (PlaceId(1), Count::from(4))]);
+    assert_eq!(net.transitions[0].post[0].1, Count::from(3000));
+    assert_eq!(net.transitions[0].post[1], (PlaceId(1), Count::from(3)));
+    assert!(refusal("a.net", "tr t p?-1 -> q").contains("a.net:1:7: inhibitor arcs"));
+    assert!(refusal("a.net", "tr t [1,2] p -> q").contains("time intervals"));
+    assert!(refusal("a.net", "tr t p\npl p (1)").contains("a.net:1:7: the line ends too early"));
+    assert!(refusal("a.net", "pr a > b").contains("priorities"));
+}

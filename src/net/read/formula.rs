@@ -1,0 +1,145 @@
+//! Coverability questions as formulas: monotone combinations of lower bounds, brought to alternatives.
+
+use crate::net::{Arcs, Count, Net, PlaceId, Query, Target, TransitionId};
+
+/// What has to be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Formula {
+    /// Always, or never.
+    Constant(bool),
+    /// So many tokens on these places together, a place as often as it is listed; the bound is at least 1.
+    AtLeast(Vec<PlaceId>, Count),
+    /// All of them.
+    All(Vec<Formula>),
+    /// One of them.
+    Any(Vec<Formula>),
+}
+
+/// More alternatives than this are refused.
+const MOST_ALTERNATIVES: usize = 100_000;
+
+impl Formula {
+    /// At least so many tokens on the places together.
+    pub(super) fn at_least(places: Vec<PlaceId>, bound: Count) -> Self {
+        if bound.is_zero() { Self::Constant(true) } else { Self::AtLeast(places, bound) }
+    }
+
+    /// That a transition can fire.
+    pub(super) fn fireable(net: &Net, transition: TransitionId) -> Self {
+        let pre = &net.transitions[transition.index()].pre;
+        Self::All(pre.iter().map(|(place, count)| Self::AtLeast(vec![*place], count.clone())).collect())
+    }
+
+    /// The question, or nothing when it has too many alternatives.
+    pub(super) fn query(&self) -> Option<Query> {
+        let mut targets: Vec<Target> = self.alternatives()?.into_iter().map(|demands| Target { demands }).collect();
+        targets.sort();
+        targets.dedup();
+        Some(Query { targets })
+    }
+
+    fn alternatives(&self) -> Option<Vec<Arcs>> {
+        match self {
+            Self::Constant(true) => Some(vec![Vec::new()]),
+            Self::Constant(false) => Some(Vec::new()),
+            Self::AtLeast(places, bound) => shares(places, bound),
+            Self::Any(parts) => {
+                let mut all = Vec::new();
+                for part in parts {
+                    all.extend(part.alternatives()?);
+                    if all.len() > MOST_ALTERNATIVES {
+                        return None;
+                    }
+                }
+                Some(all)
+            }
+            Self::All(parts) => {
+                let mut all = vec![Vec::new()];
+                for part in parts {
+                    let choices = part.alternatives()?;
+                    if all.len().saturating_mul(choices.len()) > MOST_ALTERNATIVES {
+                        return None;
+                    }
+                    all = all.iter().flat_map(|one| choices.iter().map(|other| join(one, other))).collect();
+                }
+                Some(all)
+            }
+        }
+    }
+}
+
+/// The ways to share a bound among places, a place that is listed `c` times counting `c` for each of its tokens.
+fn shares(places: &[PlaceId], bound: &Count) -> Option<Vec<Arcs>> {
+    let mut weighted: Vec<(PlaceId, u64)> = Vec::new();
+    let mut sorted = places.to_vec();
+    sorted.sort_unstable();
+    for place in sorted {
+        match weighted.last_mut() {
+            Some((last, weight)) if *last == place => *weight += 1,
+            _ => weighted.push((place, 1)),
+        }
+    }
+    match weighted.as_slice() {
+        [] => return Some(Vec::new()),
+        [(place, 1)] => return Some(vec![vec![(*place, bound.clone())]]),
+        _ => {}
+    }
+    let bound = bound.to_u64().filter(|bound| usize::try_from(*bound).is_ok_and(|bound| bound <= MOST_ALTERNATIVES))?;
+    let mut complete = Vec::new();
+    let mut partial: Vec<(usize, u64, Arcs)> = vec![(0, bound, Vec::new())];
+    while let Some((index, missing, demands)) = partial.pop() {
+        if missing == 0 {
+            complete.push(demands);
+        } else if let Some((place, weight)) = weighted.get(index) {
+            for share in 0..=missing.div_ceil(*weight) {
+                let mut longer = demands.clone();
+                if share > 0 {
+                    longer.push((*place, Count::from(share)));
+                }
+                partial.push((index + 1, missing.saturating_sub(share * weight), longer));
+            }
+        }
+        if complete.len() + partial.len() > MOST_ALTERNATIVES {
+            return None;
+        }
+    }
+    Some(complete)
+}
+
+/// The least demands above both, each sorted by place.
+fn join(left: &Arcs, right: &Arcs) -> Arcs {
+    let mut joined = left.clone();
+    for (place, count) in right {
+        match joined.binary_search_by_key(place, |(other, _)| *other) {
+            Ok(at) if joined[at].1 < *count => joined[at].1 = count.clone(),
+            Ok(_) => {}
+            Err(at) => joined.insert(at, (*place, count.clone())),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_become_alternatives() {
+        let (a, b) = (PlaceId(0), PlaceId(1));
+        let sum = Formula::at_least(vec![a, b], Count::from(2));
+        let query = sum.query().unwrap();
+        let one = |place, count: u64| (place, Count::from(count));
+        let expected = [vec![one(a, 1), one(b, 1)], vec![one(a, 2)], vec![one(b, 2)]];
+        assert_eq!(query.targets.iter().map(|target| target.demands.clone()).collect::<Vec<_>>(), expected);
+        let both = Formula::All(vec![sum, Formula::at_least(vec![a], Count::from(2))]);
+        assert_eq!(both.query().unwrap().targets.len(), 3);
+        let doubled = Formula::at_least(vec![a, a], Count::from(3)).query().unwrap();
+        assert_eq!(doubled.targets, vec![Target { demands: vec![one(a, 2)] }]);
+    }
+
+    #[test]
+    fn too_many_alternatives_are_refused() {
+        let places: Vec<PlaceId> = (0..1000).map(PlaceId).collect();
+        assert_eq!(Formula::at_least(places, Count::from(1000)).query(), None);
+    }
+}

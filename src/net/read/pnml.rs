@@ -1,0 +1,243 @@
+//! Reader of PNML place/transition nets (ISO/IEC 15909-2), lenient about namespaces and older dialects.
+//!
+//! Pages are flattened, reference nodes resolved, graphics and tool-specific parts left aside, except that units of
+//! NUPN are taken over where each is checked to hold exactly one token always. Inhibitor, reset and other special
+//! arcs, and nets of other types, are named and refused.
+
+use super::mcc::Ids;
+use super::xml::{span, text_of};
+use crate::net::diagnostic::Diagnostic;
+use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query};
+use roxmltree::Node;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// After so many complaints reading stops.
+const MANY: usize = 20;
+
+/// Reads a net, without a question, and how the document calls its nodes.
+pub(super) fn read(name: &str, text: &str) -> Result<(Problem, Ids), Vec<Diagnostic>> {
+    let document = super::xml::parse(text).map_err(|complaint| vec![complaint])?;
+    let nets: Vec<Node<'_, '_>> = document.root_element().children().filter(|node| is(*node, "net")).collect();
+    let root = span(document.root_element());
+    let net = match nets.as_slice() {
+        [net] => *net,
+        [] => return Err(vec![Diagnostic::new(root, "the document holds no net").expecting(&["`<net>`"])]),
+        [_, second, ..] => return Err(vec![Diagnostic::new(span(*second), "the document holds more than one net")]),
+    };
+    let kind = net.attribute("type").unwrap_or("");
+    if ["symmetricnet", "highlevelnet", "hlpng", "hlnet"].iter().any(|unsupported| kind.contains(unsupported)) {
+        let message = format!("nets of type `{kind}` are not supported");
+        return Err(vec![Diagnostic::new(span(net), message).expecting(&["a place/transition net"])]);
+    }
+    let mut reader = Reader::new(name);
+    reader.nodes(net);
+    reader.arcs(net);
+    if reader.complaints.is_empty() {
+        let (net, ids) = reader.finish(net);
+        Ok((Problem { net, query: Query::default() }, ids))
+    } else {
+        reader.complaints.truncate(MANY);
+        Err(reader.complaints)
+    }
+}
+
+struct Reader<'a> {
+    net: Net,
+    ids: Ids,
+    /// Reference nodes: their id and what they refer to.
+    references: FxHashMap<&'a str, &'a str>,
+    names: FxHashSet<String>,
+    pre: Vec<Arcs>,
+    post: Vec<Arcs>,
+    transition_names: Vec<String>,
+    complaints: Vec<Diagnostic>,
+}
+
+/// An end of an arc.
+enum End {
+    Place(PlaceId),
+    Transition(usize),
+}
+
+impl<'a> Reader<'a> {
+    fn new(name: &str) -> Self {
+        Self {
+            net: Net { name: name.to_owned(), ..Net::default() },
+            ids: Ids::default(),
+            references: FxHashMap::default(),
+            names: FxHashSet::default(),
+            pre: Vec::new(),
+            post: Vec::new(),
+            transition_names: Vec::new(),
+            complaints: Vec::new(),
+        }
+    }
+
+    fn nodes(&mut self, net: Node<'a, 'a>) {
+        for node in parts(net) {
+            let kind = node.tag_name().name();
+            if !["place", "transition", "referencePlace", "referenceTransition"].contains(&kind) {
+                continue;
+            }
+            let Some(id) = node.attribute("id") else {
+                self.complain(node, format!("a {kind} without `id`"));
+                continue;
+            };
+            let known = self.ids.places.contains_key(id)
+                || self.ids.transitions.contains_key(id)
+                || self.references.contains_key(id);
+            if known {
+                self.complain(node, format!("the id `{id}` is used twice"));
+                continue;
+            }
+            match kind {
+                "place" => {
+                    let name = self.unique_name(node, id);
+                    let initial = self.number(node, "initialMarking", Count::ZERO);
+                    let place = self.net.add_place(name, OmegaCount::Finite(initial));
+                    self.ids.places.insert(id.to_owned(), place);
+                }
+                "transition" => {
+                    let index = self.transition_names.len();
+                    self.transition_names.push(name_of(node).unwrap_or_else(|| id.to_owned()));
+                    self.ids.transitions.insert(id.to_owned(), crate::net::TransitionId::from_index(index));
+                    self.pre.push(Vec::new());
+                    self.post.push(Vec::new());
+                }
+                _ => match node.attribute("ref") {
+                    Some(target) => {
+                        self.references.insert(id, target);
+                    }
+                    None => self.complain(node, format!("a {kind} without `ref`")),
+                },
+            }
+        }
+    }
+
+    fn arcs(&mut self, net: Node<'a, 'a>) {
+        for arc in parts(net).filter(|node| is(*node, "arc")) {
+            if let Some(kind) = special_kind(arc) {
+                self.complain(arc, format!("{kind} arcs are not supported"));
+                continue;
+            }
+            let weight = self.number(arc, "inscription", Count::ONE);
+            if weight.is_zero() {
+                self.complain(arc, "an arc of weight 0".to_owned());
+                continue;
+            }
+            match (self.end(arc, "source"), self.end(arc, "target")) {
+                (Some(End::Place(place)), Some(End::Transition(index))) => self.pre[index].push((place, weight)),
+                (Some(End::Transition(index)), Some(End::Place(place))) => self.post[index].push((place, weight)),
+                (Some(_), Some(_)) => {
+                    self.complain(arc, "an arc has to join a place and a transition".to_owned());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The net with its transitions, and with those units of the NUPN extension that are sound here.
+    fn finish(self, document: Node<'a, 'a>) -> (Net, Ids) {
+        let Self { mut net, ids, pre, post, transition_names, .. } = self;
+        for (name, (pre, post)) in transition_names.into_iter().zip(pre.into_iter().zip(post)) {
+            net.add_transition(name, pre, post);
+        }
+        let units = document
+            .descendants()
+            .filter(|node| is(*node, "toolspecific") && node.attribute("tool") == Some("nupn"))
+            .flat_map(|tool| tool.descendants().filter(|node| is(*node, "unit")))
+            .filter_map(|unit| unit.children().find(|node| is(*node, "places")));
+        for places in units {
+            let unit: Vec<PlaceId> =
+                text_of(places).split_whitespace().filter_map(|id| ids.places.get(id).copied()).collect();
+            if !unit.is_empty() {
+                net.add_unit_if_sound(unit);
+            }
+        }
+        (net, ids)
+    }
+
+    fn end(&mut self, arc: Node<'a, 'a>, side: &str) -> Option<End> {
+        let Some(mut id) = arc.attribute(side) else {
+            self.complain(arc, format!("an arc without `{side}`"));
+            return None;
+        };
+        // As many steps as there are references lead out of any chain that is no circle.
+        for _ in 0..self.references.len() {
+            let Some(target) = self.references.get(id) else { break };
+            id = target;
+        }
+        if let Some(place) = self.ids.places.get(id) {
+            return Some(End::Place(*place));
+        }
+        if let Some(transition) = self.ids.transitions.get(id) {
+            return Some(End::Transition(transition.index()));
+        }
+        self.complain(arc, format!("the arc's {side} `{id}` is neither a place nor a transition"));
+        None
+    }
+
+    /// The number in a child's `text` (or `value`), as `3` or `Default,3`.
+    fn number(&mut self, node: Node<'a, 'a>, label: &str, default: Count) -> Count {
+        let Some(label) = node.children().find(|child| is(*child, label)) else { return default };
+        let content = label.children().find(|child| is(*child, "text") || is(*child, "value")).unwrap_or(label);
+        let text = text_of(content);
+        let number = text.rsplit(',').next().unwrap_or("").trim();
+        if number.is_empty() {
+            return default;
+        }
+        number.parse().unwrap_or_else(|_| {
+            let message = format!("`{text}` is not a number of tokens");
+            self.complaints.push(Diagnostic::new(span(content), message).expecting(&["a natural number"]));
+            default
+        })
+    }
+
+    /// The node's name where no other place has it, else its id.
+    fn unique_name(&mut self, node: Node<'a, 'a>, id: &str) -> String {
+        let mut name = name_of(node).unwrap_or_else(|| id.to_owned());
+        while !self.names.insert(name.clone()) {
+            name = format!("{name}#{id}");
+        }
+        name
+    }
+
+    fn complain(&mut self, node: Node<'a, 'a>, message: String) {
+        self.complaints.push(Diagnostic::new(span(node), message));
+    }
+}
+
+fn is(node: Node<'_, '_>, name: &str) -> bool {
+    node.is_element() && node.tag_name().name() == name
+}
+
+/// The nodes and arcs of a net, those inside pages included, tool-specific parts left out.
+fn parts<'a>(net: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
+    let mut pending: Vec<Node<'a, 'a>> = vec![net];
+    std::iter::from_fn(move || {
+        loop {
+            let node = pending.pop()?;
+            if is(node, "net") || is(node, "page") {
+                pending.extend(node.children().rev().filter(Node::is_element));
+            } else {
+                return Some(node);
+            }
+        }
+    })
+}
+
+fn name_of(node: Node<'_, '_>) -> Option<String> {
+    let name = node.children().find(|child| is(*child, "name"))?;
+    let text = text_of(name.children().find(|child| is(*child, "text") || is(*child, "value")).unwrap_or(name));
+    (!text.is_empty()).then_some(text)
+}
+
+/// The kind of an arc that takes or puts tokens otherwise than by its weight.
+fn special_kind(arc: Node<'_, '_>) -> Option<String> {
+    let by_attribute = arc.attribute("type").map(str::to_owned);
+    let by_child = arc
+        .children()
+        .find(|child| is(*child, "type") || is(*child, "arctype"))
+        .map(|child| child.attribute("value").map_or_else(|| text_of(child), str::to_owned));
+    by_attribute.or(by_child).filter(|kind| !["", "normal", "timed"].contains(&kind.as_str()))
+}

@@ -1,0 +1,112 @@
+//! Reader of thread transition systems (`.tts`) and their target states (`.prop`).
+//!
+//! `N M` declares shared states `0..N` and local states `0..M`; `s l -> s' l'` moves a thread and the shared state
+//! together, `s l +> s' l'` starts a further thread at `l'` while the mover stays. Initially the shared state is 0 and
+//! any number of threads is at local state 0. The shared states are a unit of the net, the local states count threads.
+
+use super::lexer::{Kind, Lexer, Lexicon, Token};
+use crate::net::diagnostic::Diagnostic;
+use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
+
+static LEXICON: Lexicon = Lexicon {
+    operators: &["->", "+>", "~>", "|", ","],
+    comments: &[("#", "\n"), ("//", "\n")],
+    starts_word: |byte| byte.is_ascii_alphabetic(),
+    continues_word: |byte| byte.is_ascii_alphanumeric(),
+    lines: false,
+};
+
+/// A net of so many places is refused: the header is then more likely wrong than meant.
+const MOST_STATES: usize = 50_000_000;
+
+/// Reads a thread transition system, without a target.
+pub(super) fn read(name: &str, text: &str) -> Result<Problem, Vec<Diagnostic>> {
+    system(name, text).map_err(|complaint| vec![complaint])
+}
+
+fn system(name: &str, text: &str) -> Result<Problem, Diagnostic> {
+    let mut lexer = Lexer::new(text, &LEXICON);
+    let shared = state(&mut lexer, "the number of shared states", MOST_STATES)?;
+    let local = state(&mut lexer, "the number of local states", MOST_STATES)?;
+    let mut net = Net { name: name.to_owned(), ..Net::default() };
+    for index in 0..shared {
+        let initial = if index == 0 { Count::ONE } else { Count::ZERO };
+        net.add_place(format!("s{index}"), OmegaCount::Finite(initial));
+    }
+    for index in 0..local {
+        let initial = if index == 0 { OmegaCount::Omega } else { OmegaCount::Finite(Count::ZERO) };
+        net.add_place(format!("l{index}"), initial);
+    }
+    let place_of_local = |index: usize| PlaceId::from_index(shared + index);
+    while lexer.peek().kind != Kind::End {
+        let shared_from = PlaceId::from_index(state(&mut lexer, "a shared state", shared)?);
+        let local_from = place_of_local(state(&mut lexer, "a local state", local)?);
+        let arrow = lexer.peek();
+        let spawns = match arrow.kind {
+            Kind::Operator("->") => false,
+            Kind::Operator("+>") => true,
+            Kind::Operator("~>") => {
+                let message = "a broadcast (`~>`) is not supported: this is no place/transition net";
+                return Err(Diagnostic::new(arrow.span, message).expecting(&["`->`", "`+>`"]));
+            }
+            _ => return Err(lexer.unexpected(&["`->`", "`+>`"])),
+        };
+        lexer.advance();
+        let shared_to = PlaceId::from_index(state(&mut lexer, "a shared state", shared)?);
+        let local_to = place_of_local(state(&mut lexer, "a local state", local)?);
+        let mut post: Arcs = vec![(shared_to, Count::ONE), (local_to, Count::ONE)];
+        if spawns {
+            post.push((local_from, Count::ONE));
+        }
+        let pre = vec![(shared_from, Count::ONE), (local_from, Count::ONE)];
+        net.add_transition(format!("t{}", net.transitions.len()), pre, post);
+    }
+    if shared > 0 {
+        net.add_unit_if_sound((0..shared).map(PlaceId::from_index).collect());
+    }
+    Ok(Problem { net, query: Query::default() })
+}
+
+/// Reads target states `s|l,l,…`, one per line, as a question about a net read from a `.tts` (or its like in another
+/// format, with places `s<N>` and `l<N>`).
+pub(super) fn read_targets(text: &str, net: &Net) -> Result<Query, Vec<Diagnostic>> {
+    targets(text, net).map_err(|complaint| vec![complaint])
+}
+
+fn targets(text: &str, net: &Net) -> Result<Query, Diagnostic> {
+    let mut lexer = Lexer::new(text, &LEXICON);
+    let mut query = Query::default();
+    loop {
+        let mut demands = vec![(named(&mut lexer, "s", "shared", net)?, Count::ONE)];
+        lexer.operator("|", &["`|`"])?;
+        loop {
+            demands.push((named(&mut lexer, "l", "local", net)?, Count::ONE));
+            if !lexer.take_operator(",") {
+                break;
+            }
+        }
+        query.targets.push(Target::new(demands));
+        match lexer.peek().kind {
+            Kind::End => return Ok(query),
+            Kind::Number => {}
+            _ => return Err(lexer.unexpected(&["`,`", "a shared state", "the end of the text"])),
+        }
+    }
+}
+
+fn named(lexer: &mut Lexer<'_>, prefix: &str, what: &str, net: &Net) -> Result<PlaceId, Diagnostic> {
+    let token = lexer.number(&[&format!("a {what} state")])?;
+    let name = format!("{prefix}{}", token.text);
+    net.place_named(&name).ok_or_else(|| {
+        Diagnostic::new(token.span, format!("the net has no {what} state {} (no place `{name}`)", token.text))
+    })
+}
+
+fn state(lexer: &mut Lexer<'_>, what: &str, bound: usize) -> Result<usize, Diagnostic> {
+    let token: Token<'_> = lexer.number(&[what])?;
+    match token.text.parse::<usize>() {
+        Ok(state) if state < bound => Ok(state),
+        _ => Err(Diagnostic::new(token.span, format!("{} is too large for {what}", token.text))
+            .expecting(&[&format!("a number below {bound}")])),
+    }
+}

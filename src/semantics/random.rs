@@ -42,8 +42,8 @@ impl Default for Shape {
             total_labels: 10,
             addresses: 2,
             branches: 15,
-            fences: 8,
-            rmws: 12,
+            fences: 6,
+            rmws: 10,
             sections: 15,
             indirect: 10,
             domains: 15,
@@ -112,7 +112,7 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
         threads: Vec::new(),
         source: SourceText::new("", ""),
     };
-    let copies = 1 + random.below(shape.copies.max(1)).max(random.below(shape.copies.max(1)));
+    let copies = if random.percent(3) { 1 } else { shape.copies.min(2 + random.below(shape.copies.max(2) - 1)).max(1) };
     let mut left = copies;
     let mut labels_left = shape.total_labels.max(copies);
     while left > 0 {
@@ -121,7 +121,8 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
         let most = ((labels_left - (left - count)) / count).min(shape.labels).max(1);
         let length = 1 + random.below(most).max(random.below(most));
         let name = format!("t{}", program.threads.len() + 1);
-        let mut thread = Generator { random: &mut random, shape, addresses: named, domain }.thread(name, length);
+        let mut thread =
+            Generator { random: &mut random, shape, addresses: named, domain, stored: None }.thread(name, length);
         thread.copies = Copies::Exactly(u32::try_from(count).expect("one or two"));
         program.threads.push(thread);
         left -= count;
@@ -135,6 +136,8 @@ struct Generator<'r> {
     shape: &'r Shape,
     addresses: usize,
     domain: Option<Domain>,
+    /// Which address the last action stored to, if it was a store.
+    stored: Option<usize>,
 }
 
 impl Generator<'_> {
@@ -210,14 +213,26 @@ impl Generator<'_> {
     fn action(&mut self) -> Action {
         let (fences, rmws) = (self.shape.fences, self.shape.rmws);
         let kind = self.random.next() % 100;
+        let stored = self.stored.take();
         if kind < fences {
             return Action::Fence;
         }
         if kind < fences + rmws {
             return self.rmw();
         }
+        // A load from elsewhere after a store is where TSO differs from SC.
+        if let Some(stored) = stored
+            && self.random.percent(50)
+        {
+            let index = (stored + 1) % self.addresses;
+            return Action::Load { register: self.register(), address: Self::named(index) };
+        }
         match self.random.below(20) {
-            0..9 => Action::Store { address: self.address(), value: self.value() },
+            0..9 => {
+                let index = self.random.below(self.addresses);
+                self.stored = Some(index);
+                Action::Store { address: self.offset(index), value: self.value() }
+            }
             9..18 => Action::Load { register: self.register(), address: self.address() },
             18 if self.domain.is_some() => Action::Havoc { register: self.register() },
             18 => Action::Nop,
@@ -247,15 +262,21 @@ impl Generator<'_> {
 
     fn address(&mut self) -> Expression {
         let index = self.random.below(self.addresses);
-        let name = Expression::Address {
-            id: AddressId::from_index(index),
-            value: Value::try_from(index + 1).expect("few addresses"),
-        };
+        self.offset(index)
+    }
+
+    fn named(index: usize) -> Expression {
+        let value = Value::try_from(index + 1).expect("few addresses");
+        Expression::Address { id: AddressId::from_index(index), value }
+    }
+
+    /// A named address, or one that lies a register's value behind it.
+    fn offset(&mut self, index: usize) -> Expression {
         if self.random.percent(self.shape.indirect) {
             let register = Expression::Register(self.register());
-            return Expression::binary(BinaryOperator::Add, name, register);
+            return Expression::binary(BinaryOperator::Add, Self::named(index), register);
         }
-        name
+        Self::named(index)
     }
 
     fn constant(&mut self) -> Expression {

@@ -1,0 +1,187 @@
+//! Evidence as text: one JSON document per file, as CERTIFICATE.md describes it.
+//!
+//! Reading trusts nothing: fields that are not known are refused, numbers are taken only in range, nesting is limited by
+//! the JSON reader, and what is read is never larger than a fixed multiple of the text, since nothing in it refers to
+//! shared parts that would have to be copied.
+
+mod header;
+mod net;
+mod number;
+mod program;
+mod witness;
+
+use super::{NetCertificate, NetRun, NetSubject, ProgramSubject, RobustCertificate, Witness};
+use header::{NetHeader, ProgramHeader};
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use thiserror::Error;
+
+/// The name of the format, in every file.
+const FORMAT: &str = "palisade/evidence";
+
+/// The version of the format that is written, and the only one that is read.
+const VERSION: u32 = 1;
+
+/// The longest evidence that is read, in bytes.
+pub const MAX_EVIDENCE_BYTES: u64 = 1 << 30;
+
+/// Evidence with what it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// A program is robust.
+    Robust(ProgramSubject, RobustCertificate),
+    /// A program is not robust.
+    NotRobust(ProgramSubject, Witness),
+    /// No target of a query can be covered.
+    Uncoverable(NetSubject, NetCertificate),
+    /// A target of a query can be covered.
+    Coverable(NetSubject, NetRun),
+}
+
+/// A text that is no evidence.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct MalformedEvidence(String);
+
+impl MalformedEvidence {
+    fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+/// The document; exactly the part that `kind` names is there, with the program or the net.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>"))]
+struct Document<R> {
+    format: String,
+    version: u32,
+    tool: String,
+    kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    program: Option<ProgramHeader>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    net: Option<NetHeader>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    robust: Option<R>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    witness: Option<witness::WitnessText>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proof: Option<net::ProofText>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<net::RunText>,
+}
+
+impl Evidence {
+    /// Writes the evidence as one line of JSON.
+    pub fn write(&self, out: impl Write) -> std::io::Result<()> {
+        let mut document: Document<program::RobustOut> = Document {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            tool: concat!("palisade ", env!("CARGO_PKG_VERSION")).to_owned(),
+            kind: self.kind().to_owned(),
+            program: None,
+            net: None,
+            robust: None,
+            witness: None,
+            proof: None,
+            run: None,
+        };
+        match self {
+            Self::Robust(subject, certificate) => {
+                document.program = Some(subject.into());
+                document.robust = Some(certificate.into());
+            }
+            Self::NotRobust(subject, witness) => {
+                document.program = Some(subject.into());
+                document.witness = Some(witness.into());
+            }
+            Self::Uncoverable(subject, certificate) => {
+                document.net = Some(subject.into());
+                document.proof = Some(certificate.into());
+            }
+            Self::Coverable(subject, run) => {
+                document.net = Some(subject.into());
+                document.run = Some(run.into());
+            }
+        }
+        let mut out = std::io::BufWriter::new(out);
+        serde_json::to_writer(&mut out, &document)?;
+        out.write_all(b"\n")?;
+        out.flush()
+    }
+
+    /// The text of the evidence.
+    pub fn to_text(&self) -> String {
+        let mut text = Vec::new();
+        self.write(&mut text).expect("writing to memory does not fail");
+        String::from_utf8(text).expect("JSON is UTF-8")
+    }
+
+    /// Reads evidence.
+    pub fn read(text: &[u8]) -> Result<Self, MalformedEvidence> {
+        if text.len() as u64 > MAX_EVIDENCE_BYTES {
+            return Err(MalformedEvidence::new(format!("longer than {MAX_EVIDENCE_BYTES} bytes")));
+        }
+        let document: Document<program::RobustIn> =
+            serde_json::from_slice(text).map_err(|error| MalformedEvidence::new(error.to_string()))?;
+        if document.format != FORMAT || document.version != VERSION {
+            let Document { format, version, .. } = document;
+            return Err(MalformedEvidence::new(format!("format `{format}` version {version} is not known")));
+        }
+        match document {
+            Document {
+                program: Some(subject),
+                robust: Some(robust),
+                net: None,
+                witness: None,
+                proof: None,
+                run: None,
+                kind,
+                ..
+            } if kind == "robust" => Ok(Self::Robust(subject.try_into()?, robust.into())),
+            Document {
+                program: Some(subject),
+                witness: Some(witness),
+                net: None,
+                robust: None,
+                proof: None,
+                run: None,
+                kind,
+                ..
+            } if kind == "not-robust" => Ok(Self::NotRobust(subject.try_into()?, witness.try_into()?)),
+            Document {
+                net: Some(subject),
+                proof: Some(proof),
+                program: None,
+                robust: None,
+                witness: None,
+                run: None,
+                kind,
+                ..
+            } if kind == "uncoverable" => Ok(Self::Uncoverable(subject.into(), proof.into())),
+            Document {
+                net: Some(subject),
+                run: Some(run),
+                program: None,
+                robust: None,
+                witness: None,
+                proof: None,
+                kind,
+                ..
+            } if kind == "coverable" => Ok(Self::Coverable(subject.into(), run.into())),
+            Document { kind, .. } => {
+                Err(MalformedEvidence::new(format!("kind `{kind}` is not known, or its parts are missing or too many")))
+            }
+        }
+    }
+
+    /// The name of the kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Robust(..) => "robust",
+            Self::NotRobust(..) => "not-robust",
+            Self::Uncoverable(..) => "uncoverable",
+            Self::Coverable(..) => "coverable",
+        }
+    }
+}

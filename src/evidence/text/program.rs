@@ -1,0 +1,272 @@
+//! Program certificates as text: configurations as short lists of numbers that refer to the tables.
+
+use super::number::N;
+use crate::evidence::{
+    AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, Level,
+    LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
+};
+use crate::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The certificate as it is written.
+#[derive(Serialize)]
+pub(super) struct RobustOut<'a> {
+    live: Vec<Vec<Vec<usize>>>,
+    locals: &'a [LocalState],
+    memories: &'a [Vec<(Value, Value)>],
+    sc: &'a [ScConfiguration],
+    delayed: &'a [DelayedSet],
+    helped: &'a [HelpedSet],
+    attacks: &'a [AttackEvidence],
+}
+
+/// The certificate as it is read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RobustIn {
+    live: Vec<Vec<Vec<u32>>>,
+    locals: Vec<LocalState>,
+    memories: Vec<Vec<(Value, Value)>>,
+    sc: Vec<ScConfiguration>,
+    delayed: Vec<DelayedSet>,
+    helped: Vec<HelpedSet>,
+    attacks: Vec<AttackEvidence>,
+}
+
+impl<'a> From<&'a RobustCertificate> for RobustOut<'a> {
+    fn from(certificate: &'a RobustCertificate) -> Self {
+        let numbers = |registers: &Vec<RegisterId>| registers.iter().map(|register| register.index()).collect();
+        let RobustCertificate { live, locals, memories, sc, delayed, helped, attacks } = certificate;
+        let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
+        Self { live, locals, memories, sc, delayed, helped, attacks }
+    }
+}
+
+impl From<RobustIn> for RobustCertificate {
+    fn from(text: RobustIn) -> Self {
+        let registers = |numbers: Vec<u32>| numbers.into_iter().map(|number| RegisterId::from_index(number as usize)).collect();
+        let labels = |labels: Vec<Vec<u32>>| labels.into_iter().map(registers).collect();
+        let RobustIn { live, locals, memories, sc, delayed, helped, attacks } = text;
+        Self { live: live.into_iter().map(labels).collect(), locals, memories, sc, delayed, helped, attacks }
+    }
+}
+
+/// The threads in one local state: its number alone for one thread, `[number, count]` for more.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum TokenText {
+    One(LocalIndex),
+    More(LocalIndex, N<Tokens>),
+}
+
+fn tokens_out<'a>(tokens: impl Iterator<Item = (LocalIndex, &'a Tokens)>) -> Vec<TokenText> {
+    let token = |(local, count): (LocalIndex, &Tokens)| match count {
+        Tokens::Finite(1) => TokenText::One(local),
+        count => TokenText::More(local, N(*count)),
+    };
+    tokens.map(token).collect()
+}
+
+fn token_in(text: TokenText) -> (LocalIndex, Tokens) {
+    match text {
+        TokenText::One(local) => (local, Tokens::Finite(1)),
+        TokenText::More(local, count) => (local, count.0),
+    }
+}
+
+/// A truth value as 0 or 1.
+fn bit(value: bool) -> u8 {
+    u8::from(value)
+}
+
+/// The truth value that 0 or 1 stands for.
+fn truth<E: serde::de::Error>(bit: u8) -> Result<bool, E> {
+    match bit {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(E::custom("expected 0 or 1")),
+    }
+}
+
+/// An instruction, label or thread by number.
+fn id<T>(from_index: impl Fn(usize) -> T, number: u32) -> T {
+    from_index(number as usize)
+}
+
+/// `[thread, label, registers, holding]`.
+impl Serialize for LocalState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.thread.index(), self.label.index(), &self.registers, bit(self.holding)).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for LocalState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (thread, label, registers, holding) = Deserialize::deserialize(deserializer)?;
+        let (thread, label) = (id(ThreadId::from_index, thread), id(LabelId::from_index, label));
+        Ok(Self { thread, label, registers, holding: truth(holding)? })
+    }
+}
+
+/// `[memory, locked, tokens]`.
+impl Serialize for ScConfiguration {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let tokens = tokens_out(self.tokens.iter().map(|(local, count)| (*local, count)));
+        (self.memory, bit(self.locked), tokens).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ScConfiguration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (memory, locked, tokens): (MemoryIndex, u8, Vec<TokenText>) = Deserialize::deserialize(deserializer)?;
+        Ok(Self { memory, locked: truth(locked)?, tokens: tokens.into_iter().map(token_in).collect() })
+    }
+}
+
+/// `{"thread", "store", "configurations"}`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DelayedText<C> {
+    thread: u32,
+    store: u32,
+    configurations: C,
+}
+
+impl Serialize for DelayedSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (thread, store) = (number(self.thread.index()), number(self.store.index()));
+        DelayedText { thread, store, configurations: &self.configurations }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for DelayedSet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = DelayedText::deserialize(deserializer)?;
+        let (thread, store) = (id(ThreadId::from_index, text.thread), id(InstructionId::from_index, text.store));
+        Ok(Self { thread, store, configurations: text.configurations })
+    }
+}
+
+/// `[memory, locked, tokens, [label, registers, buffer, store address]]`.
+impl Serialize for DelayedConfiguration {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let tokens = tokens_out(self.tokens.iter().map(|(local, count)| (*local, count)));
+        let Attacker { label, registers, buffer, store_address } = &self.attacker;
+        (self.memory, bit(self.locked), tokens, (label.index(), registers, buffer, store_address)).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for DelayedConfiguration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (memory, locked, tokens, attacker): (MemoryIndex, u8, Vec<TokenText>, _) =
+            Deserialize::deserialize(deserializer)?;
+        let (label, registers, buffer, store_address) = attacker;
+        let attacker = Attacker { label: id(LabelId::from_index, label), registers, buffer, store_address };
+        Ok(Self { memory, locked: truth(locked)?, tokens: tokens.into_iter().map(token_in).collect(), attacker })
+    }
+}
+
+/// `{"thread", "configurations"}`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HelpedText<C> {
+    thread: u32,
+    configurations: C,
+}
+
+impl Serialize for HelpedSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let thread = number(self.thread.index());
+        HelpedText { thread, configurations: &self.configurations }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for HelpedSet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let HelpedText { thread, configurations } = HelpedText::deserialize(deserializer)?;
+        Ok(Self { thread: id(ThreadId::from_index, thread), configurations })
+    }
+}
+
+/// `[memory, locked, tokens off the path, tokens on the path, store address, levels, section]`.
+impl Serialize for HelpedConfiguration {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let of = |joined: bool| {
+            let tokens = self.tokens.iter().filter(|token| token.1 == joined);
+            tokens_out(tokens.map(|(local, _, count)| (*local, count)))
+        };
+        let Self { memory, locked, store_address, levels, section, .. } = self;
+        (memory, bit(*locked), of(false), of(true), store_address, levels, section).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for HelpedConfiguration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (memory, locked, off_path, on_path, store_address, levels, section): (
+            MemoryIndex,
+            u8,
+            Vec<TokenText>,
+            Vec<TokenText>,
+            Value,
+            Vec<(Value, Level)>,
+            Vec<(Value, Level)>,
+        ) = Deserialize::deserialize(deserializer)?;
+        let with = |joined: bool| {
+            move |text: TokenText| {
+                let (local, count) = token_in(text);
+                (local, joined, count)
+            }
+        };
+        let tokens = off_path.into_iter().map(with(false)).chain(on_path.into_iter().map(with(true))).collect();
+        Ok(Self { memory, locked: truth(locked)?, tokens, store_address, levels, section })
+    }
+}
+
+/// `"load"` or `"store"`.
+impl Serialize for Level {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Self::Load => "load",
+            Self::Store => "store",
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Level {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "load" => Ok(Self::Load),
+            "store" => Ok(Self::Store),
+            _ => Err(serde::de::Error::custom("expected \"load\" or \"store\"")),
+        }
+    }
+}
+
+/// `[thread, store, load, cut]`, where the cut is a list of labels, or null for an infeasible attack.
+impl Serialize for AttackEvidence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cut: Option<Vec<usize>> = match &self.reason {
+            AttackReason::Pruned { reachable } => Some(reachable.iter().map(|label| label.index()).collect()),
+            AttackReason::Infeasible => None,
+        };
+        (self.thread.index(), self.store.index(), self.load.index(), cut).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for AttackEvidence {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (thread, store, load, cut): (u32, u32, u32, Option<Vec<u32>>) = Deserialize::deserialize(deserializer)?;
+        let labels = |cut: Vec<u32>| cut.into_iter().map(|label| id(LabelId::from_index, label)).collect();
+        Ok(Self {
+            thread: id(ThreadId::from_index, thread),
+            store: id(InstructionId::from_index, store),
+            load: id(InstructionId::from_index, load),
+            reason: cut.map_or(AttackReason::Infeasible, |cut| AttackReason::Pruned { reachable: labels(cut) }),
+        })
+    }
+}
+
+/// The number of an index type, which was made from 32 bits.
+fn number(index: usize) -> u32 {
+    u32::try_from(index).expect("arenas stay below 2^32 elements")
+}

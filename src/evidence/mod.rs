@@ -5,9 +5,15 @@
 
 mod net;
 mod program;
+mod subject;
+mod text;
+mod witness;
 
 pub use net::{Invariant, NetCertificate, NetRun, OmegaMarking, PlaceWeights, Refutation, TokenMarking, WeightedTrap};
 pub use program::{
     AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, Level,
     LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
 };
+pub use subject::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};
+pub use text::{Evidence, MAX_EVIDENCE_BYTES, MalformedEvidence};
+pub use witness::Witness;

@@ -6,6 +6,8 @@ use crate::evidence::{
     LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
 };
 use crate::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The certificate as it is written.
@@ -52,26 +54,49 @@ impl From<RobustIn> for RobustCertificate {
 }
 
 /// The threads in one local state: its number alone for one thread, `[number, count]` for more.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum TokenText {
-    One(LocalIndex),
-    More(LocalIndex, N<Tokens>),
+struct TokenText(LocalIndex, Tokens);
+
+impl Serialize for TokenText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self(local, Tokens::Finite(1)) => local.serialize(serializer),
+            Self(local, count) => (local, N(*count)).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TokenText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TokenVisitor)
+    }
+}
+
+struct TokenVisitor;
+
+impl<'de> Visitor<'de> for TokenVisitor {
+    type Value = TokenText;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a local state's number, or [number, count]")
+    }
+
+    fn visit_u64<E: Error>(self, local: u64) -> Result<TokenText, E> {
+        let local = LocalIndex::try_from(local).map_err(|_| E::custom("a local state's number is too large"))?;
+        Ok(TokenText(local, Tokens::Finite(1)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<TokenText, A::Error> {
+        let (local, count): (LocalIndex, N<Tokens>) = Deserialize::deserialize(SeqAccessDeserializer::new(sequence))?;
+        Ok(TokenText(local, count.0))
+    }
 }
 
 fn tokens_out<'a>(tokens: impl Iterator<Item = (LocalIndex, &'a Tokens)>) -> Vec<TokenText> {
-    let token = |(local, count): (LocalIndex, &Tokens)| match count {
-        Tokens::Finite(1) => TokenText::One(local),
-        count => TokenText::More(local, N(*count)),
-    };
-    tokens.map(token).collect()
+    tokens.map(|(local, count)| TokenText(local, *count)).collect()
 }
 
-fn token_in(text: TokenText) -> (LocalIndex, Tokens) {
-    match text {
-        TokenText::One(local) => (local, Tokens::Finite(1)),
-        TokenText::More(local, count) => (local, count.0),
-    }
+fn token_in(TokenText(local, count): TokenText) -> (LocalIndex, Tokens) {
+    (local, count)
 }
 
 /// A truth value as 0 or 1.
@@ -80,7 +105,7 @@ fn bit(value: bool) -> u8 {
 }
 
 /// The truth value that 0 or 1 stands for.
-fn truth<E: serde::de::Error>(bit: u8) -> Result<bool, E> {
+fn truth<E: Error>(bit: u8) -> Result<bool, E> {
     match bit {
         0 => Ok(false),
         1 => Ok(true),
@@ -237,7 +262,7 @@ impl<'de> Deserialize<'de> for Level {
         match String::deserialize(deserializer)?.as_str() {
             "load" => Ok(Self::Load),
             "store" => Ok(Self::Store),
-            _ => Err(serde::de::Error::custom("expected \"load\" or \"store\"")),
+            _ => Err(Error::custom("expected \"load\" or \"store\"")),
         }
     }
 }

@@ -9,7 +9,9 @@
 mod failure;
 mod net;
 mod program;
+mod witness;
 
 pub use failure::{CheckFailure, Obligation};
 pub use net::{check_net_certificate, check_net_run};
 pub use program::check_robust_certificate;
+pub use witness::check_witness;

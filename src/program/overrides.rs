@@ -42,9 +42,8 @@ impl std::str::FromStr for CopiesOverride {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, copies) = text
-            .rsplit_once('=')
-            .ok_or_else(|| format!("`{text}` gives no copies; write `{text}=3` or `{text}=*`"))?;
+        let (name, copies) =
+            text.rsplit_once('=').ok_or_else(|| format!("`{text}` gives no copies; write `{text}=3` or `{text}=*`"))?;
         let copies = match copies.trim() {
             "*" => Copies::Any,
             number => Copies::Exactly(number.parse().map_err(|_| {

@@ -1,8 +1,6 @@
 //! Building a thread while it is read: labels and registers by name, in order of appearance.
 
-use crate::program::{
-    Action, Copies, Instruction, InstructionId, Label, LabelId, Register, RegisterId, Span, Thread,
-};
+use crate::program::{Action, Copies, Instruction, InstructionId, Label, LabelId, Register, RegisterId, Span, Thread};
 use rustc_hash::FxHashMap;
 
 /// A thread under construction.
@@ -75,7 +73,13 @@ impl<'s> ThreadBuilder<'s> {
     }
 
     /// Adds an instruction.
-    pub(crate) fn instruction(&mut self, source: LabelId, target: LabelId, action: Action, span: Span) -> InstructionId {
+    pub(crate) fn instruction(
+        &mut self,
+        source: LabelId,
+        target: LabelId,
+        action: Action,
+        span: Span,
+    ) -> InstructionId {
         self.instructions.push(Instruction { source, target, action, span });
         InstructionId::from_index(self.instructions.len() - 1)
     }

@@ -126,13 +126,8 @@ impl Diagnostic {
             Severity::Error => "Error",
             Severity::Warning => "Warning",
         };
-        let mut text = format!(
-            "{kind}: {}\n  at {}:{}:{}\n",
-            self.message,
-            display_name(source),
-            position.line,
-            position.column
-        );
+        let mut text =
+            format!("{kind}: {}\n  at {}:{}:{}\n", self.message, display_name(source), position.line, position.column);
         let remarks = [self.expected_sentence(), self.help.clone()];
         for remark in remarks.iter().flatten().chain(&self.notes) {
             text.push_str("  ");

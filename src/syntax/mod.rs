@@ -6,6 +6,7 @@
 mod build;
 mod diagnostic;
 mod input;
+mod native;
 mod suggest;
 mod trencher;
 
@@ -13,7 +14,7 @@ pub use diagnostic::{Diagnostic, Severity, error_document};
 pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};
 pub(crate) use suggest::did_you_mean_or_list;
 
-use crate::program::{Program, SourceText, Span};
+use crate::program::{Program, SourceText};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -75,14 +76,11 @@ pub fn read(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagn
 /// Reads a program text. What depends on the domain and on the numbers of copies is left to [`check`], since options
 /// may change them.
 pub fn parse(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagnostic>> {
-    let program = match format {
-        Format::Trencher => trencher::parse(&source)?,
-        Format::Native | Format::Litmus => {
-            let message = format!("{} texts cannot be read yet", format.name());
-            return Err(vec![Diagnostic::error(message, Span::default())]);
-        }
-    };
-    Ok(Parsed { program, warnings: Vec::new() })
+    match format {
+        Format::Native => native::parse(&source),
+        Format::Trencher => trencher::parse(&source).map(|program| Parsed { program, warnings: Vec::new() }),
+        Format::Litmus => Err(vec![Diagnostic::error("litmus tests cannot be read yet", Default::default())]),
+    }
 }
 
 /// Checks a program whose domain and numbers of copies are final: gives warnings, or errors.

@@ -77,10 +77,7 @@ impl<'s> Reader<'s> {
     }
 
     /// What follows `thread`, up to its `end`. `None` where an error was recorded inside.
-    fn thread(
-        &mut self,
-        names: &mut FxHashMap<&'s str, Span>,
-    ) -> Result<Option<crate::program::Thread>, Recorded> {
+    fn thread(&mut self, names: &mut FxHashMap<&'s str, Span>) -> Result<Option<crate::program::Thread>, Recorded> {
         let name = self.word("a thread name")?;
         let errors_before = self.errors.len();
         if names.insert(name.text, name.span).is_some() {
@@ -180,7 +177,9 @@ impl<'s> Reader<'s> {
         if word.text.chars().all(|c| "!=<>&|+-*/%^~".contains(c)) {
             let message = format!("`{}` is not a register", word.text);
             let note = format!("the operators are {OPERATORS}; they stand before their operands");
-            return Err(self.record(Diagnostic::error(message, word.span).with_expected(["a register"]).with_note(note)));
+            return Err(
+                self.record(Diagnostic::error(message, word.span).with_expected(["a register"]).with_note(note))
+            );
         }
         Ok(())
     }
@@ -305,7 +304,8 @@ mod tests {
 
     #[test]
     fn value_before_address_and_prefix_operators() {
-        let text = "# c\nthread t # d\ninitial a\ntransition a b write + r 1 2 # e\ntransition b c check\n ! == r -3\nend";
+        let text =
+            "# c\nthread t # d\ninitial a\ntransition a b write + r 1 2 # e\ntransition b c check\n ! == r -3\nend";
         let program = parse(&SourceText::new("dir/sample.txt", text)).unwrap();
         assert_eq!(program.name, "sample");
         let thread = &program.threads[0];

@@ -1,1 +1,3 @@
 //! Coverability of Petri nets: strategies behind one trait, portfolio, reductions, certificates.
+
+pub mod lazy;

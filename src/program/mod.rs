@@ -10,6 +10,7 @@ mod expression;
 mod ids;
 mod instruction;
 mod overrides;
+mod liveness;
 mod source;
 mod thread;
 
@@ -19,6 +20,7 @@ pub use expression::{BinaryOperator, Expression, UnaryOperator};
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
 pub use instruction::{Action, Instruction};
 pub use overrides::{CopiesOverride, DomainOverride, OverrideError};
+pub use liveness::Liveness;
 pub use source::{Position, SourceText, Span};
 pub use thread::{Copies, Label, Register, Thread};
 

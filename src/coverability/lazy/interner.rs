@@ -1,0 +1,48 @@
+//! Hash-consing: equal values get one number.
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+use std::hash::{BuildHasher, Hash};
+
+/// A table of distinct values, numbered in order of insertion.
+#[derive(Clone, Debug)]
+pub struct Interner<T> {
+    values: Vec<T>,
+    numbers: HashTable<u32>,
+}
+
+impl<T> Default for Interner<T> {
+    fn default() -> Self {
+        Self { values: Vec::new(), numbers: HashTable::new() }
+    }
+}
+
+impl<T: Hash + Eq> Interner<T> {
+    /// The number of a value, and whether it is new.
+    pub fn intern(&mut self, value: T) -> (u32, bool) {
+        let hash = FxBuildHasher.hash_one(&value);
+        if let Some(number) = self.numbers.find(hash, |number| self.values[*number as usize] == value) {
+            return (*number, false);
+        }
+        let number = u32::try_from(self.values.len()).expect("fewer than 2^32 distinct values fit in memory");
+        self.values.push(value);
+        let values = &self.values;
+        self.numbers.insert_unique(hash, number, |number| FxBuildHasher.hash_one(&values[*number as usize]));
+        (number, true)
+    }
+
+    /// The value with a number.
+    pub fn get(&self, number: u32) -> &T {
+        &self.values[number as usize]
+    }
+
+    /// How many values there are.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+}

@@ -1,0 +1,56 @@
+//! Forward exploration of nets that are built while they are explored.
+//!
+//! A [`LazyNet`] is a Petri net in units: a *control* (one packed state for all units together, hash-consed to a
+//! number by the net) and counters (the places that hold tokens). It is not listed but asked for its steps. Where every
+//! place is bounded, [`Exploration`] enumerates markings; otherwise it is Karp–Miller's construction [KM69] over
+//! ω-markings, per control state:
+//!
+//! * a new node that an old one with the same control covers is not explored: what it can cover, the old one can;
+//! * a node not yet explored that a newer one covers is dropped for the same reason;
+//! * a node that strictly covers an ancestor with the same control gets ω where it has more (the steps between them
+//!   can be repeated);
+//! * *copycat*: when a step from an ω-place leads to a control in which the same step is enabled again and changes
+//!   nothing, its target becomes ω at once: the tokens left on the ω-place can all follow it. This is the acceleration
+//!   above, applied before the first step instead of after the second, and makes programs without locked
+//!   instructions cheap: the tokens of their replicated threads are then always 0 or ω.
+//!
+//! Termination with ω follows from Dickson's lemma as for Karp–Miller trees, as long as there are finitely many controls:
+//! an infinite branch would contain two nodes with one control, the later strictly covering the earlier, each time
+//! adding an ω.
+
+mod exploration;
+mod interner;
+mod tokens;
+
+pub use exploration::{Budget, Exploration, Halt, Mode, Visit};
+pub use interner::Interner;
+pub use tokens::{Entry, Tokens, is_covered, take};
+
+/// One step of a lazily built net: it moves at most one token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The control after the step.
+    pub control: u32,
+    /// The place a token is taken from.
+    pub take: Option<u32>,
+    /// The place a token is put on.
+    pub put: Option<u32>,
+    /// What the step is, in the net's own numbering.
+    pub label: u32,
+}
+
+/// A Petri net in units that lists the steps of a marking on demand.
+pub trait LazyNet {
+    /// Why the net has no next marking (a fault of the modelled program).
+    type Error;
+
+    /// Appends every step enabled in a marking, in a fixed order.
+    fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Self::Error>;
+
+    /// Whether a place may hold unboundedly many tokens.
+    fn is_unbounded(&self, place: u32) -> bool;
+
+    /// Whether the step, taken once more right after itself from the same place, is enabled, leads to the same place and
+    /// leaves the control as it is.
+    fn repeats(&mut self, step: &Step) -> Result<bool, Self::Error>;
+}

@@ -1,6 +1,7 @@
 //! Controls: memory, lock and phase, hash-consed.
 
 use crate::coverability::lazy::Interner;
+use crate::evidence::Level;
 use crate::program::{LabelId, ThreadId, Value};
 
 /// A memory valuation: the addresses whose value differs from the initial one, sorted by address.
@@ -8,15 +9,6 @@ use crate::program::{LabelId, ThreadId, Value};
 pub struct Memory {
     /// `(address, value)`.
     pub changed: Vec<(Value, Value)>,
-}
-
-/// The access level of an address on the happens-before path: none is no entry [ESOP13, §5.2].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// `lda`: it was loaded.
-    Load,
-    /// `sta`: it was stored.
-    Store,
 }
 
 /// The attacker while it delays.

@@ -233,7 +233,7 @@ impl<'p> Locals<'p> {
     }
 
     /// Notes a value stored at an address; whether it is admitted.
-    fn admit_stored(
+    pub(super) fn admit_stored(
         &mut self,
         thread: ThreadId,
         instruction: InstructionId,
@@ -336,7 +336,7 @@ impl<'p> Locals<'p> {
         Ok(Some(Targets { start: number(start), end: number(self.target_arena.len()) }))
     }
 
-    fn admit_registers(
+    pub(super) fn admit_registers(
         &mut self,
         thread: ThreadId,
         cause: InstructionId,

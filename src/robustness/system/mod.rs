@@ -18,6 +18,6 @@ mod control;
 mod local;
 mod steps;
 
-pub use control::{Attacker, Control, Helped, Level, Memory, Phase};
+pub use control::{Attacker, Control, Helped, Memory, Phase};
 pub use local::{Growth, Local, Operation};
 pub use steps::{Place, Root, System};

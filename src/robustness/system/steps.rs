@@ -1,8 +1,9 @@
 //! The steps of the instrumented program.
 
-use super::control::{Attacker, Control, Controls, Helped, Level, Memory, Phase, lookup, raise, set};
+use super::control::{Attacker, Control, Controls, Helped, Memory, Phase, lookup, raise, set};
 use super::local::{Growth, Local, Locals, Move, Operation, Outcome, Targets, number};
 use crate::coverability::lazy::{Entry, LazyNet, Step, Tokens};
+use crate::evidence::Level;
 use crate::program::{Action, Copies, InstructionId, LabelId, Program, ThreadId, Value};
 use crate::robustness::fault::{Fault, FaultKind};
 use rustc_hash::FxHashMap;
@@ -293,6 +294,38 @@ impl<'p> System<'p> {
         }
     }
 
+    /// The initial place that a step of a spare copy starts from.
+    pub fn spare_place(&mut self, control: u32, step: &Step) -> Result<Place, Fault> {
+        for place in self.spare_places.clone() {
+            let (start, end) = self.token_steps(control, place)?;
+            let started = Step { take: Some(place.0), ..*step };
+            if self.step_arena[start as usize..end as usize].contains(&started) {
+                return Ok(place);
+            }
+        }
+        unreachable!("a spare copy starts from an initial place")
+    }
+
+    /// The initial place from which a spare copy became the attacker of a control by delaying its first store.
+    pub fn spare_start(&mut self, control: u32, store: InstructionId) -> Place {
+        let Phase::Delayed(number) = self.control(control).phase else {
+            unreachable!("delaying has started")
+        };
+        let attacker = self.attacker(number).clone();
+        self.spare_places
+            .clone()
+            .into_iter()
+            .find(|place| {
+                let mut registers = self.local(*place).registers.clone();
+                self.locals.liveness[attacker.thread.index()].forget_dead(attacker.label, &mut registers);
+                let operation = self.operation(place.local(), store);
+                self.local(*place).thread == attacker.thread
+                    && registers == attacker.registers
+                    && operation == attacker.buffer.first().map(|(address, value)| Operation::Store(*address, *value))
+            })
+            .expect("a spare copy that delays its first store starts where the store stands")
+    }
+
     fn intern(&mut self, control: Control) -> u32 {
         self.controls.controls.intern(control).0
     }
@@ -476,9 +509,11 @@ impl<'p> System<'p> {
                 Action::Store { address, value } => {
                     let address = address.evaluate_address(&registers).map_err(fault)?;
                     let value = value.evaluate(&registers, self.locals.domain()).map_err(fault)?;
-                    let mut longer = buffer.clone();
-                    set(&mut longer, address, value);
-                    afters.push((registers.clone(), longer));
+                    if self.locals.admit_stored(thread, id, address, value)? {
+                        let mut longer = buffer.clone();
+                        set(&mut longer, address, value);
+                        afters.push((registers.clone(), longer));
+                    }
                 }
                 action if action.is_local() => {
                     for after in self.locals.local_successors(thread, id, &registers)? {
@@ -487,7 +522,11 @@ impl<'p> System<'p> {
                 }
                 _ => {}
             }
+            let target = self.program().thread(thread).instruction(id).target;
             for (registers, buffer) in afters {
+                if !self.locals.admit_registers(thread, id, target, &registers)? {
+                    continue;
+                }
                 let attacker = self.attacker_at(thread, id, registers, buffer, store_address);
                 let control = self.intern(Control { phase: Phase::Delayed(attacker), ..before });
                 steps.push(Step { control, take: None, put: None, label: self.label_of(thread, id) });

@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand, options they share, exit status.
 
+mod check;
 mod exit;
 mod load;
 mod options;
@@ -21,7 +22,10 @@ pub struct CommandLine {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    /// Decide whether programs are robust.
+    Check(check::CheckArguments),
+}
 
 /// Runs the command line of this process.
 pub fn main() -> std::process::ExitCode {
@@ -31,8 +35,10 @@ pub fn main() -> std::process::ExitCode {
 
 /// Runs a parsed command line.
 pub fn run(command_line: &CommandLine) -> Exit {
-    let _shared = &command_line.shared;
-    match command_line.command {}
+    let shared = &command_line.shared;
+    match &command_line.command {
+        Command::Check(arguments) => check::run(arguments, shared),
+    }
 }
 
 /// The command line's definition, for completions and man pages.

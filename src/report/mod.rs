@@ -1,1 +1,4 @@
 //! Reports: text, JSON and pictures of verdicts and witnesses.
+
+pub mod check;
+pub mod violation;

@@ -1,14 +1,13 @@
 //! The verdict: fixed numbers of copies by one exact search; any number by small instances and ω-markings in turn.
 
 use super::attacks::{Attack, attacks, is_pruned};
-use super::fault::{Fault, FaultKind};
+use super::fault::Fault;
 use super::search::{Found, Search, search};
 use super::system::{Growth, System};
 use super::witness::{Violation, violation};
 use crate::coverability::lazy::{Budget, Halt};
 use crate::limits::{Limits, StopReason};
 use crate::program::{Copies, Program};
-use std::time::Instant;
 
 /// How to check.
 #[derive(Clone, Debug)]
@@ -25,7 +24,7 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { all: false, prune: true, values: 1024, limits: Limits::none() }
+        Self { all: false, prune: true, values: 128, limits: Limits::none() }
     }
 }
 
@@ -108,7 +107,7 @@ pub fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'
         .collect();
     let open: Vec<Attack> =
         reports.iter().filter(|report| report.outcome == Outcome::NotAsked).map(|report| report.attack).collect();
-    let mut checking = Checking { program, options, open, reports, markings: 0, started: Instant::now() };
+    let mut checking = Checking { program, options, open, reports, markings: 0 };
     if checking.open.is_empty() {
         return Ok(checking.finish(Verdict::Robust, None, None));
     }
@@ -122,31 +121,35 @@ struct Checking<'p, 'o> {
     open: Vec<Attack>,
     reports: Vec<AttackReport>,
     markings: usize,
-    started: Instant,
 }
 
 /// Distinct values admitted, in turn, when violations are sought among the first values of data that grows.
-const CUTS: [usize; 3] = [3, 8, 24];
+const CUTS: [usize; 2] = [3, 8];
 
 /// Nodes of one exploration in such a search.
 const CUT_NODES: usize = 400_000;
 
+/// Distinct values after which data is suspected to grow: violations are then sought before going on.
+const SUSPICIOUS: usize = 16;
+
 impl<'p> Checking<'p, '_> {
     fn fixed(mut self) -> Result<Check<'p>, Fault> {
-        let system = System::new(self.program, Growth::Fault(self.options.values));
-        match self.run(system, None) {
-            Ok(found) => self.conclude_exact(found),
-            Err(Halt::Fault(fault)) if matches!(fault.kind, FaultKind::Growth { .. }) => {
-                for cut in CUTS {
-                    let system = System::new(self.program, Growth::Cut(cut));
-                    if let Ok(found) = self.run(system, Some(CUT_NODES))
-                        && found.answers().any(|answer| answer.found == Found::Feasible)
-                    {
-                        return self.conclude_violation(found);
-                    }
-                }
-                Err(fault)
+        let suspicious = SUSPICIOUS.min(self.options.values);
+        match self.run(System::new(self.program, Growth::Fault(suspicious)), None) {
+            Ok(found) => return self.conclude_exact(found),
+            Err(Halt::Fault(fault)) if fault.is_growth() => {}
+            Err(halt) => return self.stopped(halt),
+        }
+        for cut in CUTS {
+            let system = System::new(self.program, Growth::Cut(cut));
+            if let Ok(found) = self.run(system, Some(CUT_NODES))
+                && found.answers().any(|answer| answer.found == Found::Feasible)
+            {
+                return self.conclude_violation(found);
             }
+        }
+        match self.run(System::new(self.program, Growth::Fault(self.options.values)), None) {
+            Ok(found) => self.conclude_exact(found),
             Err(halt) => self.stopped(halt),
         }
     }
@@ -176,39 +179,28 @@ impl<'p> Checking<'p, '_> {
         let mut minimal = true;
         let mut proof: Option<Search<'p>> = None;
         let mut fault: Option<Fault> = None;
+        let mut values = SUSPICIOUS.min(self.options.values);
         loop {
             // Instances, while they are cheap.
-            loop {
-                let growth = Growth::Fault(self.options.values);
-                let system = System::with_spare_copies(self.program, growth, copies);
-                let mut found = match self.run(system, Some(nodes)) {
-                    Err(Halt::Fault(found)) if matches!(found.kind, FaultKind::Growth { .. }) => {
-                        fault.get_or_insert(found);
-                        minimal = false;
-                        let system = System::with_spare_copies(self.program, Growth::Cut(CUTS[1]), copies);
-                        self.run(system, Some(nodes))
-                    }
-                    found => found,
-                };
-                if let Ok(search) = &mut found
-                    && search.answers().any(|answer| answer.found == Found::Feasible)
-                {
-                    let search = found.expect("just seen");
-                    return self.conclude_instance(search, minimal, proof);
+            for _ in 0..4 {
+                let system = System::with_spare_copies(self.program, Growth::Fault(values), copies);
+                let mut found = self.run(system, Some(nodes));
+                if matches!(&found, Err(Halt::Fault(fault)) if fault.is_growth()) {
+                    minimal = false;
+                    let system = System::with_spare_copies(self.program, Growth::Cut(CUTS[1]), copies);
+                    found = self.run(system, Some(nodes));
                 }
                 match found {
-                    Ok(_) if copies < 4 => copies += 1,
-                    Ok(_) => {
-                        copies += 1;
-                        break;
+                    Ok(found) if found.answers().any(|answer| answer.found == Found::Feasible) => {
+                        return self.conclude_instance(found, minimal, proof);
                     }
+                    Ok(_) => copies += 1,
                     Err(Halt::Budget) => break,
                     Err(halt) => return self.stopped(halt),
                 }
             }
             if proof.is_none() {
-                let system = System::new(self.program, Growth::Fault(self.options.values));
-                match self.run(system, Some(nodes)) {
+                match self.run(System::new(self.program, Growth::Fault(values)), Some(nodes)) {
                     Ok(found) if found.answers().all(|answer| answer.found == Found::Infeasible) => {
                         self.record(&found, "karp-miller");
                         return Ok(self.finish(Verdict::Robust, None, Some(found)));
@@ -216,17 +208,15 @@ impl<'p> Checking<'p, '_> {
                     // Some instance is not robust: find it.
                     Ok(found) => proof = Some(found),
                     Err(Halt::Budget) => {}
-                    Err(Halt::Fault(found)) if matches!(found.kind, FaultKind::Growth { .. }) => {
-                        fault = Some(found);
-                    }
+                    Err(Halt::Fault(found)) if found.is_growth() => fault = Some(found),
                     Err(halt) => return self.stopped(halt),
                 }
             }
-            if let Some(fault) = &fault
-                && nodes > CUT_NODES
-                && proof.is_none()
-            {
-                return Err(fault.clone());
+            match fault.take() {
+                // Every value admitted has been taken, and more.
+                Some(fault) if values == self.options.values || nodes > CUT_NODES => return Err(fault),
+                Some(_) => values = self.options.values,
+                None => {}
             }
             nodes *= 4;
         }

@@ -39,6 +39,11 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Whether values grow, which a declared domain would mend.
+    pub fn is_growth(&self) -> bool {
+        matches!(self.kind, FaultKind::Growth { .. })
+    }
+
     /// The fault in a sentence, with names.
     pub fn describe(&self, program: &Program) -> String {
         let thread = program.thread(self.thread);

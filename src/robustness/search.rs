@@ -3,14 +3,13 @@
 use super::attacks::Attack;
 use super::fault::Fault;
 use super::system::System;
-use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, Mode, Visit, is_covered};
-use crate::limits::Limits;
+use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, Mode, Step, Visit, is_covered};
 use crate::program::{InstructionId, ThreadId};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What a search found about one attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,10 +46,8 @@ pub struct Route {
     pub delay_start: u32,
     /// The last node before ld_A.
     pub delayed: u32,
-    /// The first node after ld_A, in the exploration of helpers.
-    pub helped_start: u32,
-    /// The node at which the happens-before cycle is closed.
-    pub success: u32,
+    /// The helpers' steps from ld_A until the happens-before cycle is closed, each with the control before it.
+    pub helped: Vec<(u32, Step)>,
 }
 
 /// What was explored for the attacks of one thread.
@@ -192,22 +189,22 @@ impl<'p> ThreadSearch<'p> {
                     answer.markings = self.helped.len() - before;
                     answer.found = if success.is_some() { Found::Feasible } else { Found::Infeasible };
                     match success {
-                        Some(Success { delayed: node, helped_start, success }) => {
+                        Some(Success { delayed: node, success }) => {
                             if self.route.is_none() && mode == Mode::Exact {
                                 let delay_start = delayed.path(node)[0];
                                 let sc = origins[&delay_start];
-                                self.route =
-                                    Some(Route { attack: *attack, sc, delay_start, delayed: node, helped_start, success });
+                                let helped = self.helped_steps(success).map_err(Halt::Fault)?;
+                                self.route = Some(Route { attack: *attack, sc, delay_start, delayed: node, helped });
                             }
                             if all {
-                                self.remember_success(helped_start, success, &mut successful);
+                                self.remember_success(success, &mut successful);
                                 self.helped.forget_unsettled();
                             }
                         }
                         None => self.helped.settle(),
                     }
                 }
-                answer.seconds = begin.elapsed().max(Duration::ZERO).as_secs_f64();
+                answer.seconds = begin.elapsed().as_secs_f64();
                 self.answers.push(answer);
             }
             self.delayed.push((store, delayed));
@@ -273,22 +270,31 @@ impl<'p> ThreadSearch<'p> {
             let Some(root) = self.helped.add_root(control, &entries, depth) else { continue };
             origins.insert(root, delayed);
             if reaches(control, &entries) {
-                return Ok(Some(Success { delayed, helped_start: root, success: root }));
+                return Ok(Some(Success { delayed, success: root }));
             }
         }
         let found = self.helped.run(&mut self.system, budget, |system, control, entries| {
             if system.is_success(control) || reaches(control, entries) { Visit::Stop } else { Visit::Expand }
         })?;
         Ok(found.map(|success| {
-            let helped_start = self.helped.path(success)[0];
-            Success { delayed: origins[&helped_start], helped_start, success }
+            let start = self.helped.path(success)[0];
+            Success { delayed: origins[&start], success }
         }))
     }
 
+    /// The steps from ld_A to a node of an exact search.
+    fn helped_steps(&mut self, success: u32) -> Result<Vec<(u32, Step)>, Fault> {
+        let mut steps = Vec::new();
+        for pair in self.helped.path(success).windows(2) {
+            let step = self.helped.step_to(&mut self.system, pair[1])?.expect("a node has a step from its parent");
+            steps.push((self.helped.control(pair[0]), step));
+        }
+        Ok(steps)
+    }
+
     /// Remembers the configurations on the way to a success: everything above them succeeds too.
-    fn remember_success(&self, start: u32, success: u32, successful: &mut FxHashMap<u32, Vec<Vec<Entry>>>) {
+    fn remember_success(&self, success: u32, successful: &mut FxHashMap<u32, Vec<Vec<Entry>>>) {
         for node in self.helped.path(success) {
-            debug_assert!(node >= start || node == success);
             let known = successful.entry(self.helped.control(node)).or_default();
             let entries = self.helped.entries(node);
             if !known.iter().any(|smaller| is_covered(smaller, entries)) {
@@ -301,11 +307,5 @@ impl<'p> ThreadSearch<'p> {
 /// Where a success was found.
 struct Success {
     delayed: u32,
-    helped_start: u32,
     success: u32,
-}
-
-/// A budget of nodes within limits.
-pub fn budget(limits: &Limits, nodes: Option<usize>) -> Budget {
-    Budget { limits: limits.clone(), nodes }
 }

@@ -128,8 +128,9 @@ impl Naming {
             after: None,
             flush: false,
         });
-        let path = search.helped.path(route.success);
-        naming.follow(system, &search.helped, &path)?;
+        for (control, step) in &route.helped {
+            naming.add(system, *control, step)?;
+        }
         Ok(naming)
     }
 

@@ -1,0 +1,190 @@
+//! The result of `palisade check` as text and as JSON (`palisade/check/1`).
+
+use super::violation;
+use crate::limits::peak_resident_bytes;
+use crate::program::{DomainOrigin, InstructionId, Program, ThreadId};
+use crate::robustness::{AttackReport, Check, Fault, Outcome, Verdict};
+use crate::syntax::{Diagnostic, InputError};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// What a report says besides the check itself.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The path as given.
+    pub file: &'a str,
+    /// The program.
+    pub program: &'a Program,
+    /// Its warnings as JSON.
+    pub warnings: Value,
+    /// The time from reading to the verdict.
+    pub seconds: f64,
+    /// The certificates written.
+    pub certificates: &'a [String],
+}
+
+/// A fault of the program as an error of the input.
+pub fn fault_error(program: &Program, fault: &Fault) -> InputError {
+    let thread = program.thread(fault.thread);
+    let span = thread.instructions.get(fault.instruction.index()).map_or(thread.span, |instruction| instruction.span);
+    let diagnostic = Diagnostic::error(fault.describe(program), span).with_label("here").with_help(fault.advice());
+    InputError::from((program.source.clone(), vec![diagnostic]))
+}
+
+/// The line on which a verdict is read.
+pub fn verdict_word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Robust => "robust",
+        Verdict::NotRobust => "not-robust",
+        Verdict::Unknown(_) => "unknown",
+    }
+}
+
+/// The report for people.
+pub fn text(check: &Check<'_>, context: &Context<'_>, verbosity: u8) -> String {
+    let program = context.program;
+    let mut out = String::new();
+    let copies: Vec<String> =
+        program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
+    let _ = writeln!(out, "{}: {}", context.file, verdict_word(&check.verdict));
+    let _ = writeln!(out, "  threads  {}", copies.join(", "));
+    if let Some(domain) = program.domain {
+        let wrap = if domain.wrap { ", arithmetic wraps" } else { "" };
+        let _ = writeln!(out, "  domain   {}..{}{wrap}", domain.low, domain.high);
+    }
+    let count = |outcome| check.attacks.iter().filter(|report| report.outcome == outcome).count();
+    let mut parts = Vec::new();
+    for (outcome, word) in [
+        (Outcome::Feasible, "feasible"),
+        (Outcome::Infeasible, "infeasible"),
+        (Outcome::Pruned, "pruned"),
+        (Outcome::Unknown, "unknown"),
+        (Outcome::NotAsked, "not asked"),
+    ] {
+        if count(outcome) > 0 {
+            parts.push(format!("{} {word}", count(outcome)));
+        }
+    }
+    if parts.is_empty() {
+        parts.push("none".into());
+    }
+    let _ = writeln!(out, "  attacks  {}", parts.join(", "));
+    if let Verdict::Unknown(reason) = check.verdict {
+        let _ = writeln!(out, "  reason   {reason}");
+    }
+    if verbosity > 0 {
+        let _ = writeln!(out, "  explored {} configurations in {:.3} s", check.markings, context.seconds);
+        for (index, report) in check.attacks.iter().enumerate() {
+            let _ = writeln!(
+                out,
+                "  attack {}: {} past {}: {}",
+                index + 1,
+                place(program, report.attack.thread, report.attack.store),
+                place(program, report.attack.thread, report.attack.load),
+                outcome_word(report.outcome)
+            );
+        }
+    }
+    for path in context.certificates {
+        let _ = writeln!(out, "  evidence {path}");
+    }
+    if let Some(found) = &check.violation {
+        let _ = writeln!(out);
+        out.push_str(&violation::text(program, found));
+    }
+    out
+}
+
+/// The report as JSON.
+pub fn json(check: &Check<'_>, context: &Context<'_>) -> Value {
+    let program = context.program;
+    let threads: serde_json::Map<String, Value> = program
+        .threads
+        .iter()
+        .map(|thread| {
+            let copies = match thread.copies {
+                crate::program::Copies::Exactly(count) => json!(count),
+                crate::program::Copies::Any => json!("*"),
+            };
+            (thread.name.clone(), copies)
+        })
+        .collect();
+    let domain = program.domain.map_or_else(
+        || json!({ "low": null, "high": null, "wrap": false, "origin": "none" }),
+        |domain| {
+            let origin = match domain.origin {
+                DomainOrigin::File => "file",
+                DomainOrigin::Option => "option",
+            };
+            json!({ "low": domain.low, "high": domain.high, "wrap": domain.wrap, "origin": origin })
+        },
+    );
+    let attacks: Vec<Value> =
+        check.attacks.iter().enumerate().map(|(index, report)| attack_json(program, index + 1, report)).collect();
+    let mut document = json!({
+        "schema": "palisade/check/1",
+        "tool": "palisade",
+        "version": env!("CARGO_PKG_VERSION"),
+        "file": context.file,
+        "program": program.name,
+        "verdict": verdict_word(&check.verdict),
+        "threads": threads,
+        "domain": domain,
+        "attacks": attacks,
+        "certificates": context.certificates,
+        "warnings": context.warnings,
+        "statistics": {
+            "queries": check.attacks.iter().filter(|report| matches!(report.outcome, Outcome::Feasible | Outcome::Infeasible)).count(),
+            "markings": check.markings,
+            "seconds": context.seconds,
+            "peak_memory_bytes": peak_resident_bytes(),
+        },
+    });
+    if let Some(found) = &check.violation {
+        document["witness"] = violation::json(program, found);
+    }
+    if let Verdict::Unknown(reason) = check.verdict {
+        document["reason"] = json!(reason.to_string());
+    }
+    document
+}
+
+fn attack_json(program: &Program, id: usize, report: &AttackReport) -> Value {
+    let instruction = |instruction: InstructionId| {
+        let thread = program.thread(report.attack.thread);
+        let found = thread.instruction(instruction);
+        json!({
+            "label": thread.label(found.source).name,
+            "line": program.source.position(found.span.start).line,
+        })
+    };
+    json!({
+        "id": id,
+        "thread": program.thread(report.attack.thread).name,
+        "store": instruction(report.attack.store),
+        "load": instruction(report.attack.load),
+        "outcome": outcome_word(report.outcome),
+        "strategy": report.strategy,
+        "markings": report.markings,
+        "seconds": report.seconds,
+    })
+}
+
+/// The word for an outcome.
+pub fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Feasible => "feasible",
+        Outcome::Infeasible => "infeasible",
+        Outcome::Pruned => "pruned",
+        Outcome::Unknown => "unknown",
+        Outcome::NotAsked => "not-asked",
+    }
+}
+
+/// An instruction for people: `t1 l0 (line 3)`.
+pub fn place(program: &Program, thread: ThreadId, instruction: InstructionId) -> String {
+    let template = program.thread(thread);
+    let found = template.instruction(instruction);
+    let line = program.source.position(found.span.start).line;
+    format!("{} {} (line {line})", template.name, template.label(found.source).name)
+}

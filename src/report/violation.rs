@@ -1,0 +1,225 @@
+//! A violation for people and for programs: a column per thread, the store buffer, the happens-before cycle in words.
+
+use super::check::place;
+use crate::program::{Program, Value};
+use crate::robustness::Violation;
+use crate::semantics::{AccessKind, Effect, Event, NodeId, Relation, StepKind};
+use serde_json::json;
+use std::fmt::Write;
+
+/// The computation as a table, with the cycle below it.
+pub fn text(program: &Program, violation: &Violation) -> String {
+    let mut out = String::new();
+    let copies: Vec<_> = violation.instance.copies().collect();
+    let attack = violation.attack;
+    let _ = writeln!(
+        out,
+        "violation: the store at {} is delayed past the load at {}",
+        place(program, attack.thread, attack.store),
+        place(program, attack.thread, attack.load),
+    );
+    if program.is_parameterized() {
+        let counts: Vec<String> = program
+            .threads
+            .iter()
+            .zip(violation.instance.counts())
+            .map(|(thread, count)| format!("{} × {count}", thread.name))
+            .collect();
+        let minimal = if violation.instance_minimal { " (no smaller instance has one)" } else { "" };
+        let _ = writeln!(out, "instance: {}{minimal}", counts.join(", "));
+    }
+    let acting: Vec<usize> = (0..copies.len())
+        .filter(|position| violation.steps.iter().any(|step| step.copy == copies[*position]))
+        .collect();
+    let mut header = vec![String::new()];
+    header.extend(acting.iter().map(|position| violation.instance.copy_name(program, copies[*position])));
+    header.push(format!("buffer of {}", violation.instance.copy_name(program, violation.attacker)));
+    let attacker = copies.iter().position(|copy| *copy == violation.attacker).expect("the attacker is there");
+    let mut rows = vec![header];
+    for (index, event) in violation.replay.events.iter().enumerate() {
+        // A store that is flushed at once is shown once, at the flush.
+        let next = violation.replay.events.get(index + 1);
+        let flushed_at_once = matches!(event.effect, Effect::Issue { .. })
+            && next.is_some_and(|next| next.step.copy == event.step.copy && next.step.kind == StepKind::Flush)
+            && event.step.copy != violation.attacker;
+        if flushed_at_once {
+            continue;
+        }
+        let mut row = vec![format!("{}", index + 1)];
+        for position in &acting {
+            row.push(if copies[*position] == event.step.copy {
+                describe(program, violation, index, event)
+            } else {
+                String::new()
+            });
+        }
+        let buffer: Vec<String> = violation.replay.states[index + 1].threads()[attacker]
+            .buffer
+            .iter()
+            .map(|(address, value)| format!("{} = {value}", program.address_name(*address)))
+            .collect();
+        row.push(buffer.join(", "));
+        rows.push(row);
+    }
+    let widths: Vec<usize> =
+        (0..rows[0].len()).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
+    for (number, row) in rows.iter().enumerate() {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let _ = writeln!(out, "  {}", cells.join(" │ ").trim_end());
+        if number == 0 {
+            let rules: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+            let _ = writeln!(out, "  {}", rules.join("─┼─"));
+        }
+    }
+    let _ = writeln!(out, "happens-before cycle:");
+    for edge in &violation.cycle {
+        let address = edge.address.map(|address| program.address_name(address)).unwrap_or_default();
+        let why = match edge.relation {
+            Relation::ProgramOrder => "comes before it in program order".to_owned(),
+            Relation::StoreOrder => format!("reaches `{address}` before it"),
+            Relation::Source => format!("is where its `{address}` comes from"),
+            Relation::Conflict => format!("reads `{address}` before it is overwritten by it"),
+        };
+        let _ = writeln!(
+            out,
+            "  {} → {}: the first {why} ({})",
+            node(program, violation, edge.from),
+            node(program, violation, edge.to),
+            edge.relation.name()
+        );
+    }
+    out
+}
+
+/// The `witness` object of the JSON of `check`.
+pub fn json(program: &Program, violation: &Violation) -> serde_json::Value {
+    let instance: serde_json::Map<String, serde_json::Value> = program
+        .threads
+        .iter()
+        .zip(violation.instance.counts())
+        .map(|(thread, count)| (thread.name.clone(), json!(count)))
+        .collect();
+    let steps: Vec<serde_json::Value> = violation
+        .replay
+        .events
+        .iter()
+        .enumerate()
+        .map(|(index, event)| {
+            let thread = program.thread(event.step.copy.thread);
+            let mut step = json!({
+                "thread": thread.name,
+                "copy": event.step.copy.copy + 1,
+                "effect": effect(program, event),
+                "delayed": index >= violation.store || is_delayed_issue(violation, index),
+            });
+            match event.step.kind {
+                StepKind::Execute { instruction, chosen } => {
+                    let instruction = thread.instruction(instruction);
+                    step["kind"] = json!("execute");
+                    step["label"] = json!(thread.label(instruction.source).name);
+                    step["line"] = json!(program.source.position(instruction.span.start).line);
+                    if let Some(chosen) = chosen {
+                        step["chosen"] = json!(chosen);
+                    }
+                }
+                StepKind::Flush => step["kind"] = json!("flush"),
+            }
+            step
+        })
+        .collect();
+    let cycle: Vec<serde_json::Value> = violation
+        .cycle
+        .iter()
+        .map(|edge| {
+            json!({
+                "from": node(program, violation, edge.from),
+                "to": node(program, violation, edge.to),
+                "relation": edge.relation.name(),
+                "address": edge.address.map(|address| program.address_name(address)),
+            })
+        })
+        .collect();
+    json!({
+        "instance": instance,
+        "instance_minimal": violation.instance_minimal,
+        "attacker": violation.instance.copy_name(program, violation.attacker),
+        "steps": steps,
+        "cycle": cycle,
+    })
+}
+
+/// Whether the step issues a store that stays buffered over ld_A.
+fn is_delayed_issue(violation: &Violation, index: usize) -> bool {
+    let event = &violation.replay.events[index];
+    index >= violation.issue
+        && event.step.copy == violation.attacker
+        && matches!(event.effect, Effect::Issue { .. })
+}
+
+fn describe(program: &Program, violation: &Violation, index: usize, event: &Event) -> String {
+    let thread = program.thread(event.step.copy.thread);
+    let label = match event.step.kind {
+        StepKind::Execute { instruction, .. } => {
+            format!("{}: ", thread.label(thread.instruction(instruction).source).name)
+        }
+        // Shown for a store flushed at once: the label of its issue, just before.
+        StepKind::Flush if event.step.copy != violation.attacker || index < violation.issue => {
+            match violation.replay.events.get(index.wrapping_sub(1)).map(|before| before.step.kind) {
+                Some(StepKind::Execute { instruction, .. }) => {
+                    format!("{}: ", thread.label(thread.instruction(instruction).source).name)
+                }
+                _ => String::new(),
+            }
+        }
+        StepKind::Flush => String::new(),
+    };
+    let mark = if is_delayed_issue(violation, index) { " (delayed)" } else { "" };
+    format!("{label}{}{mark}", effect(program, event))
+}
+
+/// An effect in a few words.
+fn effect(program: &Program, event: &Event) -> String {
+    let thread = program.thread(event.step.copy.thread);
+    let register = |id: crate::program::RegisterId| thread.registers[id.index()].name.as_str();
+    let name = |address: Value| program.address_name(address);
+    match event.effect {
+        Effect::Load { register: into, address, value, early } => {
+            let source = if early { " from its buffer" } else { "" };
+            format!("{} ← {} = {value}{source}", register(into), name(address))
+        }
+        Effect::Issue { address, value } => format!("{} ← {value} into its buffer", name(address)),
+        Effect::Store { address, value } => format!("{} ← {value}", name(address)),
+        Effect::Rmw { address, old, new, .. } => match new {
+            Some(new) => format!("{} {old} ⇒ {new} locked", name(address)),
+            None => format!("{} = {old} locked, no store", name(address)),
+        },
+        Effect::Fence => "mfence".into(),
+        Effect::Lock => "lock".into(),
+        Effect::Unlock => "unlock".into(),
+        Effect::Local { written: Some((into, value)) } => format!("{} ← {value}", register(into)),
+        Effect::Local { written: None } => "goes on".into(),
+        Effect::Violation => "violates `ensure`".into(),
+        Effect::Failure => "fails".into(),
+    }
+}
+
+/// A node of the trace: `t1 l0: store x = 1`.
+fn node(program: &Program, violation: &Violation, id: NodeId) -> String {
+    let copy = violation.instance.copies().nth(id.position).expect("nodes belong to copies");
+    let thread = program.thread(copy.thread);
+    let node = violation.replay.trace.node(id);
+    let label = &thread.label(thread.instruction(node.instruction).source).name;
+    let accesses: Vec<String> = node
+        .accesses
+        .iter()
+        .map(|access| {
+            let kind = match access.kind {
+                AccessKind::Load(_) => "load",
+                AccessKind::Store => "store",
+            };
+            format!("{kind} {} = {}", program.address_name(access.address), access.value)
+        })
+        .collect();
+    format!("{} {label}: {}", violation.instance.copy_name(program, copy), accesses.join(", "))
+}

@@ -1,0 +1,153 @@
+//! The slice of a problem in compact form, for the inner loops: places and transitions by number, arcs in rows.
+
+use super::number::{Number, Stop};
+use super::slice::{Fate, Slice};
+use super::units::find_units;
+use crate::net::{OmegaCount, Problem, TransitionId};
+use rustc_hash::FxHashMap;
+
+/// What a transition needs and leaves at one place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Effect<N> {
+    /// The place, by number.
+    pub(super) place: u32,
+    /// Tokens taken.
+    pub(super) pre: N,
+    /// Tokens put.
+    pub(super) post: N,
+}
+
+/// Rows of numbers, one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    starts: Vec<u32>,
+    entries: Vec<u32>,
+}
+
+impl Rows {
+    /// Groups `(row, entry)` pairs by row, keeping their order within a row.
+    pub(super) fn group(rows: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut starts = vec![0u32; rows + 1];
+        for (row, _) in pairs {
+            starts[*row as usize + 1] += 1;
+        }
+        for row in 0..rows {
+            starts[row + 1] += starts[row];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![0; pairs.len()];
+        for (row, entry) in pairs {
+            entries[next[*row as usize] as usize] = *entry;
+            next[*row as usize] += 1;
+        }
+        Self { starts, entries }
+    }
+
+    /// A row.
+    pub(super) fn row(&self, row: u32) -> &[u32] {
+        &self.entries[self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize]
+    }
+}
+
+/// A problem in compact form.
+#[derive(Clone, Debug)]
+pub(super) struct System<N> {
+    /// The initial marking by place; there is no ω.
+    pub(super) initial: Vec<N>,
+    /// The transitions' numbers in the net; of several alike one.
+    pub(super) transitions: Vec<TransitionId>,
+    /// The transitions' effects, sorted by place.
+    effects: Vec<Effect<N>>,
+    /// Where the effects of each transition start.
+    starts: Vec<u32>,
+    /// Per place, the transitions that need it.
+    pub(super) consumers: Rows,
+    /// Per place, the transitions that put more there than they take.
+    pub(super) producers: Rows,
+    /// The targets' demands, sorted by place.
+    pub(super) targets: Vec<Vec<(u32, N)>>,
+    /// Disjoint sets of places that never hold more than one token together.
+    pub(super) units: Vec<Vec<u32>>,
+}
+
+impl<N: Number> System<N> {
+    /// The compact form of a problem's slice.
+    pub(super) fn new(problem: &Problem, slice: &Slice) -> Result<Self, Stop> {
+        let net = &problem.net;
+        let mut initial = Vec::with_capacity(slice.places.len());
+        for place in &slice.places {
+            let OmegaCount::Finite(count) = &net.initial[place.index()] else {
+                unreachable!("places that are ω initially are unbounded")
+            };
+            initial.push(N::of(count)?);
+        }
+
+        let mut alike: FxHashMap<Vec<Effect<N>>, ()> = FxHashMap::default();
+        let mut transitions = Vec::new();
+        let mut effects = Vec::new();
+        let mut starts = vec![0];
+        for id in &slice.transitions {
+            let transition = &net.transitions[id.index()];
+            let mut own: Vec<Effect<N>> = Vec::with_capacity(transition.pre.len() + transition.post.len());
+            for (place, count) in &transition.pre {
+                if let Fate::Kept(place) = slice.fates[place.index()] {
+                    own.push(Effect { place, pre: N::of(count)?, post: N::ZERO });
+                }
+            }
+            let taken = own.len();
+            for (place, count) in &transition.post {
+                if let Fate::Kept(place) = slice.fates[place.index()] {
+                    match own[..taken].binary_search_by_key(&place, |effect| effect.place) {
+                        Ok(position) => own[position].post = N::of(count)?,
+                        Err(_) => own.push(Effect { place, pre: N::ZERO, post: N::of(count)? }),
+                    }
+                }
+            }
+            own.sort_unstable_by_key(|effect| effect.place);
+            if alike.insert(own.clone(), ()).is_none() {
+                transitions.push(*id);
+                effects.append(&mut own);
+                starts.push(u32::try_from(effects.len()).map_err(|_| Stop::Overflow)?);
+            }
+        }
+
+        let mut targets = Vec::with_capacity(slice.targets.len());
+        for index in &slice.targets {
+            let mut demands = Vec::new();
+            for (place, count) in &problem.query.targets[*index].demands {
+                if let Fate::Kept(place) = slice.fates[place.index()] {
+                    demands.push((place, N::of(count)?));
+                }
+            }
+            targets.push(demands);
+        }
+
+        let mut needed = Vec::new();
+        let mut gained = Vec::new();
+        for transition in 0..transitions.len() {
+            let number = u32::try_from(transition).map_err(|_| Stop::Overflow)?;
+            for effect in &effects[starts[transition] as usize..starts[transition + 1] as usize] {
+                if !effect.pre.is_zero() {
+                    needed.push((effect.place, number));
+                }
+                if effect.post > effect.pre {
+                    gained.push((effect.place, number));
+                }
+            }
+        }
+        let consumers = Rows::group(initial.len(), &needed);
+        let producers = Rows::group(initial.len(), &gained);
+        let units = find_units(problem, slice);
+        Ok(Self { initial, transitions, effects, starts, consumers, producers, targets, units })
+    }
+
+    /// How many places there are.
+    pub(super) fn places(&self) -> usize {
+        self.initial.len()
+    }
+
+    /// The effects of a transition, sorted by place.
+    pub(super) fn effects(&self, transition: u32) -> &[Effect<N>] {
+        &self.effects[self.starts[transition as usize] as usize..self.starts[transition as usize + 1] as usize]
+    }
+}

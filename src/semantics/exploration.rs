@@ -10,7 +10,7 @@ use super::reduction::{all_events, sufficient_events};
 use super::step::{Effect, Event, Step, StepKind, ValueError};
 use super::trace::{Trace, TraceBuilder, write_number, write_value};
 use crate::limits::{Limits, StopReason};
-use crate::program::Program;
+use crate::program::{Program, Thread};
 use hashbrown::HashSet;
 use std::ops::ControlFlow;
 use thiserror::Error;
@@ -190,7 +190,7 @@ fn search_key(state: &State, builder: &TraceBuilder, executed: &[u32], bounds: &
 }
 
 /// Whether a thread's control flow has a cycle.
-fn has_loop(thread: &crate::program::Thread) -> bool {
+pub(super) fn has_loop(thread: &Thread) -> bool {
     let mut indegree = vec![0usize; thread.labels.len()];
     thread.instructions.iter().for_each(|instruction| indegree[instruction.target.index()] += 1);
     let by_label = thread.instructions_by_label();
@@ -230,4 +230,40 @@ pub fn maximal_traces(
         ControlFlow::Continue(())
     })?;
     Ok(traces)
+}
+
+/// The final states of all complete executions, one for each: distinct traces, or one trace with distinct values
+/// chosen by `r <- *`, of computations in which every thread copy comes to its end.
+#[derive(Clone, Debug, Default)]
+pub struct Executions {
+    /// The final states, ascending, as often as there are executions that end in them.
+    pub final_states: Vec<State>,
+    /// Whether the bound on the steps cut computations short.
+    pub truncated: bool,
+}
+
+/// Enumerates all complete executions.
+pub fn executions(
+    program: &Program,
+    instance: &Instance,
+    model: Model,
+    bounds: &Bounds,
+) -> Result<Executions, ExplorationError> {
+    let machine = Machine::new(program, instance, model);
+    let mut found = HashSet::new();
+    let mut executions = Executions::default();
+    explore(&machine, Search::Reduced, bounds, &mut |visit| {
+        executions.truncated |= visit.truncated;
+        let ended = || (0..machine.copies().len()).all(|position| machine.has_ended(visit.state, position));
+        if visit.terminal && ended() && visit.state.buffers_are_empty() {
+            let execution = (visit.builder.unfinished().canonical_form(), visit.state.clone());
+            if !found.contains(&execution) {
+                executions.final_states.push(visit.state.clone());
+                found.insert(execution);
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    executions.final_states.sort_unstable();
+    Ok(executions)
 }

@@ -94,6 +94,8 @@ pub struct Machine<'p> {
     first_positions: Vec<usize>,
     /// For each thread and label, the instructions that stand there.
     instructions: Vec<Vec<Vec<InstructionId>>>,
+    /// The most stores a buffer can hold, where that is bounded.
+    capacity: Option<usize>,
 }
 
 impl<'p> Machine<'p> {
@@ -109,7 +111,20 @@ impl<'p> Machine<'p> {
             copies: instance.copies().collect(),
             first_positions,
             instructions: program.threads.iter().map(Thread::instructions_by_label).collect(),
+            capacity: None,
         }
+    }
+
+    /// The step relation with buffers that hold so many stores at most; a store waits while its buffer is full.
+    #[must_use]
+    pub fn with_capacity(mut self, capacity: usize) -> Self {
+        self.capacity = Some(capacity);
+        self
+    }
+
+    /// Whether the buffer of the copy at a position can hold no further store.
+    pub fn buffer_is_full(&self, state: &State, position: usize) -> bool {
+        self.capacity.is_some_and(|capacity| state.threads[position].buffer.len() >= capacity)
     }
 
     /// The program.
@@ -221,6 +236,20 @@ impl<'p> Machine<'p> {
         }
     }
 
+    /// The state after an event.
+    pub fn successor(&self, state: &State, event: &Event) -> State {
+        let mut successor = state.clone();
+        self.take(&mut successor, event);
+        successor
+    }
+
+    /// Whether a store stands at the label of the copy at a position.
+    pub fn may_store(&self, state: &State, position: usize) -> bool {
+        let thread = self.thread(position);
+        let is_store = |id: &InstructionId| matches!(thread.instruction(*id).action, Action::Store { .. });
+        self.instructions_at(state, position).iter().any(is_store)
+    }
+
     /// Adds to `events` everything the copy at a position can do in a state.
     pub fn events(&self, state: &State, position: usize, events: &mut Vec<Event>) -> Result<(), ValueError> {
         for instruction in self.instructions_at(state, position) {
@@ -311,8 +340,10 @@ impl<'p> Machine<'p> {
                 Effect::Load { register: *register, address, value, early: buffered.is_some() }
             }
             Action::Store { address, value } => {
-                if self.model == Model::Sc {
-                    Self::needs_memory(state, position)?;
+                match self.model {
+                    Model::Sc => Self::needs_memory(state, position)?,
+                    Model::Tso if self.buffer_is_full(state, position) => return Err(Refusal::BufferFull),
+                    Model::Tso => {}
                 }
                 let address = address_of(address)?;
                 let value = admitted(Subject::Memory(address), value.evaluate(registers, domain))?;

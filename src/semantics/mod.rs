@@ -7,6 +7,7 @@
 
 mod condition;
 mod exploration;
+mod final_states;
 mod happens_before;
 mod instance;
 mod machine;
@@ -19,7 +20,8 @@ mod step;
 mod trace;
 
 pub use condition::{Condition, Constant, Location, Observable, Proposition, Quantifier, Question, View};
-pub use exploration::{Bounds, ExplorationError, maximal_traces};
+pub use exploration::{Bounds, Executions, ExplorationError, executions, maximal_traces};
+pub use final_states::{FinalStates, LOOP_CAPACITY, final_states};
 pub use happens_before::{Edge, Relation, edges, is_cyclic, shortest_cycle};
 pub use instance::{CopyId, Instance};
 pub use machine::{BufferedStore, Machine, Model, State, ThreadState};

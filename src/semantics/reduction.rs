@@ -6,8 +6,8 @@
 //!
 //! Two cases are persistent and cheap to see:
 //!
-//! - All instructions at a thread's label are *private*: local ones, issues of stores (TSO), and fences when the own
-//!   buffer is empty. They depend on the own registers only, nobody sees them, and they commute with flushes of the
+//! - All instructions at a thread's label are *private*: local ones, issues of stores into a buffer that is not full
+//!   (TSO), and fences when the own buffer is empty. They depend on the own registers only, nobody sees them, and they commute with flushes of the
 //!   own buffer. Where none of them is executable (an `assert` of 0) the thread stands for ever, and only its flushes
 //!   are left, which the general case explores.
 //! - A thread holds the lock. The others are blocked from memory, so its own events are all that matters; a flush of
@@ -73,7 +73,7 @@ pub(super) fn all_events(
 
 fn is_private(machine: &Machine<'_>, state: &State, position: usize, instruction: InstructionId) -> bool {
     match &machine.thread(position).instruction(instruction).action {
-        Action::Store { .. } => machine.model() == Model::Tso,
+        Action::Store { .. } => machine.model() == Model::Tso && !machine.buffer_is_full(state, position),
         Action::Fence => state.threads()[position].buffer.is_empty(),
         action => action.is_local(),
     }

@@ -185,6 +185,9 @@ pub enum Refusal {
     /// The instruction needs an empty store buffer.
     #[error("the store buffer is not empty")]
     BufferNotEmpty,
+    /// The store buffer is bounded and full.
+    #[error("the store buffer is full")]
+    BufferFull,
     /// There is nothing to flush.
     #[error("the store buffer is empty")]
     BufferEmpty,

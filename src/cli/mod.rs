@@ -4,6 +4,7 @@ mod check;
 mod exit;
 mod load;
 mod options;
+mod verify;
 
 use clap::{Parser, Subcommand};
 
@@ -25,6 +26,8 @@ pub struct CommandLine {
 enum Command {
     /// Decide whether programs are robust.
     Check(check::CheckArguments),
+    /// Check certificates, replay runs and witnesses.
+    Verify(verify::VerifyOptions),
 }
 
 /// Runs the command line of this process.
@@ -38,6 +41,7 @@ pub fn run(command_line: &CommandLine) -> Exit {
     let shared = &command_line.shared;
     match &command_line.command {
         Command::Check(arguments) => check::run(arguments, shared),
+        Command::Verify(options) => verify::run(options, shared),
     }
 }
 

@@ -1,12 +1,16 @@
 //! What evidence is about: the input, and every option that bears on its meaning.
 
+use crate::evidence::{NetCertificate, NetRun, Refutation};
 use crate::net::{PlaceId, Problem, TransitionId};
-use crate::program::{AddressName, Copies, Domain, Program, Thread, ThreadId, Value};
+use crate::program::{AddressName, Copies, Domain, DomainOrigin, Program, Thread, ThreadId, Value};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 
 /// The SHA-256 of some bytes, as 64 lower-case hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let digits = |byte: &u8| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+    Sha256::digest(bytes).iter().flat_map(digits).map(char::from).collect()
 }
 
 /// An input file.
@@ -83,6 +87,8 @@ pub struct NetSubject {
     pub input: InputFile,
     /// The file with the question, when it is not in the net's.
     pub query: Option<InputFile>,
+    /// The id of the property that is meant, when that file has several.
+    pub property: Option<String>,
     /// The number of all places.
     pub place_count: usize,
     /// The number of all transitions.
@@ -125,14 +131,27 @@ impl ProgramSubject {
             domain: program.domain,
         }
     }
+
+    /// Makes the changes to a program, as its text says it, that options made to the one meant here.
+    pub fn apply_options(&self, program: &mut Program) {
+        for (thread, stated) in program.threads.iter_mut().zip(&self.threads) {
+            if stated.origin == CopiesOrigin::Option {
+                thread.copies = stated.copies;
+            }
+        }
+        if self.domain.is_some_and(|domain| domain.origin == DomainOrigin::Option) {
+            program.domain = self.domain;
+        }
+    }
 }
 
 impl NetSubject {
-    /// The subject for a problem read from files, without names; [`naming`](Self::naming) adds them.
-    pub fn of(problem: &Problem, input: InputFile, query: Option<InputFile>) -> Self {
+    /// The subject for a problem read from files, with names for nothing yet.
+    pub fn of(problem: &Problem, input: InputFile, query: Option<InputFile>, property: Option<String>) -> Self {
         Self {
             input,
             query,
+            property,
             place_count: problem.net.places.len(),
             transition_count: problem.net.transitions.len(),
             places: Vec::new(),
@@ -140,22 +159,42 @@ impl NetSubject {
         }
     }
 
-    /// With the names of these places and transitions of the net.
+    /// With the names of the places that a certificate mentions.
     #[must_use]
-    pub fn naming(
-        mut self,
-        problem: &Problem,
-        mut places: Vec<PlaceId>,
-        mut transitions: Vec<TransitionId>,
-    ) -> Self {
-        places.sort_unstable();
-        places.dedup();
-        transitions.sort_unstable();
-        transitions.dedup();
-        let place = |id: PlaceId| (id, problem.net.places[id.index()].name.clone());
-        let transition = |id: TransitionId| (id, problem.net.transitions[id.index()].name.clone());
-        self.places = places.into_iter().map(place).collect();
-        self.transitions = transitions.into_iter().map(transition).collect();
+    pub fn naming_places_of(mut self, problem: &Problem, certificate: &NetCertificate) -> Self {
+        let mut places = BTreeSet::new();
+        let mut separator = |siphon: &[PlaceId], refutations: &[Refutation]| {
+            places.extend(siphon);
+            for refutation in refutations {
+                places.extend(refutation.weights.iter().map(|(place, _)| *place));
+                places.extend(refutation.traps.iter().flat_map(|trap| &trap.places));
+            }
+        };
+        match certificate {
+            NetCertificate::Downward { markings } => places.extend(markings.iter().flatten().map(|(place, _)| *place)),
+            NetCertificate::Upward { basis, invariant } => {
+                separator(&invariant.siphon, &invariant.refutations);
+                places.extend(basis.iter().flatten().map(|(place, _)| *place));
+            }
+            NetCertificate::Separator { siphon, refutations } => separator(siphon, refutations),
+        }
+        self.places = names(places, |place: PlaceId| problem.net.places[place.index()].name.clone());
         self
     }
+
+    /// With the names of the transitions that a run fires and the places where it chooses tokens.
+    #[must_use]
+    pub fn naming_steps_of(mut self, problem: &Problem, run: &NetRun) -> Self {
+        let places = run.initial_choice.iter().map(|(place, _)| *place).collect();
+        let transitions = run.firings.iter().map(|(transition, _)| *transition).collect();
+        self.places = names(places, |place: PlaceId| problem.net.places[place.index()].name.clone());
+        self.transitions =
+            names(transitions, |id: TransitionId| problem.net.transitions[id.index()].name.clone());
+        self
+    }
+}
+
+/// Ids with their names, ascending.
+fn names<T: Copy>(ids: BTreeSet<T>, name: impl Fn(T) -> String) -> Vec<(T, String)> {
+    ids.into_iter().map(|id| (id, name(id))).collect()
 }

@@ -55,12 +55,13 @@ struct DomainText {
     origin: OriginText,
 }
 
-/// `{"input", "query", "place_count", "transition_count", "places": [[id, name], …], "transitions": [[id, name], …]}`.
+/// `{"input", "query", "property", "place_count", "transition_count", "places": [[id, name], …], "transitions": …}`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NetHeader {
     input: InputText,
     query: Option<InputText>,
+    property: Option<String>,
     place_count: usize,
     transition_count: usize,
     places: Vec<(u32, String)>,
@@ -162,6 +163,7 @@ impl From<&NetSubject> for NetHeader {
         Self {
             input: (&subject.input).into(),
             query: subject.query.as_ref().map(Into::into),
+            property: subject.property.clone(),
             place_count: subject.place_count,
             transition_count: subject.transition_count,
             places: subject.places.iter().map(|(place, name)| (place.0, name.clone())).collect(),
@@ -175,6 +177,7 @@ impl From<NetHeader> for NetSubject {
         Self {
             input: header.input.into(),
             query: header.query.map(Into::into),
+            property: header.property,
             place_count: header.place_count,
             transition_count: header.transition_count,
             places: header.places.into_iter().map(|(place, name)| (PlaceId(place), name)).collect(),

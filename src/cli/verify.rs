@@ -1,0 +1,272 @@
+//! `palisade verify`: checks evidence against the inputs it is about.
+
+use super::{Exit, SharedOptions};
+use crate::evidence::{Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject};
+use crate::limits::StopReason;
+use crate::net::{self, Problem};
+use crate::program::Program;
+use crate::syntax::{self, Format};
+use crate::verify::{CheckFailure, check_content, check_net_evidence, check_program_evidence};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// Options of `palisade verify`.
+#[derive(Clone, Debug, Args)]
+pub(super) struct VerifyOptions {
+    /// Evidence files; `-` for standard input.
+    #[arg(required = true, value_name = "EVIDENCE")]
+    evidence: Vec<String>,
+    /// The program (or net) the evidence is about; by default the path that the evidence states.
+    #[arg(long, alias = "net", value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// The file with the question, for nets whose question is in a file of its own.
+    #[arg(long, value_name = "FILE")]
+    query: Option<PathBuf>,
+}
+
+/// How one file fared.
+enum Outcome {
+    Accepted { kind: &'static str, input: String },
+    Rejected { reason: String },
+    Unreadable { reason: String },
+    Stopped { reason: StopReason },
+}
+
+impl From<CheckFailure> for Outcome {
+    fn from(failure: CheckFailure) -> Self {
+        Self::Rejected { reason: failure.to_string() }
+    }
+}
+
+/// Runs the subcommand.
+pub(super) fn run(options: &VerifyOptions, shared: &SharedOptions) -> Exit {
+    let mut exit = Exit::Holds;
+    let mut documents = Vec::new();
+    for path in &options.evidence {
+        let start = Instant::now();
+        let outcome = within_limits(options, shared, path);
+        exit = exit.worst(outcome.exit());
+        if shared.json {
+            documents.push(outcome.document(path, start.elapsed()));
+        } else {
+            outcome.print(path, shared);
+        }
+    }
+    if shared.json {
+        match documents.as_slice() {
+            [document] => println!("{document}"),
+            _ => println!("{}", serde_json::Value::Array(documents)),
+        }
+    }
+    exit
+}
+
+impl Outcome {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Accepted { .. } => Exit::Holds,
+            Self::Rejected { .. } => Exit::Rejected,
+            Self::Unreadable { .. } => Exit::BadInput,
+            Self::Stopped { .. } => Exit::Unknown,
+        }
+    }
+
+    fn document(&self, path: &str, elapsed: Duration) -> serde_json::Value {
+        let mut document = json!({
+            "schema": "palisade/verify/1",
+            "tool": "palisade",
+            "version": env!("CARGO_PKG_VERSION"),
+            "file": path,
+            "seconds": elapsed.as_secs_f64(),
+        });
+        match self {
+            Self::Accepted { kind, input } => {
+                document["verdict"] = json!("accepted");
+                document["kind"] = json!(kind);
+                document["input"] = json!(input);
+            }
+            Self::Rejected { reason } => {
+                document["verdict"] = json!("rejected");
+                document["reason"] = json!(reason);
+            }
+            Self::Unreadable { reason } => {
+                document["error"] = json!({ "message": reason, "file": path });
+            }
+            Self::Stopped { reason } => {
+                document["verdict"] = json!("unknown");
+                document["reason"] = json!(reason.to_string());
+            }
+        }
+        document
+    }
+
+    fn print(&self, path: &str, shared: &SharedOptions) {
+        match self {
+            Self::Accepted { .. } if shared.quiet => {}
+            Self::Accepted { kind, input } => println!("{path}: accepted: {input} is {kind}"),
+            Self::Rejected { reason } => println!("{path}: rejected: {reason}"),
+            Self::Unreadable { reason } => eprintln!("Error: {path}: {reason}"),
+            Self::Stopped { reason } => println!("{path}: unknown: {reason}"),
+        }
+    }
+}
+
+/// Checks one file on a thread of its own, and stops waiting for it when a limit is reached.
+fn within_limits(options: &VerifyOptions, shared: &SharedOptions, path: &str) -> Outcome {
+    const PATIENCE: Duration = Duration::from_millis(50);
+    let limits = shared.limits();
+    let (options, path) = (options.clone(), path.to_owned());
+    let (sender, receiver) = channel();
+    let worker = std::thread::Builder::new().stack_size(64 << 20).spawn(move || {
+        // Nobody listens any more when a limit was reached; then the answer does not matter.
+        let _unheard = sender.send(check_file(&options, &path));
+    });
+    if let Err(error) = worker {
+        return Outcome::Unreadable { reason: format!("no thread to check it: {error}") };
+    }
+    loop {
+        match receiver.recv_timeout(PATIENCE) {
+            Ok(outcome) => return outcome,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(reason) = limits.check() {
+                    return Outcome::Stopped { reason };
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return Outcome::Rejected { reason: "the checker broke off: please report this".to_owned() };
+            }
+        }
+    }
+}
+
+/// Reads and checks one file.
+fn check_file(options: &VerifyOptions, path: &str) -> Outcome {
+    let text = match read_evidence(path) {
+        Ok(text) => text,
+        Err(outcome) => return outcome,
+    };
+    let evidence = match Evidence::read(&text) {
+        Ok(evidence) => evidence,
+        Err(malformed) => return Outcome::Rejected { reason: format!("malformed evidence: {malformed}") },
+    };
+    drop(text);
+    let checked = match &evidence {
+        Evidence::Robust(subject, _) | Evidence::NotRobust(subject, _) => {
+            let place = place_of(&subject.input, options.program.as_deref(), path);
+            load_program(&place, subject)
+                .and_then(|program| Ok(check_program_evidence(&program, &evidence)?))
+                .map(|()| place)
+        }
+        Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
+            let place = place_of(&subject.input, options.program.as_deref(), path);
+            let query = subject.query.as_ref().map(|query| place_of(query, options.query.as_deref(), path));
+            load_net(&place, query.as_deref(), subject)
+                .and_then(|(problem, net, query)| {
+                    Ok(check_net_evidence(&problem, &net, query.as_deref(), &evidence)?)
+                })
+                .map(|()| place)
+        }
+    };
+    match checked {
+        Ok(place) => Outcome::Accepted { kind: evidence.kind(), input: place.display().to_string() },
+        Err(outcome) => outcome,
+    }
+}
+
+/// Reads an evidence file: not more than evidence may have, and nothing of what cannot be evidence.
+fn read_evidence(path: &str) -> Result<Vec<u8>, Outcome> {
+    const BEGINNING: u64 = 4096;
+    let unreadable = |error: std::io::Error| Outcome::Unreadable { reason: format!("cannot be read: {error}") };
+    let rejected = |reason: &str| Outcome::Rejected { reason: format!("malformed evidence: {reason}") };
+    let mut file: Box<dyn Read> = if path == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        let file = std::fs::File::open(path).map_err(unreadable)?;
+        let metadata = file.metadata().map_err(unreadable)?;
+        if metadata.is_dir() {
+            return Err(Outcome::Unreadable { reason: "is a directory".to_owned() });
+        }
+        if metadata.len() > MAX_EVIDENCE_BYTES {
+            return Err(rejected(&format!("longer than {MAX_EVIDENCE_BYTES} bytes")));
+        }
+        Box::new(file)
+    };
+    let mut text = Vec::new();
+    file.by_ref().take(BEGINNING).read_to_end(&mut text).map_err(unreadable)?;
+    match text.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'{') => {}
+        None if text.is_empty() => return Err(rejected("the file is empty")),
+        _ => return Err(rejected("the file does not begin with a JSON object")),
+    }
+    file.take(MAX_EVIDENCE_BYTES).read_to_end(&mut text).map_err(unreadable)?;
+    Ok(text)
+}
+
+/// Where the input is: where the user says; else where the evidence says, seen from here or from the evidence; else
+/// beside the evidence.
+fn place_of(input: &InputFile, given: Option<&Path>, evidence: &str) -> PathBuf {
+    if let Some(given) = given {
+        return given.to_owned();
+    }
+    let stated = PathBuf::from(&input.path);
+    let folder = Path::new(evidence).parent().unwrap_or(Path::new(""));
+    let beside = stated.file_name().map(|name| folder.join(name));
+    let candidates = [Some(stated.clone()), Some(folder.join(&stated)), beside];
+    candidates.into_iter().flatten().find(|candidate| candidate.is_file()).unwrap_or(stated)
+}
+
+/// Reads the program and makes the changes that the evidence says options have made.
+fn load_program(place: &Path, subject: &ProgramSubject) -> Result<Program, Outcome> {
+    let Some(path) = place.to_str() else {
+        return Err(Outcome::Unreadable { reason: "the input's path is not UTF-8".to_owned() });
+    };
+    let source = syntax::read_text(path)
+        .map_err(|error| Outcome::Unreadable { reason: format!("its input: {}", error.render(false).trim_end()) })?;
+    check_content(&subject.input, source.text.as_bytes())?;
+    let rejected = |reason: String| Outcome::Rejected { reason };
+    let format = Format::from_str(&subject.input.format, false)
+        .map_err(|_| rejected(format!("the input format `{}` is not known", subject.input.format)))?;
+    let refused = |what: &str| rejected(format!("the input cannot be read as a {} program{what}", format.name()));
+    let mut program = syntax::parse(source, format).map_err(|_| refused(""))?.program;
+    subject.apply_options(&mut program);
+    syntax::check(&mut program).map_err(|_| refused(" with these options"))?;
+    Ok(program)
+}
+
+/// Reads the net with its question; gives the files' contents besides.
+fn load_net(
+    place: &Path,
+    query: Option<&Path>,
+    subject: &NetSubject,
+) -> Result<(Problem, Vec<u8>, Option<Vec<u8>>), Outcome> {
+    let read = |path: &Path| {
+        let unreadable = |error| Outcome::Unreadable { reason: format!("its input {}: {error}", path.display()) };
+        std::fs::read(path).map_err(unreadable)
+    };
+    let rejected = |reason: String| Outcome::Rejected { reason };
+    let unknown = |format: &str| rejected(format!("the input format `{format}` is not known"));
+    let bytes = read(place)?;
+    check_content(&subject.input, &bytes)?;
+    let query_bytes = query.map(read).transpose()?;
+    let format = net::Format::ALL.into_iter().find(|format| format.extension() == subject.input.format);
+    let name = place.to_string_lossy();
+    let document =
+        net::Document { name: &name, bytes: &bytes, format: Some(format.ok_or_else(|| unknown(&subject.input.format))?) };
+    let query_name = query.unwrap_or(Path::new("")).to_string_lossy();
+    let query_document = match (&subject.query, &query_bytes) {
+        (Some(input), Some(bytes)) => {
+            check_content(input, bytes)?;
+            let format = net::QueryFormat::ALL.into_iter().find(|format| format.extension() == input.format);
+            let format = Some(format.ok_or_else(|| unknown(&input.format))?);
+            Some(net::Document { name: &query_name, bytes, format })
+        }
+        _ => None,
+    };
+    let problem = net::read_with_query(document, query_document, subject.property.as_deref())
+        .map_err(|error| rejected(format!("the input cannot be read: {error}")))?;
+    Ok((problem, bytes, query_bytes))
+}

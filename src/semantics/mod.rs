@@ -12,6 +12,7 @@ mod happens_before;
 mod instance;
 mod machine;
 pub mod oracle;
+mod outcome;
 #[doc(hidden)]
 pub mod random;
 mod reduction;
@@ -25,6 +26,7 @@ pub use final_states::{FinalStates, LOOP_CAPACITY, final_states};
 pub use happens_before::{Edge, Relation, edges, is_cyclic, shortest_cycle};
 pub use instance::{CopyId, Instance};
 pub use machine::{BufferedStore, Machine, Model, State, ThreadState};
+pub use outcome::{Counting, Outcome};
 pub use replay::{Replay, ReplayError, replay};
 pub use step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError};
 pub use trace::{Access, AccessId, AccessKind, Node, NodeId, Trace, TraceBuilder};

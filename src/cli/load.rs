@@ -2,6 +2,7 @@
 
 use super::{Exit, SharedOptions};
 use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program};
+use crate::semantics::Question;
 use crate::syntax::{self, Diagnostic, Format, InputError};
 use clap::Args;
 use std::path::Path;
@@ -32,6 +33,8 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
     /// The format it was read from.
     pub format: Format,
+    /// What a litmus test asks of its final states.
+    pub question: Option<Question>,
 }
 
 impl ProgramOptions {
@@ -39,12 +42,12 @@ impl ProgramOptions {
     pub fn read(&self, path: &str) -> Result<Loaded, InputError> {
         let format = self.format(path)?;
         let source = syntax::read_text(path)?;
-        let syntax::Parsed { mut program, mut warnings } =
+        let syntax::Parsed { mut program, mut warnings, question } =
             syntax::parse(source.clone(), format).map_err(|errors| InputError::from((source.clone(), errors)))?;
         self.change(&mut program).map_err(|error| option_error(&program, &error))?;
         warnings.extend(syntax::check(&mut program).map_err(|errors| InputError::from((source, errors)))?);
         warnings.sort_by_key(|warning| warning.span);
-        Ok(Loaded { program, warnings, format })
+        Ok(Loaded { program, warnings, format, question })
     }
 
     /// Like [`read`](Self::read); prints the warnings, or the errors and gives the exit status.

@@ -1,7 +1,7 @@
 //! Text to program and back: readers, printers, diagnostics.
 //!
 //! [`read`] takes a text in one of three formats to a [`Program`] with warnings, or to the errors in it. Depends on
-//! `program` only.
+//! `program`, and for litmus tests on the conditions of `semantics`.
 
 mod build;
 mod diagnostic;
@@ -15,6 +15,7 @@ pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};
 pub(crate) use suggest::did_you_mean_or_list;
 
 use crate::program::{Program, SourceText};
+use crate::semantics::Question;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,6 +58,8 @@ pub struct Parsed {
     pub program: Program,
     /// Warnings, in order of their places.
     pub warnings: Vec<Diagnostic>,
+    /// What a litmus test asks of its final states.
+    pub question: Option<Question>,
 }
 
 /// How deeply an expression may be nested.
@@ -78,7 +81,7 @@ pub fn read(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagn
 pub fn parse(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagnostic>> {
     match format {
         Format::Native => native::parse(&source),
-        Format::Trencher => trencher::parse(&source).map(|program| Parsed { program, warnings: Vec::new() }),
+        Format::Trencher => trencher::parse(&source).map(|program| Parsed { program, warnings: Vec::new(), question: None }),
         Format::Litmus => Err(vec![Diagnostic::error("litmus tests cannot be read yet", Default::default())]),
     }
 }

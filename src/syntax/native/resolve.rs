@@ -63,7 +63,7 @@ pub(super) fn resolve(raw: RawProgram<'_>, source: &Arc<SourceText>) -> Result<P
     if errors.is_empty() {
         program.addresses = resolver.addresses.all;
         warnings.sort_by_key(|warning| warning.span);
-        return Ok(Parsed { program, warnings });
+        return Ok(Parsed { program, warnings, question: None });
     }
     errors.sort_by_key(|error| error.span);
     errors.truncate(MAX_ERRORS);

@@ -6,6 +6,7 @@
 mod build;
 mod diagnostic;
 mod input;
+pub mod litmus;
 mod native;
 mod suggest;
 mod trencher;
@@ -82,7 +83,10 @@ pub fn parse(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diag
     match format {
         Format::Native => native::parse(&source),
         Format::Trencher => trencher::parse(&source).map(|program| Parsed { program, warnings: Vec::new(), question: None }),
-        Format::Litmus => Err(vec![Diagnostic::error("litmus tests cannot be read yet", Default::default())]),
+        Format::Litmus => {
+            let litmus::LitmusTest { program, warnings, question, .. } = litmus::read(source)?;
+            Ok(Parsed { program, warnings, question: Some(question) })
+        }
     }
 }
 

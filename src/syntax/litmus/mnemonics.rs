@@ -1,0 +1,198 @@
+//! Mnemonics: which instructions are understood.
+
+/// What a conditional instruction asks of the flags, and whether it asks for the opposite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ConditionCode {
+    /// The test.
+    pub(super) test: FlagTest,
+    /// Whether it must fail.
+    pub(super) negated: bool,
+}
+
+/// A test of the flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FlagTest {
+    /// ZF: equal, zero.
+    Equal,
+    /// SF ≠ OF: less, signed.
+    Less,
+    /// ZF or SF ≠ OF: less or equal, signed.
+    LessOrEqual,
+    /// CF: below, carry.
+    Below,
+    /// CF or ZF: below or equal.
+    BelowOrEqual,
+    /// SF: sign.
+    Sign,
+    /// OF: overflow.
+    Overflow,
+}
+
+impl ConditionCode {
+    /// The condition with the given suffix: `e`, `nz`, `le`, …
+    fn named(suffix: &str) -> Option<Self> {
+        use FlagTest::{Below, BelowOrEqual, Equal, Less, LessOrEqual, Overflow, Sign};
+        let (test, negated) = match suffix {
+            "e" | "z" => (Equal, false),
+            "ne" | "nz" => (Equal, true),
+            "l" | "nge" | "lt" => (Less, false),
+            "ge" | "nl" => (Less, true),
+            "le" | "ng" => (LessOrEqual, false),
+            "g" | "nle" | "gt" => (LessOrEqual, true),
+            "b" | "c" | "nae" => (Below, false),
+            "ae" | "nb" | "nc" => (Below, true),
+            "be" | "na" => (BelowOrEqual, false),
+            "a" | "nbe" => (BelowOrEqual, true),
+            "s" => (Sign, false),
+            "ns" => (Sign, true),
+            "o" => (Overflow, false),
+            "no" => (Overflow, true),
+            _ => return None,
+        };
+        Some(Self { test, negated })
+    }
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operation {
+    /// Copies.
+    Move,
+    /// Exchanges; locked when one operand is in memory.
+    Exchange,
+    /// Exchanges, then adds.
+    ExchangeAdd,
+    /// Compares the accumulator and stores.
+    CompareExchange,
+    /// Adds one.
+    Increment,
+    /// Subtracts one.
+    Decrement,
+    /// Computes from two operands.
+    Arithmetic(Arithmetic),
+    /// Subtracts for the flags only.
+    Compare,
+    /// Conjoins for the flags only.
+    Test,
+    /// Shifts left.
+    ShiftLeft,
+    /// Goes to a label.
+    Jump,
+    /// Goes to a label under a condition.
+    ConditionalJump(ConditionCode),
+    /// Copies under a condition.
+    ConditionalMove(ConditionCode),
+    /// Writes whether a condition holds.
+    Set(ConditionCode),
+    /// `mfence`.
+    MemoryFence,
+    /// `sfence` or `lfence`.
+    WeakFence,
+    /// Does nothing, whatever its operands.
+    Nop,
+    /// Ends the thread.
+    Return,
+}
+
+/// Two-operand arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub(super) enum Arithmetic {
+    Add,
+    Subtract,
+    And,
+    Or,
+    Xor,
+}
+
+/// Instructions that may carry a suffix for the size.
+const SIZED: [(&str, Operation); 15] = [
+    ("mov", Operation::Move),
+    ("xchg", Operation::Exchange),
+    ("xadd", Operation::ExchangeAdd),
+    ("cmpxchg", Operation::CompareExchange),
+    ("inc", Operation::Increment),
+    ("dec", Operation::Decrement),
+    ("add", Operation::Arithmetic(Arithmetic::Add)),
+    ("sub", Operation::Arithmetic(Arithmetic::Subtract)),
+    ("and", Operation::Arithmetic(Arithmetic::And)),
+    ("or", Operation::Arithmetic(Arithmetic::Or)),
+    ("xor", Operation::Arithmetic(Arithmetic::Xor)),
+    ("cmp", Operation::Compare),
+    ("test", Operation::Test),
+    ("shl", Operation::ShiftLeft),
+    ("nop", Operation::Nop),
+];
+
+/// The instructions without a size.
+const UNSIZED: [(&str, Operation); 7] = [
+    ("jmp", Operation::Jump),
+    ("mfence", Operation::MemoryFence),
+    ("sfence", Operation::WeakFence),
+    ("lfence", Operation::WeakFence),
+    ("endbr64", Operation::Nop),
+    ("ret", Operation::Return),
+    ("retq", Operation::Return),
+];
+
+/// What is understood, for messages.
+pub(super) const UNDERSTOOD: &str = "understood are mov, xchg, xadd, cmpxchg, inc, dec, add, sub, and, or, xor, cmp, test, shl, \
+     jmp, conditional jumps, cmov, set, mfence, sfence, lfence, nop, endbr64 and ret, with lock where the machine allows it";
+
+/// The operation of a mnemonic, in any case, with the bits its suffix gives.
+pub(super) fn operation(mnemonic: &str) -> Option<(Operation, Option<u8>)> {
+    let name = mnemonic.to_ascii_lowercase();
+    let listed = |table: &[(&str, Operation)], name: &str| {
+        table.iter().find(|(listed, _)| *listed == name).map(|(_, operation)| *operation)
+    };
+    if let Some(operation) = listed(&SIZED, &name).or_else(|| listed(&UNSIZED, &name)) {
+        return Some((operation, None));
+    }
+    if let Some(code) = name.strip_prefix('j').and_then(ConditionCode::named) {
+        return Some((Operation::ConditionalJump(code), None));
+    }
+    if let Some(code) = name.strip_prefix("set").and_then(ConditionCode::named) {
+        return Some((Operation::Set(code), Some(8)));
+    }
+    if let Some(code) = name.strip_prefix("cmov").and_then(ConditionCode::named) {
+        return Some((Operation::ConditionalMove(code), None));
+    }
+    let bits = match name.bytes().last()? {
+        b'b' => 8,
+        b'w' => 16,
+        b'l' => 32,
+        b'q' => 64,
+        _ => return None,
+    };
+    let stem = &name[..name.len() - 1];
+    let conditional_move = || {
+        let code = stem.strip_prefix("cmov").and_then(ConditionCode::named)?;
+        Some(Operation::ConditionalMove(code))
+    };
+    listed(&SIZED, stem).or_else(conditional_move).map(|operation| (operation, Some(bits)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suffixes_are_sizes_unless_they_belong_to_the_name() {
+        assert_eq!(operation("movl"), Some((Operation::Move, Some(32))));
+        assert_eq!(operation("shl"), Some((Operation::ShiftLeft, None)));
+        assert_eq!(operation("shll"), Some((Operation::ShiftLeft, Some(32))));
+        assert_eq!(operation("SUB"), Some((Operation::Arithmetic(Arithmetic::Subtract), None)));
+        assert_eq!(operation("subb"), Some((Operation::Arithmetic(Arithmetic::Subtract), Some(8))));
+        let less = ConditionCode { test: FlagTest::Less, negated: false };
+        assert_eq!(operation("cmovl"), Some((Operation::ConditionalMove(less), None)));
+        assert_eq!(operation("cmovlq"), Some((Operation::ConditionalMove(less), Some(64))));
+        assert_eq!(operation("setnb").map(|(operation, _)| operation), operation_of_set("ae"));
+        for unknown in ["lea", "movzbl", "jp", "clflush", "movnti", "q", ""] {
+            assert_eq!(operation(unknown), None, "{unknown}");
+        }
+    }
+
+    fn operation_of_set(suffix: &str) -> Option<Operation> {
+        ConditionCode::named(suffix).map(Operation::Set)
+    }
+}

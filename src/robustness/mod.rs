@@ -10,5 +10,6 @@ mod witness;
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
 pub use check::{AttackReport, Check, CheckOptions, Outcome, Verdict, check};
 pub use fault::{Fault, FaultKind, Growing};
+pub(crate) use search::{LoadStarts, explore_sc, mode_of};
 pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};
 pub use witness::Violation;

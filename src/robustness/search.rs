@@ -94,7 +94,7 @@ impl Search<'_> {
 
 /// Decides the attacks (sorted, none of them pruned) in the system; with `all`, every one, else up to the lowest feasible
 /// one.
-pub fn search<'p>(
+pub(super) fn search<'p>(
     mut system: System<'p>,
     attacks: &[Attack],
     all: bool,

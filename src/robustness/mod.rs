@@ -1,7 +1,6 @@
 //! Robustness: attacks, the instrumented program, search, verdicts and witnesses [ESOP13].
 
 mod attacks;
-mod certificate;
 mod check;
 mod fault;
 mod search;
@@ -9,9 +8,7 @@ pub mod system;
 mod witness;
 
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
-pub use certificate::certificate;
 pub use check::{AttackReport, Check, CheckOptions, Outcome, Verdict, check};
 pub use fault::{Fault, FaultKind, Growing};
-pub(crate) use search::{LoadStarts, explore_sc, mode_of};
 pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};
-pub use witness::{Violation, witness_evidence};
+pub use witness::Violation;

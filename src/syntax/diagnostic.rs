@@ -97,11 +97,10 @@ impl Diagnostic {
             Severity::Warning => ReportKind::Warning,
         };
         let name = display_name(source);
-        let range = (name, excerpt.start..excerpt.end);
-        let mut label = Label::new(range.clone());
-        if !self.label.is_empty() {
-            label = label.with_message(&self.label);
-        }
+        // The lines before are empty here, so that the line has its number.
+        let before = excerpt.line_number - 1;
+        let range = (name, before + excerpt.start..before + excerpt.end);
+        let label = Label::new(range.clone()).with_message(if self.label.is_empty() { "here" } else { &self.label });
         let config = Config::new().with_color(colour).with_index_type(IndexType::Char).with_tab_width(1);
         let mut report = Report::build(kind, range).with_config(config).with_message(&self.message).with_label(label);
         if let Some(expected) = self.expected_sentence() {
@@ -111,7 +110,7 @@ impl Diagnostic {
             report = report.with_help(help);
         }
         report.with_notes(&self.notes);
-        let text = Source::from(excerpt.line.as_str()).with_display_line_offset(excerpt.line_number - 1);
+        let text = Source::from("\n".repeat(before) + &excerpt.line);
         let mut out = Vec::new();
         match report.finish().write((name, text), &mut out) {
             Ok(()) => String::from_utf8_lossy(&out).into_owned(),
@@ -119,7 +118,7 @@ impl Diagnostic {
         }
     }
 
-    /// Without the source line, for places in lines too long to show.
+    /// Without the source line, for places in lines too long or too far down to show.
     fn render_plain(&self, source: &SourceText) -> String {
         let position = source.position(self.span.start);
         let kind = match self.severity {
@@ -187,6 +186,9 @@ fn display_name(source: &SourceText) -> &str {
 /// The longest line, in characters, that is shown under a message.
 const LONGEST_LINE: usize = 400;
 
+/// The last line that is shown under a message.
+const LAST_LINE: usize = 100_000;
+
 /// The line a diagnostic is about, made safe for a terminal, with the underlined stretch in characters.
 struct Excerpt {
     line: String,
@@ -208,13 +210,14 @@ impl Excerpt {
         // A space at the end, so that there is something to underline there.
         let line: String = text.chars().map(printable).chain(std::iter::once(' ')).collect();
         let length = line.chars().count();
-        if length > LONGEST_LINE {
+        let line_number = source.position(at).line;
+        if length > LONGEST_LINE || line_number > LAST_LINE {
             return None;
         }
         let start = source.text[line_start..at].chars().count().min(length - 1);
         let end_byte = floor_boundary(&source.text, span.end).clamp(at, line_end);
         let end = (start + source.text[at..end_byte].chars().count()).clamp(start + 1, length);
-        Some(Self { line, line_number: source.position(at).line, start, end })
+        Some(Self { line, line_number, start, end })
     }
 }
 
@@ -249,7 +252,8 @@ mod tests {
             .with_help("did you mean `thread`?");
         let text = diagnostic.render(&source, false);
         assert!(text.contains("m.pal:2:1"), "{text}");
-        assert!(text.contains("thraed t1"), "{text}");
+        assert!(text.contains("2 │ thraed t1"), "{text}");
+        assert!(text.contains("──"), "{text}");
         assert!(text.contains("expected `thread` or `domain`"), "{text}");
         let json = error_document(&source, &[diagnostic]);
         assert_eq!(json["error"]["line"], 2);

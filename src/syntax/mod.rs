@@ -4,6 +4,7 @@
 //! `program`, and for litmus tests on the conditions of `semantics`.
 
 mod build;
+mod check;
 mod diagnostic;
 mod input;
 pub mod litmus;
@@ -11,6 +12,7 @@ mod native;
 mod suggest;
 mod trencher;
 
+pub use check::{check, no_attack_can_start};
 pub use diagnostic::{Diagnostic, Severity, error_document};
 pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};
 pub(crate) use suggest::did_you_mean_or_list;
@@ -82,17 +84,14 @@ pub fn read(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagn
 pub fn parse(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagnostic>> {
     match format {
         Format::Native => native::parse(&source),
-        Format::Trencher => trencher::parse(&source).map(|program| Parsed { program, warnings: Vec::new(), question: None }),
+        Format::Trencher => {
+            trencher::parse(&source).map(|program| Parsed { program, warnings: Vec::new(), question: None })
+        }
         Format::Litmus => {
             let litmus::LitmusTest { program, warnings, question, .. } = litmus::read(source)?;
             Ok(Parsed { program, warnings, question: Some(question) })
         }
     }
-}
-
-/// Checks a program whose domain and numbers of copies are final: gives warnings, or errors.
-pub fn check(_program: &mut Program) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
-    Ok(Vec::new())
 }
 
 /// The name of a program whose text gives none: that of its file.

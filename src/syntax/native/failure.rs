@@ -170,7 +170,7 @@ impl Failure<'_> {
             [one, other] => format!("expected {one} or {other}, found {found}"),
             _ => format!("unexpected {found}"),
         };
-        Diagnostic::error(message, span).with_label("here").with_expected(expected).with_help_if(self.help(tokens))
+        Diagnostic::error(message, span).with_expected(expected).with_help_if(self.help(tokens))
     }
 
     fn help(&self, tokens: &[Spanned<'_>]) -> Option<String> {

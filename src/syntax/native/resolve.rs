@@ -12,12 +12,15 @@ use crate::program::{
 use crate::syntax::build::ThreadBuilder;
 use crate::syntax::suggest::{did_you_mean, did_you_mean_or_list};
 use crate::syntax::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH, Parsed, Severity};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The label at which a thread stops: `goto end`, or going on from the last line.
 const END: &str = "end";
+
+/// After so many findings no more are looked for: too many for anybody to read, and warnings alone never reach it.
+const ENOUGH: usize = 1000;
 
 /// The program of a tree, or what in it means nothing.
 pub(super) fn resolve(raw: RawProgram<'_>, source: &Arc<SourceText>) -> Result<Parsed, Vec<Diagnostic>> {
@@ -35,7 +38,7 @@ pub(super) fn resolve(raw: RawProgram<'_>, source: &Arc<SourceText>) -> Result<P
     let mut thread_names: FxHashSet<&str> = FxHashSet::default();
     let mut initial_places: FxHashSet<Value> = FxHashSet::default();
     for item in &raw.items {
-        if resolver.found.len() >= 5 * MAX_ERRORS {
+        if resolver.found.len() >= ENOUGH {
             break;
         }
         match item {
@@ -181,6 +184,9 @@ impl<'s> Resolver<'_, 's> {
         }
         let lines: Vec<&RawLine<'s>> = raw.lines.iter().flatten().collect();
         for (index, line) in lines.iter().enumerate() {
+            if self.found.len() >= ENOUGH {
+                return None;
+            }
             self.line(&mut builder, line, lines.get(index + 1).copied(), raw.end);
         }
         if builder.label_named(raw.initial.text).is_none() && !lines.is_empty() {

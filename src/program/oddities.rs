@@ -1,0 +1,154 @@
+//! What is odd about the control flow of a program: nothing wrong, but perhaps not meant.
+
+use super::{Action, Copies, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId};
+
+/// Something odd about a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Oddity {
+    /// No path from the initial label leads to a label that has instructions. Labels behind it are not listed again.
+    Unreachable {
+        /// The thread.
+        thread: ThreadId,
+        /// The label.
+        label: LabelId,
+    },
+    /// A reachable label without instructions: the thread stops there.
+    DeadEnd {
+        /// The thread.
+        thread: ThreadId,
+        /// The label.
+        label: LabelId,
+    },
+    /// A register is read but never written; it has its initial value for ever.
+    NeverWritten {
+        /// The thread.
+        thread: ThreadId,
+        /// The register.
+        register: RegisterId,
+        /// The first instruction that reads it.
+        reader: InstructionId,
+    },
+    /// A path leads to an `unlock` without the lock held; it is not executable then.
+    UnlockWithoutLock {
+        /// The thread.
+        thread: ThreadId,
+        /// The `unlock`.
+        instruction: InstructionId,
+    },
+    /// A path leads to a `lock` with the lock held by the thread itself; it is not executable then.
+    LockWhileHolding {
+        /// The thread.
+        thread: ThreadId,
+        /// The `lock`.
+        instruction: InstructionId,
+    },
+}
+
+/// Everything odd about the threads that run, in order of thread and place in the text.
+pub fn oddities(program: &Program) -> Vec<Oddity> {
+    let running = program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0));
+    running.flat_map(|(id, thread)| of_thread(id, thread)).collect()
+}
+
+fn of_thread(id: ThreadId, thread: &Thread) -> Vec<Oddity> {
+    let by_label = thread.instructions_by_label();
+    let paths = Paths::of(thread, &by_label);
+    let mut found = Vec::new();
+    for (index, instructions) in by_label.iter().enumerate() {
+        let label = LabelId::from_index(index);
+        if instructions.is_empty() && paths.reaches(label) {
+            found.push(Oddity::DeadEnd { thread: id, label });
+        }
+    }
+    let unreachable = paths.unreachable(thread, &by_label);
+    found.extend(unreachable.into_iter().map(|label| Oddity::Unreachable { thread: id, label }));
+    let mut written = vec![false; thread.registers.len()];
+    let mut reader: Vec<Option<InstructionId>> = vec![None; thread.registers.len()];
+    for (instruction_id, instruction) in thread.instruction_ids() {
+        let holding = paths.holding[instruction.source.index()];
+        match instruction.action {
+            Action::Unlock if holding[usize::from(false)] => {
+                found.push(Oddity::UnlockWithoutLock { thread: id, instruction: instruction_id });
+            }
+            Action::Lock if holding[usize::from(true)] => {
+                found.push(Oddity::LockWhileHolding { thread: id, instruction: instruction_id });
+            }
+            _ => {}
+        }
+        if let Some(register) = instruction.action.written_register() {
+            written[register.index()] = true;
+        }
+        for expression in instruction.action.expressions() {
+            expression.for_each_register(&mut |register| {
+                reader[register.index()].get_or_insert(instruction_id);
+            });
+        }
+    }
+    for (index, register) in thread.registers.iter().enumerate() {
+        if let (false, 0, Some(reader)) = (written[index], register.initial, reader[index]) {
+            found.push(Oddity::NeverWritten { thread: id, register: RegisterId::from_index(index), reader });
+        }
+    }
+    found
+}
+
+/// How control can reach the labels of a thread, whatever the values.
+struct Paths {
+    /// For each label, whether it is reached without and with the lock held.
+    holding: Vec<[bool; 2]>,
+}
+
+impl Paths {
+    fn of(thread: &Thread, by_label: &[Vec<InstructionId>]) -> Self {
+        let mut paths = Self { holding: vec![[false; 2]; thread.labels.len()] };
+        paths.follow(thread, by_label, thread.initial);
+        paths
+    }
+
+    /// Adds the labels that a path from `start` leads to, entered without the lock.
+    fn follow(&mut self, thread: &Thread, by_label: &[Vec<InstructionId>], start: LabelId) {
+        let mut pending = vec![(start, false)];
+        while let Some((label, holds)) = pending.pop() {
+            if std::mem::replace(&mut self.holding[label.index()][usize::from(holds)], true) {
+                continue;
+            }
+            for id in &by_label[label.index()] {
+                let instruction = thread.instruction(*id);
+                let after = match instruction.action {
+                    // Where it is not executable, what follows counts as reached: one mistake, one warning.
+                    Action::Lock => Some(true),
+                    Action::Unlock => Some(false),
+                    Action::Fail => None,
+                    _ => Some(holds),
+                };
+                pending.extend(after.map(|holds| (instruction.target, holds)));
+            }
+        }
+    }
+
+    /// The labels with instructions where unreachable stretches begin, in order: those that nothing goes to, then one
+    /// of each loop that is left.
+    fn unreachable(&self, thread: &Thread, by_label: &[Vec<InstructionId>]) -> Vec<LabelId> {
+        let mut entered = vec![false; thread.labels.len()];
+        for instruction in thread.instructions.iter().filter(|instruction| instruction.source != instruction.target) {
+            entered[instruction.target.index()] = true;
+        }
+        let mut covered = Self { holding: self.holding.clone() };
+        let mut begins = Vec::new();
+        for only_unentered in [true, false] {
+            for (index, instructions) in by_label.iter().enumerate() {
+                let label = LabelId::from_index(index);
+                if !instructions.is_empty() && !covered.reaches(label) && !(only_unentered && entered[index]) {
+                    covered.follow(thread, by_label, label);
+                    begins.push(label);
+                }
+            }
+        }
+        begins.sort_unstable();
+        begins
+    }
+
+    fn reaches(&self, label: LabelId) -> bool {
+        self.holding[label.index()].contains(&true)
+    }
+}

@@ -19,6 +19,7 @@
 //! computed again with big numbers. This room uses `net`, `evidence` and `limits`.
 
 mod backward;
+mod forward;
 pub mod lazy;
 mod number;
 mod portfolio;
@@ -142,7 +143,7 @@ pub struct Options {
 
 /// All strategies, `auto` first.
 pub fn strategies() -> &'static [&'static dyn Strategy] {
-    &[&portfolio::Auto, &saturation::Saturation, &backward::Backward]
+    &[&portfolio::Auto, &saturation::Saturation, &backward::Backward, &forward::KarpMiller, &forward::SharedState]
 }
 
 /// The strategy with this name.

@@ -1,0 +1,222 @@
+//! Control states: one place per unit, numbered as they are met; and transitions as moves between them.
+
+use super::super::number::{Number, Stop};
+use super::super::system::{Effect, Rows, System};
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
+
+/// A control state, by number.
+pub(super) type State = u32;
+
+/// The value of a unit that holds no token.
+const NOWHERE: u32 = u32::MAX;
+
+/// A transition: what it needs and does in the units, and its effects on the other places, the counters.
+#[derive(Clone, Debug)]
+pub(super) struct Move<N> {
+    /// Units with the places where their tokens must be.
+    needs: Vec<(u32, u32)>,
+    /// Units with the places where their tokens will be.
+    sets: Vec<(u32, u32)>,
+    /// Effects on counters, by counter number.
+    pub(super) effects: Vec<Effect<N>>,
+    /// Whether it needs two tokens of a unit, so that it never fires.
+    never: bool,
+}
+
+/// The units of a system as control.
+#[derive(Debug)]
+pub(super) struct Control<N> {
+    units: usize,
+    /// Per transition of the system.
+    pub(super) moves: Vec<Move<N>>,
+    /// Per place, the moves that are looked up there: each at the rarest place it needs.
+    keyed: Rows,
+    /// Per counter, the moves without units that take from it.
+    pub(super) free_takers: Rows,
+    /// Per counter, its place.
+    pub(super) counters: Vec<u32>,
+    /// Per place, its unit, or its counter number.
+    roles: Vec<Role>,
+    /// The control states met, one value per unit each.
+    states: Vec<u32>,
+    /// How many there are.
+    count: u32,
+    /// From values to numbers.
+    table: HashTable<u32>,
+}
+
+/// What a place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// A place of this unit.
+    Unit(u32),
+    /// The counter with this number.
+    Counter(u32),
+}
+
+impl<N: Number> Control<N> {
+    /// The control of a system by these units.
+    pub(super) fn new(system: &System<N>, units: &[Vec<u32>]) -> Self {
+        let mut roles = vec![Role::Counter(0); system.places()];
+        for (unit, places) in (0u32..).zip(units) {
+            places.iter().for_each(|place| roles[*place as usize] = Role::Unit(unit));
+        }
+        let mut counters = Vec::new();
+        for (place, role) in (0u32..).zip(&mut roles) {
+            if let Role::Counter(number) = role {
+                *number = u32::try_from(counters.len()).expect("fewer counters than places");
+                counters.push(place);
+            }
+        }
+        let transitions = u32::try_from(system.transitions.len()).expect("transitions are numbered in 32 bits");
+        let moves: Vec<Move<N>> = (0..transitions).map(|number| split(system.effects(number), &roles)).collect();
+        let mut users = vec![0u32; system.places()];
+        for (_, place) in moves.iter().flat_map(|one| &one.needs) {
+            users[*place as usize] += 1;
+        }
+        let (mut keys, mut free_takers) = (Vec::new(), Vec::new());
+        for (number, one) in (0u32..).zip(&moves).filter(|(_, one)| !one.never) {
+            match one.needs.iter().min_by_key(|(_, place)| users[*place as usize]) {
+                Some((_, place)) => keys.push((*place, number)),
+                None => {
+                    let taken = one.effects.iter().filter(|effect| !effect.pre.is_zero());
+                    free_takers.extend(taken.map(|effect| (effect.place, number)));
+                }
+            }
+        }
+        Self {
+            units: units.len(),
+            keyed: Rows::group(system.places(), &keys),
+            free_takers: Rows::group(counters.len(), &free_takers),
+            moves,
+            counters,
+            roles,
+            states: Vec::new(),
+            count: 0,
+            table: HashTable::new(),
+        }
+    }
+
+    /// A marking as a control state and its counters.
+    pub(super) fn split_marking(&mut self, marking: &[N]) -> Result<(State, Vec<(u32, N)>), Stop> {
+        let mut values = vec![NOWHERE; self.units];
+        let mut counters = Vec::new();
+        for (place, count) in (0u32..).zip(marking).filter(|(_, count)| !count.is_zero()) {
+            match self.roles[place as usize] {
+                Role::Unit(unit) => values[unit as usize] = place,
+                Role::Counter(number) => counters.push((number, count.clone())),
+            }
+        }
+        Ok((self.intern(&values)?, counters))
+    }
+
+    /// A demand as places that units must hold and demands on counters; nothing when no control state can meet it.
+    pub(super) fn split_demand(&self, demand: &[(u32, N)]) -> Option<Demand<N>> {
+        let mut split = Demand { places: Vec::new(), counters: Vec::new() };
+        for (place, count) in demand {
+            match self.roles[*place as usize] {
+                Role::Unit(_) if count.rough() > 1 => return None,
+                Role::Unit(unit) => split.places.push((unit, *place)),
+                Role::Counter(number) => split.counters.push((number, count.clone())),
+            }
+        }
+        Some(split)
+    }
+
+    /// The values of a state.
+    fn values(&self, state: State) -> &[u32] {
+        &self.states[state as usize * self.units..(state as usize + 1) * self.units]
+    }
+
+    /// The places that hold a token in a state.
+    pub(super) fn places(&self, state: State) -> impl Iterator<Item = u32> + '_ {
+        self.values(state).iter().copied().filter(|place| *place != NOWHERE)
+    }
+
+    /// Whether the units are where they are needed.
+    fn meets(&self, state: State, needs: &[(u32, u32)]) -> bool {
+        let values = self.values(state);
+        needs.iter().all(|(unit, place)| values[*unit as usize] == *place)
+    }
+
+    /// Whether a state meets a demand's part on units.
+    pub(super) fn meets_demand(&self, state: State, demand: &Demand<N>) -> bool {
+        self.meets(state, &demand.places)
+    }
+
+    /// Collects the moves that need a unit and that the units allow in a state, and `wanted` wants.
+    pub(super) fn enabled(&self, state: State, mut wanted: impl FnMut(&Move<N>) -> bool, into: &mut Vec<u32>) {
+        for place in self.places(state) {
+            for number in self.keyed.row(place) {
+                let one = &self.moves[*number as usize];
+                if self.meets(state, &one.needs) && wanted(one) {
+                    into.push(*number);
+                }
+            }
+        }
+    }
+
+    /// Where a move leads.
+    pub(super) fn successor(&mut self, state: State, number: u32) -> Result<State, Stop> {
+        let sets = &self.moves[number as usize].sets;
+        if sets.is_empty() {
+            return Ok(state);
+        }
+        let mut values = self.values(state).to_vec();
+        for (unit, place) in sets {
+            values[*unit as usize] = *place;
+        }
+        self.intern(&values)
+    }
+
+    /// The number of a state.
+    fn intern(&mut self, values: &[u32]) -> Result<State, Stop> {
+        let hash = |values: &[u32]| FxBuildHasher.hash_one(values);
+        let (states, units) = (&self.states, self.units);
+        let of = |state: u32| &states[state as usize * units..(state as usize + 1) * units];
+        if let Some(state) = self.table.find(hash(values), |state| of(*state) == values) {
+            return Ok(*state);
+        }
+        let state = self.count;
+        self.table.insert_unique(hash(values), state, |state| hash(of(*state)));
+        self.states.extend_from_slice(values);
+        self.count = self.count.checked_add(1).ok_or(Stop::Overflow)?;
+        Ok(state)
+    }
+}
+
+/// A demand, split.
+#[derive(Clone, Debug)]
+pub(super) struct Demand<N> {
+    /// Units with the places they must hold.
+    places: Vec<(u32, u32)>,
+    /// Demands on counters.
+    pub(super) counters: Vec<(u32, N)>,
+}
+
+/// The effects of a transition as a move.
+fn split<N: Number>(effects: &[Effect<N>], roles: &[Role]) -> Move<N> {
+    let mut split = Move { needs: Vec::new(), sets: Vec::new(), effects: Vec::new(), never: false };
+    for effect in effects {
+        match roles[effect.place as usize] {
+            Role::Counter(number) => split.effects.push(Effect { place: number, ..effect.clone() }),
+            Role::Unit(unit) => {
+                if !effect.pre.is_zero() {
+                    split.needs.push((unit, effect.place));
+                    split.never |= effect.pre.rough() > 1;
+                }
+                if effect.post.is_zero() {
+                    if !split.sets.iter().any(|(other, _)| *other == unit) {
+                        split.sets.push((unit, NOWHERE));
+                    }
+                } else if effect.pre.is_zero() {
+                    split.sets.retain(|(other, _)| *other != unit);
+                    split.sets.push((unit, effect.place));
+                }
+            }
+        }
+    }
+    split
+}

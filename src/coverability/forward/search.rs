@@ -1,0 +1,360 @@
+//! The coverability set over components of control states, by a tree of ω-markings.
+//!
+//! A node stands for all markings whose control is any state of a component, whose counters in Ω are ω and whose other
+//! counters are as given. Its successors are its component's exits and the moves that spend finite counters. Each is
+//! first widened: the gains of its component become ω (in stages, as a wider Ω makes larger components), and counters
+//! in which it exceeds an ancestor that it otherwise equals or exceeds become ω [KM69].
+//!
+//! A successor below a node that is kept is left out. A node not yet expanded that lies below another is dropped; one
+//! that is expanded stays, and so do its descendants, so that nothing is lost (the mistake of the first algorithms for
+//! *minimal* coverability sets was to drop descendants: Finkel, Geeraerts, Raskin, Van Begin, 2005). Terminates: on
+//! an infinite branch some node exceeds an ancestor strictly, and Ω can grow only finitely often.
+
+use super::super::Context;
+use super::super::number::{Number, Stop};
+use super::super::system::System;
+use super::control::{Control, Demand, State};
+use super::layers::{ComponentId, Edge, LayerId, Layers};
+use crate::net::OmegaCount;
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// How a node's Ω was widened at its entry.
+#[derive(Debug)]
+pub(super) struct Stage<N> {
+    /// The layer before.
+    pub(super) layer: LayerId,
+    /// Counters that became ω, ascending, each with its count before.
+    pub(super) gains: Vec<(u32, N)>,
+    /// Counters that became ω after them, each with a move that feeds it.
+    pub(super) pumps: Vec<(u32, u32)>,
+    /// The ancestor exceeded; none when the component fed the gains.
+    pub(super) ancestor: Option<u32>,
+}
+
+/// A node of the tree.
+#[derive(Debug)]
+pub(super) struct Node<N> {
+    /// Its layer: which counters are ω.
+    pub(super) layer: LayerId,
+    /// Its component of the layer.
+    pub(super) component: ComponentId,
+    /// Counters outside Ω that hold tokens, ascending.
+    pub(super) finite: Vec<(u32, N)>,
+    /// The state of the component where it was entered.
+    pub(super) entry: State,
+    /// The node it came from, by this move.
+    pub(super) parent: Option<(u32, Edge)>,
+    /// What happened to Ω at the entry, in order.
+    pub(super) stages: Vec<Stage<N>>,
+    /// Whether its successors have been made.
+    expanded: bool,
+    /// Whether another node made it superfluous.
+    dropped: bool,
+}
+
+/// The search.
+#[derive(Debug)]
+pub(super) struct Search<N> {
+    pub(super) layers: Layers<N>,
+    pub(super) nodes: Vec<Node<N>>,
+    /// The targets; none where two tokens of a unit are asked for.
+    pub(super) demands: Vec<Option<Demand<N>>>,
+    /// Per state, the layers in which nodes contain it.
+    homes: FxHashMap<State, Vec<LayerId>>,
+    /// Per component, its nodes that were not dropped.
+    residents: FxHashMap<(LayerId, ComponentId), Vec<u32>>,
+    /// Nodes to expand: those with large Ω and few tokens first.
+    open: BinaryHeap<(usize, Reverse<u64>, Reverse<u32>)>,
+}
+
+/// Where a target is met: the node, the target's number, the state.
+pub(super) type Found = (u32, usize, State);
+
+impl<N: Number> Search<N> {
+    /// A search over a system with these units as control.
+    pub(super) fn new(system: &System<N>, units: &[Vec<u32>]) -> Result<Self, Stop> {
+        let control = Control::new(system, units);
+        let demands = system.targets.iter().map(|target| control.split_demand(target)).collect();
+        Ok(Self {
+            layers: Layers::new(control),
+            nodes: Vec::new(),
+            demands,
+            homes: FxHashMap::default(),
+            residents: FxHashMap::default(),
+            open: BinaryHeap::new(),
+        })
+    }
+
+    /// Builds the coverability set until a target is met or nothing is left.
+    pub(super) fn run(&mut self, initial: &[N], context: &Context) -> Result<Option<Found>, Stop> {
+        let (state, counters) = self.layers.control.split_marking(initial)?;
+        let none = FixedBitSet::with_capacity(self.layers.control.counters.len());
+        let layer = self.layers.widen(&none, &[])?.layer;
+        if let Some(found) = self.add(None, state, layer, counters, context)? {
+            return Ok(Some(found));
+        }
+        let mut steps = 0usize;
+        while let Some((_, _, Reverse(node))) = self.open.pop() {
+            if self.nodes[node as usize].dropped {
+                continue;
+            }
+            if self.is_superfluous(node) {
+                self.remove(node);
+                continue;
+            }
+            self.nodes[node as usize].expanded = true;
+            context.count_iterations(1);
+            if steps.is_multiple_of(64) {
+                context.limits.check()?;
+            }
+            steps += 1;
+            if let Some(found) = self.expand(node, context)? {
+                return Ok(Some(found));
+            }
+        }
+        context.count_markings(self.nodes.iter().filter(|node| !node.dropped).count());
+        Ok(None)
+    }
+
+    /// Makes the successors of a node.
+    fn expand(&mut self, node: u32, context: &Context) -> Result<Option<Found>, Stop> {
+        let Node { layer, component, .. } = self.nodes[node as usize];
+        for edge in self.layers.exits(layer, component)?.iter() {
+            if let Some(found) = self.step(node, *edge, context)? {
+                return Ok(Some(found));
+            }
+        }
+        let unpaid = self.layers.unpaid(layer, component)?;
+        for (counter, _) in self.nodes[node as usize].finite.clone() {
+            if let Some(edges) = unpaid.get(&counter) {
+                for edge in edges {
+                    if let Some(found) = self.step(node, *edge, context)? {
+                        return Ok(Some(found));
+                    }
+                }
+            }
+            let entry = self.nodes[node as usize].entry;
+            for number in self.layers.control.free_takers.row(counter).to_vec() {
+                let edge = Edge { from: entry, number, to: entry };
+                if let Some(found) = self.step(node, edge, context)? {
+                    return Ok(Some(found));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes a move from a node, if its finite counters allow it.
+    fn step(&mut self, node: u32, edge: Edge, context: &Context) -> Result<Option<Found>, Stop> {
+        let own = &self.nodes[node as usize];
+        let layer = own.layer;
+        let omega = &self.layers.layers[layer as usize].omega;
+        let mut finite = own.finite.clone();
+        let mut gains = false;
+        for effect in &self.layers.control.moves[edge.number as usize].effects {
+            if omega.contains(effect.place as usize) {
+                continue;
+            }
+            gains |= effect.post > effect.pre;
+            match finite.binary_search_by_key(&effect.place, |(counter, _)| *counter) {
+                Ok(position) => {
+                    if finite[position].1 < effect.pre {
+                        return Ok(None);
+                    }
+                    finite[position].1 = finite[position].1.monus(&effect.pre).plus(&effect.post)?;
+                }
+                Err(_) if !effect.pre.is_zero() => return Ok(None),
+                Err(position) => finite.insert(position, (effect.place, effect.post.clone())),
+            }
+        }
+        if edge.from == edge.to && !gains {
+            return Ok(None);
+        }
+        finite.retain(|(_, count)| !count.is_zero());
+        self.add(Some((node, edge)), edge.to, layer, finite, context)
+    }
+
+    /// Adds a node, widened, unless it is below one that is there. Says when it meets a target.
+    fn add(
+        &mut self,
+        parent: Option<(u32, Edge)>,
+        entry: State,
+        mut layer: LayerId,
+        mut finite: Vec<(u32, N)>,
+        context: &Context,
+    ) -> Result<Option<Found>, Stop> {
+        if self.is_covered(entry, layer, &finite, None) {
+            return Ok(None);
+        }
+        let mut stages = Vec::new();
+        let component = loop {
+            let component = self.layers.component(layer, entry, context)?;
+            let gains = self.layers.get(layer, component).gains.clone();
+            let (ancestor, gains) = if gains.is_empty() {
+                let found = self.exceeded(parent.map(|(node, _)| node), entry, layer, &finite);
+                let Some((ancestor, gains)) = found else { break component };
+                (Some(ancestor), gains)
+            } else {
+                (None, gains)
+            };
+            let widened = self.layers.widen(&self.layers.layers[layer as usize].omega.clone(), &gains)?;
+            let count = |counter: &u32| match finite.binary_search_by_key(counter, |(counter, _)| *counter) {
+                Ok(position) => finite[position].1.clone(),
+                Err(_) => N::ZERO,
+            };
+            let gains = gains.iter().map(|counter| (*counter, count(counter))).collect();
+            stages.push(Stage { layer, gains, pumps: widened.pumps, ancestor });
+            layer = widened.layer;
+            let omega = &self.layers.layers[layer as usize].omega;
+            finite.retain(|(counter, _)| !omega.contains(*counter as usize));
+        };
+        if !stages.is_empty() && self.is_covered(entry, layer, &finite, None) {
+            return Ok(None);
+        }
+        self.drop_below(layer, component, &finite);
+        let number = u32::try_from(self.nodes.len()).map_err(|_| Stop::Overflow)?;
+        let weight = finite.iter().map(|(_, count)| count.rough()).sum();
+        self.open.push((self.layers.layers[layer as usize].omega.count_ones(..), Reverse(weight), Reverse(number)));
+        let residents = self.residents.entry((layer, component)).or_default();
+        if residents.is_empty() {
+            for state in &self.layers.get(layer, component).states {
+                let homes = self.homes.entry(*state).or_default();
+                if !homes.contains(&layer) {
+                    homes.push(layer);
+                }
+            }
+        }
+        residents.push(number);
+        self.nodes.push(Node { layer, component, finite, entry, parent, stages, expanded: false, dropped: false });
+        Ok(self.met(number))
+    }
+
+    /// The target that a node meets.
+    fn met(&mut self, number: u32) -> Option<Found> {
+        let node = &self.nodes[number as usize];
+        let meeting = self.layers.meeting(node.layer, node.component, &self.demands);
+        let omega = &self.layers.layers[node.layer as usize].omega;
+        let holds = |(counter, count): &(u32, N)| {
+            omega.contains(*counter as usize)
+                || node.finite.iter().any(|(other, own)| other == counter && own >= count)
+        };
+        meeting.iter().enumerate().zip(&self.demands).find_map(|((target, state), demand)| {
+            let state = (*state)?;
+            demand.as_ref()?.counters.iter().all(holds).then_some((number, target, state))
+        })
+    }
+
+    /// Whether a kept node other than `except` covers a marking.
+    fn is_covered(&self, state: State, layer: LayerId, finite: &[(u32, N)], except: Option<u32>) -> bool {
+        let Some(homes) = self.homes.get(&state) else { return false };
+        let omega = &self.layers.layers[layer as usize].omega;
+        homes.iter().any(|home| {
+            let wider = &self.layers.layers[*home as usize].omega;
+            if *home != layer && !omega.is_subset(wider) {
+                return false;
+            }
+            let component = self.layers.known_component(*home, state).expect("a home's component is known");
+            self.residents.get(&(*home, component)).is_some_and(|residents| {
+                residents.iter().any(|other| {
+                    Some(*other) != except && is_below(finite, &self.nodes[*other as usize].finite, wider)
+                })
+            })
+        })
+    }
+
+    /// Whether another node covers a node.
+    fn is_superfluous(&self, number: u32) -> bool {
+        let node = &self.nodes[number as usize];
+        self.is_covered(node.entry, node.layer, &node.finite, Some(number))
+    }
+
+    /// Drops the nodes of a component not yet expanded that are below a marking.
+    fn drop_below(&mut self, layer: LayerId, component: ComponentId, finite: &[(u32, N)]) {
+        let Some(residents) = self.residents.get(&(layer, component)) else { return };
+        let omega = &self.layers.layers[layer as usize].omega;
+        let below = |number: &u32| {
+            let node = &self.nodes[*number as usize];
+            !node.expanded && is_below(&node.finite, finite, omega)
+        };
+        for number in residents.iter().copied().filter(below).collect::<Vec<_>>() {
+            self.remove(number);
+        }
+    }
+
+    /// Drops a node.
+    fn remove(&mut self, number: u32) {
+        let node = &mut self.nodes[number as usize];
+        node.dropped = true;
+        let residents = self.residents.get_mut(&(node.layer, node.component)).expect("the node lived there");
+        residents.retain(|other| *other != number);
+    }
+
+    /// The nearest ancestor that a marking exceeds, and where it does.
+    fn exceeded(
+        &self,
+        mut node: Option<u32>,
+        state: State,
+        layer: LayerId,
+        finite: &[(u32, N)],
+    ) -> Option<(u32, Vec<u32>)> {
+        let omega = &self.layers.layers[layer as usize].omega;
+        while let Some(number) = node {
+            let ancestor = &self.nodes[number as usize];
+            let narrower = &self.layers.layers[ancestor.layer as usize].omega;
+            if self.layers.known_component(ancestor.layer, state) == Some(ancestor.component)
+                && (ancestor.layer == layer || narrower.is_subset(omega))
+                && is_below(&ancestor.finite, finite, omega)
+            {
+                let more = |(counter, count): &&(u32, N)| {
+                    match ancestor.finite.binary_search_by_key(counter, |(counter, _)| *counter) {
+                        Ok(position) => ancestor.finite[position].1 < *count,
+                        Err(_) => true,
+                    }
+                };
+                let gains: Vec<u32> = finite.iter().filter(more).map(|(counter, _)| *counter).collect();
+                if !gains.is_empty() {
+                    return Some((number, gains));
+                }
+            }
+            node = ancestor.parent.map(|(parent, _)| parent);
+        }
+        None
+    }
+
+    /// The coverability set as ω-markings over the system's places.
+    pub(super) fn markings(&self) -> Vec<Vec<(u32, OmegaCount)>> {
+        let mut markings = Vec::new();
+        for node in self.nodes.iter().filter(|node| !node.dropped) {
+            let layer = &self.layers.layers[node.layer as usize];
+            let control = &self.layers.control;
+            let mut counters: Vec<(u32, OmegaCount)> =
+                layer.omega.ones().map(|counter| (control.counters[counter], OmegaCount::Omega)).collect();
+            counters.extend(
+                node.finite
+                    .iter()
+                    .map(|(counter, count)| (control.counters[*counter as usize], OmegaCount::Finite(count.count()))),
+            );
+            for state in &layer.components[node.component as usize].states {
+                let mut marking = counters.clone();
+                marking.extend(control.places(*state).map(|place| (place, OmegaCount::Finite(crate::net::Count::ONE))));
+                marking.sort_unstable_by_key(|(place, _)| *place);
+                markings.push(marking);
+            }
+        }
+        markings
+    }
+}
+
+/// Whether `smaller` is nowhere larger than `larger` outside `omega`.
+fn is_below<N: Number>(smaller: &[(u32, N)], larger: &[(u32, N)], omega: &FixedBitSet) -> bool {
+    let mut rest = larger.iter();
+    smaller.iter().all(|(counter, count)| {
+        omega.contains(*counter as usize)
+            || rest
+                .find(|(other, _)| other >= counter)
+                .is_some_and(|(other, own)| other == counter && own >= count)
+    })
+}

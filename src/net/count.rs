@@ -54,6 +54,17 @@ impl Count {
         (self.to_big() + other.to_big()).into()
     }
 
+    /// `self · other`.
+    #[must_use]
+    pub fn times(&self, other: &Count) -> Count {
+        if let (Repr::Small(a), Repr::Small(b)) = (&self.0, &other.0)
+            && let Some(product) = a.checked_mul(*b)
+        {
+            return Count(Repr::Small(product));
+        }
+        (self.to_big() * other.to_big()).into()
+    }
+
     /// `self − other`, or nothing when `other` is larger.
     pub fn minus(&self, other: &Count) -> Option<Count> {
         if self < other {
@@ -161,7 +172,8 @@ mod tests {
         let max = Count::from(u64::MAX);
         let beyond = max.plus(&Count::ONE);
         assert_eq!(beyond.to_string(), "18446744073709551616");
-        assert_eq!(beyond.minus(&Count::ONE), Some(max));
+        assert_eq!(beyond.minus(&Count::ONE), Some(max.clone()));
+        assert_eq!(max.times(&Count::from(2)).to_string(), "36893488147419103230");
         assert_eq!("18446744073709551616".parse::<Count>().unwrap(), beyond);
     }
 }

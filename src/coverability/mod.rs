@@ -23,6 +23,7 @@ mod forward;
 pub mod lazy;
 mod number;
 mod portfolio;
+pub mod reduction;
 mod run;
 mod saturation;
 mod slice;

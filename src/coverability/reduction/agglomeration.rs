@@ -18,7 +18,7 @@
 //! With pre-agglomeration there is one worth only, as there is one transition into `p`; that makes each of these exact.
 
 use super::bench::{Bench, weight};
-use super::steps::{Agglomerated, BenchId, Origin, Step, Tokens};
+use super::steps::{Agglomerated, BenchId, Origin, Start, Step, Tokens};
 use crate::net::{Arcs, Count, OmegaCount, PlaceId};
 
 /// Arcs that an agglomeration may add beyond doubling them.
@@ -66,7 +66,7 @@ fn post(bench: &mut Bench, place: PlaceId) -> bool {
             }
         }
         if !bench.at(taker).post.is_empty() {
-            bench.expelled.push((taker, initial));
+            bench.starts.push(Start::Expel(taker, initial));
         }
     }
     let worths = takers.iter().map(|id| bench.at(*id).post.clone()).collect();

@@ -1,7 +1,7 @@
 //! The workbench of a reduction: a net that shrinks in place.
 
 use super::back::Back;
-use super::steps::{BenchId, Origin, Source, Step};
+use super::steps::{BenchId, Origin, Start, Step};
 use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target, TransitionId};
 
 /// A transition on the bench.
@@ -35,10 +35,8 @@ pub(super) struct Bench {
     pub(super) targets: Vec<(usize, Target)>,
     /// What was done so far.
     pub(super) log: Vec<Step>,
-    /// Unbounded places with the source of their tokens, each needing earlier ones only.
-    pub(super) sources: Vec<(PlaceId, Source)>,
-    /// Transitions to fire at the start for tokens on agglomerated places, in order.
-    pub(super) expelled: Vec<(BenchId, Count)>,
+    /// What runs on the original net begin with.
+    pub(super) starts: Vec<Start>,
     /// Transitions that put into a place, dead ones perhaps included.
     givers: Vec<Vec<BenchId>>,
     /// Transitions that take from a place, dead ones perhaps included.
@@ -55,8 +53,7 @@ impl Bench {
             moves: Vec::with_capacity(problem.net.transitions.len()),
             targets: problem.query.targets.iter().cloned().enumerate().collect(),
             log: Vec::new(),
-            sources: Vec::new(),
-            expelled: Vec::new(),
+            starts: Vec::new(),
             givers: vec![Vec::new(); places],
             takers: vec![Vec::new(); places],
         };
@@ -181,8 +178,7 @@ impl Bench {
             targets: numbers,
             origins,
             log: self.log,
-            sources: self.sources,
-            expelled: self.expelled,
+            starts: self.starts,
         };
         (Problem { net, query: Query { targets } }, back)
     }

@@ -84,5 +84,6 @@ fn asks_at_most(
         let other = rival.map_or(&Count::ZERO, |rival| weight(demands, rival));
         *weight(demands, place) <= other.plus(difference)
     };
-    takers.iter().all(|id| enough(&bench.at(*id).pre)) && bench.targets.iter().all(|(_, target)| enough(&target.demands))
+    takers.iter().all(|id| enough(&bench.at(*id).pre))
+        && bench.targets.iter().all(|(_, target)| enough(&target.demands))
 }

@@ -1,7 +1,7 @@
 //! Slicing: what never can and what never need be marked.
 
 use super::bench::Bench;
-use super::steps::{Source, Step};
+use super::steps::{Start, Step};
 use crate::net::{Count, OmegaCount, PlaceId};
 
 /// Takes away the places that stay empty even when tokens are never used up, which are a siphon, with the transitions
@@ -51,7 +51,7 @@ pub(super) fn remove_empty(bench: &mut Bench) -> bool {
 pub(super) fn remove_unbounded(bench: &mut Bench) -> bool {
     let mut unbounded: Vec<bool> = bench.initial.iter().map(|count| *count == OmegaCount::Omega).collect();
     let mut found: Vec<PlaceId> = bench.living_places().filter(|place| unbounded[place.index()]).collect();
-    bench.sources.extend(found.iter().map(|place| (*place, Source::Initial)));
+    bench.starts.extend(found.iter().copied().map(Start::Choose));
     let mut missing: Vec<usize> = Vec::with_capacity(bench.moves.len());
     let mut free = Vec::new();
     for (id, transition) in (0..).zip(&bench.moves) {
@@ -66,7 +66,7 @@ pub(super) fn remove_unbounded(bench: &mut Bench) -> bool {
         for (place, count) in given {
             if !std::mem::replace(&mut unbounded[place.index()], true) {
                 // Nothing is taken from the place, which was not among the unbounded ones: all that is put is gained.
-                bench.sources.push((place, Source::Pump(id, count)));
+                bench.starts.push(Start::Fill(place, id, count));
                 found.push(place);
                 for taker in bench.takers(place) {
                     let missing = &mut missing[*taker as usize];

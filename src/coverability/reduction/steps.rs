@@ -45,11 +45,13 @@ pub(super) enum Tokens {
     Taken(Arcs),
 }
 
-/// How a place that a run may fill as it likes gets its tokens.
+/// What a run on the original net does before a run on the reduced one, in this order.
 #[derive(Clone, Debug)]
-pub(super) enum Source {
-    /// It holds ω initially.
-    Initial,
-    /// By a transition that needs unbounded places only and adds so many tokens.
-    Pump(BenchId, Count),
+pub(super) enum Start {
+    /// Chooses the tokens of a place that holds ω initially.
+    Choose(PlaceId),
+    /// Fills a place by a transition that needs places filled before only, and adds so many tokens each time.
+    Fill(PlaceId, BenchId, Count),
+    /// Fires a transition so many times, for the tokens that an agglomerated place holds initially.
+    Expel(BenchId, Count),
 }

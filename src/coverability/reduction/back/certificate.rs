@@ -65,7 +65,8 @@ fn traps(back: &Back, traps: &[WeightedTrap]) -> Option<Vec<WeightedTrap>> {
     traps
         .iter()
         .map(|trap| {
-            let places = trap.places.iter().map(|place| back.places.get(place.index()).copied()).collect::<Option<_>>()?;
+            let places =
+                trap.places.iter().map(|place| back.places.get(place.index()).copied()).collect::<Option<_>>()?;
             Some(WeightedTrap { places, multiplier: trap.multiplier.clone() })
         })
         .collect()
@@ -103,9 +104,8 @@ fn free(certificate: &mut NetCertificate, places: &[PlaceId]) {
 fn check_losses(certificate: &mut NetCertificate, losses: &[(Vec<PlaceId>, Vec<PlaceId>)]) -> Option<()> {
     let Some((siphon, refutations)) = linear(certificate) else { return Some(()) };
     for refutation in refutations {
-        let negative = |(place, weight): &(PlaceId, BigInt)| {
-            *weight < BigInt::zero() && siphon.binary_search(place).is_err()
-        };
+        let negative =
+            |(place, weight): &(PlaceId, BigInt)| *weight < BigInt::zero() && siphon.binary_search(place).is_err();
         if refutation.weights.iter().any(negative) {
             *refutation = Refutation::default();
         }
@@ -126,7 +126,8 @@ fn agglomerated(certificate: &mut NetCertificate, merged: &Agglomerated) -> Opti
         Tokens::Taken(worth) => std::slice::from_ref(worth),
     };
     if let Some((siphon, refutations)) = linear(certificate) {
-        let meets = |worth: &Arcs, places: &[PlaceId]| worth.iter().any(|(place, _)| places.binary_search(place).is_ok());
+        let meets =
+            |worth: &Arcs, places: &[PlaceId]| worth.iter().any(|(place, _)| places.binary_search(place).is_ok());
         for refutation in refutations {
             let weight = worths.iter().map(|worth| value(worth, &refutation.weights, siphon)).max().unwrap_or_default();
             insert(&mut refutation.weights, merged.place, weight);
@@ -254,11 +255,9 @@ fn maximal(mut markings: Vec<OmegaMarking>) -> Vec<OmegaMarking> {
     markings.sort();
     markings.dedup();
     let below = |smaller: &OmegaMarking, larger: &OmegaMarking| {
-        smaller != larger
-            && smaller.iter().all(|(place, count)| at(larger, *place).is_some_and(|upper| count <= upper))
+        smaller != larger && smaller.iter().all(|(place, count)| at(larger, *place).is_some_and(|upper| count <= upper))
     };
-    let kept: Vec<bool> =
-        markings.iter().map(|marking| !markings.iter().any(|other| below(marking, other))).collect();
+    let kept: Vec<bool> = markings.iter().map(|marking| !markings.iter().any(|other| below(marking, other))).collect();
     let mut kept = kept.into_iter();
     markings.retain(|_| kept.next().expect("one flag for each"));
     markings

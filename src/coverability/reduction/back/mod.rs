@@ -3,9 +3,9 @@
 mod certificate;
 mod run;
 
-use super::steps::{BenchId, Origin, Source, Step};
+use super::steps::{BenchId, Origin, Start, Step};
 use crate::evidence::{NetCertificate, NetRun};
-use crate::net::{Count, PlaceId, Problem};
+use crate::net::{PlaceId, Problem};
 
 /// The way back from a reduced problem to the original one.
 #[derive(Clone, Debug)]
@@ -22,10 +22,8 @@ pub struct Back {
     pub(super) origins: Vec<Origin>,
     /// What was done, first to last.
     pub(super) log: Vec<Step>,
-    /// Unbounded places with the source of their tokens, each needing earlier ones only.
-    pub(super) sources: Vec<(PlaceId, Source)>,
-    /// Transitions to fire at the start for tokens on agglomerated places, in order.
-    pub(super) expelled: Vec<(BenchId, Count)>,
+    /// What runs on the original net begin with.
+    pub(super) starts: Vec<Start>,
 }
 
 impl Back {

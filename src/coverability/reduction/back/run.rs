@@ -1,13 +1,18 @@
 //! Runs on the way back: sequences are spelled out, and unbounded places filled as far as the run needs.
+//!
+//! How often a place has to be filled is found from the end: whatever the order of the firings, a place never needs
+//! more than all they lose together and the largest number one of them looks at. The original net is followed all
+//! along; a place counts as unbounded from the moment when it is filled.
 
 use super::super::bench::weight;
-use super::super::steps::{BenchId, Origin, Source};
+use super::super::steps::{BenchId, Origin, Start};
 use super::Back;
 use crate::evidence::NetRun;
-use crate::net::{Count, OmegaCount, PlaceId, Transition, TransitionId};
+use crate::net::{Count, Net, OmegaCount, PlaceId, Transition, TransitionId};
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
+use std::collections::BTreeMap;
 
 /// A sequence of original transitions, each with the number of times it fires in a row.
 type Word = Vec<(TransitionId, BigUint)>;
@@ -16,36 +21,141 @@ type Word = Vec<(TransitionId, BigUint)>;
 const LONGEST: usize = 20_000_000;
 
 pub(super) fn map(back: &Back, run: &NetRun) -> Option<NetRun> {
-    let net = &back.original.net;
-    let mut unbounded = vec![false; net.places.len()];
-    for (place, _) in &back.sources {
-        unbounded[place.index()] = true;
-    }
-    let mut speller = Speller {
-        back,
-        unbounded,
-        marking: net.initial.iter().map(|count| if let OmegaCount::Finite(count) = count { count.to_big() } else { BigUint::zero() }).collect(),
-        word: Vec::new(),
-    };
-    for (id, times) in &back.expelled {
-        speller.spell(*id, &times.to_big())?;
-    }
+    let mut main = Vec::with_capacity(run.firings.len());
     for (id, times) in &run.firings {
         if let Some(id) = *back.transitions.get(id.index())? {
-            speller.spell(id, &times.to_big())?;
+            main.push((id, times.to_big()));
         }
     }
-    let Speller { word, unbounded, .. } = speller;
-    let mut filler = Filler { back, unbounded, need: vec![BigUint::zero(); net.places.len()] };
-    filler.demand(&word);
-    let mut firings = filler.fill()?;
-    firings.extend(word);
-    let initial_choice = net
-        .place_ids()
-        .filter(|place| net.initial[place.index()] == OmegaCount::Omega && !filler.need[place.index()].is_zero())
-        .map(|place| (place, filler.need[place.index()].clone().into()))
-        .collect();
-    Some(NetRun { initial_choice, firings: firings.into_iter().map(|(id, times)| (id, times.into())).collect() })
+    let fillings = fillings(back, &main);
+    let mut speller = Speller::new(back);
+    for (start, needed) in back.starts.iter().zip(fillings) {
+        match start {
+            Start::Choose(place) => speller.unbounded[place.index()] = true,
+            Start::Fill(place, pump, gained) => {
+                let held = &speller.marking[place.index()];
+                if needed > *held {
+                    let times = (&needed - held).div_ceil(&gained.to_big());
+                    speller.spell(*pump, &times)?;
+                }
+                speller.unbounded[place.index()] = true;
+            }
+            Start::Expel(id, times) => speller.spell(*id, &times.to_big())?,
+        }
+    }
+    for (id, times) in &main {
+        speller.spell(*id, times)?;
+    }
+    let word = speller.word;
+    let initial_choice = initial_choice(back, &word);
+    Some(NetRun { initial_choice, firings: word.into_iter().map(|(id, times)| (id, times.into())).collect() })
+}
+
+/// For each start, how many tokens its place needs, if it fills one.
+fn fillings(back: &Back, main: &[(BenchId, BigUint)]) -> Vec<BigUint> {
+    let net = &back.original.net;
+    let mut needs =
+        Needs { lost: vec![BigUint::zero(); net.places.len()], looked_at: vec![Count::ZERO; net.places.len()] };
+    for (place, count) in back.original.query.targets.iter().flat_map(|target| &target.demands) {
+        needs.look_at(*place, count);
+    }
+    for (id, times) in main {
+        needs.add(back, *id, times);
+    }
+    let mut fillings = vec![BigUint::zero(); back.starts.len()];
+    for (start, filling) in back.starts.iter().zip(&mut fillings).rev() {
+        match start {
+            Start::Choose(_) => {}
+            Start::Fill(place, pump, gained) => {
+                *filling = &needs.lost[place.index()] + needs.looked_at[place.index()].to_big();
+                let times = filling.div_ceil(&gained.to_big());
+                if !times.is_zero() {
+                    needs.add(back, *pump, &times);
+                }
+            }
+            Start::Expel(id, times) => needs.add(back, *id, &times.to_big()),
+        }
+    }
+    fillings
+}
+
+/// What firings need on each place at most, in whatever order they come.
+struct Needs {
+    /// What they lose together.
+    lost: Vec<BigUint>,
+    /// The largest number one of them takes or reads.
+    looked_at: Vec<Count>,
+}
+
+impl Needs {
+    fn look_at(&mut self, place: PlaceId, count: &Count) {
+        let most = &mut self.looked_at[place.index()];
+        if *most < *count {
+            *most = count.clone();
+        }
+    }
+
+    fn add(&mut self, back: &Back, id: BenchId, times: &BigUint) {
+        for (original, times) in letters(back, id, times) {
+            let transition = &back.original.net.transitions[original.index()];
+            for (place, taken) in &transition.pre {
+                self.look_at(*place, taken);
+                let lost = taken.saturating_minus(weight(&transition.post, *place));
+                self.lost[place.index()] += lost.to_big() * &times;
+            }
+        }
+    }
+}
+
+/// The original transitions of a transition on the bench, fired so many times, in some order.
+fn letters(back: &Back, id: BenchId, times: &BigUint) -> Word {
+    let mut letters = Word::new();
+    let mut pending = vec![(id, times.clone())];
+    while let Some((id, times)) = pending.pop() {
+        match &back.origins[id as usize] {
+            Origin::Original(original) => letters.push((*original, times)),
+            Origin::Sequence { first, second } => {
+                pending.push((second.0, &times * second.1.to_big()));
+                pending.push((first.0, &times * first.1.to_big()));
+            }
+        }
+    }
+    letters.retain(|(_, times)| !times.is_zero());
+    letters
+}
+
+/// The least tokens that the places which are initially ω need for the word and for the targets after it.
+fn initial_choice(back: &Back, word: &Word) -> Vec<(PlaceId, Count)> {
+    let net: &Net = &back.original.net;
+    let chosen = |place: PlaceId| net.initial[place.index()] == OmegaCount::Omega;
+    let mut balance: Vec<BigInt> = vec![BigInt::zero(); net.places.len()];
+    let mut choice: Vec<BigUint> = vec![BigUint::zero(); net.places.len()];
+    let require = |choice: &mut Vec<BigUint>, place: PlaceId, required: BigUint, balance: &[BigInt]| {
+        let missing = BigInt::from(required) - &balance[place.index()];
+        if missing.is_positive() && choice[place.index()] < *missing.magnitude() {
+            choice[place.index()] = missing.magnitude().clone();
+        }
+    };
+    for (id, times) in word {
+        let transition = &net.transitions[id.index()];
+        for (place, required) in requirements(transition, times) {
+            require(&mut choice, place, required, &balance);
+        }
+        for (place, count) in &transition.post {
+            balance[place.index()] += BigInt::from(count.to_big() * times);
+        }
+        for (place, count) in &transition.pre {
+            balance[place.index()] -= BigInt::from(count.to_big() * times);
+        }
+    }
+    for (place, count) in back.original.query.targets.iter().flat_map(|target| &target.demands) {
+        require(&mut choice, *place, count.to_big(), &balance);
+    }
+    net.place_ids()
+        .zip(choice)
+        .filter(|(place, count)| chosen(*place) && !count.is_zero())
+        .map(|(place, count)| (place, count.into()))
+        .collect()
 }
 
 /// Spells sequences out while following the marking of the places that are not unbounded.
@@ -56,7 +166,21 @@ struct Speller<'a> {
     word: Word,
 }
 
-impl Speller<'_> {
+impl<'a> Speller<'a> {
+    fn new(back: &'a Back) -> Self {
+        let initial = &back.original.net.initial;
+        let finite = |count: &OmegaCount| match count {
+            OmegaCount::Finite(count) => count.to_big(),
+            OmegaCount::Omega => BigUint::zero(),
+        };
+        Self {
+            back,
+            unbounded: vec![false; initial.len()],
+            marking: initial.iter().map(finite).collect(),
+            word: Word::new(),
+        }
+    }
+
     /// Fires a transition of the bench so many times. A sequence fires in portions: as often as its first part can
     /// fire in a row, then as often its second part.
     fn spell(&mut self, id: BenchId, times: &BigUint) -> Option<()> {
@@ -66,7 +190,7 @@ impl Speller<'_> {
             Origin::Sequence { first, second } => {
                 let mut left = times.clone();
                 while !left.is_zero() {
-                    let portion = self.portion(first, &left)?;
+                    let portion = self.portion(id, &left);
                     self.spell(first.0, &(&portion * first.1.to_big()))?;
                     if !second.1.is_zero() {
                         self.spell(second.0, &(&portion * second.1.to_big()))?;
@@ -78,40 +202,33 @@ impl Speller<'_> {
         }
     }
 
-    /// How often the first part of a sequence can be fired in a row without a look at what its parts put: at least
-    /// once, if the run is one.
-    fn portion(&self, first: &(BenchId, Count), wanted: &BigUint) -> Option<BigUint> {
+    /// How often a sequence can fire with all firings of each part in a row; at least once, as once is possible if the
+    /// run is one. What one sequence needs on a place so many sequences need so many times.
+    fn portion(&self, id: BenchId, wanted: &BigUint) -> BigUint {
         if wanted.is_one() {
-            return Some(BigUint::one());
+            return BigUint::one();
+        }
+        let mut balance: BTreeMap<PlaceId, (BigInt, BigInt)> = BTreeMap::new();
+        for (original, times) in letters(self.back, id, &BigUint::one()) {
+            let transition = &self.back.original.net.transitions[original.index()];
+            for (place, count) in &transition.pre {
+                let (held, least) = balance.entry(*place).or_default();
+                *held -= BigInt::from(count.to_big() * &times);
+                if *held < *least {
+                    *least = held.clone();
+                }
+            }
+            for (place, count) in &transition.post {
+                balance.entry(*place).or_default().0 += BigInt::from(count.to_big() * &times);
+            }
         }
         let mut portion = wanted.clone();
-        let net = &self.back.original.net;
-        let mut pending = vec![(first.0, first.1.to_big())];
-        let mut taken: Vec<(PlaceId, BigUint)> = Vec::new();
-        while let Some((id, times)) = pending.pop() {
-            match &self.back.origins[id as usize] {
-                Origin::Original(original) => {
-                    for (place, count) in &net.transitions[original.index()].pre {
-                        taken.push((*place, &times * count.to_big()));
-                    }
-                }
-                Origin::Sequence { first, second } => {
-                    pending.push((first.0, &times * first.1.to_big()));
-                    pending.push((second.0, &times * second.1.to_big()));
-                }
+        for (place, (_, least)) in balance {
+            if !self.unbounded[place.index()] && !least.is_zero() {
+                portion = portion.min(&self.marking[place.index()] / least.magnitude());
             }
         }
-        taken.sort();
-        let mut taken = taken.into_iter().peekable();
-        while let Some((place, mut count)) = taken.next() {
-            while let Some((_, more)) = taken.next_if(|(other, _)| *other == place) {
-                count += more;
-            }
-            if !self.unbounded[place.index()] && !count.is_zero() {
-                portion = portion.min(&self.marking[place.index()] / count);
-            }
-        }
-        Some(portion.max(BigUint::one()))
+        portion.max(BigUint::one())
     }
 
     fn fire(&mut self, id: TransitionId, times: &BigUint) -> Option<()> {
@@ -124,15 +241,13 @@ impl Speller<'_> {
                 return None;
             }
         }
-        for (place, count) in &transition.post {
-            if !self.unbounded[place.index()] {
-                self.marking[place.index()] += count.to_big() * times;
-            }
+        let bounded = |(place, _): &&(PlaceId, Count)| !self.unbounded[place.index()];
+        for (place, count) in transition.post.iter().filter(bounded) {
+            self.marking[place.index()] += count.to_big() * times;
         }
-        for (place, count) in &transition.pre {
-            if !self.unbounded[place.index()] {
-                self.marking[place.index()] -= count.to_big() * times;
-            }
+        let bounded = |(place, _): &&(PlaceId, Count)| !self.unbounded[place.index()];
+        for (place, count) in transition.pre.iter().filter(bounded) {
+            self.marking[place.index()] -= count.to_big() * times;
         }
         match self.word.last_mut() {
             Some((last, count)) if *last == id => *count += times,
@@ -153,95 +268,4 @@ fn requirements(transition: &Transition, times: &BigUint) -> Vec<(PlaceId, BigUi
             (*place, taken.to_big() + lost * (times - BigUint::one()))
         })
         .collect()
-}
-
-/// Finds out how many tokens the unbounded places need at the start, and puts them there.
-struct Filler<'a> {
-    back: &'a Back,
-    unbounded: Vec<bool>,
-    /// What each unbounded place needs before the run.
-    need: Vec<BigUint>,
-}
-
-impl Filler<'_> {
-    /// The least tokens the unbounded places need for the word.
-    fn demand(&mut self, word: &Word) {
-        let net = &self.back.original.net;
-        let mut balance: Vec<BigInt> = vec![BigInt::zero(); net.places.len()];
-        for (id, times) in word {
-            let transition = &net.transitions[id.index()];
-            for (place, required) in requirements(transition, times) {
-                if self.unbounded[place.index()] {
-                    let missing = BigInt::from(required) - &balance[place.index()];
-                    if missing.is_positive() {
-                        let missing = missing.magnitude().clone();
-                        let need = &mut self.need[place.index()];
-                        if *need < missing {
-                            *need = missing;
-                        }
-                    }
-                }
-            }
-            for (place, count) in &transition.post {
-                balance[place.index()] += BigInt::from(count.to_big() * times);
-            }
-            for (place, count) in &transition.pre {
-                balance[place.index()] -= BigInt::from(count.to_big() * times);
-            }
-        }
-        // Targets may ask for tokens on them after the run as well.
-        for (place, count) in self.back.original.query.targets.iter().flat_map(|target| &target.demands) {
-            let missing = BigInt::from(count.to_big()) - &balance[place.index()];
-            let need = &mut self.need[place.index()];
-            if self.unbounded[place.index()] && missing.is_positive() && need.cmp(&missing.magnitude()).is_lt() {
-                *need = missing.magnitude().clone();
-            }
-        }
-    }
-
-    /// The firings that fill the places which are not ω initially. Later ones need earlier ones only.
-    fn fill(&mut self) -> Option<Word> {
-        let net = &self.back.original.net;
-        let mut filling: Vec<Word> = Vec::new();
-        for (place, source) in self.back.sources.iter().rev() {
-            let Source::Pump(pump, gained) = source else { continue };
-            let held = match &net.initial[place.index()] {
-                OmegaCount::Finite(count) => count.to_big(),
-                OmegaCount::Omega => return None,
-            };
-            let need = &self.need[place.index()];
-            if *need <= held {
-                continue;
-            }
-            let times = (need - held).div_ceil(&gained.to_big());
-            let word = self.pump(*pump, &times);
-            for (id, times) in &word {
-                for (place, count) in &net.transitions[id.index()].pre {
-                    if self.unbounded[place.index()] {
-                        self.need[place.index()] += count.to_big() * times;
-                    }
-                }
-            }
-            filling.push(word);
-        }
-        Some(filling.into_iter().rev().flatten().collect())
-    }
-
-    /// A pump so many times. Its parts need unbounded places and what its earlier parts put, so that each part may
-    /// fire all its times in a row.
-    fn pump(&self, id: BenchId, times: &BigUint) -> Word {
-        let mut word = Word::new();
-        let mut pending = vec![(id, times.clone())];
-        while let Some((id, times)) = pending.pop() {
-            match &self.back.origins[id as usize] {
-                Origin::Original(original) => word.push((*original, times)),
-                Origin::Sequence { first, second } => {
-                    pending.push((second.0, &times * second.1.to_big()));
-                    pending.push((first.0, &times * first.1.to_big()));
-                }
-            }
-        }
-        word.retain(|(_, times)| !times.is_zero());
-        word
-    }
 }

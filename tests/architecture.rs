@@ -21,15 +21,32 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "limits", "program", "syntax", "semantics", "net", "evidence", "verify", "coverability", "robustness",
+            "limits",
+            "program",
+            "syntax",
+            "semantics",
+            "net",
+            "evidence",
+            "verify",
+            "coverability",
+            "robustness",
             "fences",
         ],
     ),
     (
         "cli",
         &[
-            "limits", "program", "syntax", "semantics", "net", "evidence", "verify", "coverability", "robustness",
-            "fences", "report",
+            "limits",
+            "program",
+            "syntax",
+            "semantics",
+            "net",
+            "evidence",
+            "verify",
+            "coverability",
+            "robustness",
+            "fences",
+            "report",
         ],
     ),
 ];
@@ -119,7 +136,10 @@ fn the_document_draws_the_same_house() {
         .filter(|line| line.starts_with("| `"))
         .flat_map(|line| {
             let first = line.split('|').nth(1).unwrap();
-            first.split(',').map(|name| name.trim().trim_matches('`').trim_end_matches('/').to_owned()).collect::<Vec<_>>()
+            first
+                .split(',')
+                .map(|name| name.trim().trim_matches('`').trim_end_matches('/').to_owned())
+                .collect::<Vec<_>>()
         })
         .collect();
     let rooms: Vec<String> = ROOMS.iter().map(|(room, _)| (*room).to_owned()).collect();

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 /// Options of `palisade check`.
 #[derive(Clone, Debug, Args)]
-pub struct CheckArguments {
+pub(super) struct CheckArguments {
     /// The programs; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
@@ -27,7 +27,7 @@ pub struct CheckArguments {
 }
 
 /// Runs `palisade check`.
-pub fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
+pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
     let mut worst = Exit::Holds;
     let mut documents = Vec::new();
     for file in &arguments.files {

@@ -165,9 +165,7 @@ fn check_file(options: &VerifyOptions, path: &str) -> Outcome {
             let place = place_of(&subject.input, options.program.as_deref(), path);
             let query = subject.query.as_ref().map(|query| place_of(query, options.query.as_deref(), path));
             load_net(&place, query.as_deref(), subject)
-                .and_then(|(problem, net, query)| {
-                    Ok(check_net_evidence(&problem, &net, query.as_deref(), &evidence)?)
-                })
+                .and_then(|(problem, net, query)| Ok(check_net_evidence(&problem, &net, query.as_deref(), &evidence)?))
                 .map(|()| place)
         }
     };
@@ -254,8 +252,11 @@ fn load_net(
     let query_bytes = query.map(read).transpose()?;
     let format = net::Format::ALL.into_iter().find(|format| format.extension() == subject.input.format);
     let name = place.to_string_lossy();
-    let document =
-        net::Document { name: &name, bytes: &bytes, format: Some(format.ok_or_else(|| unknown(&subject.input.format))?) };
+    let document = net::Document {
+        name: &name,
+        bytes: &bytes,
+        format: Some(format.ok_or_else(|| unknown(&subject.input.format))?),
+    };
     let query_name = query.unwrap_or(Path::new("")).to_string_lossy();
     let query_document = match (&subject.query, &query_bytes) {
         (Some(input), Some(bytes)) => {

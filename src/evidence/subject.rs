@@ -115,11 +115,8 @@ impl ProgramSubject {
                 .map(|instruction| program.source.slice(instruction.span).to_owned())
                 .collect(),
         };
-        let address = |name: &AddressName| AddressSubject {
-            name: name.name.clone(),
-            address: name.address,
-            length: name.length,
-        };
+        let address =
+            |name: &AddressName| AddressSubject { name: name.name.clone(), address: name.address, length: name.length };
         Self {
             input: InputFile {
                 path: program.source.name.clone(),
@@ -188,8 +185,7 @@ impl NetSubject {
         let places = run.initial_choice.iter().map(|(place, _)| *place).collect();
         let transitions = run.firings.iter().map(|(transition, _)| *transition).collect();
         self.places = names(places, |place: PlaceId| problem.net.places[place.index()].name.clone());
-        self.transitions =
-            names(transitions, |id: TransitionId| problem.net.transitions[id.index()].name.clone());
+        self.transitions = names(transitions, |id: TransitionId| problem.net.transitions[id.index()].name.clone());
         self
     }
 }

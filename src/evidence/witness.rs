@@ -16,8 +16,7 @@ use crate::semantics::{CopyId, Edge, Instance, Step};
 ///   happens-before leads there from `ld_A`;
 /// - (W4) after `ld_A` the attacker only lets its stores reach memory, after all the helpers' steps;
 /// - (W5) `ld_A` reads from memory, not from its own buffer;
-/// - `cycle` is a cycle of happens-before of the computation's trace whose first edge is program order from the node
-///   of `st_A` to the node of `ld_A`.
+/// - `cycle` is a cycle of happens-before of the computation's trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
     /// How many copies of each thread run: as many as the program says where it says so.

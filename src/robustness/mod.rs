@@ -1,6 +1,7 @@
 //! Robustness: attacks, the instrumented program, search, verdicts and witnesses [ESOP13].
 
 mod attacks;
+mod certificate;
 mod check;
 mod fault;
 mod search;
@@ -8,7 +9,9 @@ pub mod system;
 mod witness;
 
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
+pub use certificate::certificate;
 pub use check::{AttackReport, Check, CheckOptions, Outcome, Verdict, check};
 pub use fault::{Fault, FaultKind, Growing};
+pub(crate) use search::{LoadStarts, explore_sc, mode_of};
 pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};
-pub use witness::Violation;
+pub use witness::{Violation, witness_evidence};

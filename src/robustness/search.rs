@@ -94,18 +94,14 @@ impl Search<'_> {
 
 /// Decides the attacks (sorted, none of them pruned) in the system; with `all`, every one, else up to the lowest feasible
 /// one.
-pub fn search<'p>(
+pub(super) fn search<'p>(
     mut system: System<'p>,
     attacks: &[Attack],
     all: bool,
     budget: &Budget,
 ) -> Result<Search<'p>, Halt<Fault>> {
-    let mode = if system.is_unbounded_net() { Mode::Omega } else { Mode::Exact };
-    let mut sc = Exploration::new(mode);
-    for root in system.roots().map_err(Halt::Fault)? {
-        sc.add_root(root.control, &root.entries, 0);
-    }
-    sc.run(&mut system, budget, |_, _, _| Visit::Expand)?;
+    let mode = mode_of(&system);
+    let sc = explore_sc(&mut system, budget)?;
     let groups: Vec<&[Attack]> = attacks.chunk_by(|a, b| a.thread == b.thread).collect();
     let flags: Vec<Arc<AtomicBool>> = groups.iter().map(|_| Arc::new(AtomicBool::new(false))).collect();
     let searched: Vec<Result<ThreadSearch<'p>, Halt<Fault>>> = groups
@@ -137,21 +133,38 @@ pub fn search<'p>(
     Ok(Search { sc, threads })
 }
 
+/// How the configurations of a system are explored.
+pub(crate) fn mode_of(system: &System<'_>) -> Mode {
+    if system.is_unbounded_net() { Mode::Omega } else { Mode::Exact }
+}
+
+/// The configurations under SC.
+pub(crate) fn explore_sc(system: &mut System<'_>, budget: &Budget) -> Result<Exploration, Halt<Fault>> {
+    let mut sc = Exploration::new(mode_of(system));
+    for root in system.roots().map_err(Halt::Fault)? {
+        sc.add_root(root.control, &root.entries, 0);
+    }
+    sc.run(system, budget, |_, _, _| Visit::Expand)?;
+    Ok(sc)
+}
+
 /// A start of the last phase.
-struct LoadStart {
+pub(crate) struct LoadStart {
     /// The delaying node it comes from.
-    delayed: u32,
+    pub(crate) delayed: u32,
     /// The number of steps up to and including ld_A.
-    depth: u32,
-    control: u32,
-    entries: Vec<Entry>,
+    pub(crate) depth: u32,
+    /// Its control.
+    pub(crate) control: u32,
+    /// Its tokens.
+    pub(crate) entries: Vec<Entry>,
 }
 
 /// The starts of the last phase for each load.
-type LoadStarts = FxHashMap<InstructionId, Vec<LoadStart>>;
+pub(crate) type LoadStarts = FxHashMap<InstructionId, Vec<LoadStart>>;
 
 impl<'p> ThreadSearch<'p> {
-    fn new(system: System<'p>, mode: Mode) -> Self {
+    pub(crate) fn new(system: System<'p>, mode: Mode) -> Self {
         Self { system, delayed: Vec::new(), helped: Exploration::new(mode), answers: Vec::new(), route: None }
     }
 
@@ -160,7 +173,7 @@ impl<'p> ThreadSearch<'p> {
     }
 
     fn decide(mut self, sc: &Exploration, attacks: &[Attack], all: bool, budget: &Budget) -> Result<Self, Halt<Fault>> {
-        let mode = if self.system.is_unbounded_net() { Mode::Omega } else { Mode::Exact };
+        let mode = mode_of(&self.system);
         // Configurations after ld_A from which success is known to be reachable, by control.
         let mut successful: FxHashMap<u32, Vec<Vec<Entry>>> = FxHashMap::default();
         for group in attacks.chunk_by(|a, b| a.store == b.store) {
@@ -236,7 +249,7 @@ impl<'p> ThreadSearch<'p> {
     }
 
     /// For each load, the configurations after it, those reached soonest first.
-    fn load_starts(&mut self, delayed: &Exploration) -> Result<LoadStarts, Halt<Fault>> {
+    pub(crate) fn load_starts(&mut self, delayed: &Exploration) -> Result<LoadStarts, Halt<Fault>> {
         let mut starts = LoadStarts::default();
         let mut nodes: Vec<u32> = delayed.maximal().collect();
         nodes.sort_by_key(|node| delayed.depth(*node));
@@ -254,7 +267,7 @@ impl<'p> ThreadSearch<'p> {
     }
 
     /// Searches the last phase from the starts of one attack.
-    fn help(
+    pub(crate) fn help(
         &mut self,
         starts: Vec<LoadStart>,
         successful: &mut FxHashMap<u32, Vec<Vec<Entry>>>,
@@ -293,7 +306,7 @@ impl<'p> ThreadSearch<'p> {
     }
 
     /// Remembers the configurations on the way to a success: everything above them succeeds too.
-    fn remember_success(&self, success: u32, successful: &mut FxHashMap<u32, Vec<Vec<Entry>>>) {
+    pub(crate) fn remember_success(&self, success: u32, successful: &mut FxHashMap<u32, Vec<Vec<Entry>>>) {
         for node in self.helped.path(success) {
             let known = successful.entry(self.helped.control(node)).or_default();
             let entries = self.helped.entries(node);
@@ -305,7 +318,9 @@ impl<'p> ThreadSearch<'p> {
 }
 
 /// Where a success was found.
-struct Success {
-    delayed: u32,
-    success: u32,
+pub(crate) struct Success {
+    /// The delaying node before ld_A.
+    pub(crate) delayed: u32,
+    /// The node of the last phase.
+    pub(crate) success: u32,
 }

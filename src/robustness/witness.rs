@@ -10,10 +10,12 @@ use super::search::{Search, ThreadSearch};
 use super::system::{Local, Phase, Place, System};
 use crate::coverability::lazy::{Entry, Exploration, Step as NetStep};
 use crate::program::{Action, Copies, InstructionId, LabelId, Program, Value};
+use crate::evidence::Witness;
 use crate::semantics::{
-    CopyId, Edge, Instance, Machine, Model, Replay, State, Step, StepKind, replay, shortest_cycle,
+    AccessKind, CopyId, Edge, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step, StepKind, Trace,
+    edges, replay,
 };
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// A computation that shows a program not robust.
 #[derive(Clone, Debug)]
@@ -40,8 +42,22 @@ pub struct Violation {
     pub cycle: Vec<Edge>,
 }
 
+/// A violation as evidence.
+pub fn witness_evidence(violation: &Violation) -> Witness {
+    Witness {
+        instance: violation.instance.clone(),
+        attacker: violation.attacker,
+        store: violation.attack.store,
+        load: violation.attack.load,
+        store_step: violation.issue,
+        load_step: violation.load,
+        steps: violation.steps.clone(),
+        cycle: violation.cycle.clone(),
+    }
+}
+
 /// The violation of the lowest feasible attack of an exact search, if there is one.
-pub fn violation<'p>(
+pub(super) fn violation<'p>(
     found: &mut Search<'p>,
     program: &'p Program,
     instance_minimal: bool,
@@ -215,7 +231,7 @@ impl Naming {
         }
         let steps = computation.steps;
         let replay = replay(program, &instance, Model::Tso, &steps).expect("a witness replays under TSO [Theorem 2]");
-        let cycle = shortest_cycle(&replay.trace).expect("a witness has a happens-before cycle [Theorem 1]");
+        let cycle = cycle(&replay.trace, position, steps.len() - store);
         Violation {
             attack: self.attack,
             attacker: self.attacker,
@@ -301,6 +317,46 @@ impl Computation<'_, '_> {
         }
         unreachable!("a settled local state is reached by local instructions")
     }
+}
+
+/// The cycle st_A →po ld_A →+hb st_A [ESOP13, Theorem 1], shortest from the load on. The attacker's last node is ld_A;
+/// st_A is the first of its `delayed` last stores.
+fn cycle(trace: &Trace, position: usize, delayed: usize) -> Vec<Edge> {
+    let nodes = &trace.threads()[position];
+    let is_store = |node: &Node| node.accesses.iter().any(|access| access.kind == AccessKind::Store);
+    let (store, _) = nodes
+        .iter()
+        .enumerate()
+        .rev()
+        .filter(|(_, node)| is_store(node))
+        .nth(delayed - 1)
+        .expect("the delayed stores are nodes of the attacker");
+    let from = NodeId { position, index: store };
+    let to = NodeId { position, index: nodes.len() - 1 };
+    let mut outgoing: HashMap<NodeId, Vec<Edge>> = HashMap::new();
+    for edge in edges(trace) {
+        outgoing.entry(edge.from).or_default().push(edge);
+    }
+    let mut reached_by: HashMap<NodeId, Edge> = HashMap::new();
+    let mut open = VecDeque::from([to]);
+    while let Some(node) = open.pop_front() {
+        for edge in outgoing.get(&node).into_iter().flatten() {
+            if edge.to != to && !reached_by.contains_key(&edge.to) {
+                reached_by.insert(edge.to, *edge);
+                open.push_back(edge.to);
+            }
+        }
+    }
+    let mut path = Vec::new();
+    let mut node = from;
+    while node != to {
+        let edge = reached_by.get(&node).expect("a witness has a happens-before path from its load to its store (W3)");
+        path.push(*edge);
+        node = edge.from;
+    }
+    path.push(Edge { from, to, relation: Relation::ProgramOrder, address: None });
+    path.reverse();
+    path
 }
 
 /// The place that has one token more before than after.

@@ -62,7 +62,12 @@ fn check_program(program: &Program, subject: &ProgramSubject) -> Result<(), Chec
         reject!(Form, "the evidence is about the domain {stated_domain:?}, the program has {actual_domain:?}");
     }
     if actual.threads.len() != subject.threads.len() {
-        reject!(Form, "the evidence is about {} threads, the program has {}", subject.threads.len(), actual.threads.len());
+        reject!(
+            Form,
+            "the evidence is about {} threads, the program has {}",
+            subject.threads.len(),
+            actual.threads.len()
+        );
     }
     for (own, stated) in actual.threads.iter().zip(&subject.threads) {
         if own.copies != stated.copies {

@@ -36,6 +36,11 @@ impl<T: Hash + Eq> Interner<T> {
         &self.values[number as usize]
     }
 
+    /// All values, in the order of their numbers.
+    pub fn into_values(self) -> Vec<T> {
+        self.values
+    }
+
     /// How many values there are.
     pub fn len(&self) -> usize {
         self.values.len()

@@ -71,10 +71,8 @@ fn refutations_out(refutations: &[Refutation]) -> Vec<RefutationText> {
 }
 
 fn refutations_in(refutations: Vec<RefutationText>) -> Vec<Refutation> {
-    let trap = |(places, multiplier): (Vec<u32>, N<BigInt>)| WeightedTrap {
-        places: set_in(places),
-        multiplier: multiplier.0,
-    };
+    let trap =
+        |(places, multiplier): (Vec<u32>, N<BigInt>)| WeightedTrap { places: set_in(places), multiplier: multiplier.0 };
     let refutation = |text: RefutationText| Refutation {
         weights: places_in(text.weights),
         traps: text.traps.into_iter().map(trap).collect(),

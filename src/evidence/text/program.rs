@@ -46,7 +46,8 @@ impl<'a> From<&'a RobustCertificate> for RobustOut<'a> {
 
 impl From<RobustIn> for RobustCertificate {
     fn from(text: RobustIn) -> Self {
-        let registers = |numbers: Vec<u32>| numbers.into_iter().map(|number| RegisterId::from_index(number as usize)).collect();
+        let registers =
+            |numbers: Vec<u32>| numbers.into_iter().map(|number| RegisterId::from_index(number as usize)).collect();
         let labels = |labels: Vec<Vec<u32>>| labels.into_iter().map(registers).collect();
         let RobustIn { live, locals, memories, sc, delayed, helped, attacks } = text;
         Self { live: live.into_iter().map(labels).collect(), locals, memories, sc, delayed, helped, attacks }

@@ -134,17 +134,18 @@ impl TryFrom<WitnessText> for Witness {
             };
             Ok(Step { copy: copy(step.position)?, kind })
         };
-        let edge = |(relation, from, to, address): (RelationText, (usize, usize), (usize, usize), Option<Value>)| Edge {
-            from: NodeId { position: from.0, index: from.1 },
-            to: NodeId { position: to.0, index: to.1 },
-            relation: match relation {
-                RelationText::Po => Relation::ProgramOrder,
-                RelationText::St => Relation::StoreOrder,
-                RelationText::Src => Relation::Source,
-                RelationText::Cf => Relation::Conflict,
-            },
-            address,
-        };
+        let edge =
+            |(relation, from, to, address): (RelationText, (usize, usize), (usize, usize), Option<Value>)| Edge {
+                from: NodeId { position: from.0, index: from.1 },
+                to: NodeId { position: to.0, index: to.1 },
+                relation: match relation {
+                    RelationText::Po => Relation::ProgramOrder,
+                    RelationText::St => Relation::StoreOrder,
+                    RelationText::Src => Relation::Source,
+                    RelationText::Cf => Relation::Conflict,
+                },
+                address,
+            };
         Ok(Self {
             attacker: copy(text.attacker)?,
             store: id(text.store),

@@ -62,11 +62,7 @@ fn check_sparse<T>(
 }
 
 /// Checks that places are places of the net, in strictly ascending order.
-fn check_places(
-    problem: &Problem,
-    places: impl Iterator<Item = PlaceId>,
-    what: &str,
-) -> Result<(), CheckFailure> {
+fn check_places(problem: &Problem, places: impl Iterator<Item = PlaceId>, what: &str) -> Result<(), CheckFailure> {
     let mut last = None;
     for place in places {
         if place.index() >= problem.net.places.len() {

@@ -193,14 +193,12 @@ fn check_trap(
         reject!(Form, "{what}: the multiplier is negative");
     }
     // An ω place does not count: there may be none there.
-    let is_marked = |place: &PlaceId| {
-        matches!(&problem.net.initial[place.index()], OmegaCount::Finite(count) if !count.is_zero())
-    };
+    let is_marked =
+        |place: &PlaceId| matches!(&problem.net.initial[place.index()], OmegaCount::Finite(count) if !count.is_zero());
     if !trap.places.iter().any(is_marked) {
         reject!(Initial, "{what}: it need not be marked initially");
     }
-    let takers: BTreeSet<TransitionId> =
-        trap.places.iter().flat_map(|place| arcs.takers(*place)).copied().collect();
+    let takers: BTreeSet<TransitionId> = trap.places.iter().flat_map(|place| arcs.takers(*place)).copied().collect();
     for id in takers {
         let puts = |(place, _): &(PlaceId, Count)| trap.places.binary_search(place).is_ok();
         if !siphon.disables(problem, id) && !problem.net.transitions[id.index()].post.iter().any(puts) {

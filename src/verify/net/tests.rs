@@ -49,10 +49,7 @@ fn downward_sets() {
 #[test]
 fn upward_sets_and_separators() {
     let problem = mutual_exclusion();
-    let exclusive = Refutation {
-        weights: vec![(place(1), 1.into()), (place(2), 1.into())],
-        traps: vec![],
-    };
+    let exclusive = Refutation { weights: vec![(place(1), 1.into()), (place(2), 1.into())], traps: vec![] };
     let separator = |refutation: &Refutation| {
         let certificate = NetCertificate::Separator { siphon: vec![], refutations: vec![refutation.clone()] };
         obligation(check_net_certificate(&problem, &certificate))

@@ -130,7 +130,12 @@ impl Model<'_> {
         let mut decoded = Vec::with_capacity(given.configurations.len());
         for configuration in &given.configurations {
             let Attacker { label, registers, buffer, store_address } = configuration.attacker.clone();
-            self.check_local(&LocalState { thread: given.thread, label, registers: registers.clone(), holding: false })?;
+            self.check_local(&LocalState {
+                thread: given.thread,
+                label,
+                registers: registers.clone(),
+                holding: false,
+            })?;
             let buffer = strictly_ascending(&buffer, "buffer")?;
             if !buffer.contains_key(&store_address) {
                 reject!(Form, "the address {store_address} of an attacker's first delayed store is not in its buffer");

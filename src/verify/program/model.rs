@@ -118,11 +118,7 @@ impl<'a> Model<'a> {
                 Some(domain) if domain.size() <= MOST_CHOICES as u128 => {
                     domain.values().map(|value| set(register.index(), value)).collect()
                 }
-                _ => reject!(
-                    Form,
-                    "{} chooses among too many values",
-                    self.instruction_in_words(thread, instruction)
-                ),
+                _ => reject!(Form, "{} chooses among too many values", self.instruction_in_words(thread, instruction)),
             },
             Action::Assume(condition) => {
                 let holds = self.value(thread, instruction, condition.holds(registers, domain))?;
@@ -251,7 +247,13 @@ fn checked_liveness(program: &Program, certificate: &RobustCertificate) -> Resul
     let mut live = Vec::with_capacity(program.threads.len());
     for (thread, given) in program.threads.iter().zip(&certificate.live) {
         if given.len() != thread.labels.len() {
-            reject!(Form, "thread `{}`: live registers at {} labels of {}", thread.name, given.len(), thread.labels.len());
+            reject!(
+                Form,
+                "thread `{}`: live registers at {} labels of {}",
+                thread.name,
+                given.len(),
+                thread.labels.len()
+            );
         }
         let mut own = vec![vec![false; thread.registers.len()]; thread.labels.len()];
         for (row, registers) in own.iter_mut().zip(given) {
@@ -265,8 +267,11 @@ fn checked_liveness(program: &Program, certificate: &RobustCertificate) -> Resul
         for (id, instruction) in thread.instruction_ids() {
             let written = instruction.action.written_register();
             let after = &own[instruction.target.index()];
-            let mut needed: Vec<bool> =
-                after.iter().enumerate().map(|(index, live)| *live && written.map(RegisterId::index) != Some(index)).collect();
+            let mut needed: Vec<bool> = after
+                .iter()
+                .enumerate()
+                .map(|(index, live)| *live && written.map(RegisterId::index) != Some(index))
+                .collect();
             for expression in instruction.action.expressions() {
                 expression.for_each_register(&mut |register| needed[register.index()] = true);
             }

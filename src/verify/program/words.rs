@@ -34,7 +34,8 @@ impl Model<'_> {
             format!("{} {kind}", self.program.address_name(*address))
         };
         let list = |items: Vec<String>| if items.is_empty() { "-".to_owned() } else { items.join(", ") };
-        let mut parts = vec![format!("memory {}", list(self.memories.get(control.memory).iter().map(values).collect()))];
+        let mut parts =
+            vec![format!("memory {}", list(self.memories.get(control.memory).iter().map(values).collect()))];
         if control.locked {
             parts.push("locked".to_owned());
         }
@@ -65,8 +66,12 @@ impl Model<'_> {
 
     fn state_in_words(&self, thread: ThreadId, label: LabelId, registers: &[Value]) -> String {
         let thread = self.program.thread(thread);
-        let named: Vec<String> =
-            thread.registers.iter().zip(registers).map(|(register, value)| format!("{}={value}", register.name)).collect();
+        let named: Vec<String> = thread
+            .registers
+            .iter()
+            .zip(registers)
+            .map(|(register, value)| format!("{}={value}", register.name))
+            .collect();
         format!("{}@{}({})", thread.name, thread.label(label).name, named.join(","))
     }
 }

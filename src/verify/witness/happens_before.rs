@@ -11,9 +11,7 @@ pub(super) fn is_edge(trace: &Trace, edge: &Edge) -> bool {
         return false;
     }
     match (edge.relation, edge.address) {
-        (Relation::ProgramOrder, None) => {
-            edge.from.position == edge.to.position && edge.from.index < edge.to.index
-        }
+        (Relation::ProgramOrder, None) => edge.from.position == edge.to.position && edge.from.index < edge.to.index,
         (Relation::StoreOrder, Some(address)) => {
             let earlier = places(trace, edge.from, address).min();
             let later = places(trace, edge.to, address).max();

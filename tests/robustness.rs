@@ -1,0 +1,153 @@
+//! Attack-based verdicts against the brute-force oracle on random programs, with the evidence of each checked.
+
+use palisade::evidence::Witness;
+use palisade::program::{Copies, Program};
+use palisade::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, witness_evidence};
+use palisade::semantics::oracle::robust;
+use palisade::semantics::random::{self, Shape, shrink};
+use palisade::semantics::{Bounds, Instance};
+use palisade::verify::{check_robust_certificate, check_witness};
+use rayon::prelude::*;
+
+fn oracle(program: &Program) -> bool {
+    let instance = Instance::of(program).expect("the program fixes its copies");
+    robust(program, &instance, &Bounds::default()).expect("random programs are loop-free").is_robust()
+}
+
+fn decide<'p>(program: &'p Program, options: &CheckOptions) -> Check<'p> {
+    check(program, options).expect("random programs have no faults")
+}
+
+/// What is wrong with the answer about a program, if anything.
+fn objection(program: &Program, checked: &Check<'_>) -> Option<String> {
+    match checked.verdict {
+        Verdict::Robust => {
+            let certificate = certificate(program, checked).expect("robust programs have certificates");
+            check_robust_certificate(program, &certificate).err().map(|failure| format!("certificate: {failure}"))
+        }
+        Verdict::NotRobust => {
+            let violation = checked.violation.as_ref().expect("a violation is shown");
+            let witness: Witness = witness_evidence(violation);
+            check_witness(program, &witness).err().map(|failure| format!("witness: {failure}"))
+        }
+        Verdict::Unknown(_) => Some("no answer".into()),
+    }
+}
+
+/// What is wrong with the answers about a fixed program under some options, if anything.
+fn disagreement(program: &Program, options: &CheckOptions) -> Option<String> {
+    let checked = decide(program, options);
+    let expected = oracle(program);
+    if (checked.verdict == Verdict::Robust) != expected {
+        return Some(format!("{:?}, but the oracle says robust = {expected}", checked.verdict));
+    }
+    objection(program, &checked)
+}
+
+fn assert_agreement(seeds: std::ops::Range<u64>, shape: &Shape, options: &CheckOptions) {
+    let failure = seeds.into_par_iter().find_map_first(|seed| {
+        let program = random::program(seed, shape);
+        disagreement(&program, options).map(|message| (seed, program, message))
+    });
+    if let Some((seed, program, message)) = failure {
+        let small = shrink(&program, |smaller| disagreement(smaller, options).is_some());
+        panic!("seed {seed}: {message}\nshrunk: {:?}\n{small:#?}", disagreement(&small, options));
+    }
+}
+
+#[test]
+fn verdicts_equal_the_oracle() {
+    assert_agreement(0..6000, &Shape::default(), &CheckOptions::default());
+}
+
+#[test]
+fn every_attack_decided_gives_the_same_verdict() {
+    let options = CheckOptions { all: true, prune: false, ..CheckOptions::default() };
+    assert_agreement(100_000..102_000, &Shape::default(), &options);
+}
+
+#[test]
+fn verdicts_equal_the_oracle_with_many_sections() {
+    let shape = Shape { sections: 60, rmws: 20, ..Shape::default() };
+    assert_agreement(200_000..202_000, &shape, &CheckOptions::default());
+}
+
+#[test]
+fn verdicts_equal_the_oracle_with_more_addresses() {
+    let shape = Shape { addresses: 4, indirect: 25, branches: 25, ..Shape::default() };
+    assert_agreement(300_000..302_000, &shape, &CheckOptions::default());
+}
+
+/// The program with the copies of every thread replaced.
+fn with_copies(program: &Program, copies: Copies) -> Program {
+    let mut program = program.clone();
+    for thread in &mut program.threads {
+        thread.copies = copies;
+    }
+    program
+}
+
+/// What is wrong with the any-number answer about a program, if anything.
+fn any_number_disagreement(program: &Program, instances: u32) -> Option<String> {
+    let any = with_copies(program, Copies::Any);
+    let Ok(checked) = check(&any, &CheckOptions::default()) else {
+        // Values grow with the number of copies.
+        return None;
+    };
+    if let Some(message) = objection(&any, &checked) {
+        return Some(message);
+    }
+    let mut small_violation = None;
+    for copies in 1..=instances {
+        let fixed = with_copies(program, Copies::Exactly(copies));
+        if decide(&fixed, &CheckOptions::default()).verdict == Verdict::NotRobust {
+            small_violation = Some(copies);
+            break;
+        }
+    }
+    match (&checked.verdict, small_violation) {
+        (Verdict::Robust, Some(copies)) => Some(format!("robust, but not with {copies} copies of each thread")),
+        (Verdict::NotRobust, _) => {
+            let violation = checked.violation.as_ref().expect("a violation is shown");
+            let mut fixed = program.clone();
+            for (thread, count) in fixed.threads.iter_mut().zip(violation.instance.counts()) {
+                thread.copies = Copies::Exactly(*count);
+            }
+            let confirmed = decide(&fixed, &CheckOptions::default()).verdict == Verdict::NotRobust;
+            (!confirmed).then(|| "the instance of the witness is robust".to_owned())
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn any_number_agrees_with_small_instances() {
+    let shape = Shape { labels: 4, total_labels: 7, ..Shape::default() };
+    let failure = (400_000..401_000u64).into_par_iter().find_map_first(|seed| {
+        let program = random::program(seed, &shape);
+        any_number_disagreement(&program, 3).map(|message| (seed, program, message))
+    });
+    if let Some((seed, program, message)) = failure {
+        let small = shrink(&program, |smaller| any_number_disagreement(smaller, 3).is_some());
+        panic!("seed {seed}: {message}\nshrunk: {:?}\n{small:#?}", any_number_disagreement(&small, 3));
+    }
+}
+
+/// Deciding all attacks for any number says of each what the largest small instance says, where that finds it feasible.
+#[test]
+fn attacks_feasible_in_an_instance_are_feasible_for_any_number() {
+    let shape = Shape { labels: 4, total_labels: 7, ..Shape::default() };
+    let options = CheckOptions { all: true, ..CheckOptions::default() };
+    (500_000..500_400u64).into_par_iter().for_each(|seed| {
+        let program = random::program(seed, &shape);
+        let replicated = with_copies(&program, Copies::Any);
+        let Ok(any) = check(&replicated, &options) else { return };
+        let two = with_copies(&program, Copies::Exactly(2));
+        for (small, large) in decide(&two, &options).attacks.iter().zip(&any.attacks) {
+            assert!(
+                small.outcome != Outcome::Feasible || large.outcome == Outcome::Feasible,
+                "seed {seed}: {small:?} {large:?}"
+            );
+        }
+    });
+}

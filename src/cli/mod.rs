@@ -4,6 +4,7 @@ mod check;
 mod exit;
 mod load;
 mod options;
+mod simulate;
 mod verify;
 
 use clap::{Parser, Subcommand};
@@ -26,6 +27,8 @@ pub struct CommandLine {
 enum Command {
     /// Decide whether programs are robust.
     Check(check::CheckArguments),
+    /// List the final states of programs.
+    Simulate(simulate::SimulateArguments),
     /// Check certificates, replay runs and witnesses.
     Verify(verify::VerifyOptions),
 }
@@ -41,6 +44,7 @@ pub fn run(command_line: &CommandLine) -> Exit {
     let shared = &command_line.shared;
     match &command_line.command {
         Command::Check(arguments) => check::run(arguments, shared),
+        Command::Simulate(arguments) => simulate::run(arguments, shared),
         Command::Verify(options) => verify::run(options, shared),
     }
 }

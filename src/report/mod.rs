@@ -1,4 +1,5 @@
 //! Reports: text, JSON and pictures of verdicts and witnesses.
 
 pub mod check;
+pub mod simulate;
 pub mod violation;

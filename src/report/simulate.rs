@@ -1,0 +1,133 @@
+//! Final states as text, in the format of herd's logs, and as JSON.
+
+use crate::program::{Program, SourceText};
+use crate::semantics::{
+    Counting, ExplorationError, Instance, Model, Outcome, Quantifier, Question, State, Subject, ValueError,
+};
+use crate::syntax::{Diagnostic, InputError};
+use serde_json::{Value as Json, json};
+use std::fmt::Write as _;
+
+/// What was simulated, and what came out.
+#[derive(Clone, Debug)]
+pub struct Simulation<'s> {
+    /// The file.
+    pub file: &'s str,
+    /// The program.
+    pub program: &'s Program,
+    /// The instance.
+    pub instance: &'s Instance,
+    /// The memory model.
+    pub model: Model,
+    /// What was asked.
+    pub question: &'s Question,
+    /// What was counted.
+    pub counting: Counting,
+    /// The answer.
+    pub outcome: Outcome,
+    /// Final states in which some thread is stuck; not looked for when executions are counted.
+    pub stuck: &'s [State],
+    /// The violated properties, in the program's names.
+    pub violations: Vec<String>,
+    /// Whether a bound on buffers or steps may have left final states out.
+    pub bounded: bool,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl Simulation<'_> {
+    /// The entry of a herd log. Lines after the time that herd does not have are of the form `key=value`, which
+    /// readers of such logs skip.
+    pub fn log(&self) -> String {
+        let name = &self.program.name;
+        let outcome = &self.outcome;
+        let condition = self.question.condition();
+        let (kind, witnesses, others) = match condition.quantifier {
+            Quantifier::Exists => ("Allowed", outcome.satisfying, outcome.others),
+            Quantifier::NotExists => ("Forbidden", outcome.others, outcome.satisfying),
+            Quantifier::ForAll => ("Required", outcome.satisfying, outcome.others),
+        };
+        let observation = match (outcome.satisfying, outcome.others) {
+            (0, _) => "Never",
+            (_, 0) => "Always",
+            _ => "Sometimes",
+        };
+        let mut log = String::new();
+        let _ = writeln!(log, "Test {name} {kind}");
+        let _ = writeln!(log, "States {}", outcome.rows.len());
+        for row in &outcome.rows {
+            let cells: Vec<String> =
+                outcome.columns.iter().zip(row).map(|(column, value)| format!("{column}={value};")).collect();
+            let _ = writeln!(log, "{}", cells.join(" "));
+        }
+        let bounded = if self.bounded { "Loop " } else { "" };
+        let _ = writeln!(log, "{bounded}{}", if outcome.holds { "Ok" } else { "No" });
+        let _ = writeln!(log, "Witnesses");
+        let _ = writeln!(log, "Positive: {witnesses} Negative: {others}");
+        let _ = writeln!(log, "Condition {condition}");
+        let _ = writeln!(log, "Observation {name} {observation} {} {}", outcome.satisfying, outcome.others);
+        let _ = writeln!(log, "Time {name} {:.2}", self.seconds);
+        if !self.stuck.is_empty() {
+            let _ = writeln!(log, "Stuck={}", self.stuck.len());
+        }
+        for violation in &self.violations {
+            let _ = writeln!(log, "Violation={violation}");
+        }
+        log.push('\n');
+        log
+    }
+
+    /// The JSON document.
+    pub fn json(&self) -> Json {
+        let outcome = &self.outcome;
+        let state = |row: &Vec<String>| -> Json {
+            let cells = outcome.columns.iter().cloned().zip(row.iter().cloned().map(Json::from));
+            Json::Object(cells.collect())
+        };
+        json!({
+            "schema": "palisade/simulate/1",
+            "tool": "palisade",
+            "version": env!("CARGO_PKG_VERSION"),
+            "file": self.file,
+            "program": self.program.name,
+            "model": match self.model { Model::Sc => "sc", Model::Tso => "tso" },
+            "threads": self.program.thread_ids()
+                .map(|(id, thread)| (thread.name.clone(), Json::from(self.instance.count(id))))
+                .collect::<serde_json::Map<_, _>>(),
+            "states": outcome.rows.iter().map(state).collect::<Vec<_>>(),
+            "condition": self.question.condition.as_ref().map(ToString::to_string),
+            "holds": outcome.holds,
+            "counted": match self.counting { Counting::Rows => "states", Counting::Executions => "executions" },
+            "satisfying": outcome.satisfying,
+            "others": outcome.others,
+            "stuck": self.stuck.len(),
+            "violations": self.violations,
+            "bounded": self.bounded,
+            "statistics": { "seconds": self.seconds },
+        })
+    }
+}
+
+/// A value that does not exist, at the instruction that computes it.
+pub fn value_error(program: &Program, error: &ValueError) -> InputError {
+    let span = program.thread(error.copy.thread).instruction(error.instruction).span;
+    let help = match error.subject {
+        Subject::Register(_) | Subject::Memory(_) | Subject::Expected(_) => {
+            Some("declare a larger domain, or let it wrap (`--domain LOW..HIGH`, `--wrap`)".to_owned())
+        }
+        Subject::Address | Subject::Condition => None,
+    };
+    let diagnostic = Diagnostic::error(error.describe(program), span).with_label("here").with_help_if(help);
+    InputError::from((program.source.clone(), vec![diagnostic]))
+}
+
+/// Why an enumeration is refused, for all reasons but a limit.
+pub fn exploration_error(source: &SourceText, program: &Program, error: &ExplorationError) -> InputError {
+    match error {
+        ExplorationError::Value(error) => value_error(program, error),
+        ExplorationError::Loops | ExplorationError::Stopped(_) => {
+            let help = "say `--steps N`: then each thread executes at most N instructions";
+            InputError::file(source.name.clone(), error.to_string()).with_help_if(Some(help.to_owned()))
+        }
+    }
+}

@@ -1,10 +1,13 @@
 //! `palisade check`: is the program robust?
 
-use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
+use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
+use crate::evidence::Evidence;
 use crate::report::check as report;
-use crate::robustness::{CheckOptions, Verdict, check};
+use crate::robustness::{Check, CheckOptions, Verdict, certificate, check, witness_evidence};
 use crate::syntax::InputError;
 use clap::Args;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Options of `palisade check`.
@@ -21,6 +24,12 @@ pub(super) struct CheckArguments {
     /// Search also for attacks that control flow alone rules out.
     #[arg(long)]
     no_prune: bool,
+    /// Write the evidence of every verdict into this folder, one file per program, for `palisade verify`.
+    #[arg(long, value_name = "DIR")]
+    certificate: Option<PathBuf>,
+    /// The same evidence for any number of jobs. This is always so; scripts may insist.
+    #[arg(long)]
+    deterministic: bool,
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = 128)]
     values: usize,
@@ -64,18 +73,48 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str) ->
         Verdict::NotRobust => Exit::Fails,
         Verdict::Unknown(_) => Exit::Unknown,
     };
+    let mut certificates = Vec::new();
+    if let Some(folder) = &arguments.certificate {
+        match write_evidence(folder, file, &loaded, &checked) {
+            Ok(path) => certificates.extend(path.map(|path| path.display().to_string())),
+            Err(error) => {
+                let message = format!("the evidence cannot be written: {error}");
+                return refused(&InputError::file(folder.display().to_string(), message), shared);
+            }
+        }
+    }
     let context = report::Context {
         file,
         program: &loaded.program,
         warnings: loaded.warnings_json(),
         seconds: begin.elapsed().as_secs_f64(),
-        certificates: &[],
+        certificates: &certificates,
     };
     if shared.json {
         return (exit, Some(report::json(&checked, &context)));
     }
     print!("{}", report::text(&checked, &context, shared.verbose));
     (exit, None)
+}
+
+/// Writes the certificate or the witness into the folder; its path, unless the verdict is unknown.
+fn write_evidence(folder: &Path, file: &str, loaded: &Loaded, checked: &Check<'_>) -> io::Result<Option<PathBuf>> {
+    let (evidence, suffix) = if let Some(violation) = &checked.violation {
+        (Evidence::NotRobust(loaded.subject(), witness_evidence(violation)), "violation")
+    } else if let Some(certificate) = certificate(&loaded.program, checked) {
+        (Evidence::Robust(loaded.subject(), certificate), "robust")
+    } else {
+        return Ok(None);
+    };
+    std::fs::create_dir_all(folder)?;
+    // Programs of one name in different folders keep apart by the folder's name.
+    let name: String = file
+        .chars()
+        .map(|c| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+') { c } else { '_' })
+        .collect();
+    let path = folder.join(format!("{}.{suffix}.json", name.trim_matches('_')));
+    evidence.write(std::fs::File::create(&path)?)?;
+    Ok(Some(path))
 }
 
 fn refused(error: &InputError, shared: &SharedOptions) -> (Exit, Option<serde_json::Value>) {

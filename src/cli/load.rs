@@ -1,10 +1,11 @@
 //! Loading a program for a subcommand: the file, its format, and the options that change its meaning.
 
 use super::{Exit, SharedOptions};
-use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program};
+use crate::evidence::ProgramSubject;
+use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program, ThreadId};
 use crate::semantics::Question;
 use crate::syntax::{self, Diagnostic, Format, InputError};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::Path;
 
 /// Options on how to read a program and what to change in it.
@@ -35,6 +36,8 @@ pub struct Loaded {
     pub format: Format,
     /// What a litmus test asks of its final states.
     pub question: Option<Question>,
+    /// The threads whose copies an option changed.
+    pub changed: Vec<ThreadId>,
 }
 
 impl ProgramOptions {
@@ -47,7 +50,8 @@ impl ProgramOptions {
         self.change(&mut program).map_err(|error| option_error(&program, &error))?;
         warnings.extend(syntax::check(&mut program).map_err(|errors| InputError::from((source, errors)))?);
         warnings.sort_by_key(|warning| warning.span);
-        Ok(Loaded { program, warnings, format, question })
+        let changed = self.changed(&program);
+        Ok(Loaded { program, warnings, format, question, changed })
     }
 
     /// Like [`read`](Self::read); prints the warnings, or the errors and gives the exit status.
@@ -74,6 +78,11 @@ impl ProgramOptions {
         })
     }
 
+    fn changed(&self, program: &Program) -> Vec<ThreadId> {
+        let is_changed = |name: &str| self.threads.iter().any(|change| change.thread.as_deref().is_none_or(|it| it == name));
+        program.thread_ids().filter(|(_, thread)| is_changed(&thread.name)).map(|(id, _)| id).collect()
+    }
+
     fn change(&self, program: &mut Program) -> Result<(), OverrideError> {
         program.override_copies(&self.threads)?;
         program.override_domain(self.domain, self.wrap)
@@ -81,6 +90,12 @@ impl ProgramOptions {
 }
 
 impl Loaded {
+    /// What evidence about the program is about.
+    pub fn subject(&self) -> ProgramSubject {
+        let format = self.format.to_possible_value().expect("every format has a name on the command line");
+        ProgramSubject::of(&self.program, format.get_name(), &self.changed)
+    }
+
     /// Prints the warnings to standard error, unless the user wants JSON or quiet.
     pub fn print_warnings(&self, shared: &SharedOptions) {
         if shared.json || shared.quiet {

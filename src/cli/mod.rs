@@ -36,6 +36,7 @@ enum Command {
 /// Runs the command line of this process.
 pub fn main() -> std::process::ExitCode {
     let command_line = CommandLine::parse();
+    command_line.shared.set_up();
     run(&command_line).into()
 }
 

@@ -3,7 +3,12 @@
 use crate::limits::Limits;
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
+
+/// Raised by the first Ctrl-C: what runs ends in `unknown`, with what it has found. The second one ends the process.
+static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(false)));
 
 /// When to colour the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -53,9 +58,22 @@ impl SharedOptions {
         }
     }
 
+    /// Sets up the process: Ctrl-C and the number of worker threads.
+    pub fn set_up(&self) {
+        // A second handler or pool in one process is an embedding's business; then these options have no effect.
+        let _ = ctrlc::set_handler(|| {
+            if INTERRUPTED.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        });
+        if let Some(jobs) = self.jobs {
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global();
+        }
+    }
+
     /// The limits these options set, from now on.
     pub fn limits(&self) -> Limits {
-        let mut limits = Limits::none();
+        let mut limits = Limits::none().with_interrupt(INTERRUPTED.clone());
         if let Some(timeout) = self.timeout {
             limits = limits.with_timeout(timeout);
         }

@@ -1,7 +1,13 @@
-//! The public litmus tests: all are read, and what they ask is understood.
+//! The public litmus tests: every one is read, every verdict is the expected one and shown by evidence.
 
-use palisade::program::SourceText;
+use palisade::program::{Copies, Program, SourceText};
+use palisade::robustness::{Check, CheckOptions, Verdict, certificate, check, witness_evidence};
+use palisade::semantics::{
+    Bounds, Counting, Instance, LOOP_CAPACITY, Model, final_states, oracle,
+};
 use palisade::syntax::litmus::{self, LitmusTest};
+use palisade::verify::{check_robust_certificate, check_witness};
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 fn corpus() -> Option<PathBuf> {
@@ -16,25 +22,175 @@ fn corpus() -> Option<PathBuf> {
 fn expected(root: &Path) -> Vec<(String, bool)> {
     let table = std::fs::read_to_string(root.join("expected.tsv")).expect("the corpus has a table");
     let rows = table.lines().skip(1).filter_map(|line| line.split_once('\t'));
-    rows.map(|(name, verdict)| (name.to_owned(), verdict.trim() == "ROBUST")).collect()
+    let rows: Vec<_> = rows.map(|(name, verdict)| (name.to_owned(), verdict.trim() == "ROBUST")).collect();
+    assert!(rows.len() > 2800, "the table is whole");
+    rows
 }
 
-fn read(root: &Path, name: &str) -> Result<LitmusTest, String> {
+fn try_read(root: &Path, name: &str) -> Result<LitmusTest, String> {
     let text = std::fs::read_to_string(root.join(name)).map_err(|error| error.to_string())?;
     let source = SourceText::new(name, text);
     litmus::read(source.clone()).map_err(|errors| errors.iter().map(|error| error.render(&source, false)).collect())
 }
 
+fn read(root: &Path, name: &str) -> LitmusTest {
+    try_read(root, name).unwrap_or_else(|why| panic!("{why}"))
+}
+
+/// The objections that tests give rise to, in the tests' order.
+fn objections<T: Sync>(tests: &[T], objection: impl Fn(&T) -> Option<String> + Send + Sync) -> Vec<String> {
+    tests.par_iter().filter_map(objection).collect()
+}
+
+fn assert_none(objections: &[String]) {
+    assert!(objections.is_empty(), "{} objections:\n{}", objections.len(), objections.join("\n"));
+}
+
+/// What is wrong with the evidence of an answer, if anything.
+fn evidence_objection(program: &Program, checked: &Check<'_>) -> Option<String> {
+    match checked.verdict {
+        Verdict::Robust => {
+            let certificate = certificate(program, checked)?;
+            check_robust_certificate(program, &certificate).err().map(|failure| format!("certificate: {failure}"))
+        }
+        Verdict::NotRobust => {
+            let witness = witness_evidence(checked.violation.as_ref().expect("a violation is shown"));
+            check_witness(program, &witness).err().map(|failure| format!("witness: {failure}"))
+        }
+        Verdict::Unknown(reason) => Some(format!("no answer: {reason}")),
+    }
+}
+
+/// The reasons for which tests are refused, with how many there are: none.
 #[test]
 fn every_test_is_read() {
     let Some(root) = corpus() else { return };
-    let mut refused = Vec::new();
-    let tests = expected(&root);
-    for (name, _) in &tests {
-        if let Err(why) = read(&root, name) {
-            refused.push(format!("{name}: {why}"));
+    let refused = objections(&expected(&root), |(name, _)| try_read(&root, name).err());
+    assert_none(&refused);
+}
+
+#[test]
+fn every_verdict_is_the_expected_one() {
+    let Some(root) = corpus() else { return };
+    let wrong = objections(&expected(&root), |(name, robust)| {
+        let test = read(&root, name);
+        let checked = match check(&test.program, &CheckOptions::default()) {
+            Ok(checked) => checked,
+            Err(fault) => return Some(format!("{name}: {}", fault.describe(&test.program))),
+        };
+        if (checked.verdict == Verdict::Robust) != *robust {
+            return Some(format!("{name}: {:?}", checked.verdict));
         }
-    }
-    assert!(tests.len() > 2800);
-    assert!(refused.is_empty(), "{} of {} refused:\n{}", refused.len(), tests.len(), refused.join("\n"));
+        evidence_objection(&test.program, &checked).map(|why| format!("{name}: {why}"))
+    });
+    assert_none(&wrong);
+}
+
+/// A measure of how much the brute-force enumeration has to do.
+fn interleavings(program: &Program) -> u64 {
+    let steps = program.threads.iter().map(|thread| {
+        let accesses = thread.instructions.iter().filter(|instruction| instruction.action.address().is_some());
+        accesses.count() as u64 + 1
+    });
+    steps.product()
+}
+
+#[test]
+fn the_brute_force_agrees_on_small_tests() {
+    let Some(root) = corpus() else { return };
+    let small: Vec<_> = expected(&root)
+        .into_iter()
+        .map(|(name, robust)| (read(&root, &name), robust))
+        .filter(|(test, _)| interleavings(&test.program) <= 12)
+        .collect();
+    assert!(small.len() > 200, "{} small tests", small.len());
+    let wrong = objections(&small, |(test, robust)| {
+        let instance = Instance::of(&test.program).expect("one copy each");
+        let answer = oracle::robust(&test.program, &instance, &Bounds::default());
+        match answer {
+            Ok(answer) if answer.is_robust() == *robust => None,
+            other => Some(format!("{}: {other:?}", test.program.source.name)),
+        }
+    });
+    assert_none(&wrong);
+}
+
+/// Every twentieth test with any number of copies of every thread: answers carry evidence, and a violation is one of
+/// its instance too.
+#[test]
+fn any_number_of_copies() {
+    let Some(root) = corpus() else { return };
+    let sample: Vec<_> = expected(&root).into_iter().step_by(20).collect();
+    let answered = std::sync::atomic::AtomicUsize::new(0);
+    let wrong = objections(&sample, |(name, robust)| {
+        let mut program = read(&root, name).program;
+        program.threads.iter_mut().for_each(|thread| thread.copies = Copies::Any);
+        let objection = |why: String| Some(format!("{name}: {why}"));
+        let checked = match check(&program, &CheckOptions::default()) {
+            Ok(checked) => checked,
+            // Any number of increments have no bound.
+            Err(fault) if fault.is_growth() => return None,
+            Err(fault) => return objection(fault.describe(&program)),
+        };
+        answered.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if let Some(why) = evidence_objection(&program, &checked) {
+            return objection(why);
+        }
+        let Some(violation) = &checked.violation else {
+            // More copies have all the computations that fewer have.
+            return if *robust { None } else { objection("robust in any number, not alone".into()) };
+        };
+        let mut fixed = program.clone();
+        for (thread, copies) in fixed.threads.iter_mut().zip(violation.instance.counts()) {
+            thread.copies = Copies::Exactly(*copies);
+        }
+        match check(&fixed, &CheckOptions::default()) {
+            Ok(again) if again.verdict == Verdict::NotRobust => evidence_objection(&fixed, &again).and_then(objection),
+            Ok(again) => objection(format!("{:?} for the instance of the violation", again.verdict)),
+            Err(fault) => objection(fault.describe(&fixed)),
+        }
+    });
+    assert_none(&wrong);
+    assert!(answered.into_inner() >= 100);
+}
+
+/// Under TSO the conditions have the verdicts that the tests document for it, and the final states that a test
+/// excludes under SC do not occur there.
+#[test]
+fn documented_conditions() {
+    let Some(root) = corpus() else { return };
+    let documented: Vec<_> = expected(&root)
+        .into_iter()
+        .map(|(name, _)| read(&root, &name))
+        .filter(|test| test.kinds.iter().any(|(model, _)| model == "tso"))
+        .collect();
+    assert!(documented.len() >= 5, "{} documented", documented.len());
+    let wrong = objections(&documented, |test| {
+        let mut question = test.question.clone();
+        let condition = question.condition.as_mut()?;
+        condition.quantifier = test.kinds.iter().find(|(model, _)| model == "tso")?.1;
+        let answer = answer(test, &question, Model::Tso);
+        (!answer).then(|| format!("{}: not as documented under TSO", test.name))
+    });
+    assert_none(&wrong);
+}
+
+fn answer(test: &LitmusTest, question: &palisade::semantics::Question, model: Model) -> bool {
+    let instance = Instance::of(&test.program).expect("one copy each");
+    let limits = palisade::limits::Limits::none();
+    let states = final_states(&test.program, &instance, model, LOOP_CAPACITY, &limits).expect("values exist");
+    question.answer(&test.program, &instance, &states.completed, Counting::Rows).holds
+}
+
+/// A robust test has the same final states under both models, so that its condition has one answer.
+#[test]
+fn robust_tests_cannot_tell_the_models_apart() {
+    let Some(root) = corpus() else { return };
+    let sample: Vec<_> = expected(&root).into_iter().filter(|(_, robust)| *robust).step_by(10).collect();
+    let wrong = objections(&sample, |(name, _)| {
+        let test = read(&root, name);
+        let differ = answer(&test, &test.question, Model::Sc) != answer(&test, &test.question, Model::Tso);
+        differ.then(|| format!("{name}: the condition holds under one model only"))
+    });
+    assert_none(&wrong);
 }

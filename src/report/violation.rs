@@ -41,7 +41,7 @@ pub fn text(program: &Program, violation: &Violation) -> String {
         let next = violation.replay.events.get(index + 1);
         let flushed_at_once = matches!(event.effect, Effect::Issue { .. })
             && next.is_some_and(|next| next.step.copy == event.step.copy && next.step.kind == StepKind::Flush)
-            && event.step.copy != violation.attacker;
+            && (event.step.copy != violation.attacker || index < violation.issue);
         if flushed_at_once {
             continue;
         }

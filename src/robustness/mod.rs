@@ -1,5 +1,6 @@
 //! Robustness: attacks, the instrumented program, search, verdicts and witnesses [ESOP13].
 
+mod attack_net;
 mod attacks;
 mod certificate;
 mod check;
@@ -8,6 +9,7 @@ mod search;
 pub mod system;
 mod witness;
 
+pub use attack_net::attack_net;
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
 pub use certificate::certificate;
 pub use check::{AttackReport, Check, CheckOptions, Outcome, Verdict, check};

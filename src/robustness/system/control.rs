@@ -54,7 +54,7 @@ fn level_of(levels: &[(Value, Level)], address: Value) -> Option<Level> {
 }
 
 /// Raises the level of an address.
-pub(super) fn raise(levels: &mut Vec<(Value, Level)>, address: Value, level: Level) {
+pub(in crate::robustness) fn raise(levels: &mut Vec<(Value, Level)>, address: Value, level: Level) {
     match levels.binary_search_by_key(&address, |entry| entry.0) {
         Ok(index) => levels[index].1 = levels[index].1.max(level),
         Err(index) => levels.insert(index, (address, level)),

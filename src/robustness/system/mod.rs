@@ -19,5 +19,7 @@ mod local;
 mod steps;
 
 pub use control::{Attacker, Control, Helped, Memory, Phase};
+pub(super) use control::raise;
 pub use local::{Growth, Local, Operation};
+pub(super) use steps::Load;
 pub use steps::{Place, Root, System};

@@ -43,6 +43,15 @@ impl Place {
     }
 }
 
+/// A load of a delaying attacker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::robustness) struct Load {
+    /// The address.
+    pub(in crate::robustness) address: Value,
+    /// The value its buffer has for it, if any.
+    pub(in crate::robustness) buffered: Option<Value>,
+}
+
 /// A configuration to start a search from.
 #[derive(Clone, Debug)]
 pub struct Root {
@@ -233,19 +242,10 @@ impl<'p> System<'p> {
         for entry in entries {
             let candidates = if entry.place == Place::SPARE.0 { self.spare_places.clone() } else { vec![Place(entry.place)] };
             for place in candidates {
-                let local = self.local(place);
-                if local.thread != thread || local.holding {
+                if self.local(place).thread != thread {
                     continue;
                 }
-                let registers = local.registers.clone();
-                let Some(operation) = self.operation(place.local(), store) else { continue };
-                let (address, value) = match operation {
-                    Operation::Store(address, value) => (address, value),
-                    Operation::Faulty(fault) => return Err(self.locals.faults[fault as usize].clone()),
-                    _ => continue,
-                };
-                let attacker =
-                    self.attacker_at(thread, store, registers, vec![(address, value)], address);
+                let Some(attacker) = self.attacker_from(place.local(), store)? else { continue };
                 let after = self.intern(Control { phase: Phase::Delayed(attacker), ..before });
                 let mut rest = entries.to_vec();
                 crate::coverability::lazy::take(&mut rest, entry.place);
@@ -262,20 +262,12 @@ impl<'p> System<'p> {
         if before.locked {
             return Ok(Vec::new());
         }
-        let attacker = self.controls.attackers.get(number).clone();
+        let store_address = self.attacker(number).store_address;
         let mut loads = Vec::new();
-        for id in self.locals.instructions_at(attacker.thread, attacker.label).to_vec() {
-            let Action::Load { address, .. } = &self.program().thread(attacker.thread).instruction(id).action else {
-                continue;
-            };
-            let address = address
-                .evaluate_address(&attacker.registers)
-                .map_err(|error| Fault { thread: attacker.thread, instruction: id, kind: FaultKind::Evaluation(error) })?;
-            if lookup(&attacker.buffer, address).is_some() {
-                continue;
-            }
+        for id in self.attacker_instructions(number) {
+            let Some(Load { address, buffered: None }) = self.attacker_load(number, id)? else { continue };
             let helped = Helped {
-                store_address: attacker.store_address,
+                store_address,
                 levels: vec![(address, Level::Load)],
                 section: Vec::new(),
             };
@@ -489,50 +481,127 @@ impl<'p> System<'p> {
     fn attacker_steps(&mut self, control: u32, steps: &mut Vec<Step>) -> Result<(), Fault> {
         let before = self.control(control);
         let Phase::Delayed(number) = before.phase else { return Ok(()) };
-        let Attacker { thread, label, registers, buffer, store_address } =
-            self.controls.attackers.get(number).clone();
+        let Attacker { thread, label, .. } = *self.controls.attackers.get(number);
         for id in self.locals.instructions_at(thread, label).to_vec() {
-            let fault = |error| Fault { thread, instruction: id, kind: FaultKind::Evaluation(error) };
-            let action = &self.program().thread(thread).instruction(id).action;
-            let mut afters = Vec::new();
-            match action {
-                Action::Load { register, address } => {
-                    let address = address.evaluate_address(&registers).map_err(fault)?;
-                    if !before.locked {
-                        let buffered = lookup(&buffer, address);
-                        let value = buffered.unwrap_or_else(|| self.read(before.memory, address));
-                        let mut after = registers.clone();
-                        after[register.index()] = value;
-                        afters.push((after, buffer.clone()));
-                    }
-                }
-                Action::Store { address, value } => {
-                    let address = address.evaluate_address(&registers).map_err(fault)?;
-                    let value = value.evaluate(&registers, self.locals.domain()).map_err(fault)?;
-                    if self.locals.admit_stored(thread, id, address, value)? {
-                        let mut longer = buffer.clone();
-                        set(&mut longer, address, value);
-                        afters.push((registers.clone(), longer));
-                    }
-                }
-                action if action.is_local() => {
-                    for after in self.locals.local_successors(thread, id, &registers)? {
-                        afters.push((after, buffer.clone()));
-                    }
-                }
-                _ => {}
-            }
-            let target = self.program().thread(thread).instruction(id).target;
-            for (registers, buffer) in afters {
-                if !self.locals.admit_registers(thread, id, target, &registers)? {
-                    continue;
-                }
-                let attacker = self.attacker_at(thread, id, registers, buffer, store_address);
+            let read = match self.attacker_load(number, id)? {
+                // A locked section of another thread keeps the attacker from memory, and from its buffer.
+                Some(_) if before.locked => continue,
+                Some(Load { address, buffered: None }) => self.read(before.memory, address),
+                Some(Load { buffered: Some(value), .. }) => value,
+                None => 0,
+            };
+            for attacker in self.attacker_after(number, id, read)? {
                 let control = self.intern(Control { phase: Phase::Delayed(attacker), ..before });
                 steps.push(Step { control, take: None, put: None, label: self.label_of(thread, id) });
             }
         }
         Ok(())
+    }
+
+    /// What a delaying attacker would load by an instruction, if that is a load.
+    pub(in crate::robustness) fn attacker_load(
+        &self,
+        attacker: u32,
+        id: InstructionId,
+    ) -> Result<Option<Load>, Fault> {
+        let Attacker { thread, registers, buffer, .. } = self.controls.attackers.get(attacker);
+        let Action::Load { address, .. } = &self.program().thread(*thread).instruction(id).action else {
+            return Ok(None);
+        };
+        let address = address
+            .evaluate_address(registers)
+            .map_err(|error| Fault { thread: *thread, instruction: id, kind: FaultKind::Evaluation(error) })?;
+        Ok(Some(Load { address, buffered: lookup(buffer, address) }))
+    }
+
+    /// The attackers after an instruction of a delaying one that, if it loads, reads the given value.
+    pub(in crate::robustness) fn attacker_after(
+        &mut self,
+        attacker: u32,
+        id: InstructionId,
+        read: Value,
+    ) -> Result<Vec<u32>, Fault> {
+        let Attacker { thread, registers, buffer, store_address, .. } = self.controls.attackers.get(attacker).clone();
+        let fault = |error| Fault { thread, instruction: id, kind: FaultKind::Evaluation(error) };
+        let instruction = self.program().thread(thread).instruction(id);
+        let mut afters = Vec::new();
+        match &instruction.action {
+            Action::Load { register, .. } => {
+                let mut after = registers;
+                after[register.index()] = read;
+                afters.push((after, buffer));
+            }
+            Action::Store { address, value } => {
+                let address = address.evaluate_address(&registers).map_err(fault)?;
+                let value = value.evaluate(&registers, self.locals.domain()).map_err(fault)?;
+                if self.locals.admit_stored(thread, id, address, value)? {
+                    let mut longer = buffer;
+                    set(&mut longer, address, value);
+                    afters.push((registers, longer));
+                }
+            }
+            action if action.is_local() => {
+                for after in self.locals.local_successors(thread, id, &registers)? {
+                    afters.push((after, buffer.clone()));
+                }
+            }
+            _ => {}
+        }
+        let mut numbers = Vec::new();
+        for (registers, buffer) in afters {
+            if self.locals.admit_registers(thread, id, instruction.target, &registers)? {
+                numbers.push(self.attacker_at(thread, id, registers, buffer, store_address));
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// The attacker that a local state becomes by delaying a store that stands there.
+    pub(in crate::robustness) fn attacker_from(
+        &mut self,
+        local: u32,
+        store: InstructionId,
+    ) -> Result<Option<u32>, Fault> {
+        let Local { thread, registers, holding, .. } = self.local_state(local).clone();
+        let (address, value) = match self.operation(local, store) {
+            Some(Operation::Store(address, value)) if !holding => (address, value),
+            Some(Operation::Faulty(fault)) => return Err(self.locals.faults[fault as usize].clone()),
+            _ => return Ok(None),
+        };
+        Ok(Some(self.attacker_at(thread, store, registers, vec![(address, value)], address)))
+    }
+
+    /// The instructions at the attacker's label.
+    pub(in crate::robustness) fn attacker_instructions(&self, attacker: u32) -> Vec<InstructionId> {
+        let Attacker { thread, label, .. } = *self.controls.attackers.get(attacker);
+        self.locals.instructions_at(thread, label).to_vec()
+    }
+
+    /// The settled local states a thread may start in; none when it stops at once.
+    pub(in crate::robustness) fn initial_locals(&mut self, thread: ThreadId) -> Result<Vec<u32>, Fault> {
+        Ok(self.locals.initial(thread)?.into_iter().flatten().collect())
+    }
+
+    /// The non-local instructions at a local state.
+    pub(in crate::robustness) fn operations(&mut self, local: u32) -> Vec<(InstructionId, Operation)> {
+        let (start, end) = self.locals.moves(local);
+        (start..end).map(|index| self.locals.move_at(index)).map(|step| (step.instruction, step.operation)).collect()
+    }
+
+    /// What an instruction at a local state stores when it updates memory, and where it settles, when memory holds
+    /// `read`.
+    pub(in crate::robustness) fn effect(
+        &mut self,
+        local: u32,
+        instruction: InstructionId,
+        operation: Operation,
+        read: Value,
+    ) -> Result<Option<(Option<Value>, Vec<Option<u32>>)>, Fault> {
+        if let Operation::Faulty(fault) = operation {
+            return Err(self.locals.faults[fault as usize].clone());
+        }
+        let outcome = self.locals.outcome(local, Move { instruction, operation }, read)?;
+        Ok(outcome.map(|outcome| (outcome.stored, self.locals.targets(outcome.targets).to_vec())))
     }
 
     /// Whether only local instructions stand where the attacker is: then it moves alone.

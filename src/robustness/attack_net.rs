@@ -1,0 +1,596 @@
+//! The counter abstraction of one attack as an eager Petri net: every place and transition that value sets admit.
+//!
+//! A place is added when it can be marked if tokens were never used up (which closes the value sets of the instrumented
+//! program, thread by thread and address by address), a transition when all of its places are there. Addresses,
+//! their access levels, the lock, the stage and the attacker are units; local states of threads are counters.
+//! `success` can be marked exactly when the attack is feasible. Unlike the search, the net lets helpers move while
+//! the attacker has local instructions to do; that changes no answer.
+
+use super::attacks::Attack;
+use super::fault::Fault;
+use super::system::{Growth, Load, Local, Operation, System, raise};
+use crate::evidence::Level;
+use crate::net::{Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
+use crate::program::{Action, Copies, InstructionId, Program, ThreadId, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The net of an attack with the question whether `success` can be marked.
+///
+/// # Errors
+///
+/// A [`Fault`] when value sets do not close without a domain (they are thread-modular, so they can diverge where
+/// reachable values do not), or when an expression they reach has no value.
+pub fn attack_net(program: &Program, attack: &Attack, values: usize) -> Result<Problem, Fault> {
+    let mut builder = Builder::new(program, *attack, values);
+    builder.start()?;
+    builder.close()?;
+    Ok(builder.finish())
+}
+
+/// What a place stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Meaning {
+    Memory(Value, Value),
+    Lock(bool),
+    /// Whether ld_A has happened.
+    Stage(bool),
+    Idle,
+    Attacker(u32),
+    /// The attacker after ld_A: the address of st_A.
+    Gone(Value),
+    Level(Value, Option<Level>),
+    /// The accesses of an open section that has not joined.
+    Section(Vec<(Value, Level)>),
+    Token(u32, bool),
+    /// Copies that have not chosen where they settle first.
+    Start(ThreadId),
+    Success,
+}
+
+struct Builder<'p> {
+    program: &'p Program,
+    system: System<'p>,
+    attack: Attack,
+    net: Net,
+    places: FxHashMap<Meaning, PlaceId>,
+    meanings: Vec<Meaning>,
+    transitions: FxHashSet<(Vec<PlaceId>, Vec<PlaceId>)>,
+    /// Values seen per address, in order of discovery.
+    values: FxHashMap<Value, Vec<Value>>,
+    levels: FxHashMap<Value, Vec<Option<Level>>>,
+    sections: Vec<Vec<(Value, Level)>>,
+}
+
+/// What a transition takes and puts, one token each; a place in both is only read.
+#[derive(Clone, Default)]
+struct Arcs {
+    take: Vec<PlaceId>,
+    put: Vec<PlaceId>,
+}
+
+impl Arcs {
+    fn moves(mut self, from: PlaceId, to: PlaceId) -> Self {
+        self.take.push(from);
+        self.put.push(to);
+        self
+    }
+
+    fn reads(self, place: PlaceId) -> Self {
+        self.moves(place, place)
+    }
+
+    fn takes(mut self, place: PlaceId) -> Self {
+        self.take.push(place);
+        self
+    }
+
+    fn puts(mut self, place: PlaceId) -> Self {
+        self.put.push(place);
+        self
+    }
+}
+
+impl<'p> Builder<'p> {
+    fn new(program: &'p Program, attack: Attack, values: usize) -> Self {
+        let mut net = Net { name: program.name.clone(), ..Net::default() };
+        if net.name.is_empty() {
+            net.name = "program".into();
+        }
+        Self {
+            program,
+            system: System::new(program, Growth::Fault(values)),
+            attack,
+            net,
+            places: FxHashMap::default(),
+            meanings: Vec::new(),
+            transitions: FxHashSet::default(),
+            values: FxHashMap::default(),
+            levels: FxHashMap::default(),
+            sections: Vec::new(),
+        }
+    }
+
+    fn start(&mut self) -> Result<(), Fault> {
+        let one = || OmegaCount::Finite(Count::ONE);
+        self.add(Meaning::Lock(false), one());
+        self.add(Meaning::Stage(false), one());
+        self.add(Meaning::Idle, one());
+        self.add(Meaning::Section(Vec::new()), one());
+        self.place(Meaning::Success);
+        for (thread, template) in self.program.thread_ids() {
+            let count = match template.copies {
+                Copies::Exactly(0) => continue,
+                Copies::Exactly(count) => OmegaCount::Finite(Count::from(u64::from(count))),
+                Copies::Any => OmegaCount::Omega,
+            };
+            let locals = self.system.initial_locals(thread)?;
+            if let ([local], _) | ([local, ..], OmegaCount::Omega) = (&locals[..], &count) {
+                self.add(Meaning::Token(*local, false), count.clone());
+                for local in &locals[1..] {
+                    self.add(Meaning::Token(*local, false), count.clone());
+                }
+            } else if !locals.is_empty() {
+                let start = self.add(Meaning::Start(thread), count);
+                for local in locals {
+                    let chosen = self.place(Meaning::Token(local, false));
+                    self.transition("start", Arcs::default().moves(start, chosen));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds places and transitions until nothing is new.
+    fn close(&mut self) -> Result<(), Fault> {
+        // How much a place's transitions could see when they were last listed.
+        let mut seen: Vec<usize> = Vec::new();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            let mut index = 0;
+            while index < self.meanings.len() {
+                let meaning = self.meanings[index].clone();
+                let visible = self.visible(&meaning);
+                seen.resize(self.meanings.len().max(seen.len()), 0);
+                if seen[index] < visible {
+                    seen[index] = visible;
+                    changed = true;
+                    match meaning {
+                        Meaning::Token(local, joined) => self.token(local, joined)?,
+                        Meaning::Attacker(number) => self.attacker(number)?,
+                        Meaning::Gone(address) => self.success(address),
+                        _ => {}
+                    }
+                }
+                index += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The size of everything a place's transitions depend on; it only grows.
+    fn visible(&mut self, meaning: &Meaning) -> usize {
+        let stages = usize::from(self.places.contains_key(&Meaning::Stage(true)))
+            + usize::from(self.places.contains_key(&Meaning::Lock(true)));
+        match meaning {
+            Meaning::Token(local, _) => {
+                let addresses: Vec<Value> = self
+                    .system
+                    .operations(*local)
+                    .iter()
+                    .filter_map(|(_, operation)| match operation {
+                        Operation::Load(address) | Operation::Store(address, _) | Operation::Update(address) => {
+                            Some(*address)
+                        }
+                        _ => None,
+                    })
+                    .collect();
+                let sizes: usize = addresses
+                    .iter()
+                    .map(|address| self.values_of(*address).len() + self.levels_of(*address).len())
+                    .sum();
+                let others: usize = self.levels.values().map(Vec::len).sum();
+                1 + sizes + stages + self.sections.len() + if self.sections.is_empty() { 0 } else { others }
+            }
+            Meaning::Attacker(number) => {
+                let mut size = 1 + stages;
+                for id in self.system.attacker_instructions(*number) {
+                    if let Ok(Some(Load { address, .. })) = self.system.attacker_load(*number, id) {
+                        size += self.values_of(address).len();
+                    }
+                }
+                size
+            }
+            Meaning::Gone(address) => 1 + self.levels_of(*address).len(),
+            _ => 0,
+        }
+    }
+
+    /// The transitions of a local state of a thread.
+    fn token(&mut self, local: u32, joined: bool) -> Result<(), Fault> {
+        let Local { thread, holding, .. } = self.system.local_state(local).clone();
+        let token = self.place(Meaning::Token(local, joined));
+        for (id, operation) in self.system.operations(local) {
+            let free = self.place(Meaning::Lock(false));
+            let arcs = match operation {
+                Operation::Lock if holding => continue,
+                Operation::Lock => Arcs::default().moves(free, self.place(Meaning::Lock(true))),
+                Operation::Unlock if !holding => continue,
+                Operation::Unlock => Arcs::default().moves(self.place(Meaning::Lock(true)), free),
+                _ if holding => Arcs::default(),
+                _ => Arcs::default().reads(free),
+            }
+            .takes(token);
+            let reads = match operation {
+                Operation::Load(address) | Operation::Update(address) => {
+                    self.values_of(address).iter().map(|value| Some((address, *value))).collect()
+                }
+                _ => vec![None],
+            };
+            for read in reads {
+                let value = read.map_or(0, |(_, value)| value);
+                let Some((stored, targets)) = self.system.effect(local, id, operation, value)? else { continue };
+                let write = match operation {
+                    Operation::Store(address, value) => Some((address, value)),
+                    Operation::Update(address) => stored.map(|stored| (address, stored)),
+                    _ => None,
+                };
+                for arcs in self.with_memory(&arcs, read, write) {
+                    for (arcs, joins) in self.with_stage(arcs, joined, holding, operation, stored.is_some()) {
+                        for target in &targets {
+                            let arcs = match target {
+                                Some(local) => arcs.clone().puts(self.place(Meaning::Token(*local, joins))),
+                                None => arcs.clone(),
+                            };
+                            self.transition(&self.name(thread, id), arcs);
+                        }
+                    }
+                }
+            }
+            if thread == self.attack.thread
+                && id == self.attack.store
+                && !joined
+                && let Some(attacker) = self.system.attacker_from(local, id)?
+            {
+                // Isu_stA (Eq. 1): the idle attacker is the test-and-set flag.
+                let idle = self.place(Meaning::Idle);
+                let attacker = self.place(Meaning::Attacker(attacker));
+                let stage = self.place(Meaning::Stage(false));
+                let arcs = Arcs::default().takes(token).moves(idle, attacker).reads(stage);
+                self.transition(&format!("{} delayed", self.name(thread, id)), arcs);
+            }
+        }
+        Ok(())
+    }
+
+    /// The ways memory can be before and after an action that reads one address or writes one.
+    fn with_memory(&mut self, arcs: &Arcs, read: Option<(Value, Value)>, write: Option<(Value, Value)>) -> Vec<Arcs> {
+        match (read, write) {
+            (None, None) => vec![arcs.clone()],
+            (Some((address, value)), None) => {
+                vec![arcs.clone().reads(self.place(Meaning::Memory(address, value)))]
+            }
+            (Some((address, old)), Some((_, new))) => {
+                let old = self.place(Meaning::Memory(address, old));
+                let new = self.value_place(address, new);
+                vec![arcs.clone().moves(old, new)]
+            }
+            (None, Some((address, new))) => {
+                let new = self.value_place(address, new);
+                let olds = self.values_of(address);
+                olds.into_iter()
+                    .map(|old| arcs.clone().moves(self.place(Meaning::Memory(address, old)), new))
+                    .collect()
+            }
+        }
+    }
+
+    /// The ways an action can happen before ld_A and after it; with each, whether its thread has joined.
+    fn with_stage(
+        &mut self,
+        arcs: Arcs,
+        joined: bool,
+        holding: bool,
+        operation: Operation,
+        updates: bool,
+    ) -> Vec<(Arcs, bool)> {
+        let mut ways = Vec::new();
+        if !joined {
+            ways.push((arcs.clone().reads(self.place(Meaning::Stage(false))), false));
+        }
+        let Some(after) = self.places.get(&Meaning::Stage(true)).copied() else { return ways };
+        let access = match operation {
+            Operation::Load(address) => Some((address, Level::Load)),
+            Operation::Store(address, _) => Some((address, Level::Store)),
+            Operation::Update(address) => Some((address, if updates { Level::Store } else { Level::Load })),
+            _ => None,
+        };
+        let arcs = if joined { arcs } else { arcs.reads(after) };
+        let Some((address, level)) = access else {
+            match operation {
+                _ if joined => ways.push((arcs, true)),
+                Operation::Lock => ways.push((arcs, false)),
+                Operation::Fence if holding => ways.push((arcs, false)),
+                _ => {}
+            }
+            return ways;
+        };
+        for known in self.levels_of(address) {
+            let joins = match level {
+                Level::Load => known == Some(Level::Store),
+                Level::Store => known.is_some(),
+            };
+            let before = self.place(Meaning::Level(address, known));
+            if joined {
+                let raised = self.level_place(address, known.max(Some(level)));
+                ways.push((arcs.clone().moves(before, raised), true));
+            } else if joins {
+                ways.extend(self.joining(&arcs, address, known, level).into_iter().map(|arcs| (arcs, true)));
+            } else if holding {
+                for section in self.sections.clone() {
+                    let mut longer = section.clone();
+                    raise(&mut longer, address, level);
+                    let arcs = arcs.clone().reads(before);
+                    let from = self.place(Meaning::Section(section));
+                    let to = self.section_place(longer);
+                    ways.push((arcs.moves(from, to), false));
+                }
+            }
+        }
+        ways
+    }
+
+    /// The ways to join by an access: the accesses recorded in the open section, if any, count with it.
+    fn joining(&mut self, arcs: &Arcs, address: Value, known: Option<Level>, level: Level) -> Vec<Arcs> {
+        let mut ways = Vec::new();
+        for section in self.sections.clone() {
+            let from = self.place(Meaning::Section(section.clone()));
+            let to = self.place(Meaning::Section(Vec::new()));
+            let mut own = level;
+            let mut open = vec![arcs.clone().moves(from, to)];
+            for (other, recorded) in section {
+                if other == address {
+                    own = own.max(recorded);
+                    continue;
+                }
+                let mut longer = Vec::new();
+                for arcs in open {
+                    for known in self.levels_of(other) {
+                        let before = self.place(Meaning::Level(other, known));
+                        let raised = self.level_place(other, known.max(Some(recorded)));
+                        longer.push(arcs.clone().moves(before, raised));
+                    }
+                }
+                open = longer;
+            }
+            let before = self.place(Meaning::Level(address, known));
+            let raised = self.level_place(address, known.max(Some(own)));
+            ways.extend(open.into_iter().map(|arcs| arcs.moves(before, raised)));
+        }
+        ways
+    }
+
+    /// The transitions of a delaying attacker (Eqs. 2–6).
+    fn attacker(&mut self, number: u32) -> Result<(), Fault> {
+        let from = self.place(Meaning::Attacker(number));
+        let free = self.place(Meaning::Lock(false));
+        let store_address = self.system.attacker(number).store_address;
+        for id in self.system.attacker_instructions(number) {
+            let load = self.system.attacker_load(number, id)?;
+            let reads: Vec<(Arcs, Value)> = match load {
+                None => vec![(Arcs::default(), 0)],
+                Some(Load { buffered: Some(value), .. }) => vec![(Arcs::default().reads(free), value)],
+                Some(Load { address, buffered: None }) => self
+                    .values_of(address)
+                    .into_iter()
+                    .map(|value| {
+                        (Arcs::default().reads(free).reads(self.place(Meaning::Memory(address, value))), value)
+                    })
+                    .collect(),
+            };
+            let name = format!("{} delaying", self.name(self.attack.thread, id));
+            for (arcs, value) in reads {
+                for after in self.system.attacker_after(number, id, value)? {
+                    let to = self.place(Meaning::Attacker(after));
+                    self.transition(&name, arcs.clone().moves(from, to));
+                }
+            }
+            if id == self.attack.load
+                && let Some(Load { address, buffered: None }) = load
+            {
+                let none = self.level_place(address, None);
+                let loaded = self.level_place(address, Some(Level::Load));
+                let arcs = Arcs::default()
+                    .moves(from, self.place(Meaning::Gone(store_address)))
+                    .moves(self.place(Meaning::Stage(false)), self.place(Meaning::Stage(true)))
+                    .moves(none, loaded)
+                    .reads(free);
+                self.transition(&format!("{} overstepped", self.name(self.attack.thread, id)), arcs);
+            }
+        }
+        Ok(())
+    }
+
+    /// The cycle is closed when the address of st_A has been accessed and no section is open (Eq. 13).
+    fn success(&mut self, store_address: Value) {
+        let gone = self.place(Meaning::Gone(store_address));
+        let free = self.place(Meaning::Lock(false));
+        let success = self.place(Meaning::Success);
+        for level in self.levels_of(store_address).into_iter().flatten() {
+            let accessed = self.place(Meaning::Level(store_address, Some(level)));
+            let arcs = Arcs::default().takes(gone).reads(free).reads(accessed).puts(success);
+            self.transition("success", arcs);
+        }
+    }
+
+    fn values_of(&mut self, address: Value) -> Vec<Value> {
+        if !self.values.contains_key(&address) {
+            let initial = self.program.initial_value(address);
+            self.add(Meaning::Memory(address, initial), OmegaCount::Finite(Count::ONE));
+        }
+        self.values[&address].clone()
+    }
+
+    fn value_place(&mut self, address: Value, value: Value) -> PlaceId {
+        self.values_of(address);
+        self.place(Meaning::Memory(address, value))
+    }
+
+    fn levels_of(&mut self, address: Value) -> Vec<Option<Level>> {
+        if !self.levels.contains_key(&address) {
+            self.add(Meaning::Level(address, None), OmegaCount::Finite(Count::ONE));
+        }
+        self.levels[&address].clone()
+    }
+
+    fn level_place(&mut self, address: Value, level: Option<Level>) -> PlaceId {
+        self.levels_of(address);
+        self.place(Meaning::Level(address, level))
+    }
+
+    fn section_place(&mut self, section: Vec<(Value, Level)>) -> PlaceId {
+        self.place(Meaning::Section(section))
+    }
+
+    fn place(&mut self, meaning: Meaning) -> PlaceId {
+        match self.places.get(&meaning) {
+            Some(place) => *place,
+            None => self.add(meaning, OmegaCount::Finite(Count::ZERO)),
+        }
+    }
+
+    fn add(&mut self, meaning: Meaning, initial: OmegaCount) -> PlaceId {
+        match &meaning {
+            Meaning::Memory(address, value) => self.values.entry(*address).or_default().push(*value),
+            Meaning::Level(address, level) => self.levels.entry(*address).or_default().push(*level),
+            Meaning::Section(section) => self.sections.push(section.clone()),
+            _ => {}
+        }
+        let place = self.net.add_place(self.describe(&meaning), initial);
+        self.places.insert(meaning.clone(), place);
+        self.meanings.push(meaning);
+        place
+    }
+
+    fn transition(&mut self, name: &str, mut arcs: Arcs) {
+        arcs.take.sort_unstable();
+        arcs.put.sort_unstable();
+        if arcs.take == arcs.put || !self.transitions.insert((arcs.take.clone(), arcs.put.clone())) {
+            return;
+        }
+        let weighted = |places: Vec<PlaceId>| places.into_iter().map(|place| (place, Count::ONE)).collect();
+        self.net.add_transition(name, weighted(arcs.take), weighted(arcs.put));
+    }
+
+    fn name(&self, thread: ThreadId, id: InstructionId) -> String {
+        let template = self.program.thread(thread);
+        let instruction = template.instruction(id);
+        let kind = match instruction.action {
+            Action::Load { .. } => "load",
+            Action::Store { .. } => "store",
+            Action::Fence => "mfence",
+            Action::Cas { .. } => "cas",
+            Action::Rmw { .. } => "rmw",
+            Action::Lock => "lock",
+            Action::Unlock => "unlock",
+            _ => "local",
+        };
+        format!("{}@{} {kind}", template.name, template.label(instruction.source).name)
+    }
+
+    fn describe(&self, meaning: &Meaning) -> String {
+        let address = |address: &Value| self.program.address_name(*address);
+        let level = |level: &Option<Level>| match level {
+            None => "none",
+            Some(Level::Load) => "load",
+            Some(Level::Store) => "store",
+        };
+        let state = |thread: ThreadId, label, registers: &[Value]| {
+            let template = self.program.thread(thread);
+            let values: Vec<String> = template
+                .registers
+                .iter()
+                .zip(registers)
+                .filter(|(_, value)| **value != 0)
+                .map(|(register, value)| format!("{}={value}", register.name))
+                .collect();
+            format!("{}@{}({})", template.name, template.label(label).name, values.join(","))
+        };
+        match meaning {
+            Meaning::Memory(at, value) => format!("{}={value}", address(at)),
+            Meaning::Lock(held) => format!("lock={}", if *held { "held" } else { "free" }),
+            Meaning::Stage(after) => format!("stage={}", if *after { "after" } else { "before" }),
+            Meaning::Idle => "attacker=idle".into(),
+            Meaning::Attacker(number) => {
+                let attacker = self.system.attacker(*number);
+                let buffer: Vec<String> =
+                    attacker.buffer.iter().map(|(at, value)| format!("{}={value}", address(at))).collect();
+                let first = address(&attacker.store_address);
+                let state = state(attacker.thread, attacker.label, &attacker.registers);
+                format!("attacker={state} buffer[{}] first {first}", buffer.join(","))
+            }
+            Meaning::Gone(at) => format!("attacker=gone first {}", address(at)),
+            Meaning::Level(at, known) => format!("level {}={}", address(at), level(known)),
+            Meaning::Section(accesses) => {
+                let accesses: Vec<String> =
+                    accesses.iter().map(|(at, known)| format!("{}:{}", address(at), level(&Some(*known)))).collect();
+                format!("section=[{}]", accesses.join(","))
+            }
+            Meaning::Token(local, joined) => {
+                let local = self.system.local_state(*local);
+                let holding = if local.holding { " holding" } else { "" };
+                let joined = if *joined { " joined" } else { "" };
+                format!("{}{holding}{joined}", state(local.thread, local.label, &local.registers))
+            }
+            Meaning::Start(thread) => format!("{} starts", self.program.thread(*thread).name),
+            Meaning::Success => "success".into(),
+        }
+    }
+
+    /// The net with its units, and the question.
+    fn finish(mut self) -> Problem {
+        let mut units: Vec<(u8, Value, Vec<PlaceId>)> = Vec::new();
+        let mut member = |kind: u8, address: Value, place: PlaceId| {
+            match units.iter_mut().find(|unit| (unit.0, unit.1) == (kind, address)) {
+                Some(unit) => unit.2.push(place),
+                None => units.push((kind, address, vec![place])),
+            }
+        };
+        for (index, meaning) in self.meanings.iter().enumerate() {
+            let place = PlaceId::from_index(index);
+            match meaning {
+                Meaning::Memory(address, _) => member(0, *address, place),
+                Meaning::Level(address, _) => member(1, *address, place),
+                Meaning::Lock(_) => member(2, 0, place),
+                Meaning::Stage(_) => member(3, 0, place),
+                // Success takes the attacker's token.
+                Meaning::Idle | Meaning::Attacker(_) | Meaning::Gone(_) | Meaning::Success => member(4, 0, place),
+                Meaning::Section(_) => member(5, 0, place),
+                Meaning::Token(..) | Meaning::Start(_) => {}
+            }
+        }
+        for (thread, template) in self.program.thread_ids() {
+            if template.copies == Copies::Exactly(1) {
+                // The attacker's token leaves its thread, and so does one that stops: then these are no unit.
+                let places: Vec<PlaceId> = self
+                    .meanings
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, meaning)| match meaning {
+                        Meaning::Token(local, _) => self.system.local_state(*local).thread == thread,
+                        Meaning::Start(start) => *start == thread,
+                        _ => false,
+                    })
+                    .map(|(index, _)| PlaceId::from_index(index))
+                    .collect();
+                units.push((6, 0, places));
+            }
+        }
+        for (_, _, places) in units {
+            self.net.add_unit_if_sound(places);
+        }
+        let success = self.places[&Meaning::Success];
+        let target = Target::new(vec![(success, Count::ONE)]);
+        Problem { net: self.net, query: Query { targets: vec![target] } }
+    }
+}

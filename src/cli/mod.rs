@@ -3,6 +3,7 @@
 mod check;
 mod exit;
 mod load;
+mod net;
 mod options;
 mod simulate;
 mod verify;
@@ -27,6 +28,8 @@ pub struct CommandLine {
 enum Command {
     /// Decide whether programs are robust.
     Check(check::CheckArguments),
+    /// Write the Petri net of one attack.
+    Net(net::NetArguments),
     /// List the final states of programs.
     Simulate(simulate::SimulateArguments),
     /// Check certificates, replay runs and witnesses.
@@ -45,6 +48,7 @@ pub fn run(command_line: &CommandLine) -> Exit {
     let shared = &command_line.shared;
     match &command_line.command {
         Command::Check(arguments) => check::run(arguments, shared),
+        Command::Net(arguments) => net::run(arguments, shared),
         Command::Simulate(arguments) => simulate::run(arguments, shared),
         Command::Verify(options) => verify::run(options, shared),
     }

@@ -1,0 +1,54 @@
+//! The eager net of an attack answers as the search does.
+
+use palisade::coverability::{Options, Outcome, solve};
+use palisade::limits::Limits;
+use palisade::program::Copies;
+use palisade::robustness::{self, CheckOptions, attack_net, check};
+use palisade::semantics::random::{self, Shape};
+use palisade::verify::{check_net_certificate, check_net_run};
+use rayon::prelude::*;
+use std::time::Duration;
+
+/// Asks the nets of all attacks of a program, with the copies it has or any number of each thread.
+fn ask(seed: u64, shape: &Shape, any: bool) -> usize {
+    let mut program = random::program(seed, shape);
+    if any {
+        program.threads.iter_mut().for_each(|thread| thread.copies = Copies::Any);
+    }
+    let options = CheckOptions { all: true, prune: false, ..CheckOptions::default() };
+    let Ok(checked) = check(&program, &options) else { return 0 };
+    let mut asked = 0;
+    for report in &checked.attacks {
+        // Thread-modular value sets may diverge where the search's do not.
+        let Ok(problem) = attack_net(&program, &report.attack, 32) else { continue };
+        let limits = Limits::none().with_timeout(Duration::from_secs(20));
+        let answer = solve(&problem, &Options { limits, jobs: 1, ..Options::default() });
+        let expected = report.outcome;
+        match answer.outcome {
+            Outcome::Coverable(run) => {
+                assert_eq!(expected, robustness::Outcome::Feasible, "seed {seed}, {:?}", report.attack);
+                check_net_run(&problem, &run).expect("the run covers");
+            }
+            Outcome::Uncoverable(certificate) => {
+                assert_eq!(expected, robustness::Outcome::Infeasible, "seed {seed}, {:?}", report.attack);
+                check_net_certificate(&problem, &certificate).expect("the certificate holds");
+            }
+            Outcome::Unknown(_) => continue,
+        }
+        asked += 1;
+    }
+    asked
+}
+
+#[test]
+fn fixed_copies() {
+    let asked: usize = (0..200u64).into_par_iter().map(|seed| ask(seed, &Shape::default(), false)).sum();
+    assert!(asked > 200, "{asked} attacks answered");
+}
+
+#[test]
+fn any_number_of_copies() {
+    let shape = Shape { labels: 4, total_labels: 7, sections: 30, ..Shape::default() };
+    let asked: usize = (1000..1200u64).into_par_iter().map(|seed| ask(seed, &shape, true)).sum();
+    assert!(asked > 100, "{asked} attacks answered");
+}

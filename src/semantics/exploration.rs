@@ -6,7 +6,7 @@
 
 use super::instance::Instance;
 use super::machine::{Machine, Model, State};
-use super::reduction::{all_events, sufficient_events};
+use super::reduction::{Reduction, all_events};
 use super::step::{Effect, Event, Step, StepKind, ValueError};
 use super::trace::{Trace, TraceBuilder, write_number, write_value};
 use crate::limits::{Limits, StopReason};
@@ -115,6 +115,7 @@ pub(super) fn explore(
     if bounds.steps.is_none() && machine.copies().iter().any(|copy| has_loop(machine.program().thread(copy.thread))) {
         return Err(ExplorationError::Loops);
     }
+    let reduction = Reduction::new(machine);
     let mut visited: HashSet<Box<[u8]>> = HashSet::new();
     let mut path: Vec<Event> = Vec::new();
     let mut stack: Vec<Frame> = Vec::new();
@@ -127,7 +128,7 @@ pub(super) fn explore(
             let may_execute = |position: usize| bounds.steps.is_none_or(|bound| executed[position] < bound);
             let mut events = Vec::new();
             match search {
-                Search::Reduced => sufficient_events(machine, &state, &may_execute, &mut events)?,
+                Search::Reduced => reduction.sufficient_events(machine, &state, &may_execute, &mut events)?,
                 Search::Full => {
                     for position in 0..copies {
                         all_events(machine, &state, position, &may_execute, &mut events)?;

@@ -11,7 +11,7 @@
 use super::exploration::{ExplorationError, has_loop};
 use super::instance::{CopyId, Instance};
 use super::machine::{Machine, Model, State};
-use super::reduction::{all_events, sufficient_events};
+use super::reduction::{Reduction, all_events};
 use super::step::{Effect, Event, StepKind};
 use crate::limits::Limits;
 use crate::program::{InstructionId, Program};
@@ -51,6 +51,7 @@ pub fn final_states(
     if loops {
         machine = machine.with_capacity(capacity);
     }
+    let reduction = Reduction::new(&machine);
     let mut found = FinalStates::default();
     let initial = machine.initial_state();
     let mut visited: HashSet<State> = HashSet::from_iter([initial.clone()]);
@@ -62,7 +63,7 @@ pub fn final_states(
             limits.check()?;
         }
         events.clear();
-        sufficient_events(&machine, &state, &|_| true, &mut events)?;
+        reduction.sufficient_events(&machine, &state, &|_| true, &mut events)?;
         found.buffers_filled |= loops
             && (0..machine.copies().len())
                 .any(|position| machine.buffer_is_full(&state, position) && machine.may_store(&state, position));

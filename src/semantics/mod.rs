@@ -8,6 +8,7 @@
 mod condition;
 mod exploration;
 mod final_states;
+mod footprint;
 mod happens_before;
 mod instance;
 mod machine;

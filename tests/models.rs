@@ -1,0 +1,257 @@
+//! The shipped models: the verdicts their headers expect, the smallest violating instances, and the evidence for both.
+
+use palisade::cli::ProgramOptions;
+use palisade::program::{Copies, CopiesOverride, Program};
+use palisade::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, witness_evidence};
+use palisade::verify::{check_robust_certificate, check_witness};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+
+/// What a model's header says (models/README.md explains it).
+struct Model {
+    name: String,
+    path: PathBuf,
+    fixed: Expectation,
+    any: Expectation,
+    smallest: Option<u32>,
+    fences: Option<u32>,
+}
+
+/// The verdict expected for some numbers of copies.
+struct Expectation {
+    threads: Vec<CopiesOverride>,
+    robust: bool,
+}
+
+impl Model {
+    fn read(path: PathBuf) -> Self {
+        let text = std::fs::read_to_string(&path).expect("the model can be read");
+        let name = path.file_stem().and_then(|stem| stem.to_str()).expect("models have plain names").to_owned();
+        let (mut fixed, mut any, mut smallest, mut fences) = (None, None, None, None);
+        for line in text.lines().take_while(|line| line.is_empty() || line.starts_with('#')) {
+            let Some((what, value)) = line.strip_prefix("# expect ").and_then(|line| line.split_once(": ")) else {
+                assert!(!line.starts_with("# expect"), "{name}: malformed line `{line}`");
+                continue;
+            };
+            let number = || Some(value.parse().unwrap_or_else(|_| panic!("{name}: `{value}` is not a number")));
+            let (kind, threads) = what.split_once(' ').unwrap_or((what, ""));
+            let verdict = || {
+                let threads = threads.split_terminator(',').map(|thread| thread.parse().expect("copies of a thread"));
+                let robust = match value {
+                    "robust" => true,
+                    "not-robust" => false,
+                    other => panic!("{name}: `{other}` is not a verdict"),
+                };
+                Some(Expectation { threads: threads.collect(), robust })
+            };
+            let (slot, filled): (&str, bool) = match kind {
+                "fixed" => (kind, std::mem::replace(&mut fixed, verdict()).is_some()),
+                "any" => (kind, std::mem::replace(&mut any, verdict()).is_some()),
+                "smallest" => (kind, std::mem::replace(&mut smallest, number()).is_some()),
+                "fences" => (kind, std::mem::replace(&mut fences, number()).is_some()),
+                other => panic!("{name}: unknown expectation `{other}`"),
+            };
+            assert!(!filled, "{name}: `{slot}` is expected twice");
+        }
+        let fixed = fixed.unwrap_or_else(|| panic!("{name}: no verdict is expected for fixed copies"));
+        let any = any.unwrap_or_else(|| panic!("{name}: no verdict is expected for any number of copies"));
+        Self { name, path, fixed, any, smallest, fences }
+    }
+
+    fn program(&self, threads: &[CopiesOverride]) -> Program {
+        let path = self.path.to_str().expect("models have plain paths");
+        let options = ProgramOptions { threads: threads.to_vec(), ..ProgramOptions::default() };
+        let loaded = options.read(path).unwrap_or_else(|error| panic!("{}", error.render(false)));
+        let warnings: Vec<_> = loaded.warnings.iter().map(|warning| &warning.message).collect();
+        assert!(warnings.is_empty(), "{}: {warnings:?}", self.name);
+        loaded.program
+    }
+}
+
+fn models() -> Vec<Model> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let entries = std::fs::read_dir(folder).expect("the models' folder can be read");
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("the entry can be read").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "pal"))
+        .collect();
+    paths.sort();
+    assert!(paths.len() >= 49, "models are missing: {}", paths.len());
+    paths.into_iter().map(Model::read).collect()
+}
+
+/// Checks a program, and the evidence for the answer.
+fn answer<'p>(name: &str, program: &'p Program) -> Check<'p> {
+    let checked = check(program, &CheckOptions::default()).unwrap_or_else(|fault| panic!("{name}: {fault:?}"));
+    match &checked.verdict {
+        Verdict::Robust => {
+            let certificate = certificate(program, &checked).expect("robust programs have certificates");
+            if let Err(failure) = check_robust_certificate(program, &certificate) {
+                panic!("{name}: certificate: {failure}");
+            }
+        }
+        Verdict::NotRobust => {
+            let violation = checked.violation.as_ref().expect("a violation is shown");
+            if let Err(failure) = check_witness(program, &witness_evidence(violation)) {
+                panic!("{name}: witness: {failure}");
+            }
+        }
+        Verdict::Unknown(reason) => panic!("{name}: unknown, since {reason}"),
+    }
+    checked
+}
+
+fn verdict(name: &str, program: &Program) -> Verdict {
+    answer(name, program).verdict
+}
+
+/// The program with so many copies of each thread.
+fn with_copies(program: &Program, copies: &[u32]) -> Program {
+    let mut program = program.clone();
+    for (thread, count) in program.threads.iter_mut().zip(copies) {
+        thread.copies = Copies::Exactly(*count);
+    }
+    program
+}
+
+/// All numbers of copies with the given total over replicated threads, other threads as they are.
+fn instances(program: &Program, total: u32) -> Vec<Vec<u32>> {
+    let mut found = vec![(Vec::new(), total)];
+    for thread in &program.threads {
+        found = found
+            .into_iter()
+            .flat_map(|(copies, left)| {
+                let choices = match thread.copies {
+                    Copies::Exactly(count) => vec![(count, left)],
+                    Copies::Any => (0..=left).map(|count| (count, left - count)).collect(),
+                };
+                choices.into_iter().map(move |(count, left)| ([copies.as_slice(), &[count]].concat(), left))
+            })
+            .collect();
+    }
+    found.into_iter().filter(|(_, left)| *left == 0).map(|(copies, _)| copies).collect()
+}
+
+fn fixed_total(program: &Program) -> u32 {
+    let fixed = |copies| if let Copies::Exactly(count) = copies { count } else { 0 };
+    program.threads.iter().map(|thread| fixed(thread.copies)).sum()
+}
+
+#[test]
+fn fixed_copies() {
+    models().par_iter().for_each(|model| {
+        let program = model.program(&model.fixed.threads);
+        assert!(!program.is_parameterized(), "{}: the copies are not fixed", model.name);
+        let robust = verdict(&model.name, &program) == Verdict::Robust;
+        assert_eq!(robust, model.fixed.robust, "{}: robust for fixed copies", model.name);
+    });
+}
+
+#[test]
+fn any_number_of_copies() {
+    models().par_iter().for_each(|model| {
+        let name = &model.name;
+        let program = model.program(&model.any.threads);
+        assert!(program.is_parameterized(), "{name}: no number is left open");
+        let checked = answer(name, &program);
+        assert_eq!(checked.verdict == Verdict::Robust, model.any.robust, "{name}: robust for any number");
+        let Some(violation) = checked.violation else {
+            assert_eq!(model.smallest, None, "{name}");
+            return;
+        };
+        let copies = violation.instance.counts();
+        assert!(violation.instance_minimal, "{name}: no smaller instance was excluded");
+        assert_eq!(model.smallest, Some(copies.iter().sum::<u32>()), "{name}: smallest instance");
+        let instance = with_copies(&program, copies);
+        assert_eq!(verdict(name, &instance), Verdict::NotRobust, "{name}: {copies:?}");
+    });
+}
+
+#[test]
+fn smaller_instances_are_robust() {
+    models().par_iter().for_each(|model| {
+        let Some(smallest) = model.smallest else { return };
+        let program = model.program(&model.any.threads);
+        let fixed = fixed_total(&program);
+        for total in fixed..smallest {
+            for copies in instances(&program, total - fixed) {
+                let instance = with_copies(&program, &copies);
+                if instance.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
+                    continue;
+                }
+                assert_eq!(verdict(&model.name, &instance), Verdict::Robust, "{}: {copies:?}", model.name);
+            }
+        }
+    });
+}
+
+/// A robust program needs no fence, one that is not needs some; robust for any number is robust for fixed ones.
+#[test]
+fn expectations_are_consistent() {
+    for model in models() {
+        let Model { name, fixed, any, smallest, fences, .. } = &model;
+        assert!(fixed.robust || !any.robust, "{name}");
+        assert_eq!(smallest.is_some(), !any.robust, "{name}: `smallest` belongs to programs that are not robust");
+        assert!(fences.is_none_or(|fences| (fences == 0) == fixed.robust), "{name}: fences");
+    }
+}
+
+/// Fenced models are the programs they repair plus fences.
+#[test]
+fn fences_repair() {
+    let models = models();
+    for fenced in &models {
+        let Some(original) = fenced.name.strip_suffix("-fenced") else { continue };
+        let original = models.iter().find(|model| model.name == original).expect("there is an unfenced model");
+        assert!(fenced.fixed.robust && !original.fixed.robust, "{}", fenced.name);
+        let count = |model: &Model| {
+            let program = model.program(&model.fixed.threads);
+            let actions = program.threads.iter().flat_map(|thread| &thread.instructions);
+            let (fences, others): (Vec<_>, Vec<_>) =
+                actions.partition(|instruction| instruction.action == palisade::program::Action::Fence);
+            (fences.len(), others.len())
+        };
+        let ((no_fence, before), (fences, after)) = (count(original), count(fenced));
+        assert_eq!((no_fence, before), (0, after), "{}", fenced.name);
+        if let Some(optimal) = original.fences {
+            assert!(fences as u32 >= optimal, "{}: fewer fences than the least number", fenced.name);
+        }
+    }
+}
+
+/// The table in the folder's README says what the headers say.
+#[test]
+fn the_table_is_current() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/README.md");
+    let readme = std::fs::read_to_string(folder).expect("the README can be read");
+    let rows: Vec<Vec<&str>> = readme
+        .lines()
+        .filter(|line| line.starts_with("| ["))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    let models = models();
+    assert_eq!(rows.len(), models.len(), "one row per model");
+    let word = |robust| if robust { "robust" } else { "not-robust" };
+    for model in &models {
+        let name = &model.name;
+        let link = format!("[{name}]({name}.pal)");
+        let row = rows.iter().find(|row| row[0] == link).unwrap_or_else(|| panic!("{name} has no row"));
+        let smallest = model.smallest.map_or("–".to_owned(), |smallest| smallest.to_string());
+        let fences = model.fences.map_or("–".to_owned(), |fences| fences.to_string());
+        assert_eq!(row[2..], [word(model.fixed.robust), word(model.any.robust), &smallest, &fences], "{name}");
+    }
+}
+
+/// The attacks that control flow leaves open are what a search has to decide: some robust models need one.
+#[test]
+fn some_proofs_need_a_search() {
+    let searched = |model: &Model| {
+        let program = model.program(&model.any.threads);
+        let checked = check(&program, &CheckOptions::default()).expect("models have no faults");
+        checked.attacks.iter().any(|report| report.outcome == Outcome::Infeasible)
+    };
+    let locks = ["test-and-set", "mcs-lock", "clh-lock", "cilk-the-fenced", "chase-lev-fenced", "treiber-stack"];
+    for model in models().iter().filter(|model| locks.contains(&model.name.as_str())) {
+        assert!(searched(model), "{}: control flow decides it", model.name);
+    }
+}

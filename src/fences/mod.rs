@@ -1,1 +1,40 @@
-//! Fences: involved labels, eliminating sets, the 0/1 program, cost functions.
+//! Fence insertion [ESOP13, §7]: the cheapest changes after which no attack is feasible.
+//!
+//! A fence at a label bears on an attack in one way only: while the attacker delays the attack's store it cannot pass the
+//! label. Before the store is issued, and for every helper, the program runs under SC, where fences do nothing. So the
+//! exploration under SC and the last phase are the same for all fence sets, and a set eliminates an attack exactly when
+//! every way of the delaying attacker from the store to a load from which the happens-before cycle closes passes a label
+//! of the set. The labels of one such way form a *row*: some change must touch it. A set that touches every row of every
+//! feasible attack is valid [ESOP13, Lemma 4, Theorem 7].
+//!
+//! * [`Measure`]: a change — a fence at a label, a store made a locked exchange, an existing fence kept;
+//! * `analysis`: one thread's attacks under candidate sets, by searches of the delaying phase that share all the rest;
+//! * `eliminating`: the irreducible eliminating sets of one attack, and its minimal rows;
+//! * `covering`: the 0/1 program (Eq. 14) over the rows, a maintained solver for it, and an exact proof of the optimum;
+//! * [`CostFunction`]: what a measure costs;
+//! * [`place`] and [`redundant`]: the results. Every set returned has been confirmed by a check of the changed program.
+
+mod analysis;
+mod catalogue;
+mod change;
+mod cost;
+mod covering;
+mod depth;
+mod eliminating;
+mod measure;
+mod obstacles;
+mod pattern;
+mod place;
+mod profile;
+mod progress;
+mod thread;
+
+pub use change::{fences_removed, with_measures};
+pub use cost::{Cost, CostError, CostFunction};
+pub use measure::Measure;
+pub use pattern::{Pattern, PatternError};
+pub use place::{
+    Elimination, FenceError, FenceOptions, Placement, Proof, Repair, Returning, place, redundant,
+};
+pub use profile::Profile;
+pub use progress::{Observer, Silent};

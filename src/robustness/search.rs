@@ -149,6 +149,7 @@ pub(crate) fn explore_sc(system: &mut System<'_>, budget: &Budget) -> Result<Exp
 }
 
 /// A start of the last phase.
+#[derive(Clone)]
 pub(crate) struct LoadStart {
     /// The delaying node it comes from.
     pub(crate) delayed: u32,

@@ -1,0 +1,235 @@
+//! Attacks of one thread under candidate sets of measures.
+//!
+//! What measures change is the delaying phase alone. It is explored anew for each candidate, with the forbidden labels
+//! as obstacles. Dropping nodes from an exploration made without obstacles would not do for any number of threads: there
+//! a configuration is left out when a larger one covers it, and the larger one may have been reached through forbidden
+//! labels only. The exploration under SC before it and everything known of the helpers' phase after it are shared.
+
+use super::catalogue::{Catalogue, MeasureSet};
+use super::obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stopped};
+use super::progress::Observer;
+use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, LazyNet, Visit};
+use crate::limits::Limits;
+use crate::program::{InstructionId, Thread, ThreadId};
+use crate::robustness::system::{Phase, System};
+use crate::robustness::{Attack, Fault, LoadStarts, ThreadSearch, mode_of};
+use rustc_hash::FxHashMap;
+
+/// Nodes of delaying phases kept for later candidates.
+const KEPT_NODES: usize = 500_000;
+
+/// The searches for the attacks of one thread.
+pub(super) struct Analysis<'a, 'p> {
+    thread: &'p Thread,
+    id: ThreadId,
+    catalogue: &'a Catalogue,
+    sc: &'a Exploration,
+    search: ThreadSearch<'p>,
+    flow: DelayFlow<'p>,
+    budget: Budget,
+    observer: &'a dyn Observer,
+    /// Configurations after ld_A from which success is known to be reachable, by control.
+    successful: FxHashMap<u32, Vec<Vec<Entry>>>,
+    /// Delaying phases of the store looked at last, by what was forbidden.
+    delaying: FxHashMap<Obstacles, Delaying>,
+    /// That store, and where its delaying starts.
+    store: Option<(InstructionId, Vec<Start>)>,
+    /// How many candidates were tried.
+    pub(super) candidates: usize,
+    /// How many of them needed a search.
+    pub(super) searches: usize,
+    /// Configurations explored.
+    pub(super) markings: usize,
+}
+
+/// A configuration in which delaying starts.
+struct Start {
+    control: u32,
+    entries: Vec<Entry>,
+    depth: u32,
+}
+
+/// A delaying phase explored.
+struct Delaying {
+    explored: Exploration,
+    starts: LoadStarts,
+}
+
+impl<'a, 'p> Analysis<'a, 'p> {
+    /// Searches for attacks of a thread, given the exploration under SC of a system.
+    pub(super) fn new(
+        system: &System<'p>,
+        sc: &'a Exploration,
+        id: ThreadId,
+        catalogue: &'a Catalogue,
+        limits: &Limits,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        let thread = system.program().thread(id);
+        Self {
+            thread,
+            id,
+            catalogue,
+            sc,
+            search: ThreadSearch::new(system.clone(), mode_of(system)),
+            flow: DelayFlow::of(thread),
+            budget: Budget { limits: limits.clone(), nodes: None },
+            observer,
+            successful: FxHashMap::default(),
+            delaying: FxHashMap::default(),
+            store: None,
+            candidates: 0,
+            searches: 0,
+            markings: 0,
+        }
+    }
+
+    /// Whether control flow alone shows that a set of measures eliminates an attack.
+    pub(super) fn is_cut(&self, attack: &Attack, set: &MeasureSet) -> bool {
+        !self.flow.leads(attack.store, attack.load, &self.catalogue.obstacles(self.thread, set))
+    }
+
+    /// Whether an attack stays feasible under a set of measures: then a row that the set does not touch.
+    pub(super) fn remaining(&mut self, attack: &Attack, set: &MeasureSet) -> Result<Option<MeasureSet>, Halt<Fault>> {
+        self.budget.limits.check().map_err(Halt::Stopped)?;
+        self.candidates += 1;
+        self.observer.candidate_tried();
+        self.succeeds(attack, set)
+    }
+
+    fn succeeds(&mut self, attack: &Attack, set: &MeasureSet) -> Result<Option<MeasureSet>, Halt<Fault>> {
+        let obstacles = self.catalogue.obstacles(self.thread, set);
+        if !self.flow.leads(attack.store, attack.load, &obstacles) {
+            return Ok(None);
+        }
+        self.searches += 1;
+        self.delay(attack.store, &obstacles)?;
+        let delaying = &self.delaying[&obstacles];
+        let starts = delaying.starts.get(&attack.load).cloned().unwrap_or_default();
+        let before = self.search.helped.len();
+        let success = self.search.help(starts, &mut self.successful, &self.budget)?;
+        self.markings += self.search.helped.len() - before;
+        match success {
+            None => {
+                self.search.helped.settle();
+                Ok(None)
+            }
+            Some(found) => {
+                self.search.remember_success(found.success, &mut self.successful);
+                self.search.helped.forget_unsettled();
+                let explored = &self.delaying[&obstacles].explored;
+                row(&mut self.search.system, self.catalogue, explored, attack.store, found.delayed, &obstacles)
+                    .map(Some)
+                    .map_err(Halt::Fault)
+            }
+        }
+    }
+
+    /// A row of an attack none of whose measures can be left out: first found, then made shorter.
+    pub(super) fn shortened(&mut self, attack: &Attack, mut row: MeasureSet) -> Result<MeasureSet, Halt<Fault>> {
+        let everything = self.catalogue.everything();
+        for measure in row.ones().collect::<Vec<_>>() {
+            if !row.contains(measure) {
+                continue;
+            }
+            let mut allowed = row.clone();
+            allowed.set(measure, false);
+            let mut others = everything.clone();
+            others.difference_with(&allowed);
+            if let Some(shorter) = self.succeeds(attack, &others)? {
+                row = shorter;
+            }
+        }
+        Ok(row)
+    }
+
+    /// Explores the delaying phase of a store, unless it is at hand.
+    fn delay(&mut self, store: InstructionId, obstacles: &Obstacles) -> Result<(), Halt<Fault>> {
+        if self.store.as_ref().is_none_or(|(known, _)| *known != store) {
+            self.delaying.clear();
+            self.store = Some((store, self.starts(store)?));
+        }
+        if self.delaying.contains_key(obstacles) {
+            return Ok(());
+        }
+        let kept: usize = self.delaying.values().map(|delaying| delaying.explored.len()).sum();
+        if kept > KEPT_NODES {
+            self.delaying.clear();
+        }
+        let mut explored = Exploration::new(mode_of(&self.search.system));
+        if !obstacles.instructions.contains(store.index()) {
+            for start in &self.store.as_ref().expect("set above").1 {
+                let label = attacker_label(&self.search.system, start.control);
+                if label.is_some_and(|label| !obstacles.labels.contains(label.index())) {
+                    explored.add_root(start.control, &start.entries, start.depth);
+                }
+            }
+        }
+        let mut net = Obstructed { system: &mut self.search.system, obstacles };
+        explored.run(&mut net, &self.budget, |_, _, _| Visit::Expand)?;
+        self.markings += explored.len();
+        let starts = self.search.load_starts(&explored)?;
+        self.delaying.insert(obstacles.clone(), Delaying { explored, starts });
+        Ok(())
+    }
+
+    /// Where the delaying of a store starts.
+    fn starts(&mut self, store: InstructionId) -> Result<Vec<Start>, Halt<Fault>> {
+        let mut starts = Vec::new();
+        for node in self.sc.maximal() {
+            let roots = self
+                .search
+                .system
+                .delay_starts(self.sc.control(node), self.sc.entries(node), self.id, store)
+                .map_err(Halt::Fault)?;
+            let depth = self.sc.depth(node) + 1;
+            starts.extend(roots.into_iter().map(|root| Start { control: root.control, entries: root.entries, depth }));
+        }
+        Ok(starts)
+    }
+}
+
+/// The measures that would stop the attacker on its way from a store to a delaying node.
+///
+/// With ω the way is one of many that the node stands for: those repeat parts of it, and meet the same labels.
+fn row(
+    system: &mut System<'_>,
+    catalogue: &Catalogue,
+    explored: &Exploration,
+    store: InstructionId,
+    node: u32,
+    obstacles: &Obstacles,
+) -> Result<MeasureSet, Fault> {
+    let mut row = catalogue.nothing();
+    row.extend(catalogue.measure_of(store));
+    let path = explored.path(node);
+    for node in &path {
+        let label = attacker_label(system, explored.control(*node));
+        row.extend(label.and_then(|label| catalogue.fence_at(label)));
+    }
+    if catalogue.forbids_instructions() {
+        let mut steps = Vec::new();
+        for pair in path.windows(2) {
+            let (before, after) = (explored.control(pair[0]), explored.control(pair[1]));
+            if attacker_of(system, before) == attacker_of(system, after) {
+                continue;
+            }
+            steps.clear();
+            system.steps(before, explored.entries(pair[0]), &mut steps)?;
+            // Where several instructions lead there, one that no measure forbids will do.
+            let measures = steps
+                .iter()
+                .filter(|step| step.take.is_none() && step.control == after && !is_stopped(system, obstacles, step))
+                .map(|step| catalogue.measure_of(system.instruction_of(step.label).1));
+            row.extend(measures.min().expect("the attacker moved by one of its steps"));
+        }
+    }
+    Ok(row)
+}
+
+fn attacker_of(system: &System<'_>, control: u32) -> Option<u32> {
+    match system.control(control).phase {
+        Phase::Delayed(number) => Some(number),
+        _ => None,
+    }
+}

@@ -1,0 +1,367 @@
+//! Optimal fence sets for a program, and the fences it can do without.
+
+use super::analysis::Analysis;
+use super::catalogue::Catalogue;
+use super::change::{fences_removed, with_measures};
+use super::cost::{Cost, CostError, CostFunction};
+use super::measure::Measure;
+use super::obstacles::DelayFlow;
+use super::pattern::{Pattern, PatternError};
+use super::progress::Observer;
+use super::thread::{ThreadPlan, Wish};
+use crate::coverability::lazy::{Budget, Halt};
+use crate::limits::{Limits, StopReason};
+use crate::program::{Action, Copies, Program, ThreadId};
+use crate::robustness::system::{Growth, System};
+use crate::robustness::{Attack, CheckOptions, Fault, Outcome, Verdict, attacks, check, explore_sc, is_pruned};
+use fixedbitset::FixedBitSet;
+use rayon::prelude::*;
+use thiserror::Error;
+
+/// What to place, and how.
+#[derive(Clone, Debug)]
+pub struct FenceOptions {
+    /// What fences cost.
+    pub cost: CostFunction,
+    /// Also offer to make stores locked exchanges, at so many times the cost of a fence at the store's label.
+    pub exchange: Option<Cost>,
+    /// Labels that may be changed; all of them when empty.
+    pub only: Vec<Pattern>,
+    /// Labels that may not.
+    pub never: Vec<Pattern>,
+    /// Collect all optima, at most so many; 0 for one.
+    pub alternatives: usize,
+    /// Distinct values of a register or an address admitted in a program without a domain.
+    pub values: usize,
+    /// Time, memory, interruption.
+    pub limits: Limits,
+}
+
+impl Default for FenceOptions {
+    fn default() -> Self {
+        Self {
+            cost: CostFunction::Annotated,
+            exchange: None,
+            only: Vec::new(),
+            never: Vec::new(),
+            alternatives: 0,
+            values: CheckOptions::default().values,
+            limits: Limits::none(),
+        }
+    }
+}
+
+/// Why fences cannot be computed: the input is at fault.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FenceError {
+    /// A reachable step of the program has no meaning, or values grow.
+    #[error("the program has a step without meaning")]
+    Fault(Fault),
+    /// A cost cannot be used.
+    #[error(transparent)]
+    Cost(#[from] CostError),
+    /// A pattern names nothing.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+}
+
+/// Whether a program can be repaired.
+#[derive(Debug)]
+pub enum Repair {
+    /// It can, by these measures (none, when it is robust).
+    Valid(Box<Placement>),
+    /// It cannot under the restrictions: this attack stays feasible whatever is changed.
+    Impossible(Attack),
+    /// A limit was reached before a valid set was known.
+    Unknown(StopReason),
+}
+
+/// A valid set of measures.
+#[derive(Clone, Debug)]
+pub struct Placement {
+    /// The measures, in program order, each with its cost.
+    pub measures: Vec<(Measure, Cost)>,
+    /// What they cost together.
+    pub cost: Cost,
+    /// Why the set is a cheapest one; none when it is merely the best that was found before a limit was reached.
+    pub proof: Option<Proof>,
+    /// Which limit that was.
+    pub stop: Option<StopReason>,
+    /// For each measure, an attack that comes back when it alone is left out; for some unknown when the set is not optimal.
+    pub returning: Vec<Returning>,
+    /// Every attack with its outcome before the repair.
+    pub attacks: Vec<(Attack, Outcome)>,
+    /// What eliminates each feasible attack.
+    pub eliminations: Vec<Elimination>,
+    /// All optimal sets, when asked for.
+    pub alternatives: Vec<Vec<Measure>>,
+    /// Whether these are all.
+    pub alternatives_complete: bool,
+    /// Whether a check of the changed program has shown it robust.
+    pub confirmed: bool,
+    /// Candidate sets tried.
+    pub candidates: usize,
+    /// Those that needed a search.
+    pub searches: usize,
+    /// Configurations explored.
+    pub markings: usize,
+}
+
+/// Why no cheaper set is valid.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// The lower bound: what these weights sum to. A valid set must contain one measure of each row; and the rows that
+    /// contain any one measure weigh no more together than it costs.
+    pub bound: Cost,
+    /// Rows, each with an attack that needs one of its measures, and its weight.
+    pub weights: Vec<(Attack, Vec<Measure>, Cost)>,
+    /// Branchings of the exact search that shows the set optimal; where the bound is the cost, it had nothing to do.
+    pub branchings: u64,
+}
+
+/// An attack that a measure keeps away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Returning {
+    /// The measure.
+    pub measure: Measure,
+    /// The attack that is feasible when it alone is left out.
+    pub attack: Attack,
+}
+
+/// What eliminates one attack.
+#[derive(Clone, Debug)]
+pub struct Elimination {
+    /// The attack.
+    pub attack: Attack,
+    /// Its irreducible eliminating sets, smallest first.
+    pub sets: Vec<Vec<Measure>>,
+    /// Whether these are all.
+    pub complete: bool,
+}
+
+/// Finds a cheapest set of measures that makes a program robust, for the numbers of copies it declares. The set is
+/// confirmed by a check of the changed program.
+pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer) -> Result<Repair, FenceError> {
+    options.only.iter().chain(&options.never).try_for_each(|pattern| pattern.check(program))?;
+    let all = attacks(program);
+    let open: Vec<Attack> = all.iter().copied().filter(|attack| !is_pruned(program, attack)).collect();
+    let catalogues = catalogues(program, &open, options)?;
+    let wish = Wish { alternatives: options.alternatives, let_be: false };
+    let plans = plan(program, &open, &catalogues, wish, options, observer).map_err(FenceError::Fault)?;
+    if let Some(attack) = plans.iter().find_map(|plan| plan.impossible) {
+        return Ok(Repair::Impossible(attack));
+    }
+    let Some(mut placement) = combine(&all, &open, &plans, &catalogues, options.alternatives) else {
+        let reason = plans.iter().find_map(|plan| plan.stop).unwrap_or(StopReason::Inconclusive);
+        return Ok(Repair::Unknown(reason));
+    };
+    let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
+    let verdict = confirm(&with_measures(program, &measures), options)?;
+    assert_ne!(verdict, Verdict::NotRobust, "a set that eliminates all attacks repairs a program [ESOP13, Theorem 7]");
+    placement.confirmed = verdict == Verdict::Robust;
+    Ok(Repair::Valid(Box::new(placement)))
+}
+
+/// The fences a program has that it can do without. With all of them, some attacks may be feasible: these are let be; the
+/// others must stay infeasible. The placement returned consists of the fences to keep.
+pub fn redundant(program: &Program, options: &FenceOptions, observer: &dyn Observer) -> Result<Option<Placement>, FenceError> {
+    let mut catalogues: Vec<Catalogue> = program.threads.iter().map(|_| Catalogue::default()).collect();
+    let mut fences = Vec::new();
+    for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
+        for (fence, instruction) in thread.instruction_ids() {
+            if instruction.action == Action::Fence {
+                catalogues[id.index()].offer(Measure::Kept { thread: id, fence }, Cost::one());
+                fences.push((id, fence));
+            }
+        }
+    }
+    let bare = fences_removed(program, fences.iter().copied());
+    let all = attacks(&bare);
+    // Attacks of threads without fences are what they were.
+    let open: Vec<Attack> = all
+        .iter()
+        .copied()
+        .filter(|attack| catalogues[attack.thread.index()].len() > 0 && !is_pruned(&bare, attack))
+        .collect();
+    let wish = Wish { alternatives: options.alternatives, let_be: true };
+    let plans = plan(&bare, &open, &catalogues, wish, options, observer).map_err(FenceError::Fault)?;
+    let Some(mut placement) = combine(&all, &open, &plans, &catalogues, options.alternatives) else { return Ok(None) };
+    let kept = |thread, fence| {
+        placement.measures.iter().any(|(measure, _)| *measure == Measure::Kept { thread, fence })
+    };
+    let removed = fences.iter().copied().filter(|(thread, fence)| !kept(*thread, *fence));
+    placement.confirmed = confirm(&fences_removed(program, removed), options)? == Verdict::Robust;
+    Ok(Some(placement))
+}
+
+/// Offers, for each thread, the measures that bear on some attack and are permitted.
+fn catalogues(program: &Program, open: &[Attack], options: &FenceOptions) -> Result<Vec<Catalogue>, FenceError> {
+    let permitted = |measure: Measure| {
+        let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(program, measure));
+        (options.only.is_empty() || named(&options.only)) && !named(&options.never)
+    };
+    let mut catalogues = Vec::new();
+    for (id, thread) in program.thread_ids() {
+        let flow = DelayFlow::of(thread);
+        let mut involved = FixedBitSet::with_capacity(thread.labels.len());
+        let mut stores = FixedBitSet::with_capacity(thread.instructions.len());
+        for attack in open.iter().filter(|attack| attack.thread == id) {
+            involved.union_with(&flow.involved(attack.store, attack.load));
+            stores.insert(attack.store.index());
+        }
+        let fence_cost = options.cost.of_thread(program, id);
+        let mut catalogue = Catalogue::default();
+        for (label, _) in thread.labels.iter().enumerate().filter(|(label, _)| involved.contains(*label)) {
+            let label = crate::program::LabelId::from_index(label);
+            let measure = Measure::Fence { thread: id, label };
+            if permitted(measure) {
+                catalogue.offer(measure, fence_cost(label)?);
+            }
+        }
+        if let Some(factor) = &options.exchange {
+            for (store, instruction) in thread.instruction_ids() {
+                let bears = stores.contains(store.index()) || involved.contains(instruction.source.index());
+                let measure = Measure::Exchange { thread: id, store };
+                if matches!(instruction.action, Action::Store { .. }) && bears && permitted(measure) {
+                    catalogue.offer(measure, fence_cost(instruction.source)?.times(factor));
+                }
+            }
+        }
+        catalogues.push(catalogue);
+    }
+    Ok(catalogues)
+}
+
+/// Chooses for every thread; threads do not depend on each other's measures.
+fn plan(
+    program: &Program,
+    open: &[Attack],
+    catalogues: &[Catalogue],
+    wish: Wish,
+    options: &FenceOptions,
+    observer: &dyn Observer,
+) -> Result<Vec<ThreadPlan>, Fault> {
+    observer.attacks_found(open.len());
+    let groups: Vec<&[Attack]> = open.chunk_by(|a, b| a.thread == b.thread).collect();
+    if groups.is_empty() {
+        return Ok(Vec::new());
+    }
+    let thread_of = |group: &[Attack]| group[0].thread;
+    let mut system = System::new(program, Growth::Fault(options.values));
+    let budget = Budget { limits: options.limits.clone(), nodes: None };
+    let sc = match explore_sc(&mut system, &budget) {
+        Ok(sc) => sc,
+        Err(Halt::Fault(fault)) => return Err(fault),
+        Err(halt) => {
+            let reason = match halt {
+                Halt::Stopped(reason) => reason,
+                _ => StopReason::Inconclusive,
+            };
+            return Ok(groups
+                .iter()
+                .map(|group| {
+                    let id = thread_of(group);
+                    ThreadPlan::stopped(group, program.thread(id), &catalogues[id.index()], reason)
+                })
+                .collect());
+        }
+    };
+    groups
+        .par_iter()
+        .map(|group| {
+            let id: ThreadId = thread_of(group);
+            let catalogue = &catalogues[id.index()];
+            let mut analysis = Analysis::new(&system, &sc, id, catalogue, &options.limits, observer);
+            ThreadPlan::choose(&mut analysis, group, program.thread(id), catalogue, wish, &options.limits, observer)
+        })
+        .collect()
+}
+
+/// The choices of all threads together; none when one of them has none.
+fn combine(
+    all: &[Attack],
+    open: &[Attack],
+    plans: &[ThreadPlan],
+    catalogues: &[Catalogue],
+    alternatives: usize,
+) -> Option<Placement> {
+    let mut outcomes: Vec<(Attack, Outcome)> = all
+        .iter()
+        .filter(|attack| open.binary_search(attack).is_err())
+        .map(|attack| (*attack, Outcome::Pruned))
+        .collect();
+    let mut placement = Placement {
+        measures: Vec::new(),
+        cost: Cost::zero(),
+        proof: Some(Proof { bound: Cost::zero(), weights: Vec::new(), branchings: 0 }),
+        stop: None,
+        returning: Vec::new(),
+        attacks: Vec::new(),
+        eliminations: Vec::new(),
+        alternatives: vec![Vec::new()],
+        alternatives_complete: true,
+        confirmed: false,
+        candidates: 0,
+        searches: 0,
+        markings: 0,
+    };
+    for plan in plans {
+        let thread = plan.outcomes[0].0.thread;
+        let catalogue = &catalogues[thread.index()];
+        let chosen = plan.chosen.as_ref()?;
+        outcomes.extend(&plan.outcomes);
+        placement.measures.extend(
+            chosen.ones().flat_map(|measure| {
+                let set = catalogue.set([measure]);
+                catalogue.measures(&set).into_iter().map(move |measure| (measure, catalogue.cost(&set)))
+            }),
+        );
+        placement.returning.extend(chosen.ones().filter_map(|measure| {
+            let mut without = chosen.clone();
+            without.set(measure, false);
+            let (attack, _) = plan.rows.iter().find(|(_, row)| row.is_disjoint(&without))?;
+            Some(Returning { measure: catalogue.measures(&catalogue.set([measure]))[0], attack: *attack })
+        }));
+        placement.eliminations.extend(plan.eliminations.iter().map(|(attack, known)| Elimination {
+            attack: *attack,
+            sets: known.sets.iter().map(|set| catalogue.measures(set)).collect(),
+            complete: known.complete,
+        }));
+        match (&plan.cheapest, &mut placement.proof) {
+            (Some(cheapest), Some(proof)) => {
+                proof.branchings += cheapest.branchings;
+                for (row, weight) in &cheapest.weights {
+                    let (attack, row) = &plan.rows[*row];
+                    proof.weights.push((*attack, catalogue.measures(row), weight.clone()));
+                }
+            }
+            _ => placement.proof = None,
+        }
+        placement.stop = placement.stop.or(plan.stop);
+        let choices: Vec<Vec<Measure>> = plan.alternatives.iter().map(|set| catalogue.measures(set)).collect();
+        placement.alternatives_complete &= plan.alternatives_complete
+            && placement.alternatives.len().saturating_mul(choices.len()) <= alternatives.max(1);
+        placement.alternatives = placement
+            .alternatives
+            .iter()
+            .flat_map(|others| choices.iter().map(move |choice| [others.as_slice(), choice].concat()))
+            .take(alternatives)
+            .collect();
+        placement.candidates += plan.candidates;
+        placement.searches += plan.searches;
+        placement.markings += plan.markings;
+    }
+    outcomes.sort_by_key(|(attack, _)| *attack);
+    placement.attacks = outcomes;
+    placement.cost = placement.measures.iter().map(|(_, cost)| cost.clone()).sum();
+    if let Some(proof) = &mut placement.proof {
+        proof.bound = proof.weights.iter().map(|(_, _, weight)| weight.clone()).sum();
+    }
+    Some(placement)
+}
+
+/// The verdict on a changed program.
+fn confirm(changed: &Program, options: &FenceOptions) -> Result<Verdict, FenceError> {
+    let options = CheckOptions { all: false, prune: true, values: options.values, limits: options.limits.clone() };
+    Ok(check(changed, &options).map_err(FenceError::Fault)?.verdict)
+}

@@ -1,0 +1,270 @@
+//! The choice for one thread: its attacks one by one, their rows, the cheapest set.
+
+use super::analysis::Analysis;
+use super::catalogue::{Catalogue, MeasureSet};
+use super::covering::{Cheapest, all_cheapest, cheapest};
+use super::eliminating::{EliminatingSets, eliminating_sets};
+use super::obstacles::DelayFlow;
+use super::progress::Observer;
+use crate::coverability::lazy::Halt;
+use crate::limits::{Limits, StopReason};
+use crate::program::Thread;
+use crate::robustness::{Attack, Fault, Outcome};
+
+/// What the choice is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wish {
+    /// All optima, at most so many; 0 for one.
+    pub(super) alternatives: usize,
+    /// Whether attacks that the whole catalogue does not eliminate are let be.
+    pub(super) let_be: bool,
+}
+
+/// What was found for one thread.
+pub(super) struct ThreadPlan {
+    /// Each attack with its outcome without any measure.
+    pub(super) outcomes: Vec<(Attack, Outcome)>,
+    /// The feasible attacks to eliminate, and what eliminates them.
+    pub(super) eliminations: Vec<(Attack, EliminatingSets)>,
+    /// A set that eliminates them all; none when that is not known of any set on offer.
+    pub(super) chosen: Option<MeasureSet>,
+    /// An attack that the whole catalogue does not eliminate.
+    pub(super) impossible: Option<Attack>,
+    /// The rows of all attacks, with the first attack that has each.
+    pub(super) rows: Vec<(Attack, MeasureSet)>,
+    /// The proof that the choice is optimal.
+    pub(super) cheapest: Option<Cheapest>,
+    /// The optima asked for.
+    pub(super) alternatives: Vec<MeasureSet>,
+    /// Whether these are all.
+    pub(super) alternatives_complete: bool,
+    /// Why the work was left unfinished.
+    pub(super) stop: Option<StopReason>,
+    pub(super) candidates: usize,
+    pub(super) searches: usize,
+    pub(super) markings: usize,
+}
+
+/// Minimal sets per attack that are enumerated before the rows alone have to do.
+const MINIMAL_SETS: usize = 400;
+
+impl ThreadPlan {
+    /// Nothing known yet of the attacks.
+    fn new(attacks: &[Attack]) -> Self {
+        Self {
+            outcomes: attacks.iter().map(|attack| (*attack, Outcome::Unknown)).collect(),
+            eliminations: Vec::new(),
+            chosen: None,
+            impossible: None,
+            rows: Vec::new(),
+            cheapest: None,
+            alternatives: Vec::new(),
+            alternatives_complete: false,
+            stop: None,
+            candidates: 0,
+            searches: 0,
+            markings: 0,
+        }
+    }
+
+    /// The plan of a thread none of whose attacks could be decided.
+    pub(super) fn stopped(attacks: &[Attack], thread: &Thread, catalogue: &Catalogue, reason: StopReason) -> Self {
+        let mut plan = Self::new(attacks);
+        plan.stop = Some(reason);
+        plan.chosen = plan.set_without_search(thread, catalogue, None);
+        plan
+    }
+
+    /// Chooses for a thread.
+    pub(super) fn choose(
+        analysis: &mut Analysis<'_, '_>,
+        attacks: &[Attack],
+        thread: &Thread,
+        catalogue: &Catalogue,
+        wish: Wish,
+        limits: &Limits,
+        observer: &dyn Observer,
+    ) -> Result<Self, Fault> {
+        let mut plan = Self::new(attacks);
+        let finished = plan
+            .decide(analysis, catalogue, wish, observer)
+            .and_then(|()| plan.optimize(analysis, catalogue, wish, limits));
+        (plan.candidates, plan.searches, plan.markings) = (analysis.candidates, analysis.searches, analysis.markings);
+        match finished {
+            Ok(()) => {}
+            Err(Halt::Fault(fault)) => return Err(fault),
+            Err(halt) => {
+                plan.stop = Some(match halt {
+                    Halt::Stopped(reason) => reason,
+                    _ => StopReason::Inconclusive,
+                });
+                let best = plan.chosen.take();
+                plan.chosen = plan.set_without_search(thread, catalogue, best);
+            }
+        }
+        if let Some(chosen) = &plan.chosen {
+            observer.thread_settled(&catalogue.cost(chosen));
+        }
+        Ok(plan)
+    }
+
+    /// Decides each attack, and finds what eliminates the feasible ones.
+    fn decide(
+        &mut self,
+        analysis: &mut Analysis<'_, '_>,
+        catalogue: &Catalogue,
+        wish: Wish,
+        observer: &dyn Observer,
+    ) -> Result<(), Halt<Fault>> {
+        for index in 0..self.outcomes.len() {
+            let attack = self.outcomes[index].0;
+            let first = analysis.remaining(&attack, &catalogue.nothing())?;
+            self.outcomes[index].1 = if first.is_some() { Outcome::Feasible } else { Outcome::Infeasible };
+            if let Some(first) = first {
+                if analysis.remaining(&attack, &catalogue.everything())?.is_none() {
+                    let first = analysis.shortened(&attack, first)?;
+                    let sets = eliminating_sets(first, MINIMAL_SETS, |set| {
+                        match analysis.remaining(&attack, set)? {
+                            Some(row) => analysis.shortened(&attack, row).map(Some),
+                            None => Ok(None),
+                        }
+                    })?;
+                    self.eliminations.push((attack, sets));
+                } else if !wish.let_be {
+                    self.impossible = self.impossible.or(Some(attack));
+                }
+            }
+            observer.attack_decided();
+        }
+        Ok(())
+    }
+
+    /// Chooses the cheapest set; attacks whose rows may be incomplete add those that a candidate leaves open.
+    fn optimize(
+        &mut self,
+        analysis: &mut Analysis<'_, '_>,
+        catalogue: &Catalogue,
+        wish: Wish,
+        limits: &Limits,
+    ) -> Result<(), Halt<Fault>> {
+        if self.impossible.is_some() {
+            return Ok(());
+        }
+        loop {
+            self.collect_rows();
+            let rows: Vec<MeasureSet> = self.rows.iter().map(|(_, row)| row.clone()).collect();
+            let found = cheapest(&rows, catalogue.costs(), limits).map_err(|(reason, set)| {
+                self.chosen = Some(set);
+                Halt::Stopped(reason)
+            })?;
+            let mut candidates = vec![found.set.clone()];
+            self.alternatives_complete = true;
+            if wish.alternatives > 0 {
+                (candidates, self.alternatives_complete) =
+                    all_cheapest(&rows, catalogue.costs(), &found.set, wish.alternatives, limits)
+                        .map_err(Halt::Stopped)?;
+            }
+            if !self.add_rows_left_open(analysis, &candidates)? {
+                self.chosen = Some(found.set.clone());
+                self.cheapest = Some(found);
+                self.alternatives = candidates;
+                return Ok(());
+            }
+        }
+    }
+
+    /// Asks whether candidates eliminate the attacks whose rows may be incomplete; adds the rows they leave open.
+    fn add_rows_left_open(
+        &mut self,
+        analysis: &mut Analysis<'_, '_>,
+        candidates: &[MeasureSet],
+    ) -> Result<bool, Halt<Fault>> {
+        let mut grew = false;
+        for (attack, known) in self.eliminations.iter_mut().filter(|(_, known)| !known.complete) {
+            for candidate in candidates {
+                if known.rows.iter().any(|row| row.is_disjoint(candidate))
+                    || known.sets.iter().any(|set| set.is_subset(candidate))
+                {
+                    continue;
+                }
+                if let Some(row) = analysis.remaining(attack, candidate)? {
+                    let row = analysis.shortened(attack, row)?;
+                    known.rows.push(row);
+                    grew = true;
+                }
+            }
+        }
+        Ok(grew)
+    }
+
+    /// The minimal rows of all attacks, each once.
+    fn collect_rows(&mut self) {
+        let all: Vec<(Attack, &MeasureSet)> = self
+            .eliminations
+            .iter()
+            .flat_map(|(attack, known)| known.rows.iter().map(|row| (*attack, row)))
+            .collect();
+        let mut rows: Vec<(Attack, MeasureSet)> = Vec::new();
+        for (index, (attack, row)) in all.iter().enumerate() {
+            let is_implied = all.iter().enumerate().any(|(other, (_, smaller))| {
+                smaller.is_subset(row) && (smaller != row || other < index)
+            });
+            if !is_implied {
+                rows.push((*attack, (*row).clone()));
+            }
+        }
+        self.rows = rows;
+    }
+
+    /// A set known to eliminate every attack not known infeasible, by control flow or by sets already found: starting from
+    /// `start`, measures are added attack by attack, then left out again where they are not needed.
+    fn set_without_search(
+        &self,
+        thread: &Thread,
+        catalogue: &Catalogue,
+        start: Option<MeasureSet>,
+    ) -> Option<MeasureSet> {
+        let flow = DelayFlow::of(thread);
+        let known = |attack: &Attack| {
+            self.eliminations.iter().find(|(other, _)| other == attack).map_or(&[][..], |(_, known)| &known.sets)
+        };
+        let eliminates = |attack: &Attack, set: &MeasureSet| {
+            known(attack).iter().any(|smaller| smaller.is_subset(set))
+                || !flow.leads(attack.store, attack.load, &catalogue.obstacles(thread, set))
+        };
+        let open: Vec<Attack> = self
+            .outcomes
+            .iter()
+            .filter(|(_, outcome)| *outcome != Outcome::Infeasible)
+            .map(|(attack, _)| *attack)
+            .collect();
+        let mut chosen = start.unwrap_or_else(|| catalogue.nothing());
+        for attack in &open {
+            if eliminates(attack, &chosen) {
+                continue;
+            }
+            let singles = (0..catalogue.len()).map(|measure| catalogue.set([measure]));
+            let best = known(attack)
+                .iter()
+                .cloned()
+                .chain(singles)
+                .map(|set| &chosen | &set)
+                .filter(|set| eliminates(attack, set))
+                .min_by_key(|set| catalogue.cost(set));
+            chosen = best.unwrap_or_else(|| catalogue.everything());
+            if !eliminates(attack, &chosen) {
+                return None;
+            }
+        }
+        let mut dearest_first: Vec<usize> = chosen.ones().collect();
+        dearest_first.sort_by(|a, b| catalogue.costs()[*b].cmp(&catalogue.costs()[*a]));
+        for measure in dearest_first {
+            let mut fewer = chosen.clone();
+            fewer.set(measure, false);
+            if open.iter().all(|attack| eliminates(attack, &fewer)) {
+                chosen = fewer;
+            }
+        }
+        Some(chosen)
+    }
+}

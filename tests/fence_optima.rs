@@ -1,0 +1,154 @@
+//! Fence placement agrees with exhaustive search: every subset of labels, each tried by a check of the changed program.
+
+use palisade::fences::{Cost, CostFunction, FenceOptions, Measure, Profile, Repair, Silent, place, with_measures};
+use palisade::program::{Action, Copies, LabelId, Program};
+use palisade::robustness::{CheckOptions, Verdict, check};
+use palisade::semantics::random::{Randomness, Shape, program};
+
+/// Measures tried exhaustively at most.
+const LARGEST: usize = 7;
+
+fn verdict(program: &Program) -> Option<Verdict> {
+    let options = CheckOptions { values: 12, ..CheckOptions::default() };
+    check(program, &options).ok().map(|checked| checked.verdict)
+}
+
+/// Every fence, and with `exchanges` every locked store, at all labels with instructions of threads that run.
+fn all_measures(program: &Program, exchanges: bool) -> Vec<Measure> {
+    let mut measures = Vec::new();
+    for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
+        let by_label = thread.instructions_by_label();
+        for (label, instructions) in by_label.iter().enumerate() {
+            if !instructions.is_empty() {
+                measures.push(Measure::Fence { thread: id, label: LabelId::from_index(label) });
+            }
+        }
+        for (store, instruction) in thread.instruction_ids() {
+            if exchanges && matches!(instruction.action, Action::Store { .. }) {
+                measures.push(Measure::Exchange { thread: id, store });
+            }
+        }
+    }
+    measures
+}
+
+/// Random costs for all labels, as a profile.
+fn random_profile(program: &Program, random: &mut Randomness) -> Profile {
+    let mut text = String::from("thread,label,cost\n");
+    for thread in &program.threads {
+        for label in &thread.labels {
+            text += &format!("{},{},{}.{}\n", thread.name, label.name, 1 + random.below(4), random.below(100));
+        }
+    }
+    Profile::read(&text, program).expect("the profile is well formed")
+}
+
+/// Compares the optimum of a program with exhaustive search; whether it was feasible and the program not robust.
+fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> bool {
+    let measures = all_measures(program, exchange.is_some());
+    if measures.len() > LARGEST {
+        return false;
+    }
+    let options = FenceOptions {
+        cost: cost.clone(),
+        exchange: exchange.cloned(),
+        alternatives: 1000,
+        values: 12,
+        ..FenceOptions::default()
+    };
+    let Ok(Repair::Valid(placement)) = place(program, &options, &Silent) else { return false };
+    assert!(placement.confirmed && placement.proof.is_some());
+    let cost_of = |measure: Measure| -> Cost {
+        let thread = program.thread(measure.thread());
+        let fence = match cost {
+            CostFunction::Profile(profile) => {
+                profile.cost(measure.thread(), measure.label(program)).expect("all labels have costs").clone()
+            }
+            _ => Cost::one(),
+        };
+        let _ = thread;
+        match measure {
+            Measure::Exchange { .. } => fence.times(exchange.expect("exchanges are on offer")),
+            _ => fence,
+        }
+    };
+    let mut least: Option<Cost> = None;
+    let mut optima: Vec<Vec<Measure>> = Vec::new();
+    for bits in 0..1usize << measures.len() {
+        let chosen: Vec<Measure> =
+            (0..measures.len()).filter(|bit| bits >> bit & 1 == 1).map(|bit| measures[bit]).collect();
+        let cost: Cost = chosen.iter().map(|measure| cost_of(*measure)).sum();
+        if least.as_ref().is_some_and(|least| cost > *least) {
+            continue;
+        }
+        if verdict(&with_measures(program, &chosen)) == Some(Verdict::Robust) {
+            if least.as_ref() != Some(&cost) {
+                optima.clear();
+                least = Some(cost);
+            }
+            optima.push(chosen);
+        }
+    }
+    assert_eq!(Some(&placement.cost), least.as_ref(), "{program:#?}");
+    assert!(placement.alternatives_complete);
+    let mut alternatives = placement.alternatives.clone();
+    alternatives.iter_mut().for_each(|set| set.sort());
+    alternatives.sort();
+    optima.iter_mut().for_each(|set| set.sort());
+    optima.sort();
+    assert_eq!(alternatives, optima);
+    // Irreducible: the attack said to return makes the program not robust.
+    assert_eq!(placement.returning.len(), placement.measures.len());
+    for returning in &placement.returning {
+        let rest: Vec<Measure> =
+            placement.measures.iter().map(|(measure, _)| *measure).filter(|other| *other != returning.measure).collect();
+        let changed = with_measures(program, &rest);
+        let all = CheckOptions { all: true, ..CheckOptions::default() };
+        let checked = check(&changed, &all).expect("the changed program has a meaning");
+        assert_eq!(checked.verdict, Verdict::NotRobust);
+        assert!(checked.attacks.iter().any(|report| {
+            report.attack == returning.attack && report.outcome == palisade::robustness::Outcome::Feasible
+        }));
+    }
+    let bound = &placement.proof.as_ref().expect("there is a proof").bound;
+    assert!(*bound <= placement.cost);
+    !placement.measures.is_empty()
+}
+
+fn compare_random(seeds: std::ops::Range<u64>, shape: &Shape, change: impl Fn(&mut Program, &mut Randomness)) -> usize {
+    let mut compared = 0;
+    for seed in seeds {
+        let mut random = Randomness::new(seed ^ 0xfe);
+        let mut program = program(seed, shape);
+        change(&mut program, &mut random);
+        let cost = if random.percent(50) {
+            CostFunction::Uniform
+        } else {
+            CostFunction::Profile(random_profile(&program, &mut random))
+        };
+        let half = "0.5".parse().expect("a cost");
+        let exchange = random.percent(40).then_some(&half);
+        compared += usize::from(compare(&program, &cost, exchange));
+    }
+    compared
+}
+
+#[test]
+fn random_programs_with_fixed_copies() {
+    let shape = Shape { sections: 8, rmws: 5, fences: 3, total_labels: 7, ..Shape::default() };
+    let compared = compare_random(0..600, &shape, |_, _| {});
+    assert!(compared >= 20, "only {compared} programs needed a repair");
+}
+
+#[test]
+fn random_programs_with_any_number_of_copies() {
+    let shape = Shape { copies: 2, total_labels: 6, labels: 4, sections: 6, rmws: 5, fences: 3, domains: 100, ..Shape::default() };
+    let compared = compare_random(1000..1400, &shape, |program, random| {
+        for thread in &mut program.threads {
+            if random.percent(60) {
+                thread.copies = Copies::Any;
+            }
+        }
+    });
+    assert!(compared >= 10, "only {compared} programs needed a repair");
+}

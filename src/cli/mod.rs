@@ -2,6 +2,7 @@
 
 mod check;
 mod exit;
+mod fences;
 mod load;
 mod net;
 mod options;
@@ -30,6 +31,8 @@ enum Command {
     Check(check::CheckArguments),
     /// Write the Petri net of one attack.
     Net(net::NetArguments),
+    /// Find the cheapest fences that make a program robust.
+    Fences(fences::FencesArguments),
     /// List the final states of programs.
     Simulate(simulate::SimulateArguments),
     /// Check certificates, replay runs and witnesses.
@@ -49,6 +52,7 @@ pub fn run(command_line: &CommandLine) -> Exit {
     match &command_line.command {
         Command::Check(arguments) => check::run(arguments, shared),
         Command::Net(arguments) => net::run(arguments, shared),
+        Command::Fences(arguments) => fences::run(arguments, shared),
         Command::Simulate(arguments) => simulate::run(arguments, shared),
         Command::Verify(options) => verify::run(options, shared),
     }

@@ -27,14 +27,14 @@ mod pattern;
 mod place;
 mod profile;
 mod progress;
+mod redundant;
 mod thread;
 
 pub use change::{fences_removed, with_measures};
 pub use cost::{Cost, CostError, CostFunction};
 pub use measure::Measure;
 pub use pattern::{Pattern, PatternError};
-pub use place::{
-    Elimination, FenceError, FenceOptions, Placement, Proof, Repair, Returning, place, redundant,
-};
-pub use profile::Profile;
+pub use place::{Elimination, FenceError, FenceOptions, Placement, Proof, Repair, Returning, place};
+pub use profile::{LineError, Profile, ProfileError};
 pub use progress::{Observer, Silent};
+pub use redundant::{Redundancy, redundant};

@@ -1,8 +1,8 @@
-//! Optimal fence sets for a program, and the fences it can do without.
+//! Optimal fence sets for a program.
 
 use super::analysis::Analysis;
 use super::catalogue::Catalogue;
-use super::change::{fences_removed, with_measures};
+use super::change::with_measures;
 use super::cost::{Cost, CostError, CostFunction};
 use super::measure::Measure;
 use super::obstacles::DelayFlow;
@@ -11,7 +11,7 @@ use super::progress::Observer;
 use super::thread::{ThreadPlan, Wish};
 use crate::coverability::lazy::{Budget, Halt};
 use crate::limits::{Limits, StopReason};
-use crate::program::{Action, Copies, Program, ThreadId};
+use crate::program::{Action, LabelId, Program, ThreadId};
 use crate::robustness::system::{Growth, System};
 use crate::robustness::{Attack, CheckOptions, Fault, Outcome, Verdict, attacks, check, explore_sc, is_pruned};
 use fixedbitset::FixedBitSet;
@@ -146,7 +146,7 @@ pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer)
     let all = attacks(program);
     let open: Vec<Attack> = all.iter().copied().filter(|attack| !is_pruned(program, attack)).collect();
     let catalogues = catalogues(program, &open, options)?;
-    let wish = Wish { alternatives: options.alternatives, let_be: false };
+    let wish = Wish { alternatives: options.alternatives, one_by_one: false };
     let plans = plan(program, &open, &catalogues, wish, options, observer).map_err(FenceError::Fault)?;
     if let Some(attack) = plans.iter().find_map(|plan| plan.impossible) {
         return Ok(Repair::Impossible(attack));
@@ -160,38 +160,6 @@ pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer)
     assert_ne!(verdict, Verdict::NotRobust, "a set that eliminates all attacks repairs a program [ESOP13, Theorem 7]");
     placement.confirmed = verdict == Verdict::Robust;
     Ok(Repair::Valid(Box::new(placement)))
-}
-
-/// The fences a program has that it can do without. With all of them, some attacks may be feasible: these are let be; the
-/// others must stay infeasible. The placement returned consists of the fences to keep.
-pub fn redundant(program: &Program, options: &FenceOptions, observer: &dyn Observer) -> Result<Option<Placement>, FenceError> {
-    let mut catalogues: Vec<Catalogue> = program.threads.iter().map(|_| Catalogue::default()).collect();
-    let mut fences = Vec::new();
-    for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
-        for (fence, instruction) in thread.instruction_ids() {
-            if instruction.action == Action::Fence {
-                catalogues[id.index()].offer(Measure::Kept { thread: id, fence }, Cost::one());
-                fences.push((id, fence));
-            }
-        }
-    }
-    let bare = fences_removed(program, fences.iter().copied());
-    let all = attacks(&bare);
-    // Attacks of threads without fences are what they were.
-    let open: Vec<Attack> = all
-        .iter()
-        .copied()
-        .filter(|attack| catalogues[attack.thread.index()].len() > 0 && !is_pruned(&bare, attack))
-        .collect();
-    let wish = Wish { alternatives: options.alternatives, let_be: true };
-    let plans = plan(&bare, &open, &catalogues, wish, options, observer).map_err(FenceError::Fault)?;
-    let Some(mut placement) = combine(&all, &open, &plans, &catalogues, options.alternatives) else { return Ok(None) };
-    let kept = |thread, fence| {
-        placement.measures.iter().any(|(measure, _)| *measure == Measure::Kept { thread, fence })
-    };
-    let removed = fences.iter().copied().filter(|(thread, fence)| !kept(*thread, *fence));
-    placement.confirmed = confirm(&fences_removed(program, removed), options)? == Verdict::Robust;
-    Ok(Some(placement))
 }
 
 /// Offers, for each thread, the measures that bear on some attack and are permitted.
@@ -212,7 +180,7 @@ fn catalogues(program: &Program, open: &[Attack], options: &FenceOptions) -> Res
         let fence_cost = options.cost.of_thread(program, id);
         let mut catalogue = Catalogue::default();
         for (label, _) in thread.labels.iter().enumerate().filter(|(label, _)| involved.contains(*label)) {
-            let label = crate::program::LabelId::from_index(label);
+            let label = LabelId::from_index(label);
             let measure = Measure::Fence { thread: id, label };
             if permitted(measure) {
                 catalogue.offer(measure, fence_cost(label)?);
@@ -233,7 +201,7 @@ fn catalogues(program: &Program, open: &[Attack], options: &FenceOptions) -> Res
 }
 
 /// Chooses for every thread; threads do not depend on each other's measures.
-fn plan(
+pub(super) fn plan(
     program: &Program,
     open: &[Attack],
     catalogues: &[Catalogue],
@@ -278,7 +246,7 @@ fn plan(
 }
 
 /// The choices of all threads together; none when one of them has none.
-fn combine(
+pub(super) fn combine(
     all: &[Attack],
     open: &[Attack],
     plans: &[ThreadPlan],
@@ -361,7 +329,7 @@ fn combine(
 }
 
 /// The verdict on a changed program.
-fn confirm(changed: &Program, options: &FenceOptions) -> Result<Verdict, FenceError> {
+pub(super) fn confirm(changed: &Program, options: &FenceOptions) -> Result<Verdict, FenceError> {
     let options = CheckOptions { all: false, prune: true, values: options.values, limits: options.limits.clone() };
     Ok(check(changed, &options).map_err(FenceError::Fault)?.verdict)
 }

@@ -16,8 +16,9 @@ use crate::robustness::{Attack, Fault, Outcome};
 pub(super) struct Wish {
     /// All optima, at most so many; 0 for one.
     pub(super) alternatives: usize,
-    /// Whether attacks that the whole catalogue does not eliminate are let be.
-    pub(super) let_be: bool,
+    /// Measures are to be judged one by one as well: whether all but one will do. Then attacks that the whole catalogue does
+    /// not eliminate are let be.
+    pub(super) one_by_one: bool,
 }
 
 /// What was found for one thread.
@@ -130,7 +131,7 @@ impl ThreadPlan {
                         }
                     })?;
                     self.eliminations.push((attack, sets));
-                } else if !wish.let_be {
+                } else if !wish.one_by_one {
                     self.impossible = self.impossible.or(Some(attack));
                 }
             }
@@ -164,7 +165,13 @@ impl ThreadPlan {
                     all_cheapest(&rows, catalogue.costs(), &found.set, wish.alternatives, limits)
                         .map_err(Halt::Stopped)?;
             }
-            if !self.add_rows_left_open(analysis, &candidates)? {
+            let all_but_one = (0..if wish.one_by_one { catalogue.len() } else { 0 }).map(|measure| {
+                let mut set = catalogue.everything();
+                set.set(measure, false);
+                set
+            });
+            let asked: Vec<MeasureSet> = candidates.iter().cloned().chain(all_but_one).collect();
+            if !self.add_rows_left_open(analysis, &asked)? {
                 self.chosen = Some(found.set.clone());
                 self.cheapest = Some(found);
                 self.alternatives = candidates;

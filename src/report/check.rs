@@ -2,8 +2,8 @@
 
 use super::violation;
 use crate::limits::peak_resident_bytes;
-use crate::program::{DomainOrigin, InstructionId, Program, ThreadId};
-use crate::robustness::{AttackReport, Check, Fault, Outcome, Verdict};
+use crate::program::{Copies, DomainOrigin, InstructionId, Program, Thread, ThreadId};
+use crate::robustness::{Attack, AttackReport, Check, Fault, Outcome, Verdict};
 use crate::syntax::{Diagnostic, InputError};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -98,27 +98,6 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, verbosity: u8) -> String {
 /// The report as JSON.
 pub fn json(check: &Check<'_>, context: &Context<'_>) -> Value {
     let program = context.program;
-    let threads: serde_json::Map<String, Value> = program
-        .threads
-        .iter()
-        .map(|thread| {
-            let copies = match thread.copies {
-                crate::program::Copies::Exactly(count) => json!(count),
-                crate::program::Copies::Any => json!("*"),
-            };
-            (thread.name.clone(), copies)
-        })
-        .collect();
-    let domain = program.domain.map_or_else(
-        || json!({ "low": null, "high": null, "wrap": false, "origin": "none" }),
-        |domain| {
-            let origin = match domain.origin {
-                DomainOrigin::File => "file",
-                DomainOrigin::Option => "option",
-            };
-            json!({ "low": domain.low, "high": domain.high, "wrap": domain.wrap, "origin": origin })
-        },
-    );
     let attacks: Vec<Value> =
         check.attacks.iter().enumerate().map(|(index, report)| attack_json(program, index + 1, report)).collect();
     let mut document = json!({
@@ -128,8 +107,8 @@ pub fn json(check: &Check<'_>, context: &Context<'_>) -> Value {
         "file": context.file,
         "program": program.name,
         "verdict": verdict_word(&check.verdict),
-        "threads": threads,
-        "domain": domain,
+        "threads": threads_json(program),
+        "domain": domain_json(program),
         "attacks": attacks,
         "certificates": context.certificates,
         "warnings": context.warnings,
@@ -149,25 +128,48 @@ pub fn json(check: &Check<'_>, context: &Context<'_>) -> Value {
     document
 }
 
-fn attack_json(program: &Program, id: usize, report: &AttackReport) -> Value {
+/// The copies of each thread.
+pub fn threads_json(program: &Program) -> Value {
+    let copies = |thread: &Thread| match thread.copies {
+        Copies::Exactly(count) => json!(count),
+        Copies::Any => json!("*"),
+    };
+    program.threads.iter().map(|thread| (thread.name.clone(), copies(thread))).collect()
+}
+
+/// The domain of values and where it comes from.
+pub fn domain_json(program: &Program) -> Value {
+    let Some(domain) = program.domain else {
+        return json!({ "low": null, "high": null, "wrap": false, "origin": "none" });
+    };
+    let origin = match domain.origin {
+        DomainOrigin::File => "file",
+        DomainOrigin::Option => "option",
+    };
+    json!({ "low": domain.low, "high": domain.high, "wrap": domain.wrap, "origin": origin })
+}
+
+/// An attack by its place in the text.
+pub fn attack_place_json(program: &Program, attack: Attack) -> Value {
+    let thread = program.thread(attack.thread);
     let instruction = |instruction: InstructionId| {
-        let thread = program.thread(report.attack.thread);
         let found = thread.instruction(instruction);
         json!({
             "label": thread.label(found.source).name,
             "line": program.source.position(found.span.start).line,
         })
     };
-    json!({
-        "id": id,
-        "thread": program.thread(report.attack.thread).name,
-        "store": instruction(report.attack.store),
-        "load": instruction(report.attack.load),
-        "outcome": outcome_word(report.outcome),
-        "strategy": report.strategy,
-        "markings": report.markings,
-        "seconds": report.seconds,
-    })
+    json!({ "thread": thread.name, "store": instruction(attack.store), "load": instruction(attack.load) })
+}
+
+fn attack_json(program: &Program, id: usize, report: &AttackReport) -> Value {
+    let mut attack = attack_place_json(program, report.attack);
+    attack["id"] = json!(id);
+    attack["outcome"] = json!(outcome_word(report.outcome));
+    attack["strategy"] = json!(report.strategy);
+    attack["markings"] = json!(report.markings);
+    attack["seconds"] = json!(report.seconds);
+    attack
 }
 
 /// The word for an outcome.

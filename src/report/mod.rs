@@ -1,5 +1,6 @@
 //! Reports: text, JSON and pictures of verdicts and witnesses.
 
 pub mod check;
+pub mod fences;
 pub mod simulate;
 pub mod violation;

@@ -1,0 +1,347 @@
+//! The result of `palisade fences` as text and as JSON (`palisade/fences/1`).
+
+use super::check::{Context, attack_place_json, domain_json, outcome_word, place, threads_json};
+use crate::fences::{Measure, Placement, Redundancy, Repair, Returning};
+use crate::limits::{StopReason, peak_resident_bytes};
+use crate::program::Program;
+use crate::robustness::{Attack, Outcome};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// What was found, and what was done about it.
+#[derive(Debug)]
+pub struct Result<'a> {
+    /// Whether the program can be repaired, and how.
+    pub repair: &'a Repair,
+    /// What was found about the fences it has, when that was asked for.
+    pub redundancy: Option<&'a std::result::Result<Redundancy, StopReason>>,
+    /// All optimal sets were asked for.
+    pub all: bool,
+    /// The unified diff from the program's text to the repaired one; empty when nothing is to be changed.
+    pub diff: &'a str,
+    /// Where the repaired text was written.
+    pub written: Option<&'a str>,
+}
+
+/// The report for people.
+pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String {
+    let program = context.program;
+    let mut out = String::new();
+    let copies: Vec<String> =
+        program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
+    let headline = match result.repair {
+        Repair::Valid(placement) if placement.measures.is_empty() => match verdict(placement) {
+            "unknown" => "no valid set is known".to_owned(),
+            _ => "robust as it is".to_owned(),
+        },
+        Repair::Valid(placement) => {
+            let kind = if placement.proof.is_some() { "optimal" } else { "valid, not known to be optimal" };
+            format!("{} {kind}, cost {}", changes(&placement.measures), placement.cost)
+        }
+        Repair::Impossible(_) => "no valid set under the restrictions".to_owned(),
+        Repair::Unknown(reason) => format!("no valid set is known: {reason}"),
+    };
+    let _ = writeln!(out, "{}: {headline}", context.file);
+    let _ = writeln!(out, "  threads  {}", copies.join(", "));
+    if let Some(domain) = program.domain {
+        let wrap = if domain.wrap { ", arithmetic wraps" } else { "" };
+        let _ = writeln!(out, "  domain   {}..{}{wrap}", domain.low, domain.high);
+    }
+    match result.repair {
+        Repair::Valid(placement) => placement_text(&mut out, placement, program, result, verbosity),
+        Repair::Impossible(attack) => {
+            let _ = writeln!(out, "  whatever is changed, {} stays feasible", attack_words(program, *attack));
+        }
+        Repair::Unknown(_) => {}
+    }
+    match result.redundancy {
+        Some(Ok(redundancy)) => redundancy_text(&mut out, redundancy, program),
+        Some(Err(reason)) => {
+            let _ = writeln!(out, "  fences there already: not judged ({reason})");
+        }
+        None => {}
+    }
+    for path in context.certificates {
+        let _ = writeln!(out, "  evidence {path}");
+    }
+    if let Some(path) = result.written {
+        let _ = writeln!(out, "  written  {path}");
+    }
+    if !result.diff.is_empty() {
+        let _ = writeln!(out);
+        out.push_str(result.diff);
+    }
+    out
+}
+
+fn placement_text(out: &mut String, placement: &Placement, program: &Program, result: &Result<'_>, verbosity: u8) {
+    for (measure, cost) in &placement.measures {
+        let _ = writeln!(out, "  {:<8} {}, cost {cost}", kind(*measure), measure_words(program, *measure));
+        if let Some(returning) = placement.returning.iter().find(|returning| returning.measure == *measure) {
+            let _ = writeln!(out, "           without it, {} comes back", attack_words(program, returning.attack));
+        }
+    }
+    if !placement.measures.is_empty()
+        && let Some(proof) = &placement.proof
+    {
+        let _ = writeln!(out, "  bound    a valid set costs at least {}:", proof.bound);
+        for (attack, row, weight) in &proof.weights {
+            let names: Vec<String> = row.iter().map(|measure| measure_name(program, *measure)).collect();
+            let _ = writeln!(out, "           {weight} for {}: {}", attack_words(program, *attack), names.join(" or "));
+        }
+        if proof.bound < placement.cost {
+            let _ = writeln!(
+                out,
+                "           an exact search of {} branchings shows that it costs at least {}",
+                proof.branchings, placement.cost
+            );
+        }
+    }
+    if let Some(reason) = placement.stop {
+        let _ = writeln!(out, "  reason   {reason}; this is the best valid set found");
+    }
+    if result.all {
+        let more = if placement.alternatives_complete { "" } else { " or more" };
+        let _ = writeln!(out, "  optima   {}{more}", placement.alternatives.len());
+        for set in &placement.alternatives {
+            let names: Vec<String> = set.iter().map(|measure| measure_name(program, *measure)).collect();
+            let _ = writeln!(out, "           {}", if names.is_empty() { "nothing".to_owned() } else { names.join(", ") });
+        }
+    }
+    if !placement.measures.is_empty() {
+        let words = if placement.confirmed { "robust" } else { "not re-checked to the end" };
+        let _ = writeln!(out, "  repaired {words}");
+    }
+    if verbosity > 0 {
+        let _ = writeln!(
+            out,
+            "  explored {} configurations for {} candidates, {} of them decided by control flow",
+            placement.markings,
+            placement.candidates,
+            placement.candidates - placement.searches.min(placement.candidates)
+        );
+        for (attack, outcome) in &placement.attacks {
+            let _ = writeln!(out, "  {}: {}", attack_words(program, *attack), outcome_word(*outcome));
+            let eliminations = placement.eliminations.iter().filter(|elimination| elimination.attack == *attack);
+            for elimination in eliminations {
+                for set in &elimination.sets {
+                    let names: Vec<String> = set.iter().map(|measure| measure_name(program, *measure)).collect();
+                    let _ = writeln!(out, "           eliminated by {}", names.join(", "));
+                }
+                if !elimination.complete {
+                    let _ = writeln!(out, "           and by other sets");
+                }
+            }
+        }
+    }
+}
+
+fn redundancy_text(out: &mut String, redundancy: &Redundancy, program: &Program) {
+    let _ = writeln!(out, "  fences there already: {}", redundancy.fences.len());
+    for (fence, attack) in &redundancy.fences {
+        let words = match attack {
+            Some(attack) => format!("needed: without it, {} comes back", attack_words(program, *attack)),
+            None => "can go".to_owned(),
+        };
+        let _ = writeln!(out, "    {} {words}", measure_words(program, *fence));
+    }
+    let names: Vec<String> = redundancy.removable.iter().map(|fence| measure_name(program, *fence)).collect();
+    if names.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "  can go together, at most: {}", names.join(", "));
+    for Returning { measure, attack } in &redundancy.needed {
+        let name = measure_name(program, *measure);
+        let _ = writeln!(out, "    {name} is then needed against {}", attack_words(program, *attack));
+    }
+}
+
+/// The report as JSON.
+pub fn json(result: &Result<'_>, context: &Context<'_>) -> Value {
+    let program = context.program;
+    let mut document = json!({
+        "schema": "palisade/fences/1",
+        "tool": "palisade",
+        "version": env!("CARGO_PKG_VERSION"),
+        "file": context.file,
+        "program": program.name,
+        "verdict": "unknown",
+        "threads": threads_json(program),
+        "domain": domain_json(program),
+        "fences": null,
+        "cost": null,
+        "optimal": false,
+        "diff": result.diff,
+        "written": result.written,
+        "certificates": context.certificates,
+        "warnings": context.warnings,
+        "statistics": { "seconds": context.seconds, "peak_memory_bytes": peak_resident_bytes() },
+    });
+    match result.repair {
+        Repair::Valid(placement) => placement_json(&mut document, placement, program, result.all),
+        Repair::Impossible(attack) => {
+            document["verdict"] = json!("not-robust");
+            document["impossible"] = attack_place_json(program, *attack);
+        }
+        Repair::Unknown(reason) => document["reason"] = json!(reason.to_string()),
+    }
+    match result.redundancy {
+        Some(Ok(redundancy)) => document["redundant"] = redundancy_json(redundancy, program),
+        Some(Err(reason)) => document["redundant"] = json!({ "reason": reason.to_string() }),
+        None => {}
+    }
+    document
+}
+
+fn placement_json(document: &mut Value, placement: &Placement, program: &Program, all: bool) {
+    let set = |measures: &[Measure]| -> Value { measures.iter().map(|it| measure_json(program, *it)).collect() };
+    document["verdict"] = json!(verdict(placement));
+    document["fences"] = placement
+        .measures
+        .iter()
+        .map(|(measure, cost)| {
+            let mut entry = measure_json(program, *measure);
+            entry["cost"] = json!(cost.to_f64());
+            let returning = placement.returning.iter().find(|returning| returning.measure == *measure);
+            entry["returns"] = json!(returning.map(|returning| attack_place_json(program, returning.attack)));
+            entry
+        })
+        .collect();
+    document["cost"] = json!(placement.cost.to_f64());
+    document["exact_cost"] = json!(placement.cost.to_string());
+    document["optimal"] = json!(placement.proof.is_some());
+    document["repaired"] = json!(if placement.confirmed { "robust" } else { "unknown" });
+    if let Some(reason) = placement.stop {
+        document["reason"] = json!(reason.to_string());
+    }
+    if let Some(proof) = &placement.proof {
+        let rows: Vec<Value> = proof
+            .weights
+            .iter()
+            .map(|(attack, row, weight)| {
+                json!({
+                    "attack": attack_place_json(program, *attack),
+                    "one_of": set(row),
+                    "weight": weight.to_string(),
+                })
+            })
+            .collect();
+        document["proof"] =
+            json!({ "bound": proof.bound.to_string(), "rows": rows, "branchings": proof.branchings });
+    }
+    if all {
+        document["alternatives"] = placement.alternatives.iter().map(|measures| set(measures)).collect();
+        document["alternatives_complete"] = json!(placement.alternatives_complete);
+    }
+    document["attacks"] = placement
+        .attacks
+        .iter()
+        .enumerate()
+        .map(|(index, (attack, outcome))| {
+            let mut entry = attack_place_json(program, *attack);
+            entry["id"] = json!(index + 1);
+            entry["outcome"] = json!(outcome_word(*outcome));
+            if let Some(found) = placement.eliminations.iter().find(|elimination| elimination.attack == *attack) {
+                entry["eliminating"] = found.sets.iter().map(|measures| set(measures)).collect();
+                entry["eliminating_complete"] = json!(found.complete);
+            }
+            entry
+        })
+        .collect();
+    let statistics = &mut document["statistics"];
+    statistics["candidates"] = json!(placement.candidates);
+    statistics["searches"] = json!(placement.searches);
+    statistics["markings"] = json!(placement.markings);
+}
+
+fn redundancy_json(redundancy: &Redundancy, program: &Program) -> Value {
+    let set = |measures: &[Measure]| -> Value { measures.iter().map(|it| measure_json(program, *it)).collect() };
+    let fences: Vec<Value> = redundancy
+        .fences
+        .iter()
+        .map(|(fence, attack)| {
+            let mut entry = measure_json(program, *fence);
+            entry["redundant"] = json!(attack.is_none());
+            entry["returns"] = json!(attack.map(|attack| attack_place_json(program, attack)));
+            entry
+        })
+        .collect();
+    let needed: Vec<Value> = redundancy
+        .needed
+        .iter()
+        .map(|returning| {
+            let mut entry = measure_json(program, returning.measure);
+            entry["returns"] = attack_place_json(program, returning.attack);
+            entry
+        })
+        .collect();
+    json!({
+        "fences": fences,
+        "largest": set(&redundancy.removable),
+        "needed": needed,
+        "without_largest": if redundancy.confirmed { "robust" } else { "not-robust" },
+    })
+}
+
+/// The verdict on the program as it is.
+fn verdict(placement: &Placement) -> &'static str {
+    let some = |wanted: Outcome| placement.attacks.iter().any(|(_, outcome)| *outcome == wanted);
+    if some(Outcome::Feasible) {
+        "not-robust"
+    } else if some(Outcome::Unknown) {
+        "unknown"
+    } else {
+        "robust"
+    }
+}
+
+/// `2 fences and 1 exchange`.
+fn changes<T>(measures: &[(Measure, T)]) -> String {
+    let exchanges = measures.iter().filter(|(measure, _)| matches!(measure, Measure::Exchange { .. })).count();
+    let count = |number: usize, one: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{number} {one}s")),
+    };
+    let parts: Vec<String> =
+        [count(measures.len() - exchanges, "fence"), count(exchanges, "exchange")].into_iter().flatten().collect();
+    parts.join(" and ")
+}
+
+fn kind(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Fence { .. } | Measure::Kept { .. } => "fence",
+        Measure::Exchange { .. } => "xchg",
+    }
+}
+
+/// `t1.l0`, or for an exchange `xchg t1.l0`.
+fn measure_name(program: &Program, measure: Measure) -> String {
+    let name = measure.name(program);
+    if matches!(measure, Measure::Exchange { .. }) { format!("xchg {name}") } else { name }
+}
+
+/// `t1 l0 (line 3)`.
+fn measure_words(program: &Program, measure: Measure) -> String {
+    let thread = program.thread(measure.thread());
+    format!("{} {} (line {})", thread.name, thread.label(measure.label(program)).name, measure.line(program))
+}
+
+fn measure_json(program: &Program, measure: Measure) -> Value {
+    let thread = program.thread(measure.thread());
+    json!({
+        "thread": thread.name,
+        "label": thread.label(measure.label(program)).name,
+        "line": measure.line(program),
+        "kind": kind(measure),
+    })
+}
+
+/// `the store at t1 l0 (line 3) past the load at t1 l1 (line 4)`.
+fn attack_words(program: &Program, attack: Attack) -> String {
+    format!(
+        "the store at {} past the load at {}",
+        place(program, attack.thread, attack.store),
+        place(program, attack.thread, attack.load)
+    )
+}

@@ -41,6 +41,9 @@ pub(super) struct Bench {
     givers: Vec<Vec<BenchId>>,
     /// Transitions that take from a place, dead ones perhaps included.
     takers: Vec<Vec<BenchId>>,
+    /// Places whose lists hold dead transitions.
+    givers_stale: Vec<bool>,
+    takers_stale: Vec<bool>,
 }
 
 impl Bench {
@@ -56,6 +59,8 @@ impl Bench {
             starts: Vec::new(),
             givers: vec![Vec::new(); places],
             takers: vec![Vec::new(); places],
+            givers_stale: vec![false; places],
+            takers_stale: vec![false; places],
         };
         for (id, transition) in problem.net.transition_ids() {
             bench.add(transition.pre.clone(), transition.post.clone(), Origin::Original(id));
@@ -92,7 +97,9 @@ impl Bench {
     pub(super) fn givers(&mut self, place: PlaceId) -> &[BenchId] {
         let moves = &self.moves;
         let list = &mut self.givers[place.index()];
-        list.retain(|id| moves[*id as usize].alive);
+        if std::mem::take(&mut self.givers_stale[place.index()]) {
+            list.retain(|id| moves[*id as usize].alive);
+        }
         list
     }
 
@@ -100,13 +107,18 @@ impl Bench {
     pub(super) fn takers(&mut self, place: PlaceId) -> &[BenchId] {
         let moves = &self.moves;
         let list = &mut self.takers[place.index()];
-        list.retain(|id| moves[*id as usize].alive);
+        if std::mem::take(&mut self.takers_stale[place.index()]) {
+            list.retain(|id| moves[*id as usize].alive);
+        }
         list
     }
 
     /// Takes a transition away.
     pub(super) fn kill(&mut self, id: BenchId) {
-        self.moves[id as usize].alive = false;
+        let transition = &mut self.moves[id as usize];
+        transition.alive = false;
+        transition.post.iter().for_each(|(place, _)| self.givers_stale[place.index()] = true);
+        transition.pre.iter().for_each(|(place, _)| self.takers_stale[place.index()] = true);
     }
 
     /// Takes places away together with all arcs and demands on them. The transitions stay.

@@ -31,11 +31,10 @@ pub(super) fn remove_implied(bench: &mut Bench) -> bool {
 }
 
 fn is_implied(bench: &mut Bench, place: PlaceId) -> bool {
-    let takers = bench.takers(place).to_vec();
-    let givers = bench.givers(place).to_vec();
-    if takers.len() + givers.len() > MANY {
+    if bench.takers(place).len() > MANY {
         return false;
     }
+    let takers = bench.takers(place).to_vec();
     let lowering = takers
         .iter()
         .filter(|id| weight(&bench.at(**id).pre, place) > weight(&bench.at(**id).post, place))
@@ -58,15 +57,15 @@ fn follows(bench: &mut Bench, place: PlaceId, rival: PlaceId, takers: &[BenchId]
         (OmegaCount::Omega, _) => OmegaCount::Omega,
         (OmegaCount::Finite(_), OmegaCount::Omega) => return false,
     };
-    let raising = bench.givers(rival).to_vec();
-    let changes_more = |id: &BenchId| {
-        let transition = bench.at(*id);
+    let changes_more = |bench: &Bench, id: BenchId| {
+        let transition = bench.at(id);
         let left = weight(&transition.post, place).plus(weight(&transition.pre, rival));
         let right = weight(&transition.post, rival).plus(weight(&transition.pre, place));
         left >= right
     };
-    raising.len() <= MANY
-        && takers.iter().chain(&raising).all(changes_more)
+    takers.iter().all(|id| changes_more(bench, *id))
+        && bench.givers(rival).len() <= MANY
+        && bench.givers(rival).to_vec().iter().all(|id| changes_more(bench, *id))
         && asks_at_most(bench, place, Some(rival), takers, &difference)
 }
 

@@ -63,13 +63,8 @@ fn strictly_outdone(bench: &mut Bench, dead: &[bool]) -> Vec<BenchId> {
             .map(|(place, _)| *place)
             .collect();
         // Whoever outdoes it gains on the same places: look at those who put into the one that fewest put into.
-        let mut rivals: Option<Vec<BenchId>> = None;
-        for place in gained {
-            let givers = bench.givers(place);
-            if rivals.as_ref().is_none_or(|rivals| givers.len() < rivals.len()) {
-                rivals = Some(givers.to_vec());
-            }
-        }
+        let Some(rarest) = gained.into_iter().min_by_key(|place| bench.givers(*place).len()) else { continue };
+        let rivals: Vec<BenchId> = bench.givers(rarest).iter().take(MANY).copied().collect();
         let own = bench.at(id);
         let better = |other: &BenchId| {
             *other != id && !dead[*other as usize] && {
@@ -77,7 +72,7 @@ fn strictly_outdone(bench: &mut Bench, dead: &[bool]) -> Vec<BenchId> {
                 is_below(&other.pre, &own.pre) && leaves_no_less(other, own)
             }
         };
-        if rivals.unwrap_or_default().iter().take(MANY).any(better) {
+        if rivals.iter().any(better) {
             dead[id as usize] = true;
             outdone.push(id);
         }

@@ -1,9 +1,11 @@
 //! The command line: one file per subcommand, options they share, exit status.
 
 mod check;
+mod cover;
 mod exit;
 mod fences;
 mod load;
+mod net_input;
 mod net;
 mod options;
 mod simulate;
@@ -29,6 +31,8 @@ pub struct CommandLine {
 enum Command {
     /// Decide whether programs are robust.
     Check(check::CheckArguments),
+    /// Decide whether a target of a Petri net can be covered.
+    Cover(cover::CoverArguments),
     /// Write the Petri net of one attack.
     Net(net::NetArguments),
     /// Find the cheapest fences that make a program robust.
@@ -51,6 +55,7 @@ pub fn run(command_line: &CommandLine) -> Exit {
     let shared = &command_line.shared;
     match &command_line.command {
         Command::Check(arguments) => check::run(arguments, shared),
+        Command::Cover(arguments) => cover::run(arguments, shared),
         Command::Net(arguments) => net::run(arguments, shared),
         Command::Fences(arguments) => fences::run(arguments, shared),
         Command::Simulate(arguments) => simulate::run(arguments, shared),

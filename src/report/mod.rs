@@ -1,6 +1,7 @@
 //! Reports: text, JSON and pictures of verdicts and witnesses.
 
 pub mod check;
+pub mod cover;
 pub mod fences;
 pub mod simulate;
 pub mod violation;

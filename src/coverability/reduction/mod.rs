@@ -31,11 +31,12 @@ mod tests;
 
 pub use back::Back;
 
+use crate::limits::Limits;
 use crate::net::Problem;
 use bench::Bench;
 
 /// Which reductions to use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ReductionOptions {
     /// Keep transitions that only lose tokens, so that certificates with traps find their way back.
     pub keep_losses: bool,
@@ -43,11 +44,13 @@ pub struct ReductionOptions {
     pub agglomerate: bool,
     /// Rounds of all rules after which to stop.
     pub rounds: usize,
+    /// When to stop: what has been reduced by then is used.
+    pub limits: Limits,
 }
 
 impl Default for ReductionOptions {
     fn default() -> Self {
-        Self { keep_losses: false, agglomerate: true, rounds: 20 }
+        Self { keep_losses: false, agglomerate: true, rounds: 20, limits: Limits::none() }
     }
 }
 
@@ -63,22 +66,35 @@ pub struct Reduced {
 /// Reduces a problem.
 pub fn reduce(problem: &Problem, options: &ReductionOptions) -> Reduced {
     let mut bench = Bench::new(problem);
-    for round in 0..options.rounds {
-        let mut changed = slicing::remove_empty(&mut bench);
-        changed |= slicing::remove_unbounded(&mut bench);
-        changed |= slicing::remove_idle(&mut bench);
-        if !options.keep_losses {
-            changed |= transitions::remove_losses(&mut bench);
+    for _ in 0..options.rounds {
+        let mut changed = false;
+        for rule in rules(options) {
+            // Between any two rules the net is a whole one.
+            if options.limits.check().is_err() {
+                break;
+            }
+            changed |= rule(&mut bench);
         }
-        changed |= transitions::remove_outdone(&mut bench, options.keep_losses);
-        changed |= places::remove_implied(&mut bench);
-        if options.agglomerate {
-            changed |= agglomeration::agglomerate(&mut bench);
-        }
-        if !changed && round > 0 {
+        if !changed {
             break;
         }
     }
     let (reduced, back) = bench.finish(problem);
     Reduced { problem: reduced, back }
+}
+
+/// The rules of one round, in order.
+fn rules(options: &ReductionOptions) -> Vec<fn(&mut Bench) -> bool> {
+    let mut rules: Vec<fn(&mut Bench) -> bool> =
+        vec![slicing::remove_empty, slicing::remove_unbounded, slicing::remove_idle];
+    if options.keep_losses {
+        rules.push(transitions::remove_alike);
+    } else {
+        rules.extend([transitions::remove_losses, transitions::remove_outdone]);
+    }
+    rules.push(places::remove_implied);
+    if options.agglomerate {
+        rules.push(agglomeration::agglomerate);
+    }
+    rules
 }

@@ -183,8 +183,8 @@ fn shown(problem: &Problem) -> String {
 }
 
 fn options() -> [ReductionOptions; 3] {
-    let all = ReductionOptions::default();
-    [all, ReductionOptions { keep_losses: true, ..all }, ReductionOptions { agglomerate: false, ..all }]
+    let all = ReductionOptions::default;
+    [all(), ReductionOptions { keep_losses: true, ..all() }, ReductionOptions { agglomerate: false, ..all() }]
 }
 
 #[test]

@@ -11,20 +11,33 @@ pub(super) fn remove_losses(bench: &mut Bench) -> bool {
     drop_moves(bench, &losses)
 }
 
-/// Takes away the transitions that another one outdoes: it needs no more and leaves no less. With `keep_losses` only
-/// where both have the same effect.
-pub(super) fn remove_outdone(bench: &mut Bench, keep_losses: bool) -> bool {
+/// Takes away the transitions that another one outdoes: it needs no more and leaves no less.
+pub(super) fn remove_outdone(bench: &mut Bench) -> bool {
+    let mut outdone = needing_more(bench);
+    let mut dead = vec![false; bench.moves.len()];
+    outdone.iter().for_each(|id| dead[*id as usize] = true);
+    outdone.extend(strictly_outdone(bench, dead));
+    outdone.sort_unstable();
+    drop_moves(bench, &outdone)
+}
+
+/// Takes away the transitions that need more than others of the same effect. This empties no trap.
+pub(super) fn remove_alike(bench: &mut Bench) -> bool {
+    let outdone = needing_more(bench);
+    drop_moves(bench, &outdone)
+}
+
+/// Transitions that another one with the same effect outdoes by needing less; of several that need the same the first
+/// one stays.
+fn needing_more(bench: &Bench) -> Vec<BenchId> {
     let mut by_effect: FxHashMap<Vec<(PlaceId, Count, bool)>, Vec<BenchId>> = FxHashMap::default();
     for (id, transition) in bench.living() {
         by_effect.entry(effect(transition)).or_default().push(id);
     }
-    let mut groups: Vec<Vec<BenchId>> = by_effect.into_values().filter(|group| group.len() > 1).collect();
-    groups.sort();
     let mut outdone = Vec::new();
-    for group in &groups {
+    for group in by_effect.into_values().filter(|group| group.len() > 1) {
         for (position, id) in group.iter().enumerate() {
             let own = &bench.at(*id).pre;
-            // Of several with the same preset the first one stays.
             let better = |(other_position, other): (usize, &BenchId)| {
                 let other = &bench.at(*other).pre;
                 other_position != position && is_below(other, own) && (other != own || other_position < position)
@@ -34,24 +47,15 @@ pub(super) fn remove_outdone(bench: &mut Bench, keep_losses: bool) -> bool {
             }
         }
     }
-    if !keep_losses {
-        let mut dead = vec![false; bench.moves.len()];
-        outdone.iter().for_each(|id| dead[*id as usize] = true);
-        for id in strictly_outdone(bench, &dead) {
-            outdone.push(id);
-        }
-    }
     outdone.sort_unstable();
-    outdone.dedup();
-    drop_moves(bench, &outdone)
+    outdone
 }
 
 /// Rivals looked at for each transition.
 const MANY: usize = 64;
 
 /// Transitions outdone by one that leaves more somewhere, or needs less.
-fn strictly_outdone(bench: &mut Bench, dead: &[bool]) -> Vec<BenchId> {
-    let mut dead = dead.to_vec();
+fn strictly_outdone(bench: &mut Bench, mut dead: Vec<bool>) -> Vec<BenchId> {
     let living: Vec<BenchId> = bench.living().map(|(id, _)| id).filter(|id| !dead[*id as usize]).collect();
     let mut outdone = Vec::new();
     for id in living {

@@ -1,0 +1,107 @@
+//! Loading a net with its question for a subcommand.
+
+use crate::evidence::{InputFile, NetSubject, sha256};
+use crate::net::{self, Document, Format, Problem, QueryFormat, ReadError};
+use crate::syntax::{Diagnostic, InputError};
+use clap::Args;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Options on how to read a net and its question.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct NetOptions {
+    /// Format of the net; by default its extension tells.
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(super) from: Option<Format>,
+    /// The question, where it is not in the net's file: `.prop`, `.xml` (Model Checking Contest) or `.formula` (LoLA);
+    /// by default the file of that kind beside the net.
+    #[arg(long, value_name = "FILE")]
+    pub(super) query: Option<PathBuf>,
+    /// The id of the property that is meant, where the query has several.
+    #[arg(long, value_name = "ID")]
+    pub(super) property: Option<String>,
+}
+
+/// A net ready for a subcommand.
+pub(super) struct LoadedNet {
+    /// The net with its question.
+    pub(super) problem: Problem,
+    /// What evidence about it refers to, without names yet.
+    pub(super) subject: NetSubject,
+}
+
+impl NetOptions {
+    /// Reads a net, `-` for standard input, with its question.
+    pub(super) fn read(&self, path: &str) -> Result<LoadedNet, InputError> {
+        let name = if path == "-" { "<stdin>" } else { path };
+        let format = self.from.or_else(|| Format::of_name(name));
+        if format.is_none() && path == "-" {
+            let help = "say `--from spec` (or pnml, tts, lola, net)";
+            return Err(InputError::file(name, "standard input has no extension that tells its format")
+                .with_help_if(Some(help.to_owned())));
+        }
+        let bytes = read_bytes(path)?;
+        let query_path = self.query.clone().or_else(|| companion(path, format?.query()?));
+        let query = match &query_path {
+            Some(query) => Some((query.display().to_string(), read_bytes(&query.to_string_lossy())?)),
+            None => None,
+        };
+        let document = Document { name, bytes: &bytes, format };
+        let query_document = query.as_ref().map(|(name, bytes)| Document { name, bytes, format: None });
+        let problem = net::read_with_query(document, query_document, self.property.as_deref()).map_err(input_error)?;
+        if problem.query.targets.is_empty() && query.is_none() {
+            let message = "the net comes without a question";
+            let help = "give one with `--query FILE`, for example a `.formula` with `EF (p >= 1)`";
+            return Err(InputError::file(name, message).with_help_if(Some(help.to_owned())));
+        }
+        let input = InputFile {
+            path: name.to_owned(),
+            format: format.map_or("", Format::extension).to_owned(),
+            sha256: sha256(&bytes),
+        };
+        let query_input = query.map(|(name, bytes)| InputFile {
+            format: QueryFormat::of_name(&name).map_or("", QueryFormat::extension).to_owned(),
+            path: name,
+            sha256: sha256(&bytes),
+        });
+        let subject = NetSubject::of(&problem, input, query_input, self.property.clone());
+        Ok(LoadedNet { problem, subject })
+    }
+}
+
+/// The question's file beside a net's, if there is one: `a.prop` or `a.prop.gz` for `a.tts` and `a.tts.gz`.
+fn companion(net: &str, format: QueryFormat) -> Option<PathBuf> {
+    let stem = Path::new(net.strip_suffix(".gz").unwrap_or(net)).with_extension("");
+    let plain = stem.with_file_name(format!("{}.{}", stem.file_name()?.to_string_lossy(), format.extension()));
+    let compressed = PathBuf::from(format!("{}.gz", plain.display()));
+    [plain, compressed].into_iter().find(|path| path.is_file())
+}
+
+fn read_bytes(path: &str) -> Result<Vec<u8>, InputError> {
+    let failed = |error: std::io::Error| InputError::file(path, format!("cannot be read: {error}"));
+    let mut bytes = Vec::new();
+    if path == "-" {
+        std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+    } else {
+        bytes = std::fs::read(path).map_err(failed)?;
+    }
+    Ok(bytes)
+}
+
+/// Why a net was refused, as the other inputs' errors are.
+pub(super) fn input_error(error: ReadError) -> InputError {
+    let diagnostics = error
+        .diagnostics
+        .into_iter()
+        .map(|diagnostic| Diagnostic::error(diagnostic.message, diagnostic.span).with_expected(diagnostic.expected))
+        .collect::<Vec<_>>();
+    InputError::from((error.source, diagnostics))
+}
+
+/// A format by the extension it is known by.
+pub(super) fn parse_format(text: &str) -> Result<Format, String> {
+    Format::ALL.into_iter().find(|format| format.extension() == text).ok_or_else(|| {
+        let known: Vec<&str> = Format::ALL.iter().map(|format| format.extension()).collect();
+        format!("the formats are {}", known.join(", "))
+    })
+}

@@ -1,0 +1,151 @@
+//! The result of `palisade cover` as text and as JSON (`palisade/cover/1`).
+
+use crate::coverability::{Answer, Outcome};
+use crate::evidence::NetRun;
+use crate::limits::peak_resident_bytes;
+use crate::net::{Count, Problem};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// What a report says besides the answer itself.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The path as given.
+    pub file: &'a str,
+    /// The net with its question.
+    pub problem: &'a Problem,
+    /// Where the evidence was written.
+    pub certificate: Option<&'a str>,
+    /// The time to read the net.
+    pub read_seconds: f64,
+    /// The time from reading to the answer.
+    pub seconds: f64,
+}
+
+/// The word on which a verdict is read.
+pub fn verdict_word(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Coverable(_) => "coverable",
+        Outcome::Uncoverable(_) => "uncoverable",
+        Outcome::Unknown(_) => "unknown",
+    }
+}
+
+/// The report for people; the run in full only when more is to be said.
+pub fn text(answer: &Answer, context: &Context<'_>, verbosity: u8, quiet: bool) -> String {
+    /// So much of a run is shown without being asked for.
+    const SHORT: usize = 20;
+    let net = &context.problem.net;
+    let mut out = String::new();
+    line(&mut out, format_args!("{}: {}", context.file, verdict_word(&answer.outcome)));
+    if quiet {
+        return out;
+    }
+    line(&mut out, format_args!("  strategy     {}", answer.strategy));
+    if let Outcome::Unknown(reason) = &answer.outcome {
+        line(&mut out, format_args!("  reason       {reason}"));
+    }
+    line(&mut out, format_args!("  net          {} places, {} transitions", net.places.len(), net.transitions.len()));
+    let covered = context.problem.query.targets.iter().any(|target| target.is_covered_by(&net.initial));
+    if covered {
+        line(&mut out, format_args!("  note         the initial marking covers a target"));
+    }
+    let statistics = &answer.statistics;
+    line(&mut out, format_args!("  search       {} markings, {} steps", statistics.markings, statistics.iterations));
+    line(
+        &mut out,
+        format_args!("  time         {:.3} s, {:.3} s of it to read", context.seconds, context.read_seconds),
+    );
+    if let Some(certificate) = context.certificate {
+        line(&mut out, format_args!("  certificate  {certificate}"));
+    }
+    if let Outcome::Coverable(run) = &answer.outcome {
+        let shown = if verbosity > 0 { usize::MAX } else { SHORT };
+        run_text(&mut out, run, context.problem, shown);
+    }
+    out
+}
+
+fn run_text(out: &mut String, run: &NetRun, problem: &Problem, shown: usize) {
+    let net = &problem.net;
+    if !run.initial_choice.is_empty() {
+        let chosen: Vec<String> = run
+            .initial_choice
+            .iter()
+            .take(shown)
+            .map(|(place, count)| format!("{} = {count}", net.places[place.index()].name))
+            .collect();
+        line(out, format_args!("  start with   {}", chosen.join(", ")));
+    }
+    if run.firings.is_empty() {
+        return;
+    }
+    line(out, format_args!("  then fire"));
+    for (transition, times) in run.firings.iter().take(shown) {
+        let name = &net.transitions[transition.index()].name;
+        if *times == Count::ONE {
+            line(out, format_args!("    {name}"));
+        } else {
+            line(out, format_args!("    {name} × {times}"));
+        }
+    }
+    if run.firings.len() > shown {
+        line(out, format_args!("    … and {} steps more (-v shows all)", run.firings.len() - shown));
+    }
+}
+
+/// The report for machines.
+pub fn json(answer: &Answer, context: &Context<'_>) -> Value {
+    let net = &context.problem.net;
+    let mut document = json!({
+        "schema": "palisade/cover/1",
+        "tool": "palisade",
+        "version": env!("CARGO_PKG_VERSION"),
+        "file": context.file,
+        "verdict": verdict_word(&answer.outcome),
+        "strategy": answer.strategy,
+        "statistics": {
+            "places": net.places.len(),
+            "transitions": net.transitions.len(),
+            "targets": context.problem.query.targets.len(),
+            "markings": answer.statistics.markings,
+            "iterations": answer.statistics.iterations,
+            "read_seconds": context.read_seconds,
+            "search_seconds": answer.statistics.seconds,
+            "seconds": context.seconds,
+            "peak_memory_bytes": peak_resident_bytes(),
+        },
+    });
+    if let Some(certificate) = context.certificate {
+        document["certificate"] = json!(certificate);
+    }
+    match &answer.outcome {
+        Outcome::Unknown(reason) => document["reason"] = json!(reason.to_string()),
+        Outcome::Uncoverable(_) => {}
+        Outcome::Coverable(run) => {
+            document["initial"] = run
+                .initial_choice
+                .iter()
+                .map(|(place, count)| json!({ "place": net.places[place.index()].name, "tokens": number(count) }))
+                .collect();
+            document["run"] = run
+                .firings
+                .iter()
+                .map(|(id, times)| {
+                    json!({ "transition": net.transitions[id.index()].name, "id": id.index(), "times": number(times) })
+                })
+                .collect();
+        }
+    }
+    document
+}
+
+/// A count as a JSON number, or as a string of digits where readers would round it.
+fn number(count: &Count) -> Value {
+    const EXACT: u64 = 1 << 53;
+    count.to_u64().filter(|count| *count < EXACT).map_or_else(|| json!(count.to_string()), |count| json!(count))
+}
+
+fn line(out: &mut String, content: std::fmt::Arguments<'_>) {
+    writeln!(out, "{content}").expect("a string takes all that is written");
+}

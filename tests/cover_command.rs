@@ -1,0 +1,111 @@
+//! `palisade cover` from outside: answers, exit status, evidence, refused input.
+
+use serde_json::Value;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const LOCK: &str = "vars free held waiting\nrules\n free >= 1, waiting >= 1 ->\n  free' = free - 1,\n  waiting' = waiting - 1,\n  \
+    held' = held + 1;\n held >= 1 -> held' = held - 1, free' = free + 1;\ninit free = 1, held = 0, waiting >= 1\ntarget ";
+
+fn palisade(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_palisade")).args(arguments).current_dir(folder).output().expect("it runs")
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+/// A folder with a net of a lock that any number of threads take.
+fn folder(target: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("lock.spec"), format!("{LOCK}{target}\n")).expect("it is written");
+    folder
+}
+
+#[test]
+fn answers_with_evidence_that_verifies() {
+    for (target, verdict, status) in [("held >= 2", "uncoverable", 0), ("held >= 1, waiting >= 3", "coverable", 1)] {
+        let folder = folder(target);
+        for strategy in ["auto", "backward"] {
+            let arguments = ["cover", "lock.spec", "--json", "--strategy", strategy, "--certificate", "evidence.json"];
+            let output = palisade(folder.path(), &arguments);
+            assert_eq!(output.status.code(), Some(status), "{output:?}");
+            let document = json(&output);
+            assert_eq!(document["verdict"], verdict);
+            assert_eq!(document["certificate"], "evidence.json");
+            assert_eq!(document["run"].is_array(), verdict == "coverable");
+            let verified = palisade(folder.path(), &["verify", "evidence.json"]);
+            assert_eq!(verified.status.code(), Some(0), "{verified:?}");
+        }
+        let text = palisade(folder.path(), &["cover", "lock.spec"]);
+        assert!(String::from_utf8_lossy(&text.stdout).starts_with(&format!("lock.spec: {verdict}\n")), "{text:?}");
+    }
+}
+
+#[test]
+fn a_target_that_is_covered_from_the_start_is_answered() {
+    let folder = folder("free >= 1, waiting >= 100");
+    let output = palisade(folder.path(), &["cover", "lock.spec"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("the initial marking covers a target"), "{output:?}");
+}
+
+#[test]
+fn limits_end_in_unknown() {
+    let folder = folder("held >= 2");
+    let output = palisade(folder.path(), &["cover", "lock.spec", "--json", "--memory", "1K", "--strategy", "backward"]);
+    if palisade::limits::resident_bytes().is_some() {
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        assert_eq!(json(&output)["verdict"], "unknown");
+    }
+}
+
+#[test]
+fn refused_input_is_underlined_or_json() {
+    let folder = folder("helt >= 2");
+    let output = palisade(folder.path(), &["cover", "lock.spec", "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let error = json(&output)["error"].clone();
+    assert_eq!((error["line"].as_u64(), error["column"].as_u64()), (Some(9), Some(8)));
+    assert_eq!(error["message"], "place `helt` is not declared under `vars`");
+    let output = palisade(folder.path(), &["cover", "lock.spec", "--color", "never"]);
+    assert!(output.stdout.is_empty());
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("lock.spec:9:8") && message.contains("target helt >= 2"), "{message}");
+    let output = palisade(folder.path(), &["cover", "missing.spec", "--json"]);
+    assert_eq!(
+        (output.status.code(), json(&output)["error"]["file"].as_str().map(str::to_owned)),
+        (Some(2), Some("missing.spec".to_owned()))
+    );
+    assert_eq!(palisade(folder.path(), &["cover", "lock.spec", "--strategy", "none"]).status.code(), Some(2));
+}
+
+#[test]
+fn questions_beside_the_net_and_standard_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("it is written");
+    write("a.tts", "2 2\n0 0 -> 1 1\n");
+    let bare = palisade(folder.path(), &["cover", "a.tts", "--json"]);
+    assert_eq!(bare.status.code(), Some(2));
+    assert!(json(&bare)["error"]["message"].as_str().expect("a message").contains("without a question"));
+    write("a.prop", "1|1,1\n");
+    assert_eq!(palisade(folder.path(), &["cover", "a.tts"]).status.code(), Some(0));
+    write("b.formula", "EF (s1 >= 1 AND l1 >= 1)\n");
+    let arguments = ["cover", "a.tts", "--query", "b.formula", "--certificate", "run.json"];
+    assert_eq!(palisade(folder.path(), &arguments).status.code(), Some(1));
+    assert_eq!(palisade(folder.path(), &["verify", "run.json"]).status.code(), Some(0));
+
+    let mut child = Command::new(env!("CARGO_BIN_EXE_palisade"))
+        .args(["cover", "-", "--from", "spec", "-q"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(format!("{LOCK}held >= 2").as_bytes()).expect("it is read");
+    drop(input);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "-: uncoverable\n");
+    assert_eq!(output.status.code(), Some(0));
+}

@@ -10,6 +10,7 @@ mod net;
 mod options;
 mod simulate;
 mod verify;
+mod witness;
 
 use clap::{Parser, Subcommand};
 
@@ -33,6 +34,8 @@ enum Command {
     Check(check::CheckArguments),
     /// Decide whether a target of a Petri net can be covered.
     Cover(cover::CoverArguments),
+    /// Show the violation of a program that is not robust.
+    Witness(witness::WitnessArguments),
     /// Write the Petri net of one attack.
     Net(net::NetArguments),
     /// Find the cheapest fences that make a program robust.
@@ -56,6 +59,7 @@ pub fn run(command_line: &CommandLine) -> Exit {
     match &command_line.command {
         Command::Check(arguments) => check::run(arguments, shared),
         Command::Cover(arguments) => cover::run(arguments, shared),
+        Command::Witness(arguments) => witness::run(arguments, shared),
         Command::Net(arguments) => net::run(arguments, shared),
         Command::Fences(arguments) => fences::run(arguments, shared),
         Command::Simulate(arguments) => simulate::run(arguments, shared),

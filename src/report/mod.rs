@@ -4,4 +4,5 @@ pub mod check;
 pub mod cover;
 pub mod fences;
 pub mod simulate;
+pub mod picture;
 pub mod violation;

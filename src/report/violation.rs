@@ -3,7 +3,7 @@
 use super::check::place;
 use crate::program::{Program, Value};
 use crate::robustness::Violation;
-use crate::semantics::{AccessKind, Effect, Event, NodeId, Relation, StepKind};
+use crate::semantics::{AccessKind, CopyId, Effect, Event, NodeId, Relation, StepKind};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -28,11 +28,9 @@ pub fn text(program: &Program, violation: &Violation) -> String {
         let minimal = if violation.instance_minimal { " (no smaller instance has one)" } else { "" };
         let _ = writeln!(out, "instance: {}{minimal}", counts.join(", "));
     }
-    let acting: Vec<usize> = (0..copies.len())
-        .filter(|position| violation.steps.iter().any(|step| step.copy == copies[*position]))
-        .collect();
+    let acting = acting_copies(violation);
     let mut header = vec![String::new()];
-    header.extend(acting.iter().map(|position| violation.instance.copy_name(program, copies[*position])));
+    header.extend(acting.iter().map(|copy| violation.instance.copy_name(program, *copy)));
     header.push(format!("buffer of {}", violation.instance.copy_name(program, violation.attacker)));
     let attacker = copies.iter().position(|copy| *copy == violation.attacker).expect("the attacker is there");
     let mut rows = vec![header];
@@ -46,8 +44,8 @@ pub fn text(program: &Program, violation: &Violation) -> String {
             continue;
         }
         let mut row = vec![format!("{}", index + 1)];
-        for position in &acting {
-            row.push(if copies[*position] == event.step.copy {
+        for copy in &acting {
+            row.push(if *copy == event.step.copy {
                 describe(program, violation, index, event)
             } else {
                 String::new()
@@ -56,7 +54,7 @@ pub fn text(program: &Program, violation: &Violation) -> String {
         let buffer: Vec<String> = violation.replay.states[index + 1].threads()[attacker]
             .buffer
             .iter()
-            .map(|(address, value)| format!("{} = {value}", program.address_name(*address)))
+            .map(|(address, value)| format!("{} = {value}", address_text(program, *address)))
             .collect();
         row.push(buffer.join(", "));
         rows.push(row);
@@ -74,7 +72,7 @@ pub fn text(program: &Program, violation: &Violation) -> String {
     }
     let _ = writeln!(out, "happens-before cycle:");
     for edge in &violation.cycle {
-        let address = edge.address.map(|address| program.address_name(address)).unwrap_or_default();
+        let address = edge.address.map(|address| address_text(program, address)).unwrap_or_default();
         let why = match edge.relation {
             Relation::ProgramOrder => "comes before it in program order".to_owned(),
             Relation::StoreOrder => format!("reaches `{address}` before it"),
@@ -136,7 +134,7 @@ pub fn json(program: &Program, violation: &Violation) -> serde_json::Value {
                 "from": node(program, violation, edge.from),
                 "to": node(program, violation, edge.to),
                 "relation": edge.relation.name(),
-                "address": edge.address.map(|address| program.address_name(address)),
+                "address": edge.address.map(|address| address_text(program, address)),
             })
         })
         .collect();
@@ -182,7 +180,7 @@ fn describe(program: &Program, violation: &Violation, index: usize, event: &Even
 fn effect(program: &Program, event: &Event) -> String {
     let thread = program.thread(event.step.copy.thread);
     let register = |id: crate::program::RegisterId| thread.registers[id.index()].name.as_str();
-    let name = |address: Value| program.address_name(address);
+    let name = |address: Value| address_text(program, address);
     match event.effect {
         Effect::Load { register: into, address, value, early } => {
             let source = if early { " from its buffer" } else { "" };
@@ -204,8 +202,25 @@ fn effect(program: &Program, event: &Event) -> String {
     }
 }
 
+/// An address for people: its name, or `mem[7]`.
+pub fn address_text(program: &Program, address: Value) -> String {
+    let name = program.address_name(address);
+    if name.starts_with(|c: char| c == '-' || c.is_ascii_digit()) { format!("mem[{name}]") } else { name }
+}
+
+/// The copies that take steps, in the instance's order.
+pub fn acting_copies(violation: &Violation) -> Vec<CopyId> {
+    violation.instance.copies().filter(|copy| violation.steps.iter().any(|step| step.copy == *copy)).collect()
+}
+
 /// A node of the trace: `t1 l0: store x = 1`.
 fn node(program: &Program, violation: &Violation, id: NodeId) -> String {
+    let copy = violation.instance.copies().nth(id.position).expect("nodes belong to copies");
+    format!("{} {}", violation.instance.copy_name(program, copy), node_text(program, violation, id))
+}
+
+/// A node of the trace without its thread: `l0: store x = 1`.
+pub fn node_text(program: &Program, violation: &Violation, id: NodeId) -> String {
     let copy = violation.instance.copies().nth(id.position).expect("nodes belong to copies");
     let thread = program.thread(copy.thread);
     let node = violation.replay.trace.node(id);
@@ -218,8 +233,8 @@ fn node(program: &Program, violation: &Violation, id: NodeId) -> String {
                 AccessKind::Load(_) => "load",
                 AccessKind::Store => "store",
             };
-            format!("{kind} {} = {}", program.address_name(access.address), access.value)
+            format!("{kind} {} = {}", address_text(program, access.address), access.value)
         })
         .collect();
-    format!("{} {label}: {}", violation.instance.copy_name(program, copy), accesses.join(", "))
+    format!("{label}: {}", accesses.join(", "))
 }

@@ -6,6 +6,8 @@ mod certificate;
 mod check;
 mod fault;
 mod search;
+mod shape;
+pub mod hardware;
 pub mod system;
 mod witness;
 
@@ -16,4 +18,5 @@ pub use check::{AttackReport, Check, CheckOptions, Outcome, Verdict, check};
 pub use fault::{Fault, FaultKind, Growing};
 pub(crate) use search::{LoadStarts, explore_sc, mode_of};
 pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};
+pub use shape::{Shape, ShapeAction, ShapeError, ShapeThread};
 pub use witness::{Violation, witness_evidence};

@@ -1,0 +1,110 @@
+//! The computation as SVG in the manner of [ESOP13, Fig. 3]: the actions in order, a lane per thread copy, an arc from
+//! the issue of each delayed store to the store itself.
+
+use crate::program::Program;
+use crate::report::violation::{acting_copies, address_text};
+use crate::robustness::Violation;
+use crate::semantics::Effect;
+use std::fmt::Write;
+
+/// Width of a character of the font.
+const CHARACTER: usize = 8;
+/// Height of a lane.
+const LANE: usize = 44;
+/// Room for the lanes' names.
+const MARGIN: usize = 16;
+
+/// The picture.
+pub fn svg(program: &Program, violation: &Violation) -> String {
+    let copies = acting_copies(violation);
+    let names: Vec<String> = copies.iter().map(|copy| violation.instance.copy_name(program, *copy)).collect();
+    let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0) * CHARACTER + 2 * MARGIN;
+    let mut x = name_width;
+    // Each action with its lane, position and width.
+    let mut actions: Vec<(usize, usize, usize, String)> = Vec::new();
+    // Issues of the attacker that wait for their store, as indices of actions; and finished arcs.
+    let mut waiting = std::collections::VecDeque::new();
+    let mut arcs = Vec::new();
+    for (index, event) in violation.replay.events.iter().enumerate() {
+        let lane = copies.iter().position(|copy| *copy == event.step.copy).expect("the copy acts");
+        let text = action(program, &names[lane], &event.effect);
+        let width = text.chars().count() * CHARACTER;
+        let delays = event.step.copy == violation.attacker && index >= violation.issue;
+        match event.effect {
+            Effect::Issue { .. } if delays => waiting.push_back(actions.len()),
+            Effect::Store { .. } if delays => {
+                if let Some(issue) = waiting.pop_front() {
+                    arcs.push((issue, actions.len()));
+                }
+            }
+            _ => {}
+        }
+        actions.push((lane, x, width, text));
+        x += width + CHARACTER;
+    }
+    // Arcs rise with the number of actions they span.
+    let rise = |arc: &(usize, usize)| 14 + 5 * (arc.1 - arc.0);
+    let top = arcs.iter().map(rise).max().unwrap_or(0) + MARGIN;
+    let (width, height) = (x + MARGIN, top + LANE * copies.len() + MARGIN);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" font-size=\"13\">\n\
+         <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
+         orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" fill=\"#b00\"/></marker></defs>\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+    );
+    let middle = |lane: usize| top + LANE * lane + LANE / 2;
+    for (lane, name) in names.iter().enumerate() {
+        let y = middle(lane);
+        let _ = writeln!(
+            out,
+            "<line x1=\"{name_width}\" y1=\"{y}\" x2=\"{x}\" y2=\"{y}\" stroke=\"#ddd\"/>\
+             <text x=\"{MARGIN}\" y=\"{}\" font-weight=\"bold\">{}</text>",
+            y + 4,
+            escaped(name)
+        );
+    }
+    for (lane, x, width, text) in &actions {
+        let y = middle(*lane);
+        let _ = writeln!(
+            out,
+            "<rect x=\"{x}\" y=\"{}\" width=\"{width}\" height=\"20\" fill=\"#fff\"/>\
+             <text x=\"{x}\" y=\"{}\" textLength=\"{width}\">{}</text>",
+            y - 10,
+            y + 4,
+            escaped(text)
+        );
+    }
+    for arc in &arcs {
+        let centre = |index: usize| actions[index].1 + actions[index].2 / 2;
+        let (from, to) = (centre(arc.0), centre(arc.1));
+        let y = middle(actions[arc.0].0) - 11;
+        let peak = y.saturating_sub(2 * rise(arc)) + 4;
+        let _ = writeln!(
+            out,
+            "<path d=\"M{from},{y} C{from},{peak} {to},{peak} {to},{y}\" fill=\"none\" stroke=\"#b00\" \
+             stroke-width=\"1.5\" marker-end=\"url(#tip)\"/>"
+        );
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// An action as the paper writes it.
+fn action(program: &Program, thread: &str, effect: &Effect) -> String {
+    let at = |address| address_text(program, address);
+    match *effect {
+        Effect::Load { address, value, .. } => format!("({thread}, ld, {}, {value})", at(address)),
+        Effect::Issue { .. } => format!("({thread}, isu)"),
+        Effect::Store { address, value } => format!("({thread}, st, {}, {value})", at(address)),
+        Effect::Rmw { address, old, new: Some(new), .. } => format!("({thread}, rmw, {}, {old}, {new})", at(address)),
+        Effect::Rmw { address, old, .. } => format!("({thread}, ld, {}, {old})", at(address)),
+        Effect::Lock => format!("({thread}, lock)"),
+        Effect::Unlock => format!("({thread}, unlock)"),
+        Effect::Fence | Effect::Local { .. } | Effect::Violation | Effect::Failure => format!("({thread}, loc)"),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -19,14 +19,17 @@
 //! computed again with big numbers. This room uses `net`, `evidence` and `limits`.
 
 mod backward;
+mod engine;
 mod forward;
 pub mod lazy;
 mod number;
 mod portfolio;
 pub mod reduction;
 mod run;
+mod sample;
 mod saturation;
 mod slice;
+mod state_equation;
 mod system;
 mod units;
 
@@ -88,6 +91,8 @@ pub struct Context {
     pub jobs: usize,
     /// Whether the evidence must be the same every time.
     pub deterministic: bool,
+    /// Steps of the main loop after which to stop.
+    steps: Option<u64>,
     /// Markings kept so far.
     markings: AtomicU64,
     /// Main loop steps so far.
@@ -100,6 +105,14 @@ impl Context {
         Self { limits, jobs: 1, ..Self::default() }
     }
 
+    /// Whether to stop, and why: a limit is reached or the steps are used up.
+    fn check(&self) -> Result<(), StopReason> {
+        if self.steps.is_some_and(|steps| self.iterations.load(Ordering::Relaxed) >= steps) {
+            return Err(StopReason::Interrupted);
+        }
+        self.limits.check()
+    }
+
     /// Counts markings kept.
     fn count_markings(&self, markings: usize) {
         self.markings.fetch_add(markings as u64, Ordering::Relaxed);
@@ -108,6 +121,12 @@ impl Context {
     /// Counts steps of the main loop.
     fn count_iterations(&self, iterations: usize) {
         self.iterations.fetch_add(iterations as u64, Ordering::Relaxed);
+    }
+
+    /// Counts the work of another context as well.
+    fn take_over(&self, other: &Context) {
+        self.markings.fetch_add(other.markings.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.iterations.fetch_add(other.iterations.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// The work counted so far.
@@ -144,7 +163,7 @@ pub struct Options {
 
 /// All strategies, `auto` first.
 pub fn strategies() -> &'static [&'static dyn Strategy] {
-    &[&portfolio::Auto, &saturation::Saturation, &backward::Backward, &forward::KarpMiller, &forward::SharedState]
+    &[&portfolio::Auto, &saturation::Saturation, &backward::Backward, &forward::KarpMiller, &forward::SharedState, &state_equation::StateEquation]
 }
 
 /// The strategy with this name.
@@ -162,7 +181,7 @@ pub fn solve(problem: &Problem, options: &Options) -> Answer {
     let context =
         Context { limits: options.limits.clone(), jobs, deterministic: options.deterministic, ..Context::default() };
     let (outcome, strategy) = match options.strategy {
-        None | Some("auto") => portfolio::Auto::solve_named(problem, &context),
+        None | Some("auto") => portfolio::solve_named(problem, &context),
         Some(name) => {
             let chosen = strategy(name).expect("options name a strategy of the list");
             (chosen.solve(problem, &context), chosen.name())

@@ -2,23 +2,30 @@
 //!
 //! Starts from the targets and adds minimal predecessors until none is new or one lies below the initial marking
 //! (Abdulla et al., *General Decidability Theorems for Infinite-State Systems*). The predecessor of a marking `b` by a
-//! transition needs `pre(p) + (b(p) ∸ post(p))` at each place. Two things keep the basis small: a predecessor that an
-//! inductive invariant refutes is left out (no run meets it), and one above a basis marking is left out (it can do
-//! nothing more). Invariants here are linear, `y·m ≤ y·m0` with `y ≥ 0`: the units, each "at most one token", and those
-//! that are handed in. A marking that lies above a newer one is dropped, expanded or not: what it leads to lies above
-//! what the newer one leads to.
+//! transition needs `pre(p) + (b(p) ∸ post(p))` at each place. Three things keep the basis small.
+//!
+//! - A predecessor that an inductive invariant refutes is left out: no run meets it. The invariants are the units, each
+//!   "at most one token".
+//! - A marking above a basis marking is left out: it can do nothing more. One that lies above a newer one is dropped,
+//!   expanded or not: what it leads to lies above what the newer one leads to.
+//! - A marking with a part that no sample run has shown ([`sample`](super::sample)) is replaced by that part: if even
+//!   that cannot be covered, many other markings go with it. This is a guess. Any upward-closed set that contains the
+//!   targets, is closed under predecessors and misses the initial marking is a proof, whether it is the least or not.
+//!   When a guessed part turns out to be coverable, the run becomes a sample, and the search begins again knowing
+//!   more. Each time a new single place or pair is seen, so that happens finitely often.
 //!
 //! Complete: every ascending sequence of upward-closed sets becomes stationary (Dickson).
 
 mod basis;
 
 use self::basis::Basis;
+use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::run::finish;
-use super::saturation::settle;
+use super::sample::{Sampler, Seen};
 use super::slice::Slice;
 use super::system::System;
-use super::{Context, Outcome, Strategy};
+use super::{Context, Outcome};
 use crate::evidence::{Invariant, NetCertificate, Refutation};
 use crate::net::{Count, Problem};
 use num_bigint::BigInt;
@@ -29,52 +36,44 @@ use std::collections::BinaryHeap;
 /// The strategy `backward`.
 pub(super) struct Backward;
 
-impl Strategy for Backward {
-    fn name(&self) -> &'static str {
-        "backward"
-    }
+impl Method for Backward {
+    const NAME: &'static str = "backward";
 
-    fn solve(&self, problem: &Problem, context: &Context) -> Outcome {
-        let slice = Slice::new(problem);
-        if let Some(outcome) = settle(problem, &slice) {
-            return outcome;
-        }
-        let result = match search::<u32>(problem, &slice, context) {
-            Err(Stop::Overflow) => search::<Count>(problem, &slice, context),
-            result => result,
-        };
-        result.unwrap_or_else(Outcome::from)
+    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
+        search(prepared, system, context)
     }
 }
 
 /// How many predecessors are computed between two looks at the limits.
 const METER: usize = 4096;
 
+/// How many steps of sample walks precede the search, and how many follow a wrong guess.
+const WALKS: (usize, usize) = (20_000, 2_000);
+
 /// The search with one type of numbers.
-fn search<N: Number>(problem: &Problem, slice: &Slice, context: &Context) -> Result<Outcome, Stop> {
-    let system = System::<N>::new(problem, slice)?;
-    let mut search = Search::new(&system);
-    for target in 0..system.targets.len() {
-        search.add(system.targets[target].clone(), Origin::Target(target))?;
-    }
-    let mut since_check = 0;
-    while search.found.is_none() {
-        let Some((_, Reverse(element))) = search.open.pop() else { break };
-        if search.basis.is_dropped(element) {
-            continue;
+fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
+    let Prepared { problem, slice, .. } = prepared;
+    let mut sampler = Sampler::new(system);
+    let mut covering = sampler.walk(WALKS.0, context)?;
+    while covering.is_none() {
+        let mut search = Search::new(system, &sampler.seen);
+        let found = search.run(context)?;
+        context.count_markings(search.basis.alive().count());
+        let Some(element) = found else {
+            return Ok(Outcome::Uncoverable(search.certificate(problem, slice)));
+        };
+        let (sequence, target) = search.sequence(element);
+        if let Some(target) = target {
+            covering = Some((sequence, target));
+        } else {
+            sampler.learn(&sequence)?;
+            covering = sampler.walk(WALKS.1, context)?;
         }
-        context.count_iterations(1);
-        since_check += search.expand(element)?;
-        if since_check >= METER {
-            since_check = 0;
-            context.limits.check()?;
-        }
     }
-    context.count_markings(search.basis.alive().count());
-    Ok(match search.found {
-        Some(element) => search.run(problem, slice, element),
-        None => Outcome::Uncoverable(search.certificate(problem, slice)),
-    })
+    let (sequence, target) = covering.expect("the loop ends with one");
+    let firings =
+        sequence.into_iter().map(|number| (system.transitions[number as usize], Count::ONE)).collect();
+    Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])))
 }
 
 /// Where a basis element comes from.
@@ -84,11 +83,14 @@ enum Origin {
     Target(usize),
     /// It is the predecessor of an element by a transition.
     Predecessor(u32, u32),
+    /// It is part of another and has never been seen.
+    Guess,
 }
 
 /// The state of the search.
 struct Search<'a, N> {
     system: &'a System<N>,
+    seen: &'a Seen,
     /// The elements found, and which of them are minimal.
     basis: Basis<N>,
     /// Per element.
@@ -108,13 +110,14 @@ struct Search<'a, N> {
 }
 
 impl<'a, N: Number> Search<'a, N> {
-    fn new(system: &'a System<N>) -> Self {
+    fn new(system: &'a System<N>, seen: &'a Seen) -> Self {
         let mut unit_of = vec![None; system.places()];
         for (unit, places) in (0u32..).zip(&system.units) {
             places.iter().for_each(|place| unit_of[*place as usize] = Some(unit));
         }
         Self {
             system,
+            seen,
             basis: Basis::new(system.places()),
             origins: Vec::new(),
             open: BinaryHeap::new(),
@@ -126,11 +129,39 @@ impl<'a, N: Number> Search<'a, N> {
         }
     }
 
-    /// Adds a marking unless it is refuted or above one that is there.
+    /// Searches until an element lies below the initial marking, or nothing is left.
+    fn run(&mut self, context: &Context) -> Result<Option<u32>, Stop> {
+        for target in 0..self.system.targets.len() {
+            self.add(self.system.targets[target].clone(), Origin::Target(target))?;
+        }
+        let mut since_check = METER;
+        while self.found.is_none() {
+            if since_check >= METER {
+                since_check = 0;
+                context.check()?;
+            }
+            let Some((_, Reverse(element))) = self.open.pop() else { break };
+            if !self.basis.is_dropped(element) {
+                context.count_iterations(1);
+                since_check += self.expand(element)?;
+            }
+        }
+        Ok(self.found)
+    }
+
+    /// Adds a marking, or a part of it that has never been seen, unless it is refuted or above one that is there.
     fn add(&mut self, marking: Vec<(u32, N)>, origin: Origin) -> Result<(), Stop> {
         if self.is_refuted(&marking) || self.basis.has_below(&marking) {
             return Ok(());
         }
+        let (marking, origin) = match self.seen.unseen_part(&marking) {
+            Some(part) if part.len() < marking.len() || part.iter().zip(&marking).any(|(a, b)| a.1 < b.1.rough()) => {
+                let number = |count: u64| N::of(&count.into());
+                let part = part.into_iter().map(|(place, count)| Ok((place, number(count)?)));
+                (part.collect::<Result<Vec<_>, Stop>>()?, Origin::Guess)
+            }
+            _ => (marking, origin),
+        };
         let weight = marking.iter().map(|(_, count)| count.rough()).sum();
         let is_initial = marking.iter().all(|(place, count)| *count <= self.system.initial[*place as usize]);
         let element = self.basis.insert(marking)?;
@@ -215,19 +246,18 @@ impl<'a, N: Number> Search<'a, N> {
         }
     }
 
-    /// The run from the initial marking through an element below it.
-    fn run(&self, problem: &Problem, slice: &Slice, element: u32) -> Outcome {
-        let mut firings = Vec::new();
+    /// The transitions that lead from an element to where its branch began: to a target, or to a guess.
+    fn sequence(&self, element: u32) -> (Vec<u32>, Option<usize>) {
+        let mut sequence = Vec::new();
         let mut at = element;
         loop {
             match self.origins[at as usize] {
                 Origin::Predecessor(next, transition) => {
-                    firings.push((self.system.transitions[transition as usize], Count::ONE));
+                    sequence.push(transition);
                     at = next;
                 }
-                Origin::Target(target) => {
-                    return Outcome::Coverable(finish(problem, slice, firings, slice.targets[target]));
-                }
+                Origin::Target(target) => return (sequence, Some(target)),
+                Origin::Guess => return (sequence, None),
             }
         }
     }

@@ -162,7 +162,7 @@ impl<N: Number> Layers<N> {
             if let Some(state) = enter.take() {
                 let number = u32::try_from(order.len()).map_err(|_| Stop::Overflow)?;
                 if number % 256 == 255 {
-                    context.limits.check()?;
+                    context.check()?;
                 }
                 order.insert(state, (number, true));
                 low.insert(state, number);

@@ -10,62 +10,43 @@ mod control;
 mod layers;
 mod search;
 
+use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::run::finish;
-use super::saturation::settle;
-use super::slice::Slice;
 use super::system::System;
-use super::{Context, Outcome, Strategy};
-use crate::net::{Count, Problem};
+use super::{Context, Outcome};
 
 /// The strategy `karp-miller`: one control state.
 pub(super) struct KarpMiller;
 
-impl Strategy for KarpMiller {
-    fn name(&self) -> &'static str {
-        "karp-miller"
-    }
+impl Method for KarpMiller {
+    const NAME: &'static str = "karp-miller";
 
-    fn solve(&self, problem: &Problem, context: &Context) -> Outcome {
-        solve(problem, context, false)
+    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
+        cover(prepared, system, &[], context)
     }
 }
 
 /// The strategy `shared-state`: the units are the control.
 pub(super) struct SharedState;
 
-impl Strategy for SharedState {
-    fn name(&self) -> &'static str {
-        "shared-state"
-    }
+impl Method for SharedState {
+    const NAME: &'static str = "shared-state";
 
-    fn solve(&self, problem: &Problem, context: &Context) -> Outcome {
-        solve(problem, context, true)
+    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
+        cover(prepared, system, &system.units, context)
     }
 }
 
-fn solve(problem: &Problem, context: &Context, with_units: bool) -> Outcome {
-    let slice = Slice::new(problem);
-    if let Some(outcome) = settle(problem, &slice) {
-        return outcome;
-    }
-    let result = match cover::<u32>(problem, &slice, context, with_units) {
-        Err(Stop::Overflow) => cover::<Count>(problem, &slice, context, with_units),
-        result => result,
-    };
-    result.unwrap_or_else(Outcome::from)
-}
-
-/// The search with one type of numbers.
+/// Builds the coverability set with these units as control.
 fn cover<N: Number>(
-    problem: &Problem,
-    slice: &Slice,
+    prepared: &Prepared<'_>,
+    system: &System<N>,
+    units: &[Vec<u32>],
     context: &Context,
-    with_units: bool,
 ) -> Result<Outcome, Stop> {
-    let system = System::<N>::new(problem, slice)?;
-    let units: &[Vec<u32>] = if with_units { &system.units } else { &[] };
-    let mut search = search::Search::new(&system, units)?;
+    let Prepared { problem, slice, .. } = prepared;
+    let mut search = search::Search::new(system, units);
     let Some((node, target, state)) = search.run(&system.initial, context)? else {
         return Ok(Outcome::Uncoverable(slice.downward(search.markings())));
     };

@@ -75,17 +75,17 @@ pub(super) type Found = (u32, usize, State);
 
 impl<N: Number> Search<N> {
     /// A search over a system with these units as control.
-    pub(super) fn new(system: &System<N>, units: &[Vec<u32>]) -> Result<Self, Stop> {
+    pub(super) fn new(system: &System<N>, units: &[Vec<u32>]) -> Self {
         let control = Control::new(system, units);
         let demands = system.targets.iter().map(|target| control.split_demand(target)).collect();
-        Ok(Self {
+        Self {
             layers: Layers::new(control),
             nodes: Vec::new(),
             demands,
             homes: FxHashMap::default(),
             residents: FxHashMap::default(),
             open: BinaryHeap::new(),
-        })
+        }
     }
 
     /// Builds the coverability set until a target is met or nothing is left.
@@ -108,7 +108,7 @@ impl<N: Number> Search<N> {
             self.nodes[node as usize].expanded = true;
             context.count_iterations(1);
             if steps.is_multiple_of(64) {
-                context.limits.check()?;
+                context.check()?;
             }
             steps += 1;
             if let Some(found) = self.expand(node, context)? {

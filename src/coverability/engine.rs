@@ -1,0 +1,91 @@
+//! What strategies have in common: the sliced problem in compact form, first in machine words, exactly when need be.
+
+use super::number::{Number, Stop};
+use super::saturation::settle;
+use super::slice::Slice;
+use super::system::System;
+use super::{Context, Outcome, Strategy};
+use crate::net::{Count, Problem};
+use std::sync::OnceLock;
+
+/// A problem made ready for several strategies.
+#[derive(Debug)]
+pub(super) struct Prepared<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) slice: Slice,
+    small: OnceLock<Result<System<u32>, Stop>>,
+    exact: OnceLock<Result<System<Count>, Stop>>,
+}
+
+impl<'a> Prepared<'a> {
+    /// Slices a problem.
+    pub(super) fn new(problem: &'a Problem) -> Self {
+        Self { problem, slice: Slice::new(problem), small: OnceLock::new(), exact: OnceLock::new() }
+    }
+
+    /// The compact form in machine words, if its counts fit.
+    pub(super) fn small(&self) -> Result<&System<u32>, Stop> {
+        self.small.get_or_init(|| System::new(self.problem, &self.slice)).as_ref().map_err(|stop| *stop)
+    }
+
+    /// The compact form with exact counts.
+    pub(super) fn exact(&self) -> Result<&System<Count>, Stop> {
+        self.exact.get_or_init(|| System::new(self.problem, &self.slice)).as_ref().map_err(|stop| *stop)
+    }
+}
+
+/// A strategy that works on the compact form.
+pub(super) trait Engine: Sync {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Answers in machine words, or says that they overflow.
+    fn run_small(&self, prepared: &Prepared<'_>, system: &System<u32>, context: &Context) -> Result<Outcome, Stop>;
+
+    /// Answers exactly.
+    fn run_exact(&self, prepared: &Prepared<'_>, system: &System<Count>, context: &Context) -> Result<Outcome, Stop>;
+
+    /// Answers in machine words, and exactly where these overflow.
+    fn attempt(&self, prepared: &Prepared<'_>, context: &Context) -> Outcome {
+        let small = prepared.small().and_then(|system| self.run_small(prepared, system, context));
+        let result = match small {
+            Err(Stop::Overflow) => prepared.exact().and_then(|system| self.run_exact(prepared, system, context)),
+            result => result,
+        };
+        result.unwrap_or_else(Outcome::from)
+    }
+}
+
+impl<E: Engine> Strategy for E {
+    fn name(&self) -> &'static str {
+        Engine::name(self)
+    }
+
+    fn solve(&self, problem: &Problem, context: &Context) -> Outcome {
+        let prepared = Prepared::new(problem);
+        settle(problem, &prepared.slice).unwrap_or_else(|| self.attempt(&prepared, context))
+    }
+}
+
+/// A method in every type of numbers.
+pub(super) trait Method: Sync {
+    /// Its name on the command line.
+    const NAME: &'static str;
+
+    /// Answers in one type of numbers.
+    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop>;
+}
+
+impl<M: Method> Engine for M {
+    fn name(&self) -> &'static str {
+        M::NAME
+    }
+
+    fn run_small(&self, prepared: &Prepared<'_>, system: &System<u32>, context: &Context) -> Result<Outcome, Stop> {
+        M::run(prepared, system, context)
+    }
+
+    fn run_exact(&self, prepared: &Prepared<'_>, system: &System<Count>, context: &Context) -> Result<Outcome, Stop> {
+        M::run(prepared, system, context)
+    }
+}

@@ -1,0 +1,332 @@
+//! Samples of reachable markings: random walks that remember what they have seen together.
+//!
+//! What the walks see is true of the net (these places can be marked, these two at once); what they do not see is a
+//! guess at what cannot happen. [`backward`](super::backward) uses the guesses to generalise, and every wrong guess
+//! ends in a run, which becomes a sample. A walk that meets a target is an answer.
+//!
+//! Walks start from markings that showed something new, and among enabled transitions prefer those fired less often.
+//! The generator of random numbers is fixed, so that the same problem gives the same samples.
+
+use super::Context;
+use super::number::{Number, Stop};
+use super::system::System;
+use fixedbitset::FixedBitSet;
+
+/// Most places for which pairs are remembered (a bit each).
+const MOST_PLACES_WITH_PAIRS: usize = 10_000;
+
+/// How many steps a walk has.
+const WALK: usize = 64;
+
+/// Most markings that walks may start from.
+const POOL: usize = 20_000;
+
+/// Places and pairs of places that have been seen marked together.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    singles: FixedBitSet,
+    /// Per place, those marked with it; on the diagonal, whether two tokens have been seen. Empty for large nets.
+    pairs: Vec<FixedBitSet>,
+}
+
+impl Seen {
+    fn new(places: usize) -> Self {
+        let pairs = if places <= MOST_PLACES_WITH_PAIRS { places } else { 0 };
+        Self {
+            singles: FixedBitSet::with_capacity(places),
+            pairs: vec![FixedBitSet::with_capacity(places); pairs],
+        }
+    }
+
+    /// A part of a marking that has never been seen: a place, or two places, or two tokens of one.
+    pub(super) fn unseen_part<N: Number>(&self, marking: &[(u32, N)]) -> Option<Vec<(u32, u64)>> {
+        if let Some((place, _)) = marking.iter().find(|(place, _)| !self.singles.contains(*place as usize)) {
+            return Some(vec![(*place, 1)]);
+        }
+        if self.pairs.is_empty() {
+            return None;
+        }
+        for (index, (place, count)) in marking.iter().enumerate() {
+            let with = &self.pairs[*place as usize];
+            if count.rough() > 1 && !with.contains(*place as usize) {
+                return Some(vec![(*place, 2)]);
+            }
+            for (other, _) in &marking[index + 1..] {
+                if !with.contains(*other as usize) {
+                    return Some(vec![(*place, 1), (*other, 1)]);
+                }
+            }
+        }
+        None
+    }
+
+    /// Notes that `place` is marked together with `others`; says whether that is new.
+    fn note(&mut self, place: u32, twice: bool, others: &[u32]) -> bool {
+        let place = place as usize;
+        let mut new = !self.singles.put(place);
+        if !self.pairs.is_empty() {
+            if twice {
+                new |= !self.pairs[place].put(place);
+            }
+            for other in others {
+                let other = *other as usize;
+                if other != place && !self.pairs[place].put(other) {
+                    self.pairs[other].insert(place);
+                    new = true;
+                }
+            }
+        }
+        new
+    }
+}
+
+/// A set of small numbers with constant-time changes and access by position.
+#[derive(Clone, Debug)]
+struct Members {
+    list: Vec<u32>,
+    position: Vec<u32>,
+}
+
+impl Members {
+    fn new(size: usize) -> Self {
+        Self { list: Vec::new(), position: vec![u32::MAX; size] }
+    }
+
+    fn insert(&mut self, member: u32) {
+        if self.position[member as usize] == u32::MAX {
+            self.position[member as usize] = u32::try_from(self.list.len()).expect("no more members than numbers");
+            self.list.push(member);
+        }
+    }
+
+    fn remove(&mut self, member: u32) {
+        let position = self.position[member as usize];
+        if position != u32::MAX {
+            self.position[member as usize] = u32::MAX;
+            self.list.swap_remove(position as usize);
+            if let Some(moved) = self.list.get(position as usize) {
+                self.position[*moved as usize] = position;
+            }
+        }
+    }
+}
+
+/// A marking that showed something new, and how it was reached.
+#[derive(Clone, Debug)]
+struct Sample<N> {
+    marking: Box<[(u32, N)]>,
+    from: Option<u32>,
+    path: Box<[u32]>,
+}
+
+/// The walker.
+#[derive(Debug)]
+pub(super) struct Sampler<'a, N> {
+    system: &'a System<N>,
+    pub(super) seen: Seen,
+    pool: Vec<Sample<N>>,
+    /// The current marking.
+    marking: Vec<N>,
+    /// Its marked places.
+    marked: Members,
+    /// Per transition, how many places have too few tokens for it.
+    missing: Vec<u32>,
+    /// The enabled transitions.
+    enabled: Members,
+    /// Per transition, how often it fired.
+    fired: Vec<u32>,
+    random: u64,
+}
+
+/// A sequence of transitions, and the target that it covers.
+pub(super) type Covering = (Vec<u32>, usize);
+
+impl<'a, N: Number> Sampler<'a, N> {
+    /// A walker at the initial marking.
+    pub(super) fn new(system: &'a System<N>) -> Self {
+        let transitions = system.transitions.len();
+        let mut sampler = Self {
+            system,
+            seen: Seen::new(system.places()),
+            pool: Vec::new(),
+            marking: vec![N::ZERO; system.places()],
+            marked: Members::new(system.places()),
+            missing: vec![0; transitions],
+            enabled: Members::new(transitions),
+            fired: vec![0; transitions],
+            random: 0x9E37_79B9_7F4A_7C15,
+        };
+        for transition in 0..transitions {
+            let number = u32::try_from(transition).expect("transitions are numbered in 32 bits");
+            let needs = system.effects(number).iter().filter(|effect| !effect.pre.is_zero()).count();
+            sampler.missing[transition] = u32::try_from(needs).expect("arcs are numbered in 32 bits");
+            if needs == 0 {
+                sampler.enabled.insert(number);
+            }
+        }
+        let initial: Vec<(u32, N)> =
+            (0u32..).zip(system.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
+        for (place, count) in &initial {
+            sampler.set(*place, count.clone());
+        }
+        for (place, count) in &initial {
+            sampler.seen.note(*place, count.rough() > 1, &sampler.marked.list);
+        }
+        sampler.pool.push(Sample { marking: initial.into(), from: None, path: Box::default() });
+        sampler
+    }
+
+    /// Walks for about so many steps. Returns a sequence that covers a target, if one is met.
+    pub(super) fn walk(&mut self, steps: usize, context: &Context) -> Result<Option<Covering>, Stop> {
+        let mut left = steps;
+        while left > 0 {
+            context.check()?;
+            let newest = self.pool.len() - 1;
+            // Half of the walks start where something was new lately.
+            let start = match self.next_random() % 2 {
+                0 => newest - self.below(newest.min(31) + 1),
+                _ => self.below(newest + 1),
+            };
+            let mut from = u32::try_from(start).expect("the pool is small");
+            self.restore(start);
+            let mut path = Vec::new();
+            for _ in 0..WALK {
+                left = left.saturating_sub(1);
+                let Some(transition) = self.choose() else { break };
+                path.push(transition);
+                let new = self.fire(transition)?;
+                if let Some(target) = self.met() {
+                    return Ok(Some((self.sequence(Some(from), &path), target)));
+                }
+                if new && self.pool.len() < POOL {
+                    let marking = self.sparse();
+                    self.pool.push(Sample { marking, from: Some(from), path: path.into() });
+                    from = u32::try_from(self.pool.len() - 1).expect("the pool is small");
+                    path = Vec::new();
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Notes what a firing sequence from the initial marking sees, and lets walks start from its end.
+    pub(super) fn learn(&mut self, sequence: &[u32]) -> Result<(), Stop> {
+        self.restore(0);
+        for transition in sequence {
+            self.fire(*transition)?;
+        }
+        let marking = self.sparse();
+        self.pool.push(Sample { marking, from: Some(0), path: sequence.into() });
+        Ok(())
+    }
+
+    /// Fires an enabled transition; says whether something new is seen.
+    fn fire(&mut self, transition: u32) -> Result<bool, Stop> {
+        self.fired[transition as usize] += 1;
+        let system = self.system;
+        for effect in system.effects(transition) {
+            let count = self.marking[effect.place as usize].monus(&effect.pre).plus(&effect.post)?;
+            self.set(effect.place, count);
+        }
+        let mut new = false;
+        for effect in system.effects(transition).iter().filter(|effect| effect.post > effect.pre) {
+            let twice = self.marking[effect.place as usize].rough() > 1;
+            new |= self.seen.note(effect.place, twice, &self.marked.list);
+        }
+        Ok(new)
+    }
+
+    /// Changes the tokens of a place.
+    fn set(&mut self, place: u32, count: N) {
+        let before = std::mem::replace(&mut self.marking[place as usize], count);
+        let count = &self.marking[place as usize];
+        if before == *count {
+            return;
+        }
+        if count.is_zero() {
+            self.marked.remove(place);
+        } else {
+            self.marked.insert(place);
+        }
+        for transition in self.system.consumers.row(place) {
+            let effects = self.system.effects(*transition);
+            let position =
+                effects.binary_search_by_key(&place, |effect| effect.place).expect("a consumer has an effect here");
+            let needed = &effects[position].pre;
+            match (before >= *needed, count >= needed) {
+                (false, true) => {
+                    self.missing[*transition as usize] -= 1;
+                    if self.missing[*transition as usize] == 0 {
+                        self.enabled.insert(*transition);
+                    }
+                }
+                (true, false) => {
+                    self.missing[*transition as usize] += 1;
+                    self.enabled.remove(*transition);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Goes to a sample's marking.
+    fn restore(&mut self, sample: usize) {
+        let marking = self.pool[sample].marking.clone();
+        for place in self.marked.list.clone() {
+            if marking.binary_search_by_key(&place, |(place, _)| *place).is_err() {
+                self.set(place, N::ZERO);
+            }
+        }
+        for (place, count) in marking {
+            self.set(place, count);
+        }
+    }
+
+    /// The least fired of three enabled transitions.
+    fn choose(&mut self) -> Option<u32> {
+        if self.enabled.list.is_empty() {
+            return None;
+        }
+        let candidates = [(); 3].map(|()| {
+            let position = self.below(self.enabled.list.len());
+            self.enabled.list[position]
+        });
+        candidates.into_iter().min_by_key(|transition| self.fired[*transition as usize])
+    }
+
+    /// The target that the current marking covers.
+    fn met(&self) -> Option<usize> {
+        let covers = |target: &Vec<(u32, N)>| target.iter().all(|(place, count)| self.marking[*place as usize] >= *count);
+        self.system.targets.iter().position(covers)
+    }
+
+    /// The current marking.
+    fn sparse(&self) -> Box<[(u32, N)]> {
+        let mut places = self.marked.list.clone();
+        places.sort_unstable();
+        places.into_iter().map(|place| (place, self.marking[place as usize].clone())).collect()
+    }
+
+    /// The whole sequence that ends with a path from a sample.
+    fn sequence(&self, mut sample: Option<u32>, path: &[u32]) -> Vec<u32> {
+        let mut parts = vec![path];
+        while let Some(number) = sample {
+            parts.push(&self.pool[number as usize].path);
+            sample = self.pool[number as usize].from;
+        }
+        parts.into_iter().rev().flatten().copied().collect()
+    }
+
+    /// SplitMix64.
+    fn next_random(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = self.random;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^ (bits >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next_random() % bound as u64).expect("smaller than a usize")
+    }
+}

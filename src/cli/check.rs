@@ -1,5 +1,6 @@
 //! `palisade check`: is the program robust?
 
+use super::batch::Inputs;
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
 use crate::report::check as report;
@@ -13,7 +14,8 @@ use std::time::Instant;
 /// Options of `palisade check`.
 #[derive(Clone, Debug, Args)]
 pub(super) struct CheckArguments {
-    /// The programs; `-` is standard input.
+    /// The programs; `-` is standard input, a folder stands for the .pal and .litmus files in it (or those of --from),
+    /// `@LIST` for the paths on the lines of a file. Many programs get one line each; `-v` shows everything.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     #[command(flatten)]
@@ -35,29 +37,69 @@ pub(super) struct CheckArguments {
     values: usize,
 }
 
+/// With more programs than this, each gets one line unless the user wants more.
+const MOST_FULL_REPORTS: usize = 8;
+
+/// What is to be said about one program.
+struct Answer {
+    exit: Exit,
+    /// For standard output.
+    report: String,
+    /// For standard error.
+    remarks: String,
+    /// For `--json`.
+    document: Option<serde_json::Value>,
+}
+
 /// Runs `palisade check`.
 pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
+    let inputs = match Inputs::expand(&arguments.files, arguments.program.from) {
+        Ok(inputs) => inputs,
+        Err(error) => return print_input_error(&error, shared),
+    };
+    let brief = inputs.paths.len() > MOST_FULL_REPORTS && shared.verbose == 0;
     let mut worst = Exit::Holds;
+    let mut exits = Vec::new();
     let mut documents = Vec::new();
-    for file in &arguments.files {
-        let (exit, document) = check_file(arguments, shared, file);
-        worst = worst.worst(exit);
-        documents.extend(document);
-    }
+    inputs.for_each(
+        shared,
+        |file| check_file(arguments, shared, file, brief),
+        |_, answer| {
+            worst = worst.worst(answer.exit);
+            exits.push(answer.exit);
+            eprint!("{}", answer.remarks);
+            print!("{}", answer.report);
+            documents.extend(answer.document);
+        },
+    );
     if shared.json {
-        let document = if arguments.files.len() == 1 { documents.pop() } else { Some(documents.into()) };
+        let document = if inputs.several { Some(documents.into()) } else { documents.pop() };
         println!("{}", document.unwrap_or_default());
+    } else if inputs.several {
+        print!("{}", summary(&exits));
     }
     worst
 }
 
-fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str) -> (Exit, Option<serde_json::Value>) {
+/// How many programs there were of each kind.
+fn summary(exits: &[Exit]) -> String {
+    let count = |exit| exits.iter().filter(|found| **found == exit).count();
+    let mut parts = vec![format!("{} robust", count(Exit::Holds)), format!("{} not robust", count(Exit::Fails))];
+    for (exit, word) in [(Exit::Unknown, "unknown"), (Exit::BadInput, "refused")] {
+        if count(exit) > 0 {
+            parts.push(format!("{} {word}", count(exit)));
+        }
+    }
+    let noun = if exits.len() == 1 { "program" } else { "programs" };
+    format!("{} {noun}: {}\n", exits.len(), parts.join(", "))
+}
+
+fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, brief: bool) -> Answer {
     let begin = Instant::now();
     let loaded = match arguments.program.read(file) {
         Ok(loaded) => loaded,
         Err(error) => return refused(&error, shared),
     };
-    loaded.print_warnings(shared);
     let options = CheckOptions {
         all: arguments.all,
         prune: !arguments.no_prune,
@@ -90,11 +132,13 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str) ->
         seconds: begin.elapsed().as_secs_f64(),
         certificates: &certificates,
     };
+    let remarks = loaded.warnings_text(shared);
     if shared.json {
-        return (exit, Some(report::json(&checked, &context)));
+        return Answer { exit, report: String::new(), remarks, document: Some(report::json(&checked, &context)) };
     }
-    print!("{}", report::text(&checked, &context, shared.verbose));
-    (exit, None)
+    let report =
+        if brief { report::line(&checked, &context) } else { report::text(&checked, &context, shared.verbose) };
+    Answer { exit, report, remarks, document: None }
 }
 
 /// Writes the certificate or the witness into the folder; its path, unless the verdict is unknown.
@@ -117,9 +161,11 @@ fn write_evidence(folder: &Path, file: &str, loaded: &Loaded, checked: &Check<'_
     Ok(Some(path))
 }
 
-fn refused(error: &InputError, shared: &SharedOptions) -> (Exit, Option<serde_json::Value>) {
+fn refused(error: &InputError, shared: &SharedOptions) -> Answer {
+    let exit = Exit::BadInput;
     if shared.json {
-        return (Exit::BadInput, serde_json::from_str(&error.to_json().to_string()).ok());
+        let document = serde_json::from_str(&error.to_json().to_string()).ok();
+        return Answer { exit, report: String::new(), remarks: String::new(), document };
     }
-    (print_input_error(error, shared), None)
+    Answer { exit, report: String::new(), remarks: error.render(shared.colours_stderr()), document: None }
 }

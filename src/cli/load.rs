@@ -96,14 +96,18 @@ impl Loaded {
         ProgramSubject::of(&self.program, format.get_name(), &self.changed)
     }
 
+    /// The warnings as text for standard error; nothing when the user wants JSON or quiet.
+    pub fn warnings_text(&self, shared: &SharedOptions) -> String {
+        if shared.json || shared.quiet {
+            return String::new();
+        }
+        let colour = shared.colours_stderr();
+        self.warnings.iter().map(|warning| warning.render(&self.program.source, colour)).collect()
+    }
+
     /// Prints the warnings to standard error, unless the user wants JSON or quiet.
     pub fn print_warnings(&self, shared: &SharedOptions) {
-        if shared.json || shared.quiet {
-            return;
-        }
-        for warning in &self.warnings {
-            eprint!("{}", warning.render(&self.program.source, shared.colours_stderr()));
-        }
+        eprint!("{}", self.warnings_text(shared));
     }
 
     /// The warnings for a JSON document.

@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand, options they share, exit status.
 
+mod batch;
 mod check;
 mod cover;
 mod exit;

@@ -40,6 +40,23 @@ pub fn verdict_word(verdict: &Verdict) -> &'static str {
     }
 }
 
+/// The report for people in one line, for many programs.
+pub fn line(check: &Check<'_>, context: &Context<'_>) -> String {
+    let mut out = format!("{}: {}", context.file, verdict_word(&check.verdict));
+    if let Some(found) = &check.violation {
+        let attack = &found.attack;
+        let store = place(context.program, attack.thread, attack.store);
+        let load = place(context.program, attack.thread, attack.load);
+        let copies: u32 = found.instance.counts().iter().sum();
+        let _ = write!(out, ", {store} past {load}, with {copies} threads");
+    }
+    if let Verdict::Unknown(reason) = check.verdict {
+        let _ = write!(out, ", {reason}");
+    }
+    out.push('\n');
+    out
+}
+
 /// The report for people.
 pub fn text(check: &Check<'_>, context: &Context<'_>, verbosity: u8) -> String {
     let program = context.program;

@@ -22,9 +22,12 @@ mod question;
 mod registers;
 mod resolve;
 mod sections;
+mod writer;
 
 #[cfg(test)]
 mod tests;
+
+pub use writer::{Asked, FinalValue, WrittenTest, write};
 
 use crate::program::{Program, SourceText};
 use crate::semantics::{Quantifier, Question};

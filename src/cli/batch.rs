@@ -1,0 +1,142 @@
+//! Many inputs at once: folders and lists expanded, the work spread over the worker threads, the answers in the order
+//! of the inputs.
+
+use super::SharedOptions;
+use crate::syntax::{Format, InputError};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+/// The inputs that the arguments stand for, and whether there may be several.
+#[derive(Clone, Debug)]
+pub(super) struct Inputs {
+    /// Paths of files, or `-`.
+    pub(super) paths: Vec<String>,
+    /// Whether the arguments ask for several: more than one argument, a folder, or a list.
+    pub(super) several: bool,
+}
+
+impl Inputs {
+    /// Expands arguments. A folder stands for the programs in it, deeply, in the order of their names: those with the
+    /// extension of the format asked for, otherwise `.pal` and `.litmus`. `@LIST` stands for the paths on the lines of
+    /// a file.
+    pub(super) fn expand(arguments: &[String], from: Option<Format>) -> Result<Self, InputError> {
+        let mut paths = Vec::new();
+        let mut several = arguments.len() > 1;
+        for argument in arguments {
+            if let Some(list) = argument.strip_prefix('@') {
+                several = true;
+                let text = std::fs::read_to_string(list).map_err(|error| unreadable(list, &error))?;
+                let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+                paths.extend(lines.map(str::to_owned));
+            } else if Path::new(argument).is_dir() {
+                several = true;
+                let before = paths.len();
+                programs_in(Path::new(argument), from, &mut paths)?;
+                if paths.len() == before {
+                    let help = "without --from, programs are files that end in .pal or .litmus";
+                    return Err(InputError::file(argument, "the folder contains no programs")
+                        .with_help_if(Some(help.to_owned())));
+                }
+            } else {
+                paths.push(argument.clone());
+            }
+        }
+        Ok(Self { paths, several })
+    }
+
+    /// Does the work for every input, on as many threads as there are workers, and hands the results over in the
+    /// order of the inputs, each as soon as those before it are there.
+    pub(super) fn for_each<T: Send>(
+        &self,
+        shared: &SharedOptions,
+        work: impl Fn(&str) -> T + Sync,
+        mut finish: impl FnMut(&str, T),
+    ) {
+        if let [only] = self.paths.as_slice() {
+            finish(only, work(only));
+            return;
+        }
+        let progress = self.progress(shared);
+        let (sender, receiver) = mpsc::channel();
+        let next = AtomicUsize::new(0);
+        let take_turns = |sender: mpsc::Sender<(usize, T)>| {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(path) = self.paths.get(index) else { return };
+                // The receiver is gone only when the main thread is ending already.
+                if sender.send((index, work(path))).is_err() {
+                    return;
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            let take_turns = &take_turns;
+            scope.spawn(move || {
+                rayon::scope(|workers| {
+                    for _ in 0..rayon::current_num_threads() {
+                        let sender = sender.clone();
+                        workers.spawn(move |_| take_turns(sender));
+                    }
+                    drop(sender);
+                });
+            });
+            let mut waiting = BTreeMap::new();
+            let mut due = 0;
+            for (index, result) in receiver {
+                progress.inc(1);
+                waiting.insert(index, result);
+                while let Some(result) = waiting.remove(&due) {
+                    progress.suspend(|| finish(&self.paths[due], result));
+                    due += 1;
+                }
+            }
+        });
+        progress.finish_and_clear();
+    }
+
+    /// A bar on standard error, when that is a terminal and there is something to wait for.
+    fn progress(&self, shared: &SharedOptions) -> ProgressBar {
+        if shared.quiet {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::new(self.paths.len() as u64);
+        let style = ProgressStyle::with_template("{elapsed_precise} {wide_bar} {pos}/{len} {eta}");
+        bar.with_style(style.expect("the template is well formed"))
+    }
+}
+
+fn unreadable(path: &str, error: &std::io::Error) -> InputError {
+    InputError::file(path, format!("cannot be read: {error}"))
+}
+
+/// How deeply folders are followed; links that go round in circles end there.
+const DEEPEST: usize = 32;
+
+fn programs_in(folder: &Path, from: Option<Format>, paths: &mut Vec<String>) -> Result<(), InputError> {
+    let mut open = vec![(folder.to_path_buf(), 0)];
+    while let Some((path, depth)) = open.pop() {
+        if !path.is_dir() {
+            let format = Format::of_path(&path);
+            let wanted = match from {
+                Some(_) => format == from,
+                None => matches!(format, Some(Format::Native | Format::Litmus)),
+            };
+            if wanted {
+                paths.push(path.display().to_string());
+            }
+        } else if depth < DEEPEST {
+            let name = path.display().to_string();
+            let entries = std::fs::read_dir(&path).map_err(|error| unreadable(&name, &error))?;
+            let mut inside: Vec<PathBuf> = entries
+                .map(|entry| entry.map(|entry| entry.path()))
+                .collect::<Result<_, _>>()
+                .map_err(|error| unreadable(&name, &error))?;
+            inside.sort_unstable_by(|left, right| right.cmp(left));
+            open.extend(inside.into_iter().map(|path| (path, depth + 1)));
+        }
+    }
+    Ok(())
+}

@@ -1,20 +1,26 @@
 //! The shipped models: the verdicts their headers expect, the smallest violating instances, and the evidence for both.
 
 use palisade::cli::ProgramOptions;
+use palisade::limits::Limits;
 use palisade::program::{Copies, CopiesOverride, Program};
 use palisade::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, witness_evidence};
+use palisade::semantics::{Instance, Model, final_states};
 use palisade::verify::{check_robust_certificate, check_witness};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// What a model's header says (models/README.md explains it).
-struct Model {
+struct Header {
     name: String,
     path: PathBuf,
     fixed: Expectation,
     any: Expectation,
     smallest: Option<u32>,
     fences: Option<u32>,
+    /// Whether all properties hold under SC.
+    sc: Option<bool>,
+    /// Whether they hold under TSO.
+    tso: Option<bool>,
 }
 
 /// The verdict expected for some numbers of copies.
@@ -23,11 +29,12 @@ struct Expectation {
     robust: bool,
 }
 
-impl Model {
+impl Header {
     fn read(path: PathBuf) -> Self {
         let text = std::fs::read_to_string(&path).expect("the model can be read");
         let name = path.file_stem().and_then(|stem| stem.to_str()).expect("models have plain names").to_owned();
         let (mut fixed, mut any, mut smallest, mut fences) = (None, None, None, None);
+        let (mut sc, mut tso) = (None, None);
         for line in text.lines().take_while(|line| line.is_empty() || line.starts_with('#')) {
             let Some((what, value)) = line.strip_prefix("# expect ").and_then(|line| line.split_once(": ")) else {
                 assert!(!line.starts_with("# expect"), "{name}: malformed line `{line}`");
@@ -44,18 +51,25 @@ impl Model {
                 };
                 Some(Expectation { threads: threads.collect(), robust })
             };
-            let (slot, filled): (&str, bool) = match kind {
-                "fixed" => (kind, std::mem::replace(&mut fixed, verdict()).is_some()),
-                "any" => (kind, std::mem::replace(&mut any, verdict()).is_some()),
-                "smallest" => (kind, std::mem::replace(&mut smallest, number()).is_some()),
-                "fences" => (kind, std::mem::replace(&mut fences, number()).is_some()),
+            let holds = || match value {
+                "holds" => Some(true),
+                "fails" => Some(false),
+                other => panic!("{name}: a property holds or fails, not `{other}`"),
+            };
+            let filled = match kind {
+                "fixed" => std::mem::replace(&mut fixed, verdict()).is_some(),
+                "any" => std::mem::replace(&mut any, verdict()).is_some(),
+                "smallest" => std::mem::replace(&mut smallest, number()).is_some(),
+                "fences" => std::mem::replace(&mut fences, number()).is_some(),
+                "sc" => std::mem::replace(&mut sc, holds()).is_some(),
+                "tso" => std::mem::replace(&mut tso, holds()).is_some(),
                 other => panic!("{name}: unknown expectation `{other}`"),
             };
-            assert!(!filled, "{name}: `{slot}` is expected twice");
+            assert!(!filled, "{name}: `{kind}` is expected twice");
         }
         let fixed = fixed.unwrap_or_else(|| panic!("{name}: no verdict is expected for fixed copies"));
         let any = any.unwrap_or_else(|| panic!("{name}: no verdict is expected for any number of copies"));
-        Self { name, path, fixed, any, smallest, fences }
+        Self { name, path, fixed, any, smallest, fences, sc, tso }
     }
 
     fn program(&self, threads: &[CopiesOverride]) -> Program {
@@ -68,7 +82,7 @@ impl Model {
     }
 }
 
-fn models() -> Vec<Model> {
+fn models() -> Vec<Header> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
     let entries = std::fs::read_dir(folder).expect("the models' folder can be read");
     let mut paths: Vec<PathBuf> = entries
@@ -77,7 +91,7 @@ fn models() -> Vec<Model> {
         .collect();
     paths.sort();
     assert!(paths.len() >= 49, "models are missing: {}", paths.len());
-    paths.into_iter().map(Model::read).collect()
+    paths.into_iter().map(Header::read).collect()
 }
 
 /// Checks a program, and the evidence for the answer.
@@ -185,14 +199,33 @@ fn smaller_instances_are_robust() {
     });
 }
 
+/// What the algorithms are for: under SC, and under TSO with small buffers.
+#[test]
+fn properties() {
+    const CAPACITY: usize = 2;
+    models().par_iter().for_each(|model| {
+        let program = model.program(&model.fixed.threads);
+        let instance = Instance::of(&program).expect("the copies are fixed");
+        for (memory, expected) in [(Model::Sc, model.sc), (Model::Tso, model.tso)] {
+            let Some(expected) = expected else { continue };
+            let found = final_states(&program, &instance, memory, CAPACITY, &Limits::none());
+            let found = found.unwrap_or_else(|error| panic!("{}: {error}", model.name));
+            assert_eq!(found.violations.is_empty(), expected, "{}: every `ensure` holds under {memory:?}", model.name);
+        }
+    });
+}
+
 /// A robust program needs no fence, one that is not needs some; robust for any number is robust for fixed ones.
 #[test]
 fn expectations_are_consistent() {
-    for model in models() {
-        let Model { name, fixed, any, smallest, fences, .. } = &model;
+    for model in &models() {
+        let Header { name, fixed, any, smallest, fences, .. } = model;
         assert!(fixed.robust || !any.robust, "{name}");
         assert_eq!(smallest.is_some(), !any.robust, "{name}: `smallest` belongs to programs that are not robust");
         assert!(fences.is_none_or(|fences| (fences == 0) == fixed.robust), "{name}: fences");
+        let (Some(sc), Some(tso)) = (model.sc, model.tso) else { continue };
+        assert!(sc || !tso, "{name}: what fails under SC fails under TSO");
+        assert!(sc == tso || !fixed.robust, "{name}: robust programs behave as under SC");
     }
 }
 
@@ -204,7 +237,7 @@ fn fences_repair() {
         let Some(original) = fenced.name.strip_suffix("-fenced") else { continue };
         let original = models.iter().find(|model| model.name == original).expect("there is an unfenced model");
         assert!(fenced.fixed.robust && !original.fixed.robust, "{}", fenced.name);
-        let count = |model: &Model| {
+        let count = |model: &Header| {
             let program = model.program(&model.fixed.threads);
             let actions = program.threads.iter().flat_map(|thread| &thread.instructions);
             let (fences, others): (Vec<_>, Vec<_>) =
@@ -238,14 +271,16 @@ fn the_table_is_current() {
         let row = rows.iter().find(|row| row[0] == link).unwrap_or_else(|| panic!("{name} has no row"));
         let smallest = model.smallest.map_or("–".to_owned(), |smallest| smallest.to_string());
         let fences = model.fences.map_or("–".to_owned(), |fences| fences.to_string());
-        assert_eq!(row[2..], [word(model.fixed.robust), word(model.any.robust), &smallest, &fences], "{name}");
+        let holds = |holds: Option<bool>| holds.map_or("–", |holds| if holds { "holds" } else { "fails" });
+        let (fixed, any) = (word(model.fixed.robust), word(model.any.robust));
+        assert_eq!(row[2..], [fixed, any, &smallest, &fences, holds(model.sc), holds(model.tso)], "{name}");
     }
 }
 
 /// The attacks that control flow leaves open are what a search has to decide: some robust models need one.
 #[test]
 fn some_proofs_need_a_search() {
-    let searched = |model: &Model| {
+    let searched = |model: &Header| {
         let program = model.program(&model.any.threads);
         let checked = check(&program, &CheckOptions::default()).expect("models have no faults");
         checked.attacks.iter().any(|report| report.outcome == Outcome::Infeasible)

@@ -1,11 +1,11 @@
 //! The native language: what means what, and what is refused with which words.
 
 use palisade::program::{Action, BinaryOperator, Copies, DomainOrigin, Expression, Program, SourceText};
-use palisade::syntax::{Diagnostic, Format, read};
+use palisade::syntax::{Diagnostic, Format, parse, read};
 
 fn program(text: &str) -> Program {
     let source = SourceText::new("test.pal", text);
-    match read(source.clone(), Format::Native) {
+    match parse(source.clone(), Format::Native) {
         Ok(parsed) => parsed.program,
         Err(errors) => panic!("{}", errors.iter().map(|error| error.render(&source, false)).collect::<String>()),
     }
@@ -262,7 +262,7 @@ fn memory_is_read_by_loads_alone() {
 fn deep_nesting_is_refused() {
     let text = |inner: String| format!("program p thread t regs r init a begin a: r <- {inner}; end");
     let parentheses = text(format!("{}r{}", "(".repeat(100_000), ")".repeat(100_000)));
-    assert_eq!(errors(&parentheses), ["1:248: brackets are nested deeper than 200 levels"]);
+    assert_eq!(errors(&parentheses), ["1:256: brackets are nested deeper than 208 levels"]);
     for inner in [format!("{}r", "!".repeat(100_000)), vec!["r"; 100_000].join(" + ")] {
         let found = errors(&text(inner));
         assert!(found[0].contains("more than 200 operators inside each other"), "{found:?}");

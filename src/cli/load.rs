@@ -1,5 +1,6 @@
 //! Loading a program for a subcommand: the file, its format, and the options that change its meaning.
 
+use super::output::print_line;
 use super::{Exit, SharedOptions};
 use crate::evidence::ProgramSubject;
 use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program, ThreadId};
@@ -79,7 +80,8 @@ impl ProgramOptions {
     }
 
     fn changed(&self, program: &Program) -> Vec<ThreadId> {
-        let is_changed = |name: &str| self.threads.iter().any(|change| change.thread.as_deref().is_none_or(|it| it == name));
+        let is_changed =
+            |name: &str| self.threads.iter().any(|change| change.thread.as_deref().is_none_or(|it| it == name));
         program.thread_ids().filter(|(_, thread)| is_changed(&thread.name)).map(|(id, _)| id).collect()
     }
 
@@ -119,7 +121,7 @@ impl Loaded {
 /// Prints why an input was refused, to standard error or with `--json` to standard output.
 pub fn print_input_error(error: &InputError, shared: &SharedOptions) -> Exit {
     if shared.json {
-        println!("{}", error.to_json());
+        print_line(error.to_json());
     } else {
         eprint!("{}", error.render(shared.colours_stderr()));
     }

@@ -2,6 +2,7 @@
 
 mod batch;
 mod check;
+mod convert;
 mod cover;
 mod exit;
 mod fences;
@@ -9,6 +10,7 @@ mod load;
 mod net_input;
 mod net;
 mod options;
+mod output;
 mod simulate;
 mod verify;
 mod witness;
@@ -18,6 +20,7 @@ use clap::{Parser, Subcommand};
 pub use exit::Exit;
 pub use load::{Loaded, ProgramOptions, print_input_error};
 pub use options::SharedOptions;
+pub use output::{print_line, print_text};
 
 /// Proves concurrent programs robust against x86-TSO for any number of threads.
 #[derive(Debug, Parser)]
@@ -43,6 +46,8 @@ enum Command {
     Fences(fences::FencesArguments),
     /// List the final states of programs.
     Simulate(simulate::SimulateArguments),
+    /// Convert a program from one format to another.
+    Convert(convert::ConvertArguments),
     /// Check certificates, replay runs and witnesses.
     Verify(verify::VerifyOptions),
 }
@@ -64,6 +69,7 @@ pub fn run(command_line: &CommandLine) -> Exit {
         Command::Net(arguments) => net::run(arguments, shared),
         Command::Fences(arguments) => fences::run(arguments, shared),
         Command::Simulate(arguments) => simulate::run(arguments, shared),
+        Command::Convert(arguments) => convert::run(arguments, shared),
         Command::Verify(options) => verify::run(options, shared),
     }
 }

@@ -20,7 +20,7 @@ pub(crate) use expression::truncate;
 pub use expression::{BinaryOperator, Expression, UnaryOperator};
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
 pub use instruction::{Action, Instruction};
-pub use oddities::{Oddity, oddities};
+pub use oddities::{Oddity, lock_states, oddities};
 pub use overrides::{CopiesOverride, DomainOverride, OverrideError};
 pub use liveness::Liveness;
 pub use source::{Position, SourceText, Span};

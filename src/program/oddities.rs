@@ -50,6 +50,11 @@ pub fn oddities(program: &Program) -> Vec<Oddity> {
     running.flat_map(|(id, thread)| of_thread(id, thread)).collect()
 }
 
+/// For each label, whether control can reach it without and with the lock held, whatever the values.
+pub fn lock_states(thread: &Thread) -> Vec<[bool; 2]> {
+    Paths::of(thread, &thread.instructions_by_label()).holding
+}
+
 fn of_thread(id: ThreadId, thread: &Thread) -> Vec<Oddity> {
     let by_label = thread.instructions_by_label();
     let paths = Paths::of(thread, &by_label);

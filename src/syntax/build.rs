@@ -67,6 +67,11 @@ impl<'s> ThreadBuilder<'s> {
         self.register_ids.get(name).copied()
     }
 
+    /// A register mentioned before, to change.
+    pub(crate) fn register_mut(&mut self, id: RegisterId) -> &mut Register {
+        &mut self.registers[id.index()]
+    }
+
     /// The names of all registers mentioned so far.
     pub(crate) fn register_names(&self) -> impl Iterator<Item = &str> {
         self.registers.iter().map(|register| register.name.as_str())

@@ -136,8 +136,11 @@ impl Diagnostic {
         text
     }
 
-    /// "expected `a`, `b` or a label", where anything is known.
+    /// "expected `a`, `b` or a label", where anything is known and the message does not say it.
     fn expected_sentence(&self) -> Option<String> {
+        if self.message.starts_with("expected") {
+            return None;
+        }
         let (last, others) = self.expected.split_last()?;
         Some(if others.is_empty() {
             format!("expected {last}")

@@ -8,6 +8,7 @@ mod check;
 mod diagnostic;
 mod input;
 pub mod litmus;
+mod names;
 mod native;
 mod suggest;
 mod trencher;
@@ -90,6 +91,27 @@ pub fn parse(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diag
         Format::Litmus => {
             let litmus::LitmusTest { program, warnings, question, .. } = litmus::read(source)?;
             Ok(Parsed { program, warnings, question: Some(question) })
+        }
+    }
+}
+
+/// A program as text, with what was left out of it.
+#[derive(Clone, Debug)]
+pub struct Printed {
+    /// The text.
+    pub text: String,
+    /// What the text does not say, without a change of the program's computations.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Prints a program in a format, or says what in the program it cannot express.
+pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnostic>> {
+    match format {
+        Format::Native => Ok(Printed { text: native::print(program), warnings: Vec::new() }),
+        Format::Trencher => trencher::print(program),
+        Format::Litmus => {
+            let message = "programs cannot be printed as litmus tests yet";
+            Err(vec![Diagnostic::error(message, Default::default())])
         }
     }
 }

@@ -73,12 +73,19 @@ pub(crate) enum RawCopies {
     Number(Number),
 }
 
+/// A register with its value at the start.
+#[derive(Debug)]
+pub(crate) struct RawRegister<'s> {
+    pub(crate) name: Name<'s>,
+    pub(crate) initial: Option<Number>,
+}
+
 /// A thread.
 #[derive(Debug)]
 pub(crate) struct RawThread<'s> {
     pub(crate) name: Name<'s>,
     pub(crate) copies: Option<RawCopies>,
-    pub(crate) registers: Vec<Name<'s>>,
+    pub(crate) registers: Vec<RawRegister<'s>>,
     pub(crate) initial: Name<'s>,
     /// `None` for lines with an error in them, reported already.
     pub(crate) lines: Vec<Option<RawLine<'s>>>,

@@ -6,7 +6,7 @@
 
 use super::ast::{
     Annotation, ExpressionKind, Item, Name, Number, Operands, Operation, Place, Plain, RawAddress, RawCopies,
-    RawExpression, RawInitial, RawInstruction, RawLine, RawProgram, RawThread, Target,
+    RawExpression, RawInitial, RawInstruction, RawLine, RawProgram, RawRegister, RawThread, Target,
 };
 use super::failure::{Construct, Failure};
 use super::lexer::Spanned;
@@ -119,8 +119,11 @@ fn initial<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 
 
 fn thread<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, RawThread<'s>> {
     let copies = symbol(Symbol::Star).to(RawCopies::Any).or(number().map(RawCopies::Number)).boxed();
-    let registers = keyword(Keyword::Regs)
-        .ignore_then(name(Construct::Register).then_ignore(symbol(Symbol::Comma).or_not()).repeated().collect());
+    let register = name(Construct::Register)
+        .then(symbol(Symbol::Equal).ignore_then(number()).or_not())
+        .map(|(name, initial)| RawRegister { name, initial });
+    let registers =
+        keyword(Keyword::Regs).ignore_then(register.then_ignore(symbol(Symbol::Comma).or_not()).repeated().collect());
     keyword(Keyword::Thread)
         .ignore_then(name(Construct::ThreadName))
         .then(bracketed(copies).or_not())

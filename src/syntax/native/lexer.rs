@@ -7,6 +7,9 @@ use crate::program::Span;
 use crate::syntax::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH};
 use chumsky::span::{SimpleSpan, Span as _};
 
+/// How many brackets may be open: those an expression needs, and those around it.
+const MAX_BRACKETS: usize = MAX_EXPRESSION_DEPTH + 8;
+
 /// A token with its place.
 pub(crate) type Spanned<'s> = (Token<'s>, SimpleSpan);
 
@@ -165,9 +168,9 @@ impl<'s> Lexer<'s> {
             Symbol::Semicolon => self.depth = 0,
             _ => {}
         }
-        let fine = self.depth <= MAX_EXPRESSION_DEPTH;
+        let fine = self.depth <= MAX_BRACKETS;
         if !fine {
-            self.error(1, format!("brackets are nested deeper than {MAX_EXPRESSION_DEPTH} levels"));
+            self.error(1, format!("brackets are nested deeper than {MAX_BRACKETS} levels"));
             self.at = self.text.len();
         }
         fine
@@ -209,6 +212,6 @@ mod tests {
         assert_eq!(message("99999999999999999999"), "the number `99999999999999999999` does not fit 64 bits");
         assert_eq!(message("5x"), "`5x` is neither a number nor a name");
         assert_eq!(message("/* a"), "the comment is never closed");
-        assert_eq!(message(&"(".repeat(1_000_000)), "brackets are nested deeper than 200 levels");
+        assert_eq!(message(&"(".repeat(1_000_000)), "brackets are nested deeper than 208 levels");
     }
 }

@@ -7,9 +7,12 @@ mod ast;
 mod failure;
 mod grammar;
 mod lexer;
+mod printer;
 mod resolve;
 mod scope;
 mod token;
+
+pub(super) use printer::print;
 
 use super::{Diagnostic, MAX_ERRORS, Parsed};
 use crate::program::{BinaryOperator, SourceText};

@@ -2,7 +2,7 @@
 
 use super::ast::{
     ExpressionKind, Item, Name, Number, Operands, Operation, Place, Plain, RawCopies, RawExpression, RawInitial,
-    RawInstruction, RawLine, RawProgram, RawThread, Target,
+    RawInstruction, RawLine, RawProgram, RawRegister, RawThread, Target,
 };
 use super::scope::Addresses;
 use crate::program::{
@@ -176,11 +176,17 @@ impl<'s> Resolver<'_, 's> {
             },
         };
         let mut builder = ThreadBuilder::new(raw.name.text, raw.name.span, copies);
-        for register in &raw.registers {
-            if builder.register_named(register.text).is_some() {
-                self.error(format!("the register `{}` is declared twice", register.text), register.span);
+        for RawRegister { name, initial } in &raw.registers {
+            if builder.register_named(name.text).is_some() {
+                self.error(format!("the register `{}` is declared twice", name.text), name.span);
             }
-            builder.register(register.text, register.span);
+            let id = builder.register(name.text, name.span);
+            if let Some(Number { value, span }) = *initial {
+                match Value::try_from(value) {
+                    Ok(value) => builder.register_mut(id).initial = value,
+                    Err(_) => drop(self.number(value, span)),
+                }
+            }
         }
         let lines: Vec<&RawLine<'s>> = raw.lines.iter().flatten().collect();
         for (index, line) in lines.iter().enumerate() {

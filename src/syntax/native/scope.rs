@@ -41,7 +41,7 @@ impl<'s> Addresses<'s> {
         }
         let threads = || items.iter().filter_map(Item::thread);
         for thread in threads() {
-            let registers: FxHashSet<&str> = thread.registers.iter().map(|register| register.text).collect();
+            let registers: FxHashSet<&str> = thread.registers.iter().map(|register| register.name.text).collect();
             let inside = &mut |name: Name<'s>| {
                 if !registers.contains(name.text) {
                     let entry = collector.meet(name);
@@ -66,7 +66,7 @@ impl<'s> Addresses<'s> {
         let mut registers: FxHashMap<&str, &RawThread<'s>> = FxHashMap::default();
         for thread in threads() {
             for register in &thread.registers {
-                registers.entry(register.text).or_insert(thread);
+                registers.entry(register.name.text).or_insert(thread);
             }
         }
         collector.judge(&registers, found);
@@ -166,7 +166,7 @@ impl<'a, 's> Collector<'a, 's> {
                 && !entry.declared
                 && entry.uses == 1
                 && text.chars().count() > 2
-                && let Some(register) = closest(text, thread.registers.iter().map(|register| register.text))
+                && let Some(register) = closest(text, thread.registers.iter().map(|register| register.name.text))
             {
                 let message = format!("`{text}` becomes an address of its own, accessed only here");
                 let help = format!("did you mean the register `{register}`?");

@@ -5,7 +5,9 @@
 //! VALUE`, `check CONDITION`, `mfence`, `noop`, `lock` and `unlock`. Every name in an expression is a register, every
 //! address a number. A word that starts with `#` opens a comment up to the end of its line.
 
+mod printer;
 mod reader;
 mod words;
 
+pub(super) use printer::print;
 pub(super) use reader::parse;

@@ -1,0 +1,67 @@
+//! `palisade convert`: programs from one format to another.
+
+use super::output::{print_line, print_text};
+use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
+use crate::syntax::{self, Diagnostic, Format, InputError};
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Options of `palisade convert`.
+#[derive(Clone, Debug, Args)]
+pub struct ConvertArguments {
+    /// The program, `-` for standard input.
+    pub file: String,
+    #[command(flatten)]
+    pub program: ProgramOptions,
+    /// Format to write.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub to: Format,
+    /// File to write; standard output when left out.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Reads a program in one format and writes it in another.
+pub fn run(arguments: &ConvertArguments, shared: &SharedOptions) -> Exit {
+    match convert(arguments, shared) {
+        Ok(()) => Exit::Holds,
+        Err(error) => print_input_error(&error, shared),
+    }
+}
+
+fn convert(arguments: &ConvertArguments, shared: &SharedOptions) -> Result<(), InputError> {
+    let loaded = arguments.program.read(&arguments.file)?;
+    let source = &loaded.program.source;
+    let printed =
+        syntax::print(&loaded.program, arguments.to).map_err(|errors| InputError::from((source.clone(), errors)))?;
+    if let Some(path) = &arguments.output {
+        std::fs::write(path, &printed.text)
+            .map_err(|error| InputError::file(path.display().to_string(), format!("cannot be written: {error}")))?;
+    }
+    let warnings: Vec<&Diagnostic> = loaded.warnings.iter().chain(&printed.warnings).collect();
+    if shared.json {
+        let warnings: Vec<_> = warnings.iter().map(|warning| warning.to_json(source)).collect();
+        let document = json!({
+            "schema": "palisade/convert/1",
+            "file": source.name,
+            "program": loaded.program.name,
+            "from": loaded.format.name(),
+            "to": arguments.to.name(),
+            "output": arguments.output,
+            "text": printed.text,
+            "warnings": warnings,
+        });
+        print_line(document);
+        return Ok(());
+    }
+    if !shared.quiet {
+        for warning in warnings {
+            eprint!("{}", warning.render(source, shared.colours_stderr()));
+        }
+    }
+    if arguments.output.is_none() {
+        print_text(printed.text);
+    }
+    Ok(())
+}

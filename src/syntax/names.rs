@@ -1,0 +1,53 @@
+//! Names fit for a format: valid, different from each other, and the original ones wherever those will do.
+
+use rustc_hash::FxHashSet;
+
+/// Gives out names of one name space.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NameSpace {
+    taken: FxHashSet<String>,
+}
+
+impl NameSpace {
+    /// A name space in which some names are taken.
+    pub(crate) fn with_taken<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Self {
+        Self { taken: names.into_iter().map(Into::into).collect() }
+    }
+
+    /// Makes names for things that have names already. Those which `valid` accepts and which are free are kept; the
+    /// others become what `repair` makes of them, numbered if need be.
+    pub(crate) fn assign<'a>(
+        &mut self,
+        originals: impl Iterator<Item = &'a str> + Clone,
+        valid: impl Fn(&str) -> bool,
+        repair: impl Fn(&str) -> String,
+    ) -> Vec<String> {
+        let kept: Vec<bool> = originals.clone().map(|name| valid(name) && self.taken.insert(name.to_owned())).collect();
+        originals.zip(kept).map(|(name, kept)| if kept { name.to_owned() } else { self.fresh(&repair(name)) }).collect()
+    }
+
+    /// A free name that begins like `base`.
+    pub(crate) fn fresh(&mut self, base: &str) -> String {
+        let mut name = base.to_owned();
+        let mut number = 2_u64;
+        while !self.taken.insert(name.clone()) {
+            name = format!("{base}_{number}");
+            number += 1;
+        }
+        name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn originals_are_kept_where_they_will_do() {
+        let mut space = NameSpace::with_taken(["x"]);
+        let originals = ["a-b", "x", "a_b", "a_b", "c"];
+        let valid = |name: &str| !name.contains('-');
+        let names = space.assign(originals.into_iter(), valid, |name| name.replace('-', "_"));
+        assert_eq!(names, ["a_b_2", "x_2", "a_b", "a_b_3", "c"]);
+    }
+}

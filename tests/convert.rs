@@ -1,0 +1,72 @@
+//! `palisade convert` as a command.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+/// Runs the command with a text on standard input.
+fn palisade(arguments: &[&str], input: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
+    let command = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command starts");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("the input is taken");
+    child.wait_with_output().expect("the command ends")
+}
+
+const DEKKER: &str =
+    "program Dekker\nthread t1 regs r1 init l0 begin\n l0: mem[x] <- 1; goto l1;\n l1: r1 <- mem[y]; goto l2;\nend\n";
+
+#[test]
+fn there_and_back() {
+    let trencher = palisade(&["convert", "-", "--from", "native", "--to", "trencher"], DEKKER);
+    assert_eq!(trencher.status.code(), Some(0));
+    let text = String::from_utf8(trencher.stdout).expect("text");
+    assert_eq!(text, "thread t1\ninitial l0\ntransition l0 l1 write 1 1\ntransition l1 l2 read r1 2\nend\n");
+    let native = palisade(&["convert", "-", "--from", "trencher", "--to", "native"], &text);
+    let text = String::from_utf8(native.stdout).expect("text");
+    assert!(
+        text.ends_with(
+            "thread t1 regs r1 init l0 begin\n  l0: mem[1] <- 1; goto l1;\n  l1: r1 <- mem[2]; goto l2;\nend\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn one_document_on_standard_output() {
+    let output = palisade(&["convert", "-", "--from", "native", "--to", "native", "--json"], DEKKER);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    assert_eq!((&document["schema"], &document["from"]), (&"palisade/convert/1".into(), &"native".into()));
+    assert!(document["text"].as_str().is_some_and(|text| text.contains("address x, y\n")));
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn bad_input_is_a_diagnostic() {
+    let text = DEKKER.replace("goto l1", "gto l1");
+    let output = palisade(&["convert", "-", "--from", "native", "--to", "trencher"], &text);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert!(said.contains("<stdin>:3:23") && said.contains("is `gto` meant to be `goto`?"), "{said}");
+    let output = palisade(&["convert", "-", "--from", "native", "--to", "trencher", "--json"], &text);
+    assert_eq!(output.status.code(), Some(2));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    assert_eq!((&document["error"]["line"], &document["error"]["column"]), (&3.into(), &23.into()));
+    assert_eq!(document["error"]["expected"][0], "`:`");
+    let output = palisade(&["convert", "-", "--to", "trencher"], DEKKER);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn to_a_file() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = folder.path().join("out.txt");
+    let path = path.to_str().expect("the path is UTF-8");
+    let output = palisade(&["convert", "-", "--from", "native", "--to", "trencher", "-o", path], DEKKER);
+    assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(0), true));
+    assert!(std::fs::read_to_string(path).expect("written").starts_with("thread t1\n"));
+    let missing = folder.path().join("missing/out.txt");
+    let missing = missing.to_str().expect("the path is UTF-8");
+    let output = palisade(&["convert", "-", "--from", "native", "--to", "trencher", "-o", missing], DEKKER);
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand, options they share, exit status.
 
 mod batch;
+mod bench;
 mod check;
 mod convert;
 mod cover;
@@ -34,6 +35,8 @@ pub struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Compare strategies and other tools on many nets.
+    Bench(bench::BenchArguments),
     /// Decide whether programs are robust.
     Check(check::CheckArguments),
     /// Decide whether a target of a Petri net can be covered.
@@ -63,6 +66,7 @@ pub fn main() -> std::process::ExitCode {
 pub fn run(command_line: &CommandLine) -> Exit {
     let shared = &command_line.shared;
     match &command_line.command {
+        Command::Bench(arguments) => bench::run(arguments, shared),
         Command::Check(arguments) => check::run(arguments, shared),
         Command::Cover(arguments) => cover::run(arguments, shared),
         Command::Witness(arguments) => witness::run(arguments, shared),

@@ -1,5 +1,6 @@
 //! Reports: text, JSON and pictures of verdicts and witnesses.
 
+pub mod bench;
 pub mod check;
 pub mod cover;
 pub mod fences;

@@ -1,0 +1,196 @@
+//! `palisade bench`: strategies and other tools on many nets, each run in a fresh process.
+//!
+//! For every net and repetition all tools run one after the other, so that times are paired; every other repetition
+//! goes through them backwards. Each finished run is appended to the file of `--resume` at once, and runs found there
+//! are not made again.
+
+mod plan;
+mod process;
+mod tool;
+
+use super::{Exit, SharedOptions, print_input_error};
+use crate::report::bench::{self as report, Record, Setting, Summary, Verdict};
+use crate::syntax::InputError;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use plan::Plan;
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tool::Tool;
+
+/// Options of `palisade bench`.
+#[derive(Clone, Debug, Args)]
+pub(super) struct BenchArguments {
+    /// Nets, and folders to be searched for nets.
+    #[arg(required = true, value_name = "DIR|FILE")]
+    inputs: Vec<PathBuf>,
+    /// Strategies to compare.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "auto", value_parser = super::cover::parse_strategy)]
+    strategies: Vec<&'static str>,
+    /// Another tool's command line for the same table. `{}` is the net's path; `{spec}`, `{tts}`, `{pnml}`, `{lola}` and
+    /// `{net}` are the paths of the net rewritten in that format, `{query}` that of the question that goes with it.
+    #[arg(long, value_name = "COMMAND")]
+    against: Vec<String>,
+    /// What another tool prints when no target can be covered, where the usual words are not enough.
+    #[arg(long, value_name = "TEXT")]
+    uncoverable_when: Vec<String>,
+    /// What another tool prints when a target can be covered.
+    #[arg(long, value_name = "TEXT")]
+    coverable_when: Vec<String>,
+    /// Runs of each tool on each net.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Of nets found in folders take those of this format only.
+    #[arg(long, value_name = "FORMAT", value_parser = super::net_input::parse_format)]
+    only: Option<crate::net::Format>,
+    /// Known answers: a table with the columns `file` (an ending of the path) and `expected`.
+    #[arg(long, value_name = "TSV")]
+    expected: Option<PathBuf>,
+    /// Write one line per run to this file.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write a page with table and plots to this file.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Keep the runs in this file (JSON Lines), and do not repeat those that are there.
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+}
+
+/// Runs `palisade bench`.
+pub(super) fn run(arguments: &BenchArguments, shared: &SharedOptions) -> Exit {
+    match benchmark(arguments, shared) {
+        Ok(exit) => exit,
+        Err(error) => print_input_error(&error, shared),
+    }
+}
+
+fn benchmark(arguments: &BenchArguments, shared: &SharedOptions) -> Result<Exit, InputError> {
+    let tools = tool::tools(arguments)?;
+    let setting = Setting {
+        tools: tools.iter().map(|tool| tool.name.clone()).collect(),
+        timeout_seconds: shared.timeout.map(|timeout| timeout.as_secs_f64()),
+        memory_bytes: shared.memory,
+        repeat: arguments.repeat,
+    };
+    let nets = plan::nets(&arguments.inputs, arguments.only)?;
+    let expected = match &arguments.expected {
+        Some(path) => plan::expected(path, &nets)?,
+        None => BTreeMap::new(),
+    };
+    let mut plan = Plan::new(&nets, &tools, &setting)?;
+    let done = match &arguments.resume {
+        Some(path) => plan.take_done(path)?,
+        None => Vec::new(),
+    };
+    let (records, complete) = work(&plan, &tools, done, arguments.resume.as_deref(), shared)?;
+    let summary = Summary::of(&setting, &records, &expected);
+    let write = |path: &Path, text: String| {
+        let failed = |error| InputError::file(path.display().to_string(), format!("cannot be written: {error}"));
+        std::fs::write(path, text).map_err(failed)
+    };
+    if let Some(path) = &arguments.csv {
+        write(path, report::csv(&records))?;
+    }
+    if let Some(path) = &arguments.html {
+        let page = report::html(&setting, &records, &summary);
+        let failed = |error| InputError::file(path.display().to_string(), format!("the page cannot be made: {error}"));
+        write(path, page.map_err(failed)?)?;
+    }
+    if shared.json {
+        println!("{}", report::json(&setting, &records, &summary));
+    } else {
+        print!("{}", report::text(&summary));
+    }
+    Ok(match (summary.disagreements.is_empty(), complete) {
+        (false, _) => Exit::Fails,
+        (true, true) => Exit::Holds,
+        (true, false) => Exit::Unknown,
+    })
+}
+
+/// Makes the runs of the plan; says whether all were made.
+fn work(
+    plan: &Plan,
+    tools: &[Tool],
+    mut records: Vec<Record>,
+    resume: Option<&Path>,
+    shared: &SharedOptions,
+) -> Result<(Vec<Record>, bool), InputError> {
+    let mut log = resume.map(Log::open).transpose()?;
+    let conversions = tool::Conversions::new()?;
+    // Ctrl-C is asked for here; the other limits are each run's own.
+    let interruption = SharedOptions { timeout: None, memory: None, ..shared.clone() }.limits();
+    let bar = progress(plan.runs.len(), shared);
+    let mut complete = true;
+    for run in &plan.runs {
+        let tool = &tools[run.tool];
+        bar.set_message(format!("{} on {}", tool.name, run.net.display()));
+        let Some(record) = tool.run(run, &conversions, shared, &interruption) else {
+            complete = false;
+            break;
+        };
+        if shared.verbose > 0 && !shared.quiet {
+            let line = format!("{} {} {} {:.3} s", record.file, record.tool, record.verdict.word(), record.seconds);
+            bar.suspend(|| eprintln!("{line}"));
+        }
+        if let Some(log) = &mut log {
+            log.append(&record)?;
+        }
+        records.push(record);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok((records, complete))
+}
+
+/// What is running, how far it is, and how long is left.
+fn progress(length: usize, shared: &SharedOptions) -> ProgressBar {
+    if shared.quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(length as u64);
+    let template = "{bar:20} {pos}/{len}, {elapsed} gone, {eta} left: {wide_msg}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}
+
+/// The file of finished runs, one JSON document per line.
+struct Log {
+    path: PathBuf,
+    file: std::fs::File,
+}
+
+impl Log {
+    fn open(path: &Path) -> Result<Self, InputError> {
+        let failed = |error| InputError::file(path.display().to_string(), format!("cannot be written: {error}"));
+        let broken = std::fs::read(path).is_ok_and(|content| !content.is_empty() && !content.ends_with(b"\n"));
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+        if broken {
+            // A line that was cut off stays one of its own.
+            file.write_all(b"\n").map_err(failed)?;
+        }
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    fn append(&mut self, record: &Record) -> Result<(), InputError> {
+        let mut line = serde_json::to_vec(record).expect("records are plain data");
+        line.push(b'\n');
+        let failed = |error| InputError::file(self.path.display().to_string(), format!("cannot be written: {error}"));
+        self.file.write_all(&line).and_then(|()| self.file.flush()).map_err(failed)
+    }
+}
+
+/// A verdict by the word a table of known answers has for it.
+fn verdict_of(word: &str) -> Option<Verdict> {
+    match word {
+        "safe" | "uncoverable" => Some(Verdict::Uncoverable),
+        "unsafe" | "coverable" => Some(Verdict::Coverable),
+        _ => None,
+    }
+}

@@ -1,0 +1,146 @@
+//! Which runs a benchmark consists of.
+
+use super::tool::Tool;
+use super::verdict_of;
+use crate::evidence::sha256;
+use crate::net::Format;
+use crate::report::bench::{Record, Setting, Verdict};
+use crate::syntax::InputError;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// A run to be made.
+pub(super) struct Run {
+    /// Its id (see [`Record::id`]).
+    pub(super) id: String,
+    /// The net.
+    pub(super) net: PathBuf,
+    /// The number of the tool.
+    pub(super) tool: usize,
+    /// The repetition, from 1.
+    pub(super) repetition: u32,
+}
+
+/// The runs in order.
+pub(super) struct Plan {
+    /// The runs still to be made.
+    pub(super) runs: Vec<Run>,
+}
+
+impl Plan {
+    /// All runs: per net and repetition the tools one after the other, every second time backwards.
+    pub(super) fn new(nets: &[PathBuf], tools: &[Tool], setting: &Setting) -> Result<Self, InputError> {
+        let mut runs = Vec::new();
+        for net in nets {
+            let failed = |error| InputError::file(net.display().to_string(), format!("cannot be read: {error}"));
+            let content = sha256(&std::fs::read(net).map_err(failed)?);
+            for repetition in 1..=setting.repeat {
+                let mut order: Vec<usize> = (0..tools.len()).collect();
+                if repetition % 2 == 0 {
+                    order.reverse();
+                }
+                for tool in order {
+                    let identity = serde_json::json!([
+                        net.display().to_string(),
+                        content,
+                        tools[tool].identity(),
+                        repetition,
+                        setting.timeout_seconds,
+                        setting.memory_bytes,
+                    ]);
+                    let id = sha256(identity.to_string().as_bytes())[..16].to_owned();
+                    runs.push(Run { id, net: net.clone(), tool, repetition });
+                }
+            }
+        }
+        Ok(Self { runs })
+    }
+
+    /// Takes the runs out that a file of finished ones holds, and gives their records. Lines that are none, as the
+    /// last one of an interrupted benchmark may be, are passed over.
+    pub(super) fn take_done(&mut self, path: &Path) -> Result<Vec<Record>, InputError> {
+        let text = match std::fs::read(path) {
+            Ok(text) => String::from_utf8_lossy(&text).into_owned(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => {
+                return Err(InputError::file(path.display().to_string(), format!("cannot be read: {error}")));
+            }
+        };
+        let planned: BTreeSet<&str> = self.runs.iter().map(|run| run.id.as_str()).collect();
+        let mut done: BTreeMap<String, Record> = BTreeMap::new();
+        for line in text.lines() {
+            if let Ok(record) = serde_json::from_str::<Record>(line)
+                && planned.contains(record.id.as_str())
+            {
+                done.entry(record.id.clone()).or_insert(record);
+            }
+        }
+        let mut records = Vec::new();
+        self.runs.retain(|run| match done.remove(&run.id) {
+            Some(record) => {
+                records.push(record);
+                false
+            }
+            None => true,
+        });
+        Ok(records)
+    }
+}
+
+/// The nets among files and in folders, each once, in order of their paths.
+pub(super) fn nets(inputs: &[PathBuf], only: Option<Format>) -> Result<Vec<PathBuf>, InputError> {
+    let mut nets = BTreeSet::new();
+    for input in inputs {
+        if input.is_dir() {
+            search(input, only, &mut nets)?;
+        } else if input.is_file() {
+            nets.insert(input.clone());
+        } else {
+            return Err(InputError::file(input.display().to_string(), "there is no such file or folder"));
+        }
+    }
+    if nets.is_empty() {
+        let names: Vec<String> = inputs.iter().map(|input| input.display().to_string()).collect();
+        return Err(InputError::file(names.join(", "), "no nets are there"));
+    }
+    Ok(nets.into_iter().collect())
+}
+
+fn search(folder: &Path, only: Option<Format>, nets: &mut BTreeSet<PathBuf>) -> Result<(), InputError> {
+    let failed = |error| InputError::file(folder.display().to_string(), format!("cannot be read: {error}"));
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            search(&path, only, nets)?;
+        } else if let Some(format) = path.to_str().and_then(Format::of_name)
+            && format != Format::Dot
+            && only.is_none_or(|only| only == format)
+        {
+            nets.insert(path);
+        }
+    }
+    Ok(())
+}
+
+/// Known answers by net, from a table whose first line names its columns.
+pub(super) fn expected(path: &Path, nets: &[PathBuf]) -> Result<BTreeMap<String, Verdict>, InputError> {
+    let failed = |message: String| InputError::file(path.display().to_string(), message);
+    let text = std::fs::read_to_string(path).map_err(|error| failed(format!("cannot be read: {error}")))?;
+    let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let titles = lines.next().unwrap_or_default();
+    let column = |name: &str| {
+        let found = titles.iter().position(|title| *title == name);
+        found.ok_or_else(|| failed(format!("the table has no column `{name}`")))
+    };
+    let (file, answer) = (column("file")?, column("expected")?);
+    let mut answers = BTreeMap::new();
+    for line in lines {
+        let (Some(file), Some(verdict)) = (line.get(file), line.get(answer).and_then(|word| verdict_of(word))) else {
+            continue;
+        };
+        for net in nets.iter().filter(|net| net.ends_with(file)) {
+            answers.insert(net.display().to_string(), verdict);
+        }
+    }
+    Ok(answers)
+}

@@ -1,0 +1,140 @@
+//! A process under watch: its time, its memory and that of the processes it starts, and what it prints.
+
+use crate::limits::Limits;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// Why a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// By itself.
+    Exited(ExitStatus),
+    /// It was stopped after the time limit.
+    Timeout,
+    /// It was stopped above the memory limit.
+    Memory,
+    /// The user broke the benchmark off.
+    Interrupted,
+}
+
+/// A process that has ended.
+pub(super) struct Watched {
+    /// Why.
+    pub(super) end: End,
+    /// Wall time from start to end.
+    pub(super) elapsed: Duration,
+    /// The largest resident memory seen.
+    pub(super) peak_bytes: Option<u64>,
+    /// What it printed, as far as it was short.
+    pub(super) output: String,
+    /// What it complained, as far as it was short.
+    pub(super) complaint: String,
+}
+
+/// More output than this is not looked at.
+const MOST_OUTPUT: u64 = 64 << 20;
+
+/// Runs a command in a process group of its own until it ends or a limit is reached.
+pub(super) fn watch(
+    mut command: Command,
+    timeout: Option<Duration>,
+    memory: Option<u64>,
+    interruption: &Limits,
+) -> std::io::Result<Watched> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let start = Instant::now();
+    let mut child = command.spawn()?;
+    let output = drain(child.stdout.take());
+    let complaint = drain(child.stderr.take());
+    let group = child.id();
+    let mut peak: Option<u64> = None;
+    let (end, elapsed) = loop {
+        if let Some(status) = child.try_wait()? {
+            break (End::Exited(status), start.elapsed());
+        }
+        let held = resident_bytes_of_group(group);
+        peak = peak.max(held).max(high_water(group));
+        let elapsed = start.elapsed();
+        let end = if interruption.check().is_err() {
+            Some(End::Interrupted)
+        } else if timeout.is_some_and(|timeout| elapsed >= timeout) {
+            Some(End::Timeout)
+        } else if memory.is_some_and(|memory| held.is_some_and(|held| held > memory)) {
+            Some(End::Memory)
+        } else {
+            None
+        };
+        if let Some(end) = end {
+            stop(&mut child);
+            break (end, elapsed);
+        }
+        // The longer it runs, the less often: the error of the time stays below some percent.
+        std::thread::sleep((elapsed / 50).clamp(Duration::from_micros(300), Duration::from_millis(25)));
+    };
+    Ok(Watched { end, elapsed, peak_bytes: peak, output: collect(&output), complaint: collect(&complaint) })
+}
+
+/// Stops the process and those it started.
+fn stop(child: &mut Child) {
+    let group = format!("-{}", child.id());
+    let stopped = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+    if !stopped.is_ok_and(|status| status.success()) {
+        // At least the process itself; it may have ended by now.
+        let _ = child.kill();
+    }
+    let _ = child.wait();
+}
+
+/// Reads a pipe to its end on a thread of its own, so that the process never waits for a reader.
+fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let read = pipe.by_ref().take(MOST_OUTPUT).read_to_end(&mut bytes);
+            // What is too much, or not readable, is thrown away.
+            let _ = read.and_then(|_| std::io::copy(&mut pipe, &mut std::io::sink()));
+        }
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receiver
+}
+
+/// What was read; nothing when a process that was left behind still holds the pipe.
+fn collect(receiver: &Receiver<String>) -> String {
+    receiver.recv_timeout(Duration::from_secs(2)).unwrap_or_default()
+}
+
+/// The resident memory of all processes of a group, where the system tells (Linux).
+fn resident_bytes_of_group(group: u32) -> Option<u64> {
+    let group = group.to_string();
+    let mut sum = None;
+    for entry in std::fs::read_dir("/proc").ok()?.flatten() {
+        let name = entry.file_name();
+        if !name.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit())) {
+            continue;
+        }
+        // Processes may end while they are looked at.
+        let Ok(text) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+        // The command's name, in parentheses, may hold blanks: state, parent and group follow it.
+        let Some((_, rest)) = text.rsplit_once(')') else { continue };
+        let mut fields = rest.split_ascii_whitespace();
+        if fields.nth(2) == Some(&group)
+            && let Some(pages) = fields.nth(18).and_then(|pages| pages.parse::<u64>().ok())
+        {
+            sum = Some(sum.unwrap_or(0) + pages * 4096);
+        }
+    }
+    sum
+}
+
+/// The most memory the process itself has held so far.
+fn high_water(process: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kilobytes: u64 = line.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes * 1024)
+}

@@ -1,0 +1,275 @@
+//! The tools of a benchmark: Palisade's strategies and other programs' command lines.
+
+use super::BenchArguments;
+use super::plan::Run;
+use super::process::{End, Watched, watch};
+use crate::cli::SharedOptions;
+use crate::cli::net_input::NetOptions;
+use crate::limits::Limits;
+use crate::net::{self, Format};
+use crate::report::bench::{Record, Verdict};
+use crate::syntax::InputError;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// A tool.
+pub(super) struct Tool {
+    /// Its name in tables.
+    pub(super) name: String,
+    kind: Kind,
+}
+
+enum Kind {
+    /// This program with a strategy.
+    Own { program: PathBuf, strategy: &'static str },
+    /// A command line for the shell.
+    Other { command: String, uncoverable: Vec<String>, coverable: Vec<String> },
+}
+
+/// What tools say when no target can be covered; looked for first, in lower case.
+const UNCOVERABLE: [&str; 9] = [
+    "uncoverable",
+    "not coverable",
+    "unreachable",
+    "not reachable",
+    "not satisfied",
+    "verification successful",
+    "is safe",
+    "petri net satisfies",
+    "\"safe\"",
+];
+
+/// What tools say when one can.
+const COVERABLE: [&str; 7] =
+    ["coverable", "reachable", "satisfied", "verification failed", "unsafe", "\"unsafe\"", "violated"];
+
+/// The tools that the options name.
+pub(super) fn tools(arguments: &BenchArguments) -> Result<Vec<Tool>, InputError> {
+    let program = std::env::current_exe()
+        .map_err(|error| InputError::file("palisade", format!("the program does not find itself: {error}")))?;
+    let mut tools: Vec<Tool> = Vec::new();
+    for strategy in &arguments.strategies {
+        let kind = Kind::Own { program: program.clone(), strategy };
+        tools.push(Tool { name: (*strategy).to_owned(), kind });
+    }
+    for command in &arguments.against {
+        if !command.contains('{') {
+            let message = format!("the command `{command}` has no place for the net");
+            let help = "write `{}` where the net's path belongs".to_owned();
+            return Err(InputError::file("--against", message).with_help_if(Some(help)));
+        }
+        let first = command.split_whitespace().next().unwrap_or("tool");
+        let name = first.rsplit('/').next().unwrap_or(first).to_owned();
+        let lower = |texts: &[String]| texts.iter().map(|text| text.to_lowercase()).collect();
+        let kind = Kind::Other {
+            command: command.clone(),
+            uncoverable: lower(&arguments.uncoverable_when),
+            coverable: lower(&arguments.coverable_when),
+        };
+        tools.push(Tool { name, kind });
+    }
+    for index in 1..tools.len() {
+        let same = tools[..index].iter().filter(|tool| tool.name == tools[index].name).count();
+        if same > 0 {
+            tools[index].name = format!("{}#{}", tools[index].name, index + 1);
+        }
+    }
+    Ok(tools)
+}
+
+impl Tool {
+    /// What tells this tool from others, for ids of runs.
+    pub(super) fn identity(&self) -> String {
+        match &self.kind {
+            Kind::Own { strategy, .. } => format!("palisade {} {strategy}", env!("CARGO_PKG_VERSION")),
+            Kind::Other { command, .. } => command.clone(),
+        }
+    }
+
+    /// Makes a run; nothing when the user broke it off.
+    pub(super) fn run(
+        &self,
+        run: &Run,
+        conversions: &Conversions,
+        shared: &SharedOptions,
+        interruption: &Limits,
+    ) -> Option<Record> {
+        let mut record = Record {
+            id: run.id.clone(),
+            file: run.net.display().to_string(),
+            tool: self.name.clone(),
+            repetition: run.repetition,
+            verdict: Verdict::Error,
+            answered_by: None,
+            seconds: 0.0,
+            peak_bytes: None,
+            message: None,
+        };
+        let command = match &self.kind {
+            Kind::Own { program, strategy } => own_command(program, strategy, &run.net, shared),
+            Kind::Other { command, .. } => match conversions.fill_in(command, &run.net) {
+                Ok(command) => {
+                    let mut shell = Command::new("sh");
+                    shell.args(["-c", &command]);
+                    shell
+                }
+                Err(reason) => {
+                    record.verdict = Verdict::Unsupported;
+                    record.message = Some(reason);
+                    return Some(record);
+                }
+            },
+        };
+        // Own runs watch the limit themselves and are stopped only when they overstep it.
+        let patience = match &self.kind {
+            Kind::Own { .. } => shared.timeout.map(|timeout| timeout + timeout / 10 + Duration::from_millis(500)),
+            Kind::Other { .. } => shared.timeout,
+        };
+        let watched = match watch(command, patience, shared.memory, interruption) {
+            Ok(watched) => watched,
+            Err(error) => {
+                record.message = Some(format!("it cannot be started: {error}"));
+                return Some(record);
+            }
+        };
+        record.seconds = watched.elapsed.as_secs_f64();
+        record.peak_bytes = watched.peak_bytes;
+        match watched.end {
+            End::Interrupted => return None,
+            End::Timeout => record.verdict = Verdict::Timeout,
+            End::Memory => record.verdict = Verdict::Memory,
+            End::Exited(_) => self.judge(&watched, &mut record),
+        }
+        Some(record)
+    }
+
+    /// Reads the verdict from what was printed.
+    fn judge(&self, watched: &Watched, record: &mut Record) {
+        match &self.kind {
+            Kind::Own { .. } => judge_own(watched, record),
+            Kind::Other { uncoverable, coverable, .. } => {
+                let text = format!("{}\n{}", watched.output, watched.complaint).to_lowercase();
+                let found = |own: &[String], usual: &[&str]| {
+                    if own.is_empty() {
+                        usual.iter().any(|words| text.contains(words))
+                    } else {
+                        own.iter().any(|words| text.contains(words))
+                    }
+                };
+                if found(uncoverable, &UNCOVERABLE) {
+                    record.verdict = Verdict::Uncoverable;
+                } else if found(coverable, &COVERABLE) {
+                    record.verdict = Verdict::Coverable;
+                } else {
+                    record.verdict = match watched.end {
+                        End::Exited(status) if status.success() => Verdict::Unknown,
+                        _ => Verdict::Error,
+                    };
+                    record.message = last_line(&text);
+                }
+            }
+        }
+    }
+}
+
+fn own_command(program: &Path, strategy: &str, net: &Path, shared: &SharedOptions) -> Command {
+    let mut command = Command::new(program);
+    command.arg("cover").arg(net).args(["--json", "--quiet", "--strategy", strategy]);
+    if let Some(timeout) = shared.timeout {
+        command.args(["--timeout", &format!("{}s", timeout.as_secs_f64())]);
+    }
+    if let Some(memory) = shared.memory {
+        command.args(["--memory", &memory.to_string()]);
+    }
+    if let Some(jobs) = shared.jobs {
+        command.args(["--jobs", &jobs.to_string()]);
+    }
+    command
+}
+
+fn judge_own(watched: &Watched, record: &mut Record) {
+    let Ok(document) = serde_json::from_str::<Value>(&watched.output) else {
+        record.message = last_line(&watched.complaint);
+        return;
+    };
+    record.answered_by = document["strategy"].as_str().map(str::to_owned);
+    record.peak_bytes = record.peak_bytes.max(document["statistics"]["peak_memory_bytes"].as_u64());
+    let message = document["reason"].as_str().or(document["error"]["message"].as_str());
+    record.message = message.map(str::to_owned);
+    record.verdict = match document["verdict"].as_str() {
+        Some("uncoverable") => Verdict::Uncoverable,
+        Some("coverable") => Verdict::Coverable,
+        Some("unknown") if message.is_some_and(|message| message.contains("time limit")) => Verdict::Timeout,
+        Some("unknown") if message.is_some_and(|message| message.contains("memory limit")) => Verdict::Memory,
+        Some("unknown") => Verdict::Unknown,
+        _ => Verdict::Error,
+    };
+}
+
+fn last_line(text: &str) -> Option<String> {
+    text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(|line| line.chars().take(200).collect())
+}
+
+/// Nets rewritten in other tools' formats, in a folder that goes away with it.
+pub(super) struct Conversions {
+    folder: PathBuf,
+}
+
+impl Conversions {
+    pub(super) fn new() -> Result<Self, InputError> {
+        let folder = std::env::temp_dir().join(format!("palisade-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            InputError::file(folder.display().to_string(), format!("cannot be made for rewritten nets: {error}"))
+        })?;
+        Ok(Self { folder })
+    }
+
+    /// The command with paths in place of what stands in braces.
+    fn fill_in(&self, command: &str, net: &Path) -> Result<String, String> {
+        let mut filled = command.replace("{}", &quoted(net));
+        for format in Format::ALL {
+            let mark = format!("{{{}}}", format.extension());
+            if filled.contains(&mark) {
+                let (rewritten, query) = self.rewritten(net, format)?;
+                filled = filled.replace(&mark, &quoted(&rewritten));
+                if let Some(query) = query {
+                    filled = filled.replace("{query}", &quoted(&query));
+                }
+            }
+        }
+        Ok(filled)
+    }
+
+    /// The net, and its question where that has a file of its own, in another format. Written once.
+    fn rewritten(&self, net: &Path, format: Format) -> Result<(PathBuf, Option<PathBuf>), String> {
+        let key = crate::evidence::sha256(net.display().to_string().as_bytes());
+        let path = self.folder.join(format!("{}.{}", &key[..16], format.extension()));
+        let query = format.query().map(|query| path.with_extension(query.extension()));
+        if !path.is_file() {
+            let loaded = NetOptions::default()
+                .read(&net.to_string_lossy())
+                .map_err(|error| error.render(false).lines().next().unwrap_or_default().to_owned())?;
+            let written = net::write(&loaded.problem, format).map_err(|error| error.to_string())?;
+            let failed = |error: std::io::Error| format!("the rewritten net cannot be written: {error}");
+            if let (Some(query), Some(text)) = (&query, &written.query) {
+                std::fs::write(query, text).map_err(failed)?;
+            }
+            std::fs::write(&path, &written.net).map_err(failed)?;
+        }
+        Ok((path, query))
+    }
+}
+
+impl Drop for Conversions {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system's own cleaning.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A path as one word for the shell.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+}

@@ -1,0 +1,108 @@
+//! Reports of benchmark runs: records, summary, table, CSV, JSON, plots and one self-contained HTML page.
+
+mod html;
+mod plots;
+mod record;
+mod summary;
+
+pub use html::html;
+pub use record::{Record, Setting, Verdict};
+pub use summary::{Cell, Comparison, Row, Summary};
+
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// The summary as text for people.
+pub fn text(summary: &Summary) -> String {
+    let mut out = String::new();
+    let width = |column: &dyn Fn(&Row) -> String, title: &str| {
+        summary.rows.iter().map(|row| column(row).chars().count()).max().unwrap_or(0).max(title.len())
+    };
+    let columns: [(&str, &dyn Fn(&Row) -> String); 9] = [
+        ("family", &|row| row.family.clone()),
+        ("tool", &|row| row.tool.clone()),
+        ("nets", &|row| row.nets.to_string()),
+        ("uncoverable", &|row| row.uncoverable.to_string()),
+        ("coverable", &|row| row.coverable.to_string()),
+        ("unsolved", &|row| row.unsolved.to_string()),
+        ("seconds", &|row| format!("{:.2}", row.solved_seconds)),
+        ("median", &|row| row.median_seconds.map_or("–".to_owned(), |median| format!("{median:.3}"))),
+        ("peak MB", &|row| row.peak_bytes.map_or("–".to_owned(), |bytes| (bytes >> 20).to_string())),
+    ];
+    let widths: Vec<usize> = columns.iter().map(|(title, column)| width(*column, title)).collect();
+    let mut line = |cells: Vec<String>| {
+        let padded: Vec<String> = cells
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(index, (cell, width))| if index < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") })
+            .collect();
+        writeln!(out, "{}", padded.join("  ").trim_end()).expect("a string takes all that is written");
+    };
+    line(columns.iter().map(|(title, _)| (*title).to_owned()).collect());
+    for row in &summary.rows {
+        line(columns.iter().map(|(_, column)| column(row)).collect());
+    }
+    for comparison in &summary.comparisons {
+        writeln!(
+            out,
+            "{} against {}: {:.2} times as fast on {} nets both answer (faster on {}, slower on {})",
+            comparison.first,
+            comparison.second,
+            comparison.ratio,
+            comparison.common,
+            comparison.faster,
+            comparison.slower
+        )
+        .expect("a string takes all that is written");
+    }
+    for disagreement in &summary.disagreements {
+        writeln!(out, "disagreement: {disagreement}").expect("a string takes all that is written");
+    }
+    out
+}
+
+/// One line per run.
+pub fn csv(records: &[Record]) -> String {
+    let mut out = String::from("file,tool,repetition,verdict,answered_by,seconds,peak_bytes,message\n");
+    let quoted = |text: &str| {
+        if text.contains([',', '"', '\n', '\r']) {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        } else {
+            text.to_owned()
+        }
+    };
+    for record in records {
+        writeln!(
+            out,
+            "{},{},{},{},{},{:.6},{},{}",
+            quoted(&record.file),
+            quoted(&record.tool),
+            record.repetition,
+            record.verdict.word(),
+            quoted(record.answered_by.as_deref().unwrap_or("")),
+            record.seconds,
+            record.peak_bytes.map_or(String::new(), |bytes| bytes.to_string()),
+            quoted(record.message.as_deref().unwrap_or("")),
+        )
+        .expect("a string takes all that is written");
+    }
+    out
+}
+
+/// The whole benchmark as one document.
+pub fn json(setting: &Setting, records: &[Record], summary: &Summary) -> Value {
+    json!({
+        "schema": "palisade/bench/1",
+        "tool": "palisade",
+        "version": env!("CARGO_PKG_VERSION"),
+        "setting": setting,
+        "runs": records,
+        "summary": summary.rows,
+        "comparisons": summary.comparisons,
+        "disagreements": summary.disagreements,
+    })
+}
+
+#[cfg(test)]
+mod tests;

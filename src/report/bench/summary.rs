@@ -1,0 +1,214 @@
+//! What the runs say together: per family and tool, in pairs, and where answers differ.
+
+use super::record::{Record, Setting, Verdict};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a tool did with a net, over all repetitions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell {
+    /// The answer, if one of the repetitions had one; else how the first one ended.
+    pub verdict: Verdict,
+    /// The median time of the repetitions.
+    pub seconds: f64,
+    /// The fastest and the slowest.
+    pub range: (f64, f64),
+    /// The largest memory.
+    pub peak_bytes: Option<u64>,
+    /// The strategy that answered.
+    pub answered_by: Option<String>,
+    /// What the tool said.
+    pub message: Option<String>,
+}
+
+/// What a tool did with a family of nets.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// The folder of the nets; `all` for the last rows.
+    pub family: String,
+    /// The tool.
+    pub tool: String,
+    /// Nets it was run on.
+    pub nets: usize,
+    /// Nets found uncoverable.
+    pub uncoverable: usize,
+    /// Nets found coverable.
+    pub coverable: usize,
+    /// Nets without an answer.
+    pub unsolved: usize,
+    /// The sum of the times of the answers.
+    pub solved_seconds: f64,
+    /// Their median.
+    pub median_seconds: Option<f64>,
+    /// The largest memory of any run.
+    pub peak_bytes: Option<u64>,
+}
+
+/// Two tools on the nets that both answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The first tool given.
+    pub first: String,
+    /// Another one.
+    pub second: String,
+    /// Nets that both answer.
+    pub common: usize,
+    /// The geometric mean of the second one's time over the first one's.
+    pub ratio: f64,
+    /// Nets on which the first one is faster by a tenth at least.
+    pub faster: usize,
+    /// Nets on which it is slower by a tenth at least.
+    pub slower: usize,
+}
+
+/// The runs together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Per family and tool, then per tool.
+    pub rows: Vec<Row>,
+    /// The first tool against each other one.
+    pub comparisons: Vec<Comparison>,
+    /// Nets on which answers differ, each in a sentence.
+    pub disagreements: Vec<String>,
+    /// Per net and tool.
+    pub cells: BTreeMap<String, BTreeMap<String, Cell>>,
+}
+
+impl Summary {
+    /// Sums records up. `expected` are known answers by file.
+    pub fn of(setting: &Setting, records: &[Record], expected: &BTreeMap<String, Verdict>) -> Self {
+        let cells = cells(records);
+        let mut families: Vec<String> =
+            cells.keys().map(|file| family(file).to_owned()).collect::<BTreeSet<_>>().into_iter().collect();
+        if families.len() == 1 {
+            families.clear();
+        }
+        let mut rows = Vec::new();
+        for name in &families {
+            rows.extend(setting.tools.iter().filter_map(|tool| row(name, tool, &cells, |file| family(file) == name)));
+        }
+        rows.extend(setting.tools.iter().filter_map(|tool| row("all", tool, &cells, |_| true)));
+        let comparisons = match setting.tools.split_first() {
+            Some((first, others)) => others.iter().filter_map(|second| compare(first, second, &cells)).collect(),
+            None => Vec::new(),
+        };
+        let disagreements = disagreements(records, expected);
+        Self { rows, comparisons, disagreements, cells }
+    }
+}
+
+/// The folder a file is in.
+fn family(file: &str) -> &str {
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    folder.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(".")
+}
+
+fn cells(records: &[Record]) -> BTreeMap<String, BTreeMap<String, Cell>> {
+    let mut grouped: BTreeMap<&str, BTreeMap<&str, Vec<&Record>>> = BTreeMap::new();
+    for record in records {
+        grouped.entry(&record.file).or_default().entry(&record.tool).or_default().push(record);
+    }
+    let cell = |runs: Vec<&Record>| {
+        let mut times: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
+        times.sort_by(f64::total_cmp);
+        let best = runs.iter().find(|run| run.verdict.is_answer()).unwrap_or(&runs[0]);
+        Cell {
+            verdict: best.verdict,
+            seconds: median(&times).unwrap_or(0.0),
+            range: (times[0], times[times.len() - 1]),
+            peak_bytes: runs.iter().filter_map(|run| run.peak_bytes).max(),
+            answered_by: best.answered_by.clone(),
+            message: best.message.clone(),
+        }
+    };
+    grouped
+        .into_iter()
+        .map(|(file, tools)| {
+            (file.to_owned(), tools.into_iter().map(|(tool, runs)| (tool.to_owned(), cell(runs))).collect())
+        })
+        .collect()
+}
+
+fn row(
+    name: &str,
+    tool: &str,
+    cells: &BTreeMap<String, BTreeMap<String, Cell>>,
+    belongs: impl Fn(&str) -> bool,
+) -> Option<Row> {
+    let own: Vec<&Cell> =
+        cells.iter().filter(|(file, _)| belongs(file)).filter_map(|(_, tools)| tools.get(tool)).collect();
+    if own.is_empty() {
+        return None;
+    }
+    let count = |verdict| own.iter().filter(|cell| cell.verdict == verdict).count();
+    let mut times: Vec<f64> = own.iter().filter(|cell| cell.verdict.is_answer()).map(|cell| cell.seconds).collect();
+    times.sort_by(f64::total_cmp);
+    let (uncoverable, coverable) = (count(Verdict::Uncoverable), count(Verdict::Coverable));
+    Some(Row {
+        family: name.to_owned(),
+        tool: tool.to_owned(),
+        nets: own.len(),
+        uncoverable,
+        coverable,
+        unsolved: own.len() - uncoverable - coverable,
+        solved_seconds: times.iter().sum(),
+        median_seconds: median(&times),
+        peak_bytes: own.iter().filter_map(|cell| cell.peak_bytes).max(),
+    })
+}
+
+fn compare(first: &str, second: &str, cells: &BTreeMap<String, BTreeMap<String, Cell>>) -> Option<Comparison> {
+    /// Shorter times are below what can be measured here.
+    const LEAST: f64 = 0.0005;
+    let both: Vec<(f64, f64)> = cells
+        .values()
+        .filter_map(|tools| Some((tools.get(first)?, tools.get(second)?)))
+        .filter(|(one, other)| one.verdict.is_answer() && other.verdict.is_answer())
+        .map(|(one, other)| (one.seconds.max(LEAST), other.seconds.max(LEAST)))
+        .collect();
+    if both.is_empty() {
+        return None;
+    }
+    #[allow(clippy::cast_precision_loss, reason = "there are few nets")]
+    let mean = both.iter().map(|(one, other)| (other / one).ln()).sum::<f64>() / both.len() as f64;
+    Some(Comparison {
+        first: first.to_owned(),
+        second: second.to_owned(),
+        common: both.len(),
+        ratio: mean.exp(),
+        faster: both.iter().filter(|(one, other)| one * 1.1 < *other).count(),
+        slower: both.iter().filter(|(one, other)| *one > other * 1.1).count(),
+    })
+}
+
+fn disagreements(records: &[Record], expected: &BTreeMap<String, Verdict>) -> Vec<String> {
+    let mut answers: BTreeMap<&str, BTreeMap<Verdict, BTreeSet<&str>>> = BTreeMap::new();
+    for record in records.iter().filter(|record| record.verdict.is_answer()) {
+        answers.entry(&record.file).or_default().entry(record.verdict).or_default().insert(&record.tool);
+    }
+    for (file, verdicts) in &mut answers {
+        if let Some(verdict) = expected.get(*file) {
+            verdicts.entry(*verdict).or_default().insert("expected");
+        }
+    }
+    let sentence = |(file, verdicts): (&str, BTreeMap<Verdict, BTreeSet<&str>>)| {
+        let parts: Vec<String> = verdicts
+            .iter()
+            .map(|(verdict, tools)| {
+                format!("{} ({})", verdict.word(), tools.iter().copied().collect::<Vec<_>>().join(", "))
+            })
+            .collect();
+        format!("{file}: {}", parts.join(" or "))
+    };
+    answers.into_iter().filter(|(_, verdicts)| verdicts.len() > 1).map(sentence).collect()
+}
+
+/// The median of sorted numbers.
+fn median(sorted: &[f64]) -> Option<f64> {
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        length if length % 2 == 1 => Some(sorted[middle]),
+        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
+    }
+}

@@ -1,0 +1,68 @@
+//! Summaries count what was run, and pages hold together.
+
+use super::*;
+use std::collections::BTreeMap;
+
+fn record(file: &str, tool: &str, repetition: u32, verdict: Verdict, seconds: f64) -> Record {
+    Record {
+        id: String::new(),
+        file: file.to_owned(),
+        tool: tool.to_owned(),
+        repetition,
+        verdict,
+        answered_by: None,
+        seconds,
+        peak_bytes: Some(5 << 20),
+        message: Some("said \"so\", <b>".to_owned()),
+    }
+}
+
+fn setting() -> Setting {
+    let tools = vec!["auto".to_owned(), "other".to_owned()];
+    Setting { tools, timeout_seconds: Some(1.0), memory_bytes: None, repeat: 3 }
+}
+
+fn records() -> Vec<Record> {
+    vec![
+        record("x/a.spec", "auto", 1, Verdict::Uncoverable, 0.1),
+        record("x/a.spec", "auto", 2, Verdict::Uncoverable, 0.3),
+        record("x/a.spec", "auto", 3, Verdict::Timeout, 1.0),
+        record("x/a.spec", "other", 1, Verdict::Uncoverable, 0.6),
+        record("y/b.spec", "auto", 1, Verdict::Coverable, 0.2),
+        record("y/b.spec", "other", 1, Verdict::Error, 0.1),
+    ]
+}
+
+#[test]
+fn families_medians_and_ratios() {
+    let summary = Summary::of(&setting(), &records(), &BTreeMap::new());
+    assert_eq!(summary.rows.len(), 6);
+    let all = &summary.rows[4];
+    assert_eq!((all.family.as_str(), all.nets, all.uncoverable, all.coverable, all.unsolved), ("all", 2, 1, 1, 0));
+    assert!((all.solved_seconds - 0.5).abs() < 1e-9);
+    assert_eq!(summary.comparisons[0].common, 1);
+    assert!((summary.comparisons[0].ratio - 2.0).abs() < 1e-9);
+    assert!(summary.disagreements.is_empty());
+    assert!(text(&summary).contains("auto against other: 2.00 times as fast on 1 nets"));
+}
+
+#[test]
+fn differing_answers_are_named() {
+    let mut records = records();
+    records.push(record("y/b.spec", "other", 2, Verdict::Uncoverable, 0.1));
+    let expected = BTreeMap::from([("x/a.spec".to_owned(), Verdict::Coverable)]);
+    let summary = Summary::of(&setting(), &records, &expected);
+    assert_eq!(summary.disagreements.len(), 2);
+    assert_eq!(summary.disagreements[0], "x/a.spec: uncoverable (auto, other) or coverable (expected)");
+}
+
+#[test]
+fn the_page_is_self_contained_and_escaped() {
+    let summary = Summary::of(&setting(), &records(), &BTreeMap::new());
+    let page = html(&setting(), &records(), &summary).unwrap();
+    assert_eq!(page.matches("<svg").count(), 2);
+    assert!(!page.contains("<b>") && !page.contains("src=") && !page.contains("href="));
+    let table = csv(&records());
+    assert_eq!(table.lines().count(), 7);
+    assert!(table.contains("\"said \"\"so\"\", <b>\""));
+}

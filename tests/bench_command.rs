@@ -1,0 +1,104 @@
+//! `palisade bench` from outside: tables of several tools, files, resuming, limits.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn palisade(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_palisade")).args(arguments).current_dir(folder).output().expect("it runs")
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+/// Two nets: one uncoverable, one coverable.
+fn nets() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("nets")).expect("a folder inside");
+    for (name, demand) in [("safe.spec", 2), ("unsafe.spec", 1)] {
+        let text =
+            format!("vars a b\nrules\na >= 1 -> a' = a - 1, b' = b + 1;\ninit a = 1, b = 0\ntarget b >= {demand}\n");
+        std::fs::write(folder.path().join("nets").join(name), text).expect("it is written");
+    }
+    std::fs::write(folder.path().join("known.tsv"), "file\texpected\nsafe.spec\tsafe\nunsafe.spec\tunsafe\n")
+        .expect("it is written");
+    folder
+}
+
+#[test]
+fn tables_files_and_resuming() {
+    let folder = nets();
+    let arguments = [
+        "bench",
+        "nets",
+        "--json",
+        "--strategies",
+        "auto,backward",
+        "--repeat",
+        "2",
+        "--timeout",
+        "20s",
+        "--expected",
+        "known.tsv",
+        "--csv",
+        "runs.csv",
+        "--html",
+        "page.html",
+        "--resume",
+        "runs.jsonl",
+    ];
+    let output = palisade(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let document = json(&output);
+    assert_eq!(document["runs"].as_array().map(Vec::len), Some(8));
+    assert_eq!(document["disagreements"].as_array().map(Vec::len), Some(0));
+    let row = &document["summary"][0];
+    assert_eq!((row["uncoverable"].as_u64(), row["coverable"].as_u64()), (Some(1), Some(1)));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect(name);
+    assert_eq!(read("runs.csv").lines().count(), 9);
+    assert_eq!(read("runs.jsonl").lines().count(), 8);
+    assert!(read("page.html").contains("<svg"));
+
+    // Without its last two lines, one of them cut off, the benchmark goes on from there.
+    let log = read("runs.jsonl");
+    let kept: Vec<&str> = log.lines().collect();
+    std::fs::write(folder.path().join("runs.jsonl"), format!("{}\n{}", kept[..6].join("\n"), &kept[6][..20]))
+        .expect("it is written");
+    let again = json(&palisade(folder.path(), &arguments));
+    assert_eq!(again["runs"].as_array().map(Vec::len), Some(8));
+    assert_eq!(read("runs.jsonl").lines().count(), 9);
+    assert_eq!(again["runs"][0], document["runs"][0]);
+}
+
+#[test]
+fn other_tools_share_the_table() {
+    let folder = nets();
+    let own = env!("CARGO_BIN_EXE_palisade");
+    let converted = format!("'{own}' cover {{pnml}} --query {{query}}");
+    let liar = "grep -q rules {spec} && echo The system is unsafe";
+    let arguments = ["bench", "nets", "--json", "--against", &converted, "--against", liar, "--timeout", "20s"];
+    let output = palisade(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let document = json(&output);
+    let verdicts: Vec<&str> =
+        document["runs"].as_array().expect("runs").iter().map(|run| run["verdict"].as_str().expect("a word")).collect();
+    assert_eq!(verdicts, ["uncoverable", "uncoverable", "coverable", "coverable", "coverable", "coverable"]);
+    assert_eq!(document["disagreements"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn limits_stop_other_tools() {
+    let folder = nets();
+    let arguments = ["bench", "nets/safe.spec", "--json", "--against", "sleep 60; echo {}", "--timeout", "300ms"];
+    let document = json(&palisade(folder.path(), &arguments));
+    assert_eq!(document["runs"][1]["verdict"], "timeout");
+}
+
+#[test]
+fn refused_input() {
+    let folder = nets();
+    assert_eq!(palisade(folder.path(), &["bench", "nowhere"]).status.code(), Some(2));
+    assert_eq!(palisade(folder.path(), &["bench", "nets", "--against", "true"]).status.code(), Some(2));
+    assert_eq!(palisade(folder.path(), &["bench", "nets", "--strategies", "magic"]).status.code(), Some(2));
+}

@@ -54,6 +54,8 @@ pub struct AttackReport {
     pub strategy: &'static str,
     /// Configurations explored for it alone.
     pub markings: usize,
+    /// The places and transitions of the net, as far as the search built it.
+    pub size: (usize, usize),
     /// Time spent on it alone.
     pub seconds: f64,
 }
@@ -101,6 +103,7 @@ pub fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'
                 outcome: if pruned { Outcome::Pruned } else { Outcome::NotAsked },
                 strategy: if pruned { "control-flow" } else { "none" },
                 markings: 0,
+                size: (0, 0),
                 seconds: 0.0,
             }
         })
@@ -269,6 +272,7 @@ impl<'p> Checking<'p, '_> {
             if answer.found != Found::NotAsked {
                 report.strategy = strategy;
                 report.markings = answer.markings;
+                report.size = answer.size;
                 report.seconds = answer.seconds;
             }
         }
@@ -281,6 +285,7 @@ impl<'p> Checking<'p, '_> {
             report.outcome = Outcome::Feasible;
             report.strategy = "small-instances";
             report.markings = answer.markings;
+            report.size = answer.size;
             report.seconds = answer.seconds;
         }
     }

@@ -31,6 +31,8 @@ pub struct AttackAnswer {
     pub found: Found,
     /// New configurations after ld_A.
     pub markings: usize,
+    /// The places and transitions of the net, as far as it was built when the attack was decided.
+    pub size: (usize, usize),
     /// Time spent on it alone.
     pub seconds: f64,
 }
@@ -183,6 +185,7 @@ impl<'p> ThreadSearch<'p> {
                     attack: *attack,
                     found: Found::NotAsked,
                     markings: 0,
+                    size: (0, 0),
                     seconds: 0.0,
                 }));
                 continue;
@@ -195,12 +198,13 @@ impl<'p> ThreadSearch<'p> {
             for attack in group {
                 let begin = Instant::now();
                 let mut answer =
-                    AttackAnswer { attack: *attack, found: Found::NotAsked, markings: 0, seconds: 0.0 };
+                    AttackAnswer { attack: *attack, found: Found::NotAsked, markings: 0, size: (0, 0), seconds: 0.0 };
                 if all || !self.route_or_feasible() {
                     let before = self.helped.len();
                     let starts = starts.remove(&attack.load).unwrap_or_default();
                     let success = self.help(starts, &mut successful, budget)?;
                     answer.markings = self.helped.len() - before;
+                    answer.size = self.system.size();
                     answer.found = if success.is_some() { Found::Feasible } else { Found::Infeasible };
                     match success {
                         Some(Success { delayed: node, success }) => {

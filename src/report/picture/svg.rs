@@ -27,9 +27,9 @@ pub fn svg(program: &Program, violation: &Violation) -> String {
     let mut arcs = Vec::new();
     for (index, event) in violation.replay.events.iter().enumerate() {
         let lane = copies.iter().position(|copy| *copy == event.step.copy).expect("the copy acts");
-        let text = action(program, &names[lane], &event.effect);
-        let width = text.chars().count() * CHARACTER;
         let delays = event.step.copy == violation.attacker && index >= violation.issue;
+        let Some(text) = action(program, &event.effect, delays) else { continue };
+        let width = text.chars().count() * CHARACTER;
         match event.effect {
             Effect::Issue { .. } if delays => waiting.push_back(actions.len()),
             Effect::Store { .. } if delays => {
@@ -90,19 +90,21 @@ pub fn svg(program: &Program, violation: &Violation) -> String {
     out
 }
 
-/// An action as the paper writes it.
-fn action(program: &Program, thread: &str, effect: &Effect) -> String {
+/// An action as the paper writes it, without the thread, which the lane tells. Local actions and issues of stores
+/// that are not delayed are left out.
+fn action(program: &Program, effect: &Effect, delays: bool) -> Option<String> {
     let at = |address| address_text(program, address);
-    match *effect {
-        Effect::Load { address, value, .. } => format!("({thread}, ld, {}, {value})", at(address)),
-        Effect::Issue { .. } => format!("({thread}, isu)"),
-        Effect::Store { address, value } => format!("({thread}, st, {}, {value})", at(address)),
-        Effect::Rmw { address, old, new: Some(new), .. } => format!("({thread}, rmw, {}, {old}, {new})", at(address)),
-        Effect::Rmw { address, old, .. } => format!("({thread}, ld, {}, {old})", at(address)),
-        Effect::Lock => format!("({thread}, lock)"),
-        Effect::Unlock => format!("({thread}, unlock)"),
-        Effect::Fence | Effect::Local { .. } | Effect::Violation | Effect::Failure => format!("({thread}, loc)"),
-    }
+    Some(match *effect {
+        Effect::Load { address, value, .. } => format!("(ld, {}, {value})", at(address)),
+        Effect::Issue { .. } if delays => "(isu)".into(),
+        Effect::Store { address, value } => format!("(st, {}, {value})", at(address)),
+        Effect::Rmw { address, old, new: Some(new), .. } => format!("(rmw, {}, {old}, {new})", at(address)),
+        Effect::Rmw { address, old, .. } => format!("(ld, {}, {old})", at(address)),
+        Effect::Lock => "(lock)".into(),
+        Effect::Unlock => "(unlock)".into(),
+        Effect::Fence => "(mfence)".into(),
+        Effect::Issue { .. } | Effect::Local { .. } | Effect::Violation | Effect::Failure => return None,
+    })
 }
 
 fn escaped(text: &str) -> String {

@@ -1,0 +1,65 @@
+//! Limits end in `unknown`, faults of programs in an error that says what grows.
+
+use palisade::limits::{Limits, StopReason};
+use palisade::program::SourceText;
+use palisade::robustness::{CheckOptions, Fault, Verdict, check};
+use palisade::syntax::{self, Format};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+const COUNTERS: &str = "program counters
+thread worker [3] regs r, s init a begin
+  a: r <- mem[x]; goto b;
+  b: mem[x] <- r + 1; goto c;
+  c: s <- mem[y]; goto d;
+  d: mem[y] <- s + 1; goto a;
+end
+";
+
+fn decide(text: &str, options: &CheckOptions) -> Result<Verdict, Fault> {
+    let source = SourceText::new("counters.pal", text);
+    let mut program = syntax::parse(source, Format::Native).expect("the text parses").program;
+    syntax::check(&mut program).expect("the program is in order");
+    check(&program, options).map(|checked| checked.verdict)
+}
+
+#[test]
+fn an_interrupted_check_is_unknown() {
+    let limits = Limits::none().with_interrupt(Arc::new(AtomicBool::new(true)));
+    let options = CheckOptions { limits, ..CheckOptions::default() };
+    assert_eq!(decide(COUNTERS, &options), Ok(Verdict::Unknown(StopReason::Interrupted)));
+}
+
+#[test]
+fn a_check_out_of_time_or_memory_is_unknown() {
+    let timeout = Limits::none().with_timeout(Duration::ZERO);
+    let options = CheckOptions { limits: timeout, ..CheckOptions::default() };
+    assert_eq!(decide(COUNTERS, &options), Ok(Verdict::Unknown(StopReason::Timeout)));
+    if palisade::limits::resident_bytes().is_some() {
+        let options = CheckOptions { limits: Limits::none().with_memory(1), ..CheckOptions::default() };
+        assert_eq!(decide(COUNTERS, &options), Ok(Verdict::Unknown(StopReason::Memory)));
+    }
+}
+
+/// A store and a fenced load: robust, and the values grow for ever.
+const FENCED: &str = "program fenced
+thread worker [2] regs r, s init a begin
+  a: r <- fetch_add(mem[x], 1); goto b;
+  b: mem[y] <- r; goto c;
+  c: mfence; goto d;
+  d: s <- mem[z]; goto a;
+end
+thread reader regs r, s init a begin
+  a: mem[z] <- 1; goto b;
+  b: r <- mem[z]; goto a;
+end
+";
+
+#[test]
+fn growing_values_are_named_and_a_domain_mends_it() {
+    let fault = decide(FENCED, &CheckOptions::default()).expect_err("the values grow");
+    assert!(fault.is_growth());
+    let wrapped = FENCED.replace("program fenced\n", "program fenced\ndomain 0..7 wrap\n");
+    assert_eq!(decide(&wrapped, &CheckOptions::default()), Ok(Verdict::Robust));
+}

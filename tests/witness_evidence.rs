@@ -14,7 +14,7 @@
 
 use palisade::evidence::{Evidence, ProgramSubject, Witness};
 use palisade::program::{Copies, InstructionId, Program, SourceText};
-use palisade::robustness::{CheckOptions, Verdict, check};
+use palisade::robustness::{CheckOptions, Verdict, check, witness_evidence};
 use palisade::semantics::random::{self, Randomness, Shape};
 use palisade::semantics::{Effect, Machine, Model, StepKind};
 use palisade::syntax::{Format, read};
@@ -27,17 +27,7 @@ const ENOUGH: usize = 1000;
 fn witness(program: &Program) -> Option<Witness> {
     let checked = check(program, &CheckOptions::default()).ok()?;
     assert_eq!(checked.verdict == Verdict::NotRobust, checked.violation.is_some());
-    let violation = checked.violation?;
-    Some(Witness {
-        instance: violation.instance,
-        attacker: violation.attacker,
-        store: violation.attack.store,
-        load: violation.attack.load,
-        store_step: violation.issue,
-        load_step: violation.load,
-        steps: violation.steps,
-        cycle: violation.cycle,
-    })
+    checked.violation.as_ref().map(witness_evidence)
 }
 
 /// Random programs that are not robust, with their witnesses; now and then with any number of copies.

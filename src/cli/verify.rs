@@ -5,6 +5,7 @@ use crate::evidence::{Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, Progr
 use crate::limits::StopReason;
 use crate::net::{self, Problem};
 use crate::program::Program;
+use crate::report::smtlib;
 use crate::syntax::{self, Format};
 use crate::verify::{CheckFailure, check_content, check_net_evidence, check_program_evidence};
 use clap::{Args, ValueEnum};
@@ -26,6 +27,9 @@ pub(super) struct VerifyOptions {
     /// The file with the question, for nets whose question is in a file of its own.
     #[arg(long, value_name = "FILE")]
     query: Option<PathBuf>,
+    /// Also write the proof obligations of accepted net certificates as SMT-LIB 2 scripts into this folder.
+    #[arg(long, value_name = "DIR")]
+    smtlib: Option<PathBuf>,
 }
 
 /// How one file fared.
@@ -173,6 +177,21 @@ fn check_file(options: &VerifyOptions, path: &str) -> Outcome {
         Ok(place) => Outcome::Accepted { kind: evidence.kind(), input: place.display().to_string() },
         Err(outcome) => outcome,
     }
+}
+
+/// Writes the obligations of a checked net certificate, where that is asked for.
+fn write_scripts(options: &VerifyOptions, path: &str, problem: &Problem, evidence: &Evidence) -> Result<(), Outcome> {
+    let (Some(folder), Evidence::Uncoverable(_, certificate)) = (&options.smtlib, evidence) else { return Ok(()) };
+    let stem = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
+    let unwritable = |error: std::io::Error| Outcome::Unreadable {
+        reason: format!("{} cannot be written to: {error}", folder.display()),
+    };
+    std::fs::create_dir_all(folder).map_err(unwritable)?;
+    for script in smtlib::scripts(problem, certificate) {
+        let file = folder.join(format!("{stem}.{}.smt2", script.obligation));
+        std::fs::write(file, script.text).map_err(unwritable)?;
+    }
+    Ok(())
 }
 
 /// Reads an evidence file: not more than evidence may have, and nothing of what cannot be evidence.

@@ -6,4 +6,5 @@ pub mod cover;
 pub mod fences;
 pub mod simulate;
 pub mod picture;
+pub mod smtlib;
 pub mod violation;

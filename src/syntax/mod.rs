@@ -6,6 +6,7 @@
 mod build;
 mod check;
 mod diagnostic;
+pub mod edit;
 mod input;
 pub mod litmus;
 mod names;

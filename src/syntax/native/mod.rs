@@ -7,11 +7,13 @@ mod ast;
 mod failure;
 mod grammar;
 mod lexer;
+mod line;
 mod printer;
 mod resolve;
 mod scope;
 mod token;
 
+pub(super) use line::{Jump, line_parts};
 pub(super) use printer::print;
 
 use super::{Diagnostic, MAX_ERRORS, Parsed};

@@ -11,3 +11,4 @@ mod words;
 
 pub(super) use printer::print;
 pub(super) use reader::parse;
+pub(super) use words::{Word, Words};

@@ -2,9 +2,7 @@
 
 use palisade::program::{Copies, Program, SourceText};
 use palisade::robustness::{Check, CheckOptions, Verdict, certificate, check, witness_evidence};
-use palisade::semantics::{
-    Bounds, Counting, Instance, LOOP_CAPACITY, Model, final_states, oracle,
-};
+use palisade::semantics::{Counting, Instance, LOOP_CAPACITY, Model, final_states};
 use palisade::syntax::litmus::{self, LitmusTest};
 use palisade::verify::{check_robust_certificate, check_witness};
 use rayon::prelude::*;
@@ -82,35 +80,6 @@ fn every_verdict_is_the_expected_one() {
             return Some(format!("{name}: {:?}", checked.verdict));
         }
         evidence_objection(&test.program, &checked).map(|why| format!("{name}: {why}"))
-    });
-    assert_none(&wrong);
-}
-
-/// A measure of how much the brute-force enumeration has to do.
-fn interleavings(program: &Program) -> u64 {
-    let steps = program.threads.iter().map(|thread| {
-        let accesses = thread.instructions.iter().filter(|instruction| instruction.action.address().is_some());
-        accesses.count() as u64 + 1
-    });
-    steps.product()
-}
-
-#[test]
-fn the_brute_force_agrees_on_small_tests() {
-    let Some(root) = corpus() else { return };
-    let small: Vec<_> = expected(&root)
-        .into_iter()
-        .map(|(name, robust)| (read(&root, &name), robust))
-        .filter(|(test, _)| interleavings(&test.program) <= 12)
-        .collect();
-    assert!(small.len() > 200, "{} small tests", small.len());
-    let wrong = objections(&small, |(test, robust)| {
-        let instance = Instance::of(&test.program).expect("one copy each");
-        let answer = oracle::robust(&test.program, &instance, &Bounds::default());
-        match answer {
-            Ok(answer) if answer.is_robust() == *robust => None,
-            other => Some(format!("{}: {other:?}", test.program.source.name)),
-        }
     });
     assert_none(&wrong);
 }

@@ -4,8 +4,8 @@ use super::batch::Inputs;
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
 use crate::report::check as report;
-use crate::robustness::{Check, CheckOptions, Verdict, certificate, check, witness_evidence};
-use crate::syntax::InputError;
+use crate::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, witness_evidence};
+use crate::syntax::{InputError, no_attack_can_start};
 use clap::Args;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ fn summary(exits: &[Exit]) -> String {
 
 fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, brief: bool) -> Answer {
     let begin = Instant::now();
-    let loaded = match arguments.program.read(file) {
+    let mut loaded = match arguments.program.read(file) {
         Ok(loaded) => loaded,
         Err(error) => return refused(&error, shared),
     };
@@ -110,6 +110,9 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
         Ok(checked) => checked,
         Err(fault) => return refused(&report::fault_error(&loaded.program, &fault), shared),
     };
+    if checked.attacks.iter().all(|attack| attack.outcome == Outcome::Pruned) {
+        loaded.warnings.push(no_attack_can_start(&loaded.program));
+    }
     let exit = match checked.verdict {
         Verdict::Robust => Exit::Holds,
         Verdict::NotRobust => Exit::Fails,

@@ -143,7 +143,8 @@ impl Paths {
         for only_unentered in [true, false] {
             for (index, instructions) in by_label.iter().enumerate() {
                 let label = LabelId::from_index(index);
-                if !instructions.is_empty() && !covered.reaches(label) && !(only_unentered && entered[index]) {
+                let skipped = instructions.is_empty() || only_unentered && entered[index];
+                if !skipped && !covered.reaches(label) {
                     covered.follow(thread, by_label, label);
                     begins.push(label);
                 }

@@ -34,7 +34,7 @@ pub fn check(program: &mut Program) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> 
 pub fn no_attack_can_start(program: &Program) -> Diagnostic {
     let span = program.threads.first().map_or(Span::default(), |thread| thread.span);
     let message = "no attack can start: in no thread does a load follow a store without a fence in between";
-    Diagnostic::warning(message, span).with_note("the program is robust whatever the other threads do")
+    Diagnostic::warning(message, span).with_note("the program is robust, whatever values there are")
 }
 
 /// Wraps initial values into a domain that wraps; outside of another one they are errors.

@@ -56,7 +56,7 @@ impl Expectations {
     }
 
     fn keyword(keyword: Keyword) -> Self {
-        Self(1 << (CONSTRUCTS.len() as u32 + keyword as u32))
+        Self(1 << (CONSTRUCTS.len() + keyword as usize))
     }
 
     /// Symbols after `=` are operators, expected as such.
@@ -64,7 +64,7 @@ impl Expectations {
         if symbol as u32 > Symbol::Equal as u32 {
             return Self::construct(Construct::Operator);
         }
-        Self(1 << ((CONSTRUCTS.len() + Keyword::ALL.len()) as u32 + symbol as u32))
+        Self(1 << (CONSTRUCTS.len() + Keyword::ALL.len() + symbol as usize))
     }
 
     fn token(token: Token<'_>) -> Self {
@@ -165,7 +165,6 @@ impl Failure<'_> {
         };
         let expected = self.expected.names();
         let message = match expected.as_slice() {
-            [] => format!("unexpected {found}"),
             [one] => format!("expected {one}, found {found}"),
             [one, other] => format!("expected {one} or {other}, found {found}"),
             _ => format!("unexpected {found}"),

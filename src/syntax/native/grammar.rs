@@ -195,6 +195,13 @@ fn line<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's,
         .boxed()
 }
 
+/// What a register gets.
+enum Right<'s> {
+    Value(RawExpression<'s>),
+    Any,
+    Locked((Operation, RawExpression<'s>, Operands<'s>, Span)),
+}
+
 fn instruction<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, RawInstruction<'s>> {
     let memory = keyword(Keyword::Mem).ignore_then(bracketed(expression.clone())).boxed();
     let locked = locked(memory.clone(), expression.clone());
@@ -215,12 +222,6 @@ fn instruction<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<
         .ignore_then(expression.clone())
         .map(RawInstruction::Assume);
     let ensure = keyword(Keyword::Ensure).ignore_then(expression.clone()).map(RawInstruction::Ensure);
-    /// What a register gets.
-    enum Right<'s> {
-        Value(RawExpression<'s>),
-        Any,
-        Locked((Operation, RawExpression<'s>, Operands<'s>, Span)),
-    }
     let right = choice((
         expression.map(Right::Value),
         locked.clone().map(Right::Locked),

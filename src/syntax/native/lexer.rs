@@ -98,16 +98,13 @@ impl<'s> Lexer<'s> {
                 self.at += rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
             } else if first == '#' || rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                match rest[2..].find("*/") {
-                    Some(length) => self.at += length + 4,
-                    None => {
-                        let span = Span { start: self.at, end: self.at + 2 };
-                        self.errors
-                            .push(Diagnostic::error("the comment is never closed", span).with_expected(["`*/`"]));
-                        return false;
-                    }
-                }
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                let Some(length) = comment.find("*/") else {
+                    let span = Span { start: self.at, end: self.at + 2 };
+                    self.errors.push(Diagnostic::error("the comment is never closed", span).with_expected(["`*/`"]));
+                    return false;
+                };
+                self.at += length + 4;
             } else {
                 return true;
             }
@@ -129,7 +126,7 @@ impl<'s> Lexer<'s> {
                 self.push(Token::Symbol(*symbol), spelling.len());
             }
         } else {
-            let shown = if first.is_control() { format!("{:?}", first) } else { format!("`{first}`") };
+            let shown = if first.is_control() { format!("{first:?}") } else { format!("`{first}`") };
             self.error(first.len_utf8(), format!("the character {shown} means nothing here"));
         }
     }

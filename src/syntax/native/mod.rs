@@ -17,7 +17,7 @@ pub(super) use line::{Jump, line_parts};
 pub(super) use printer::print;
 
 use super::{Diagnostic, MAX_ERRORS, Parsed};
-use crate::program::{BinaryOperator, SourceText};
+use crate::program::{BinaryOperator, SourceText, Span};
 use std::sync::Arc;
 
 /// Reads a native text.
@@ -25,12 +25,12 @@ pub(super) fn parse(source: &Arc<SourceText>) -> Result<Parsed, Vec<Diagnostic>>
     let tokens = lexer::tokens(&source.text)?;
     if tokens.is_empty() {
         let message = "there is no program in this text";
-        return Err(vec![Diagnostic::error(message, Default::default()).with_expected(["`program`"])]);
+        return Err(vec![Diagnostic::error(message, Span::default()).with_expected(["`program`"])]);
     }
     let raw = grammar::parse(&tokens, source.text.len()).map_err(|failures| {
         failures.iter().take(MAX_ERRORS).map(|failure| failure.diagnostic(&tokens)).collect::<Vec<_>>()
     })?;
-    resolve::resolve(raw, source)
+    resolve::resolve(&raw, source)
 }
 
 /// How strongly a binary operator binds, as in C: the weakest is 1.

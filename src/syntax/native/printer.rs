@@ -95,7 +95,7 @@ fn label_names(thread: &Thread) -> Vec<String> {
     let mut names =
         NameSpace::default().assign(thread.labels.iter().map(|label| label.name.as_str()), is_name, repaired);
     if let Some(end) = end {
-        names[end] = Keyword::End.spelling().to_owned();
+        names[end] = String::from(Keyword::End.spelling());
     }
     names
 }

@@ -23,7 +23,7 @@ const END: &str = "end";
 const ENOUGH: usize = 1000;
 
 /// The program of a tree, or what in it means nothing.
-pub(super) fn resolve(raw: RawProgram<'_>, source: &Arc<SourceText>) -> Result<Parsed, Vec<Diagnostic>> {
+pub(super) fn resolve(raw: &RawProgram<'_>, source: &Arc<SourceText>) -> Result<Parsed, Vec<Diagnostic>> {
     let mut found = Vec::new();
     let addresses = Addresses::collect(&raw.items, &mut found);
     let mut resolver = Resolver { addresses, found, source };
@@ -200,7 +200,7 @@ impl<'s> Resolver<'_, 's> {
             let message = format!("the thread starts at `{text}`, but has no label of that name");
             let help = did_you_mean_or_list(text, "label", builder.label_names());
             let error = self.error(message, span);
-            error.label = "not a label".to_owned();
+            error.label = String::from("not a label");
             error.help = help;
         }
         let initial = builder.label(raw.initial.text, raw.initial.span);
@@ -428,7 +428,7 @@ impl<'s> Resolver<'_, 's> {
             None => (format!("`{}` is not an address", name.text), did_you_mean(name.text, self.addresses.names())),
         };
         let error = self.error(message, name.span);
-        error.label = "unknown".to_owned();
+        error.label = String::from("unknown");
         error.help = help;
         None
     }

@@ -189,6 +189,10 @@ fn misspelt_words() {
     assert_eq!(body("a: r1 = 0;")[0], "2:7: expected `<-`, found `=` (a value is assigned with `<-`)");
     assert_eq!(body("a: r1 <- memm[x];")[0], "2:10: `memm[…]` is not an expression (did you mean `mem`?)");
     assert_eq!(body("a: lock: nop;")[0], "2:8: unexpected `:`");
+    assert_eq!(
+        body("a: r1 <- xhcg(mem[x], (1 + 2), 3);")[0],
+        "2:21: expected an operator or `)`, found `,` (did you mean `xchg`?)"
+    );
 }
 
 #[test]
@@ -201,7 +205,7 @@ fn several_errors_at_once() {
             "3:11: unexpected `;`",
             "4:13: expected `<-`, found `1`",
             "6:17: expected an operator or `)`, found `;`",
-            "8:43: unexpected the keyword `end`",
+            "8:43: unexpected keyword `end`",
         ]
     );
 }
@@ -247,7 +251,7 @@ fn what_is_no_program() {
     assert_eq!(errors(""), ["1:1: there is no program in this text"]);
     assert_eq!(errors(" /* nothing */ # here\n"), ["1:1: there is no program in this text"]);
     assert_eq!(errors("program p"), ["1:9: the program has no thread"]);
-    assert_eq!(errors("program p thread t init a begin a: nop")[0], "1:39: unexpected the end of the text");
+    assert_eq!(errors("program p thread t init a begin a: nop")[0], "1:39: unexpected end of the text");
     assert_eq!(errors("thread t init a begin end")[0], "1:1: expected `program`, found the keyword `thread`");
 }
 

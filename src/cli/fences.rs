@@ -3,7 +3,7 @@
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::fences::{
     Cost, CostError, CostFunction, FenceError, FenceOptions, Observer, Pattern, Profile, Repair, place, redundant,
-    with_measures,
+    redundant_besides,
 };
 use crate::report::check::{Context, fault_error};
 use crate::report::fences as report;
@@ -80,7 +80,7 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
     let redundancy = match &repair {
         Repair::Valid(placement) if arguments.redundant => {
             let measures: Vec<_> = placement.measures.iter().map(|(measure, _)| *measure).collect();
-            Some(redundant(&with_measures(program, &measures), &options, &progress).map_err(refused)?)
+            Some(redundant_besides(program, &measures, &options, &progress).map_err(refused)?)
         }
         _ if arguments.redundant => Some(redundant(program, &options, &progress).map_err(refused)?),
         _ => None,

@@ -37,4 +37,4 @@ pub use pattern::{Pattern, PatternError};
 pub use place::{Elimination, FenceError, FenceOptions, Placement, Proof, Repair, Returning, place};
 pub use profile::{LineError, Profile, ProfileError};
 pub use progress::{Observer, Silent};
-pub use redundant::{Redundancy, redundant};
+pub use redundant::{Redundancy, redundant, redundant_besides};

@@ -1,7 +1,7 @@
 //! The fences of a program that it can do without.
 
 use super::catalogue::Catalogue;
-use super::change::fences_removed;
+use super::change::{fences_removed, with_measures};
 use super::cost::Cost;
 use super::measure::Measure;
 use super::place::{FenceError, FenceOptions, Returning, combine, confirm, plan};
@@ -32,6 +32,17 @@ pub fn redundant(
     options: &FenceOptions,
     observer: &dyn Observer,
 ) -> Result<Result<Redundancy, StopReason>, FenceError> {
+    redundant_besides(program, &[], options, observer)
+}
+
+/// Like [`redundant`], for the program with measures taken. These stay; only the fences of the program itself are judged.
+pub fn redundant_besides(
+    program: &Program,
+    taken: &[Measure],
+    options: &FenceOptions,
+    observer: &dyn Observer,
+) -> Result<Result<Redundancy, StopReason>, FenceError> {
+    let changed = with_measures(program, taken);
     let mut catalogues: Vec<Catalogue> = program.threads.iter().map(|_| Catalogue::default()).collect();
     let mut fences = Vec::new();
     for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
@@ -42,7 +53,7 @@ pub fn redundant(
             }
         }
     }
-    let bare = fences_removed(program, fences.iter().copied());
+    let bare = fences_removed(&changed, fences.iter().copied());
     let all = attacks(&bare);
     // The attacks of threads without fences are what they were.
     let open: Vec<Attack> = all
@@ -65,7 +76,7 @@ pub fn redundant(
     };
     let measures: Vec<Measure> = fences.iter().map(|(thread, fence)| Measure::Kept { thread: *thread, fence: *fence }).collect();
     let removed = fences.iter().zip(&measures).filter(|(_, measure)| !is_kept(**measure)).map(|(fence, _)| *fence);
-    let confirmed = confirm(&fences_removed(program, removed), options)? == Verdict::Robust;
+    let confirmed = confirm(&fences_removed(&changed, removed), options)? == Verdict::Robust;
     Ok(Ok(Redundancy {
         fences: measures.iter().map(|fence| (*fence, alone(*fence))).collect(),
         removable: measures.iter().copied().filter(|fence| !is_kept(*fence)).collect(),

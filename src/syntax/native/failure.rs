@@ -167,7 +167,7 @@ impl Failure<'_> {
         let message = match expected.as_slice() {
             [one] => format!("expected {one}, found {found}"),
             [one, other] => format!("expected {one} or {other}, found {found}"),
-            _ => format!("unexpected {found}"),
+            _ => format!("unexpected {}", found.strip_prefix("the ").unwrap_or(&found)),
         };
         Diagnostic::error(message, span).with_expected(expected).with_help_if(self.help(tokens))
     }
@@ -204,9 +204,37 @@ impl Failure<'_> {
             }
             _ => {}
         }
+        if self.found == Some(Token::Symbol(Symbol::Comma))
+            && let Some(word) = called(&tokens[..at])
+        {
+            // `xhcg(mem[x], 1)`: the misspelt word was taken for a function.
+            let updates = [Keyword::Cas, Keyword::Xchg, Keyword::FetchAdd, Keyword::Rmw];
+            let keyword = closest(word, updates.map(Keyword::spelling))?;
+            return Some(format!("did you mean `{keyword}`?"));
+        }
         // `mfnce; goto l1;`: the misspelt word was taken for a register or a label.
         let Some(Token::Name(word)) = before else { return None };
         let keyword = closest(word, Keyword::ALL.iter().map(|keyword| keyword.spelling()))?;
         Some(format!("is `{word}` meant to be `{keyword}`?"))
+    }
+}
+
+/// The name before the innermost parenthesis that is open after the tokens.
+fn called<'s>(tokens: &[Spanned<'s>]) -> Option<&'s str> {
+    let mut closed = 0usize;
+    let open = tokens.iter().rposition(|(token, _)| match token {
+        Token::Symbol(Symbol::CloseParen) => {
+            closed += 1;
+            false
+        }
+        Token::Symbol(Symbol::OpenParen) if closed > 0 => {
+            closed -= 1;
+            false
+        }
+        token => *token == Token::Symbol(Symbol::OpenParen),
+    })?;
+    match tokens[..open].last() {
+        Some((Token::Name(name), _)) => Some(name),
+        _ => None,
     }
 }

@@ -19,6 +19,7 @@
 //! computed again with big numbers. This room uses `net`, `evidence` and `limits`.
 
 mod backward;
+mod directed;
 mod engine;
 mod forward;
 pub mod lazy;
@@ -163,7 +164,7 @@ pub struct Options {
 
 /// All strategies, `auto` first.
 pub fn strategies() -> &'static [&'static dyn Strategy] {
-    &[&portfolio::Auto, &saturation::Saturation, &backward::Backward, &forward::KarpMiller, &forward::SharedState, &state_equation::StateEquation]
+    &[&portfolio::Auto, &saturation::Saturation, &backward::Backward, &forward::KarpMiller, &forward::SharedState, &state_equation::StateEquation, &directed::Directed]
 }
 
 /// The strategy with this name.

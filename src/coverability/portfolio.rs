@@ -9,6 +9,7 @@
 //! answers is taken, however long the later ones took: the evidence is then always the same.
 
 use super::backward::Backward;
+use super::directed::Directed;
 use super::engine::{Engine, Prepared};
 use super::forward::{KarpMiller, SharedState};
 use super::saturation::settle;
@@ -25,7 +26,7 @@ use std::time::Duration;
 pub(super) struct Auto;
 
 /// The strategies in the order in which they start.
-const CONTENDERS: [&dyn Engine; 4] = [&SharedState, &StateEquation, &Backward, &KarpMiller];
+const CONTENDERS: [&dyn Engine; 5] = [&SharedState, &Directed, &StateEquation, &Backward, &KarpMiller];
 
 /// The budget of the first round.
 const FIRST_TIME: Duration = Duration::from_millis(30);
@@ -91,12 +92,7 @@ enum Budget {
 }
 
 /// Gives each contender its budget. Those after one that answers may be left without an outcome.
-fn round(
-    prepared: &Prepared<'_>,
-    context: &Context,
-    engines: &[&dyn Engine],
-    budget: Budget,
-) -> Vec<Option<Outcome>> {
+fn round(prepared: &Prepared<'_>, context: &Context, engines: &[&dyn Engine], budget: Budget) -> Vec<Option<Outcome>> {
     let stops: Vec<Arc<AtomicBool>> = engines.iter().map(|_| Arc::new(AtomicBool::new(false))).collect();
     let outcomes: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; engines.len()]);
     let next = AtomicUsize::new(0);

@@ -32,10 +32,7 @@ pub(super) struct Seen {
 impl Seen {
     fn new(places: usize) -> Self {
         let pairs = if places <= MOST_PLACES_WITH_PAIRS { places } else { 0 };
-        Self {
-            singles: FixedBitSet::with_capacity(places),
-            pairs: vec![FixedBitSet::with_capacity(places); pairs],
-        }
+        Self { singles: FixedBitSet::with_capacity(places), pairs: vec![FixedBitSet::with_capacity(places); pairs] }
     }
 
     /// A part of a marking that has never been seen: a place, or two places, or two tokens of one.
@@ -296,7 +293,8 @@ impl<'a, N: Number> Sampler<'a, N> {
 
     /// The target that the current marking covers.
     fn met(&self) -> Option<usize> {
-        let covers = |target: &Vec<(u32, N)>| target.iter().all(|(place, count)| self.marking[*place as usize] >= *count);
+        let covers =
+            |target: &Vec<(u32, N)>| target.iter().all(|(place, count)| self.marking[*place as usize] >= *count);
         self.system.targets.iter().position(covers)
     }
 

@@ -94,7 +94,8 @@ impl<N: Number> Basis<N> {
         Ok(number)
     }
 
-    fn drop_element(&mut self, number: u32) {
+    /// Takes an element out of the basis; it stays as a step of runs.
+    pub(super) fn drop_element(&mut self, number: u32) {
         let element = &mut self.elements[number as usize];
         element.dropped = true;
         for (place, _) in &element.marking {

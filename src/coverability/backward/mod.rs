@@ -11,8 +11,9 @@
 //! - A marking with a part that no sample run has shown ([`sample`](super::sample)) is replaced by that part: if even
 //!   that cannot be covered, many other markings go with it. This is a guess. Any upward-closed set that contains the
 //!   targets, is closed under predecessors and misses the initial marking is a proof, whether it is the least or not.
-//!   When a guessed part turns out to be coverable, the run becomes a sample, and the search begins again knowing
-//!   more. Each time a new single place or pair is seen, so that happens finitely often.
+//!   When a guessed part turns out to be coverable, the run becomes a sample, and what came of the guess is dropped.
+//!   What it displaced is lost, so the search begins again when it is done, knowing more; until then it goes on to
+//!   find other wrong guesses. Each shows a new single place or pair, so that happens finitely often.
 //!
 //! Complete: every ascending sequence of upward-closed sets becomes stationary (Dickson).
 
@@ -22,7 +23,7 @@ use self::basis::Basis;
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::run::finish;
-use super::sample::{Sampler, Seen};
+use super::sample::{Covering, Sampler};
 use super::slice::Slice;
 use super::system::System;
 use super::{Context, Outcome};
@@ -30,6 +31,7 @@ use crate::evidence::{Invariant, NetCertificate, Refutation};
 use crate::net::{Count, Problem};
 use num_bigint::BigInt;
 use num_traits::One;
+use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -56,18 +58,11 @@ fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Cont
     let mut sampler = Sampler::new(system);
     let mut covering = sampler.walk(WALKS.0, context)?;
     while covering.is_none() {
-        let mut search = Search::new(system, &sampler.seen);
-        let found = search.run(context)?;
+        let mut search = Search::new(system, &mut sampler);
+        covering = search.run(context)?;
         context.count_markings(search.basis.alive().count());
-        let Some(element) = found else {
+        if covering.is_none() && search.wrong.is_empty() {
             return Ok(Outcome::Uncoverable(search.certificate(problem, slice)));
-        };
-        let (sequence, target) = search.sequence(element);
-        if let Some(target) = target {
-            covering = Some((sequence, target));
-        } else {
-            sampler.learn(&sequence)?;
-            covering = sampler.walk(WALKS.1, context)?;
         }
     }
     let (sequence, target) = covering.expect("the loop ends with one");
@@ -88,13 +83,17 @@ enum Origin {
 }
 
 /// The state of the search.
-struct Search<'a, N> {
+struct Search<'a, 'b, N> {
     system: &'a System<N>,
-    seen: &'a Seen,
+    sampler: &'b mut Sampler<'a, N>,
     /// The elements found, and which of them are minimal.
     basis: Basis<N>,
     /// Per element.
     origins: Vec<Origin>,
+    /// Per element, the element where its branch began.
+    roots: Vec<u32>,
+    /// Guesses that turned out wrong.
+    wrong: FxHashSet<u32>,
     /// Elements to expand, those with few tokens first.
     open: BinaryHeap<(Reverse<u64>, Reverse<u32>)>,
     /// An element below the initial marking.
@@ -109,17 +108,19 @@ struct Search<'a, N> {
     round: u64,
 }
 
-impl<'a, N: Number> Search<'a, N> {
-    fn new(system: &'a System<N>, seen: &'a Seen) -> Self {
+impl<'a, 'b, N: Number> Search<'a, 'b, N> {
+    fn new(system: &'a System<N>, sampler: &'b mut Sampler<'a, N>) -> Self {
         let mut unit_of = vec![None; system.places()];
         for (unit, places) in (0u32..).zip(&system.units) {
             places.iter().for_each(|place| unit_of[*place as usize] = Some(unit));
         }
         Self {
             system,
-            seen,
+            sampler,
             basis: Basis::new(system.places()),
             origins: Vec::new(),
+            roots: Vec::new(),
+            wrong: FxHashSet::default(),
             open: BinaryHeap::new(),
             found: None,
             unit_of,
@@ -129,24 +130,42 @@ impl<'a, N: Number> Search<'a, N> {
         }
     }
 
-    /// Searches until an element lies below the initial marking, or nothing is left.
-    fn run(&mut self, context: &Context) -> Result<Option<u32>, Stop> {
+    /// Searches until a target turns out to be coverable, or nothing is left.
+    fn run(&mut self, context: &Context) -> Result<Option<Covering>, Stop> {
         for target in 0..self.system.targets.len() {
             self.add(self.system.targets[target].clone(), Origin::Target(target))?;
         }
         let mut since_check = METER;
-        while self.found.is_none() {
+        loop {
             if since_check >= METER {
                 since_check = 0;
                 context.check()?;
             }
-            let Some((_, Reverse(element))) = self.open.pop() else { break };
+            if let Some(element) = self.found.take() {
+                let (sequence, target) = self.sequence(element);
+                if let Some(target) = target {
+                    return Ok(Some((sequence, target)));
+                }
+                self.give_up(self.roots[element as usize]);
+                self.sampler.learn(&sequence)?;
+                let covering = self.sampler.walk(WALKS.1, context)?;
+                if covering.is_some() {
+                    return Ok(covering);
+                }
+            }
+            let Some((_, Reverse(element))) = self.open.pop() else { return Ok(None) };
             if !self.basis.is_dropped(element) {
                 context.count_iterations(1);
                 since_check += self.expand(element)?;
             }
         }
-        Ok(self.found)
+    }
+
+    /// Drops a guess and what came of it.
+    fn give_up(&mut self, root: u32) {
+        self.wrong.insert(root);
+        let lost: Vec<u32> = self.basis.alive().filter(|element| self.roots[*element as usize] == root).collect();
+        lost.into_iter().for_each(|element| self.basis.drop_element(element));
     }
 
     /// Adds a marking, or a part of it that has never been seen, unless it is refuted or above one that is there.
@@ -154,7 +173,7 @@ impl<'a, N: Number> Search<'a, N> {
         if self.is_refuted(&marking) || self.basis.has_below(&marking) {
             return Ok(());
         }
-        let (marking, origin) = match self.seen.unseen_part(&marking) {
+        let (marking, origin) = match self.sampler.seen.unseen_part(&marking) {
             Some(part) if part.len() < marking.len() || part.iter().zip(&marking).any(|(a, b)| a.1 < b.1.rough()) => {
                 let number = |count: u64| N::of(&count.into());
                 let part = part.into_iter().map(|(place, count)| Ok((place, number(count)?)));
@@ -165,6 +184,10 @@ impl<'a, N: Number> Search<'a, N> {
         let weight = marking.iter().map(|(_, count)| count.rough()).sum();
         let is_initial = marking.iter().all(|(place, count)| *count <= self.system.initial[*place as usize]);
         let element = self.basis.insert(marking)?;
+        self.roots.push(match origin {
+            Origin::Predecessor(after, _) => self.roots[after as usize],
+            Origin::Target(_) | Origin::Guess => element,
+        });
         self.origins.push(origin);
         if is_initial {
             self.found = Some(element);

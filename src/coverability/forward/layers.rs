@@ -9,9 +9,9 @@
 //! Components are found by Tarjan's algorithm from a state on demand. They depend on Ω alone, not on the counters
 //! that are finite, and are shared by all markings of the layer.
 
+use super::super::Context;
 use super::super::number::{Number, Stop};
 use super::super::system::Effect;
-use super::super::Context;
 use super::control::{Control, Demand, Move, State};
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -201,7 +201,13 @@ impl<N: Number> Layers<N> {
                 let layer = &mut self.layers[layer as usize];
                 let number = u32::try_from(layer.components.len()).map_err(|_| Stop::Overflow)?;
                 layer.component_of.extend(states.iter().map(|state| (*state, number)));
-                layer.components.push(Component { states, gains: Vec::new(), exits: None, unpaid: None, meeting: None });
+                layer.components.push(Component {
+                    states,
+                    gains: Vec::new(),
+                    exits: None,
+                    unpaid: None,
+                    meeting: None,
+                });
             }
         }
     }

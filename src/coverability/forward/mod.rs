@@ -51,7 +51,6 @@ fn cover<N: Number>(
         return Ok(Outcome::Uncoverable(slice.downward(search.markings())));
     };
     let firings = concrete::firings(&mut search, node, target, state)?;
-    let firings =
-        firings.into_iter().map(|(number, times)| (system.transitions[number as usize], times)).collect();
+    let firings = firings.into_iter().map(|(number, times)| (system.transitions[number as usize], times)).collect();
     Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])))
 }

@@ -238,8 +238,7 @@ impl<N: Number> Search<N> {
         let meeting = self.layers.meeting(node.layer, node.component, &self.demands);
         let omega = &self.layers.layers[node.layer as usize].omega;
         let holds = |(counter, count): &(u32, N)| {
-            omega.contains(*counter as usize)
-                || node.finite.iter().any(|(other, own)| other == counter && own >= count)
+            omega.contains(*counter as usize) || node.finite.iter().any(|(other, own)| other == counter && own >= count)
         };
         meeting.iter().enumerate().zip(&self.demands).find_map(|((target, state), demand)| {
             let state = (*state)?;
@@ -258,9 +257,9 @@ impl<N: Number> Search<N> {
             }
             let component = self.layers.known_component(*home, state).expect("a home's component is known");
             self.residents.get(&(*home, component)).is_some_and(|residents| {
-                residents.iter().any(|other| {
-                    Some(*other) != except && is_below(finite, &self.nodes[*other as usize].finite, wider)
-                })
+                residents
+                    .iter()
+                    .any(|other| Some(*other) != except && is_below(finite, &self.nodes[*other as usize].finite, wider))
             })
         })
     }
@@ -308,11 +307,12 @@ impl<N: Number> Search<N> {
                 && (ancestor.layer == layer || narrower.is_subset(omega))
                 && is_below(&ancestor.finite, finite, omega)
             {
-                let more = |(counter, count): &&(u32, N)| {
-                    match ancestor.finite.binary_search_by_key(counter, |(counter, _)| *counter) {
-                        Ok(position) => ancestor.finite[position].1 < *count,
-                        Err(_) => true,
-                    }
+                let more = |(counter, count): &&(u32, N)| match ancestor
+                    .finite
+                    .binary_search_by_key(counter, |(counter, _)| *counter)
+                {
+                    Ok(position) => ancestor.finite[position].1 < *count,
+                    Err(_) => true,
                 };
                 let gains: Vec<u32> = finite.iter().filter(more).map(|(counter, _)| *counter).collect();
                 if !gains.is_empty() {
@@ -353,8 +353,6 @@ fn is_below<N: Number>(smaller: &[(u32, N)], larger: &[(u32, N)], omega: &FixedB
     let mut rest = larger.iter();
     smaller.iter().all(|(counter, count)| {
         omega.contains(*counter as usize)
-            || rest
-                .find(|(other, _)| other >= counter)
-                .is_some_and(|(other, own)| other == counter && own >= count)
+            || rest.find(|(other, _)| other >= counter).is_some_and(|(other, own)| other == counter && own >= count)
     })
 }

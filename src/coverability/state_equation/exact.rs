@@ -43,10 +43,8 @@ fn fraction(value: f64) -> Option<(i64, i64)> {
     loop {
         #[allow(clippy::cast_possible_truncation, reason = "the value is below 10^12 and terms are cut off below")]
         let term = rest.floor().min(1e15) as i64;
-        let next = (
-            term.checked_mul(current.0)?.checked_add(before.0)?,
-            term.checked_mul(current.1)?.checked_add(before.1)?,
-        );
+        let next =
+            (term.checked_mul(current.0)?.checked_add(before.0)?, term.checked_mul(current.1)?.checked_add(before.1)?);
         if next.1 > LARGEST_DENOMINATOR {
             return None;
         }

@@ -165,9 +165,8 @@ fn find_trap(problem: &Problem, slice: &Slice, marked: &[bool]) -> Option<Vec<u3
     let net = &problem.net;
     let number = |place: &PlaceId| slice.number(*place);
     let mut inside: Vec<bool> = marked.iter().map(|marked| !marked).collect();
-    let fires = |index: &usize| {
-        net.transitions[*index].pre.iter().all(|(place, _)| slice.fates[place.index()] != Fate::Empty)
-    };
+    let fires =
+        |index: &usize| net.transitions[*index].pre.iter().all(|(place, _)| slice.fates[place.index()] != Fate::Empty);
     let fireable: Vec<usize> = (0..net.transitions.len()).filter(fires).collect();
     loop {
         let mut changed = false;

@@ -109,3 +109,15 @@ fn questions_beside_the_net_and_standard_input() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "-: uncoverable\n");
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[test]
+fn nets_are_rewritten_in_other_formats() {
+    let folder = folder("held >= 2");
+    for name in ["copy.pnml", "copy.lola", "copy.spec"] {
+        let output = palisade(folder.path(), &["cover", "lock.spec", "--write", name, "--json"]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert_eq!(json(&output)["written"][0], name);
+        assert_eq!(palisade(folder.path(), &["cover", name]).status.code(), Some(0), "{name}");
+    }
+    assert_eq!(palisade(folder.path(), &["cover", "lock.spec", "--write", "copy.xyz"]).status.code(), Some(2));
+}

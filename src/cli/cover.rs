@@ -1,10 +1,10 @@
 //! `palisade cover`: can a target of a net be covered?
 
 use super::net_input::NetOptions;
-use super::{Exit, SharedOptions, print_input_error};
+use super::{Exit, SharedOptions, print_input_error, print_line, print_text};
 use crate::coverability::{self, Answer, Options, Outcome};
 use crate::evidence::{Evidence, NetSubject};
-use crate::net::Problem;
+use crate::net::{self, Problem};
 use crate::report::cover as report;
 use crate::syntax::InputError;
 use clap::Args;
@@ -22,6 +22,10 @@ pub(super) struct CoverArguments {
     /// The strategy; by default a portfolio of all of them.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_strategy)]
     strategy: &'static str,
+    /// Write the net in the format that this file's extension tells (.spec, .tts, .pnml, .lola, .net, .dot), its question
+    /// beside it, and do not search.
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
     /// Write the evidence for the answer to this file, for `palisade verify`.
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
@@ -38,6 +42,12 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         Ok(loaded) => loaded,
         Err(error) => return print_input_error(&error, shared),
     };
+    if let Some(path) = &arguments.write {
+        return match write_net(path, &loaded.problem, shared) {
+            Ok(()) => Exit::Holds,
+            Err(error) => print_input_error(&error, shared),
+        };
+    }
     let read = begin.elapsed();
     let options = Options {
         strategy: Some(arguments.strategy),
@@ -71,15 +81,38 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         seconds: begin.elapsed().as_secs_f64(),
     };
     if shared.json {
-        println!("{}", report::json(&answer, &context));
+        print_line(report::json(&answer, &context));
     } else {
-        print!("{}", report::text(&answer, &context, shared.verbose, shared.quiet));
+        print_text(report::text(&answer, &context, shared.verbose, shared.quiet));
     }
     match answer.outcome {
         Outcome::Uncoverable(_) => Exit::Holds,
         Outcome::Coverable(_) => Exit::Fails,
         Outcome::Unknown(_) => Exit::Unknown,
     }
+}
+
+/// Writes the net and its question, and says where they are.
+fn write_net(path: &Path, problem: &Problem, shared: &SharedOptions) -> Result<(), InputError> {
+    let name = path.display().to_string();
+    let format = net::Format::of_name(&name).filter(|_| path.extension().is_some_and(|extension| extension != "gz"));
+    let format = format.ok_or_else(|| InputError::file(&name, "the extension does not tell a format to write"))?;
+    let written = net::write(problem, format).map_err(|error| InputError::file(&name, error.to_string()))?;
+    let failed = |error: std::io::Error| InputError::file(&name, format!("cannot be written: {error}"));
+    std::fs::write(path, &written.net).map_err(failed)?;
+    let mut paths = vec![name.clone()];
+    if let (Some(query_format), Some(query)) = (format.query(), &written.query) {
+        let beside = path.with_extension(query_format.extension());
+        std::fs::write(&beside, query).map_err(failed)?;
+        paths.push(beside.display().to_string());
+    }
+    if shared.json {
+        print_line(report::written_json(&paths, &written.notes));
+    } else if !shared.quiet {
+        print_line(format_args!("written: {}", paths.join(", ")));
+        written.notes.iter().for_each(|note| print_line(format_args!("note: {note}")));
+    }
+    Ok(())
 }
 
 /// Writes the run or the certificate; says whether there was one.

@@ -140,6 +140,17 @@ pub fn json(answer: &Answer, context: &Context<'_>) -> Value {
     document
 }
 
+/// The report of a net that was written to files, for machines.
+pub fn written_json(paths: &[String], notes: &[String]) -> Value {
+    json!({
+        "schema": "palisade/cover/1",
+        "tool": "palisade",
+        "version": env!("CARGO_PKG_VERSION"),
+        "written": paths,
+        "notes": notes,
+    })
+}
+
 /// A count as a JSON number, or as a string of digits where readers would round it.
 fn number(count: &Count) -> Value {
     const EXACT: u64 = 1 << 53;

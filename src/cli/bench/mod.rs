@@ -8,7 +8,7 @@ mod plan;
 mod process;
 mod tool;
 
-use super::{Exit, SharedOptions, print_input_error};
+use super::{Exit, SharedOptions, print_input_error, print_line, print_text};
 use crate::report::bench::{self as report, Record, Setting, Summary, Verdict};
 use crate::syntax::InputError;
 use clap::Args;
@@ -100,9 +100,9 @@ fn benchmark(arguments: &BenchArguments, shared: &SharedOptions) -> Result<Exit,
         write(path, page.map_err(failed)?)?;
     }
     if shared.json {
-        println!("{}", report::json(&setting, &records, &summary));
+        print_line(report::json(&setting, &records, &summary));
     } else {
-        print!("{}", report::text(&summary));
+        print_text(report::text(&summary));
     }
     Ok(match (summary.disagreements.is_empty(), complete) {
         (false, _) => Exit::Fails,

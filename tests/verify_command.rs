@@ -1,0 +1,99 @@
+//! `palisade verify` as a command: exit status, messages, where it looks for inputs.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+const ROBUST: &str = "program Fenced
+thread a regs r init l0 begin
+  l0: mem[x] <- 1; goto l1;
+  l1: mfence; goto l2;
+  l2: r <- mem[y]; goto l3;
+end
+thread b regs r init l0 begin
+  l0: mem[y] <- 1; goto l1;
+  l1: r <- mem[y]; goto l2;
+end
+";
+
+fn palisade(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_palisade")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+/// The exit status and standard output of `palisade verify`.
+fn verify(folder: &Path, arguments: &[&str]) -> (i32, String) {
+    let output = palisade(folder, &[&["verify"], arguments].concat());
+    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+}
+
+/// A folder with a robust and a violated program, and the names of the evidence that `check` writes about them.
+fn folder() -> (tempfile::TempDir, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("fenced.pal"), ROBUST).unwrap();
+    let open = ROBUST.replace("mfence", "nop").replace("l1: r <- mem[y]", "l1: r <- mem[x]");
+    std::fs::write(folder.path().join("open.pal"), open).unwrap();
+    for (program, status) in [("fenced.pal", 0), ("open.pal", 1)] {
+        let output = palisade(folder.path(), &["check", program, "--threads", "b=2", "--certificate", "out"]);
+        assert_eq!(output.status.code(), Some(status), "{output:?}");
+    }
+    let mut evidence: Vec<String> = std::fs::read_dir(folder.path().join("out"))
+        .unwrap()
+        .map(|entry| format!("out/{}", entry.unwrap().file_name().to_str().unwrap()))
+        .collect();
+    evidence.sort();
+    assert_eq!(evidence.len(), 2);
+    (folder, evidence)
+}
+
+#[test]
+fn evidence_of_check_is_accepted_and_changed_inputs_are_not() {
+    let (folder, evidence) = folder();
+    let path = folder.path();
+    let all: Vec<&str> = evidence.iter().map(String::as_str).collect();
+    assert_eq!(verify(path, &all).0, 0);
+
+    let (status, json) = verify(path, &["--json", all[0]]);
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((status, &document["verdict"]), (0, &"accepted".into()));
+
+    // Another text, said to be the input.
+    let (status, text) = verify(path, &[all[0], "--program", "open.pal"]);
+    assert_eq!(status, 4);
+    assert!(text.contains("SHA-256"), "{text}");
+
+    // The input moved, and the evidence with it.
+    std::fs::create_dir(path.join("elsewhere")).unwrap();
+    for name in ["fenced.pal", "open.pal"] {
+        std::fs::rename(path.join(name), path.join("elsewhere").join(name)).unwrap();
+    }
+    assert_eq!(verify(path, &[all[0]]).0, 2);
+    assert_eq!(verify(path, &[all[0], "--program", "elsewhere/fenced.pal"]).0, 0);
+    std::fs::rename(path.join(all[0]), path.join("elsewhere/evidence.json")).unwrap();
+    assert_eq!(verify(path, &["elsewhere/evidence.json"]).0, 0);
+}
+
+#[test]
+fn bad_evidence_gets_an_answer() {
+    let (folder, evidence) = folder();
+    let path = folder.path();
+    let text = std::fs::read_to_string(path.join(&evidence[0])).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(path.join(name), text).unwrap();
+
+    write("empty.json", "");
+    write("text.json", "no evidence");
+    write("cut.json", &text[..text.len() / 2]);
+    write("copies.json", &text.replacen("\"copies\":2", "\"copies\":3", 1));
+    write("deep.json", &format!("{{\"format\":{}", "[".repeat(1 << 20)));
+    write("numbers.json", &text.replacen("\"sc\":[[", "\"sc\":[[99999999999999999999,", 1));
+    for name in ["empty.json", "text.json", "cut.json", "copies.json", "deep.json", "numbers.json"] {
+        let (status, message) = verify(path, &[name]);
+        assert_eq!(status, 4, "{name}: {message}");
+        assert!(message.contains("rejected"), "{name}: {message}");
+    }
+    std::fs::File::create(path.join("huge.json")).unwrap().set_len(1 << 40).unwrap();
+    assert_eq!(verify(path, &["huge.json"]).0, 4);
+    assert_eq!(verify(path, &["missing.json"]).0, 2);
+    assert_eq!(verify(path, &["."]).0, 2);
+    // The worst of several: an unreadable one before a rejected one before an accepted one.
+    assert_eq!(verify(path, &[&evidence[0], "empty.json"]).0, 4);
+    assert_eq!(verify(path, &[&evidence[0], "empty.json", "missing.json"]).0, 2);
+}

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 const ROOMS: &[(&str, &[&str])] = &[
     ("limits", &[]),
     ("program", &[]),
-    ("syntax", &["limits", "program"]),
     ("semantics", &["limits", "program"]),
+    ("syntax", &["limits", "program", "semantics"]),
     ("net", &["limits", "program"]),
     ("evidence", &["program", "semantics", "net"]),
     ("verify", &["limits", "program", "semantics", "net", "evidence"]),

@@ -26,7 +26,7 @@ pub(super) struct WitnessArguments {
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
     /// Distinct values of a register or address admitted in a program without a domain.
-    #[arg(long, value_name = "N", default_value_t = 128)]
+    #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     values: usize,
 }
 

@@ -9,6 +9,10 @@ use crate::coverability::lazy::{Budget, Halt};
 use crate::limits::{Limits, StopReason};
 use crate::program::{Copies, Program};
 
+/// Distinct values of a register or an address admitted in a program without a domain, unless told otherwise. Programs
+/// whose values do not grow without end take fewer; in those that do, the search doubles with each.
+pub const DEFAULT_VALUES: usize = 64;
+
 /// How to check.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
@@ -24,7 +28,7 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { all: false, prune: true, values: 128, limits: Limits::none() }
+        Self { all: false, prune: true, values: DEFAULT_VALUES, limits: Limits::none() }
     }
 }
 
@@ -218,11 +222,31 @@ impl<'p> Checking<'p, '_> {
             match fault.take() {
                 // Every value admitted has been taken, and more.
                 Some(fault) if values == self.options.values || nodes > CUT_NODES => return Err(fault),
-                Some(_) => values = self.options.values,
+                Some(_) => {
+                    if let Some(found) = self.among_first_values() {
+                        return self.conclude_instance(found, false, None);
+                    }
+                    values = self.options.values;
+                }
                 None => {}
             }
             nodes *= 4;
         }
+    }
+
+    /// A violation among the first values of data that grows, in instances with few copies.
+    fn among_first_values(&mut self) -> Option<Search<'p>> {
+        for cut in CUTS {
+            for copies in 2..=3 {
+                let system = System::with_spare_copies(self.program, Growth::Cut(cut), copies);
+                if let Ok(found) = self.run(system, Some(CUT_NODES))
+                    && found.answers().any(|answer| answer.found == Found::Feasible)
+                {
+                    return Some(found);
+                }
+            }
+        }
+        None
     }
 
     fn conclude_instance(

@@ -14,7 +14,7 @@ mod witness;
 pub use attack_net::attack_net;
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
 pub use certificate::certificate;
-pub use check::{AttackReport, Check, CheckOptions, Outcome, Verdict, check};
+pub use check::{AttackReport, Check, CheckOptions, DEFAULT_VALUES, Outcome, Verdict, check};
 pub use fault::{Fault, FaultKind, Growing};
 pub(crate) use search::{LoadStarts, explore_sc, mode_of};
 pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};

@@ -110,9 +110,15 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
         Ok(checked) => checked,
         Err(fault) => return refused(&report::fault_error(&loaded.program, &fault), shared),
     };
-    // Of litmus tests it is said too often: many are written to show just that.
+    // Fences and locked instructions are there to rule attacks out, and many litmus tests are written to show just that.
     let pruned = checked.attacks.iter().all(|attack| attack.outcome == Outcome::Pruned);
-    if pruned && loaded.format != Format::Litmus {
+    let fenced = loaded
+        .program
+        .threads
+        .iter()
+        .flat_map(|thread| &thread.instructions)
+        .any(|instruction| instruction.action.drains_buffer());
+    if pruned && !fenced && loaded.format != Format::Litmus {
         loaded.warnings.push(no_attack_can_start(&loaded.program));
     }
     let exit = match checked.verdict {

@@ -163,7 +163,7 @@ impl<'p> Checking<'p, '_> {
 
     fn conclude_exact(mut self, mut found: Search<'p>) -> Result<Check<'p>, Fault> {
         self.record(&found, "enumerate");
-        let violation = violation(&mut found, self.program, true)?;
+        let violation = violation(&mut found, self.program, false)?;
         let verdict = if violation.is_some() { Verdict::NotRobust } else { Verdict::Robust };
         Ok(self.finish(verdict, violation, Some(found)))
     }

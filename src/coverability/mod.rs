@@ -21,6 +21,7 @@
 mod backward;
 mod directed;
 mod engine;
+mod enumerate;
 mod forward;
 pub mod lazy;
 mod number;
@@ -33,6 +34,9 @@ mod slice;
 mod state_equation;
 mod system;
 mod units;
+
+#[cfg(test)]
+mod tests;
 
 use crate::evidence::{NetCertificate, NetRun};
 use crate::limits::{Limits, StopReason};
@@ -164,7 +168,7 @@ pub struct Options {
 
 /// All strategies, `auto` first.
 pub fn strategies() -> &'static [&'static dyn Strategy] {
-    &[&portfolio::Auto, &saturation::Saturation, &backward::Backward, &forward::KarpMiller, &forward::SharedState, &state_equation::StateEquation, &directed::Directed]
+    &[&portfolio::Auto, &saturation::Saturation, &backward::Backward, &forward::KarpMiller, &forward::SharedState, &state_equation::StateEquation, &directed::Directed, &enumerate::Enumerate]
 }
 
 /// The strategy with this name.

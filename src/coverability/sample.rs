@@ -18,6 +18,9 @@ const MOST_PLACES_WITH_PAIRS: usize = 10_000;
 /// How many steps a walk has.
 const WALK: usize = 64;
 
+/// After how many steps it is asked whether anything was new.
+const BATCH: usize = 500;
+
 /// Most markings that walks may start from.
 const POOL: usize = 20_000;
 
@@ -171,6 +174,20 @@ impl<'a, N: Number> Sampler<'a, N> {
         }
         sampler.pool.push(Sample { marking: initial.into(), from: None, path: Box::default() });
         sampler
+    }
+
+    /// Walks until little is new, and for about so many steps at most.
+    pub(super) fn look_around(&mut self, steps: usize, context: &Context) -> Result<Option<Covering>, Stop> {
+        let mut left = steps;
+        while left > 0 {
+            let before = self.pool.len();
+            let found = self.walk(BATCH, context)?;
+            if found.is_some() || self.pool.len() == before {
+                return Ok(found);
+            }
+            left = left.saturating_sub(BATCH);
+        }
+        Ok(None)
     }
 
     /// Walks for about so many steps. Returns a sequence that covers a target, if one is met.

@@ -56,7 +56,7 @@ const WALKS: (usize, usize) = (20_000, 2_000);
 fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
     let Prepared { problem, slice, .. } = prepared;
     let mut sampler = Sampler::new(system);
-    let mut covering = sampler.walk(WALKS.0, context)?;
+    let mut covering = sampler.look_around(WALKS.0, context)?;
     while covering.is_none() {
         let mut search = Search::new(system, &mut sampler);
         covering = search.run(context)?;

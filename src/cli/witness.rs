@@ -6,6 +6,7 @@ use crate::report::check::{fault_error, verdict_word};
 use crate::report::{picture, violation};
 use crate::robustness::{CheckOptions, Shape, Verdict, Violation, check, hardware};
 use crate::syntax::InputError;
+use crate::syntax::litmus::{self, Asked};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -37,6 +38,9 @@ struct Form {
     /// A Mermaid sequence diagram.
     #[arg(long)]
     mermaid: bool,
+    /// A litmus test for herd7 and litmus7: its outcome is one of TSO and none of SC.
+    #[arg(long)]
+    litmus: bool,
     /// The trace with its relations, for Graphviz.
     #[arg(long)]
     dot: bool,
@@ -82,6 +86,11 @@ fn show(
     let form = &arguments.form;
     let text = if form.mermaid {
         picture::mermaid(program, found)
+    } else if form.litmus {
+        let shape = confirmed_shape(program, found, shared).map_err(refuse)?;
+        let condition = shape.condition();
+        let test = litmus::write(&shape.program(), Asked::Condition(&condition));
+        test.map_err(|errors| refuse(errors.first().map_or_else(String::new, |error| error.message.clone())))?.text
     } else if form.dot {
         picture::dot(program, found)
     } else if form.svg {

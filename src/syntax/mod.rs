@@ -111,8 +111,8 @@ pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnosti
         Format::Native => Ok(Printed { text: native::print(program), warnings: Vec::new() }),
         Format::Trencher => trencher::print(program),
         Format::Litmus => {
-            let message = "programs cannot be printed as litmus tests yet";
-            Err(vec![Diagnostic::error(message, Default::default())])
+            let litmus::WrittenTest { text, warnings } = litmus::write(program, litmus::Asked::Everything)?;
+            Ok(Printed { text, warnings })
         }
     }
 }

@@ -154,9 +154,12 @@ impl Labels {
             return label;
         }
         let id = LabelId::from_index(self.made.len());
-        let (name, span) = self.names.get(&position).cloned().unwrap_or_else(|| {
-            let is_end = position + 1 == self.by_position.len();
-            (self.fresh_name(if is_end { "end".to_owned() } else { format!("l{}", id.index()) }), self.spans[position])
+        // The end is no label of the text, even where the text has one there: nothing can be misspelt in it.
+        let is_end = position + 1 == self.by_position.len();
+        let named = self.names.get(&position).filter(|_| !is_end).cloned();
+        let (name, span) = named.unwrap_or_else(|| {
+            let name = if is_end { "end".to_owned() } else { format!("l{}", id.index()) };
+            (self.fresh_name(name), self.spans[position])
         });
         self.made.push(Label { name, span, fence_cost: None });
         self.by_position[position] = Some(id);

@@ -11,6 +11,7 @@ mod assembly;
 mod automaton;
 mod code;
 mod cursor;
+mod edit;
 mod fold;
 mod initial;
 mod layout;
@@ -27,6 +28,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use edit::{FenceEditError, with_fences};
 pub use writer::{Asked, FinalValue, WrittenTest, write};
 
 use crate::program::{Program, SourceText};

@@ -5,6 +5,7 @@
 //! are and meet the fence.
 
 use super::Format;
+use super::litmus::{self, FenceEditError};
 use super::names::NameSpace;
 use super::native::{self, Jump};
 use super::trencher::{Word, Words};
@@ -46,6 +47,9 @@ pub enum EditError {
     /// A section inside a section cannot be written.
     #[error("the store at `{0}` may be reached inside a locked section, where another one cannot begin")]
     InsideSection(String),
+    /// The label is between the actions of one machine instruction.
+    #[error("a fence cannot stand inside the instruction `{0}`")]
+    InsideInstruction(String),
     /// The program was not read from its text.
     #[error("the text does not show the instruction at `{0}`")]
     NoText(String),
@@ -56,10 +60,24 @@ pub fn insert_fence(program: &Program, format: Format, thread: ThreadId, label: 
     apply(program, format, &[Change::Fence { thread, label }])
 }
 
+/// A litmus test with fences; a store of constants has no locked exchange without a register more.
+fn litmus_fences(program: &Program, changes: &[Change]) -> Result<String, EditError> {
+    let fence = |change: &Change| match *change {
+        Change::Fence { thread, label } => Ok((thread, label)),
+        Change::Exchange { .. } => Err(EditError::Format(Format::Litmus.name())),
+    };
+    let fences: Vec<_> = changes.iter().map(fence).collect::<Result<_, _>>()?;
+    litmus::with_fences(program, &fences).map_err(|error| match error {
+        FenceEditError::NoInstruction(label) => EditError::NoInstruction(label),
+        FenceEditError::Inside(instruction) => EditError::InsideInstruction(instruction),
+        FenceEditError::NoText => EditError::NoText(program.name.clone()),
+    })
+}
+
 /// The program's text with all the changes made. The program must be the one read from its text.
 pub fn apply(program: &Program, format: Format, changes: &[Change]) -> Result<String, EditError> {
     if format == Format::Litmus {
-        return Err(EditError::Format(format.name()));
+        return litmus_fences(program, changes);
     }
     let mut replacements = Replacements::default();
     for (id, thread) in program.thread_ids() {

@@ -43,6 +43,27 @@ fn random_profile(program: &Program, random: &mut Randomness) -> Profile {
     Profile::read(&text, program).expect("the profile is well formed")
 }
 
+/// All sets of measures that cost at most `cost` and make the program robust. Costs are positive, so these are the optima,
+/// provided that `cost` is theirs; anything else shows in a comparison.
+fn exhaustive(
+    program: &Program,
+    measures: &[Measure],
+    cost_of: impl Fn(Measure) -> Cost,
+    cost: &Cost,
+) -> Vec<Vec<Measure>> {
+    let sets = (0..1usize << measures.len()).map(|bits| -> Vec<Measure> {
+        (0..measures.len()).filter(|bit| bits >> bit & 1 == 1).map(|bit| measures[bit]).collect()
+    });
+    let cheap = sets.filter(|set| set.iter().map(|measure| cost_of(*measure)).sum::<Cost>() <= *cost);
+    sorted(cheap.filter(|set| verdict(&with_measures(program, set)) == Some(Verdict::Robust)).collect())
+}
+
+fn sorted(mut sets: Vec<Vec<Measure>>) -> Vec<Vec<Measure>> {
+    sets.iter_mut().for_each(|set| set.sort());
+    sets.sort();
+    sets
+}
+
 /// Compares the optimum of a program with exhaustive search; whether it was feasible and the program not robust.
 fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> bool {
     let measures = all_measures(program, exchange.is_some());
@@ -59,44 +80,20 @@ fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> b
     let Ok(Repair::Valid(placement)) = place(program, &options, &Silent) else { return false };
     assert!(placement.confirmed && placement.proof.is_some());
     let cost_of = |measure: Measure| -> Cost {
-        let thread = program.thread(measure.thread());
         let fence = match cost {
             CostFunction::Profile(profile) => {
                 profile.cost(measure.thread(), measure.label(program)).expect("all labels have costs").clone()
             }
             _ => Cost::one(),
         };
-        let _ = thread;
         match measure {
             Measure::Exchange { .. } => fence.times(exchange.expect("exchanges are on offer")),
             _ => fence,
         }
     };
-    let mut least: Option<Cost> = None;
-    let mut optima: Vec<Vec<Measure>> = Vec::new();
-    for bits in 0..1usize << measures.len() {
-        let chosen: Vec<Measure> =
-            (0..measures.len()).filter(|bit| bits >> bit & 1 == 1).map(|bit| measures[bit]).collect();
-        let cost: Cost = chosen.iter().map(|measure| cost_of(*measure)).sum();
-        if least.as_ref().is_some_and(|least| cost > *least) {
-            continue;
-        }
-        if verdict(&with_measures(program, &chosen)) == Some(Verdict::Robust) {
-            if least.as_ref() != Some(&cost) {
-                optima.clear();
-                least = Some(cost);
-            }
-            optima.push(chosen);
-        }
-    }
-    assert_eq!(Some(&placement.cost), least.as_ref(), "{program:#?}");
+    let optima = exhaustive(program, &measures, cost_of, &placement.cost);
     assert!(placement.alternatives_complete);
-    let mut alternatives = placement.alternatives.clone();
-    alternatives.iter_mut().for_each(|set| set.sort());
-    alternatives.sort();
-    optima.iter_mut().for_each(|set| set.sort());
-    optima.sort();
-    assert_eq!(alternatives, optima);
+    assert_eq!(sorted(placement.alternatives.clone()), optima, "{program:#?}");
     // Irreducible: the attack said to return makes the program not robust.
     assert_eq!(placement.returning.len(), placement.measures.len());
     for returning in &placement.returning {

@@ -153,7 +153,7 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
 }
 
 /// Writes the certificate or the witness into the folder; its path, unless the verdict is unknown.
-fn write_evidence(folder: &Path, file: &str, loaded: &Loaded, checked: &Check<'_>) -> io::Result<Option<PathBuf>> {
+pub(super) fn write_evidence(folder: &Path, file: &str, loaded: &Loaded, checked: &Check<'_>) -> io::Result<Option<PathBuf>> {
     let (evidence, suffix) = if let Some(violation) = &checked.violation {
         (Evidence::NotRobust(loaded.subject(), witness_evidence(violation)), "violation")
     } else if let Some(certificate) = certificate(&loaded.program, checked) {

@@ -1,19 +1,21 @@
 //! `palisade fences`: the cheapest repair.
 
+use super::check::write_evidence;
+use super::fences_progress::Progress;
+use super::output::{print_line, print_text};
+use super::repaired::{NoText, Repaired, path_in, replace};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::fences::{
-    Cost, CostError, CostFunction, FenceError, FenceOptions, Observer, Pattern, Profile, Repair, place, redundant,
-    redundant_besides,
+    Cost, CostError, CostFunction, FenceError, FenceOptions, Measure, Pattern, Profile, Repair, place,
+    redundant_besides, with_measures,
 };
 use crate::report::check::{Context, fault_error};
 use crate::report::fences as report;
-use crate::syntax::{InputError, read_text};
+use crate::robustness::{Check, CheckOptions, Verdict, check};
+use crate::syntax::{Format, InputError, read_text};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// Options of `palisade fences`.
 #[derive(Clone, Debug, Args)]
@@ -42,6 +44,16 @@ pub(super) struct FencesArguments {
     /// List all optimal sets.
     #[arg(long)]
     all: bool,
+    /// Print nothing but the unified diff.
+    #[arg(long)]
+    diff: bool,
+    /// Write the repaired text into the file, once it has been checked.
+    #[arg(long)]
+    apply: bool,
+    /// Write evidence that the repaired program is robust into this folder, for `palisade verify`; without `--apply` the
+    /// repaired text as well.
+    #[arg(long, value_name = "DIR")]
+    certificate: Option<PathBuf>,
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     values: usize,
@@ -73,41 +85,130 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
         alternatives: if arguments.all { ALTERNATIVES } else { 0 },
         values: arguments.values,
         limits: shared.limits(),
+        // The repaired text is checked below.
+        confirm: false,
     };
+    if arguments.apply && arguments.file == "-" {
+        return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
+    }
     let progress = Progress::new(shared);
     let refused = |error| refused(&error, loaded);
-    let repair = place(program, &options, &progress).map_err(refused)?;
-    let redundancy = match &repair {
-        Repair::Valid(placement) if arguments.redundant => {
-            let measures: Vec<_> = placement.measures.iter().map(|(measure, _)| *measure).collect();
-            Some(redundant_besides(program, &measures, &options, &progress).map_err(refused)?)
-        }
-        _ if arguments.redundant => Some(redundant(program, &options, &progress).map_err(refused)?),
-        _ => None,
+    let mut repair = place(program, &options, &progress).map_err(refused)?;
+    let measures: Vec<Measure> = match &repair {
+        Repair::Valid(placement) => placement.measures.iter().map(|(measure, _)| *measure).collect(),
+        _ => Vec::new(),
     };
-    progress.finish();
+    let changed = with_measures(program, &measures);
+    let judge = || redundant_besides(program, &measures, &options, &progress).map_err(refused);
+    let redundancy = if arguments.redundant { Some(judge()?) } else { None };
+    let mut repaired = None;
+    let mut no_text = None;
+    if !measures.is_empty() {
+        match Repaired::new(loaded, &arguments.program, &measures, &arguments.repaired_path(loaded)) {
+            Ok(text) => repaired = Some(text),
+            Err(NoText::Refused(error)) => return Err(error),
+            Err(NoText::Edit(error)) if arguments.apply || arguments.diff || arguments.certificate.is_some() => {
+                return Err(InputError::file(arguments.file.as_str(), error.to_string()));
+            }
+            Err(NoText::Edit(error)) => no_text = Some(error.to_string()),
+        }
+    }
+    let final_program = repaired.as_ref().map_or(&changed, |text| &text.loaded.program);
+    let mut written = None;
+    let mut certificates = Vec::new();
+    if let Repair::Valid(placement) = &mut repair {
+        // A robust program is checked again only for its evidence.
+        let checked = if measures.is_empty() && arguments.certificate.is_none() {
+            None
+        } else {
+            let options = CheckOptions { values: options.values, limits: options.limits, ..CheckOptions::default() };
+            Some(check(final_program, &options).map_err(|fault| fault_error(final_program, &fault))?)
+        };
+        if let Some(checked) = &checked {
+            assert_ne!(checked.verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
+            placement.confirmed = checked.verdict == Verdict::Robust;
+        }
+        if placement.confirmed {
+            if let (Some(folder), Some(checked)) = (&arguments.certificate, &checked) {
+                let text = repaired.as_ref().filter(|_| !arguments.apply);
+                let subject = repaired.as_ref().map_or(loaded, |text| &text.loaded);
+                certificates = write_certificate(folder, text, subject, checked)?;
+            }
+            if let (true, Some(text)) = (arguments.apply, &repaired) {
+                replace(Path::new(&arguments.file), &program.source.text, text.text())
+                    .map_err(|error| InputError::file(arguments.file.as_str(), format!("cannot be written: {error}")))?;
+                written = Some(arguments.file.clone());
+            }
+        }
+    }
+    drop(progress);
     let context = Context {
         file: &arguments.file,
         program,
         warnings: loaded.warnings_json(),
         seconds: begin.elapsed().as_secs_f64(),
-        certificates: &[],
+        certificates: &certificates,
     };
-    let result =
-        report::Result { repair: &repair, redundancy: redundancy.as_ref(), all: arguments.all, diff: "", written: None };
+    let diff = repaired.as_ref().map_or("", |text| &text.diff);
+    let result = report::Result {
+        repair: &repair,
+        redundancy: redundancy.as_ref(),
+        all: arguments.all,
+        diff,
+        no_diff: no_text.as_deref(),
+        written: written.as_deref(),
+    };
     if shared.json {
-        println!("{}", report::json(&result, &context));
+        print_line(report::json(&result, &context));
+    } else if arguments.diff {
+        print_text(diff);
+        if !matches!(repair, Repair::Valid(_)) {
+            eprint!("{}", report::text(&result, &context, shared.verbose));
+        }
     } else {
-        print!("{}", report::text(&result, &context, shared.verbose));
+        print_text(report::text(&result, &context, shared.verbose));
     }
     Ok(match repair {
+        // Asked to write, and not sure enough to.
+        Repair::Valid(_) if arguments.apply && !measures.is_empty() && written.is_none() => Exit::Unknown,
         Repair::Valid(_) => Exit::Holds,
         Repair::Impossible(_) => Exit::Fails,
         Repair::Unknown(_) => Exit::Unknown,
     })
 }
 
+/// Writes the evidence for the repaired program, and beside it the repaired text when that is not written elsewhere.
+fn write_certificate(
+    folder: &Path,
+    text: Option<&Repaired>,
+    subject: &Loaded,
+    checked: &Check<'_>,
+) -> Result<Vec<String>, InputError> {
+    let path = subject.program.source.name.clone();
+    let written = std::fs::create_dir_all(folder)
+        .and_then(|()| text.map_or(Ok(()), |text| std::fs::write(&path, text.text())))
+        .and_then(|()| write_evidence(folder, &path, subject, checked));
+    match written {
+        Ok(evidence) => Ok(evidence.into_iter().map(|path| path.display().to_string()).collect()),
+        Err(error) => {
+            let message = format!("the evidence cannot be written: {error}");
+            Err(InputError::file(folder.display().to_string(), message))
+        }
+    }
+}
+
 impl FencesArguments {
+    /// The name under which the repaired text is read again: where evidence about it will find it.
+    fn repaired_path(&self, loaded: &Loaded) -> String {
+        match &self.certificate {
+            Some(folder) if !self.apply => {
+                let extension = if loaded.format == Format::Trencher { "txt" } else { "pal" };
+                path_in(folder, &self.file, extension).display().to_string()
+            }
+            _ => loaded.program.source.name.clone(),
+        }
+    }
+
     fn cost_function(&self, loaded: &Loaded) -> Result<CostFunction, InputError> {
         Ok(match self.cost.as_deref() {
             None => CostFunction::Annotated,
@@ -139,73 +240,5 @@ fn refused(error: &FenceError, loaded: &Loaded) -> InputError {
             .with_help_if(matches!(cost, CostError::Missing(_)).then(|| "add a line `thread,label,cost` for it".into())),
         FenceError::Pattern(pattern) => InputError::file(name, pattern.to_string())
             .with_help_if(Some("patterns are `thread.label` with `*` and `?`".into())),
-    }
-}
-
-/// The progress line on standard error, when that is a terminal and somebody may look at it.
-struct Progress {
-    bar: ProgressBar,
-    found: AtomicUsize,
-    decided: AtomicUsize,
-    candidates: AtomicUsize,
-    best: Mutex<Vec<Cost>>,
-}
-
-impl Progress {
-    fn new(shared: &SharedOptions) -> Self {
-        let is_shown = !shared.quiet && !shared.json && std::io::stderr().is_terminal();
-        let bar = if is_shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-        if is_shown {
-            bar.set_style(ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("the template is well formed"));
-            bar.enable_steady_tick(Duration::from_millis(200));
-        }
-        Self {
-            bar,
-            found: AtomicUsize::new(0),
-            decided: AtomicUsize::new(0),
-            candidates: AtomicUsize::new(0),
-            best: Mutex::new(Vec::new()),
-        }
-    }
-
-    fn show(&self) {
-        if self.bar.is_hidden() {
-            return;
-        }
-        let best: Cost = self.best.lock().map(|costs| costs.iter().cloned().sum()).unwrap_or_else(|_| Cost::zero());
-        self.bar.set_message(format!(
-            "attacks decided: {} of {}, candidates tried: {}, cost so far: {best}",
-            self.decided.load(Ordering::Relaxed),
-            self.found.load(Ordering::Relaxed),
-            self.candidates.load(Ordering::Relaxed),
-        ));
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-impl Observer for Progress {
-    fn attacks_found(&self, count: usize) {
-        self.found.fetch_add(count, Ordering::Relaxed);
-        self.show();
-    }
-
-    fn attack_decided(&self) {
-        self.decided.fetch_add(1, Ordering::Relaxed);
-        self.show();
-    }
-
-    fn candidate_tried(&self) {
-        self.candidates.fetch_add(1, Ordering::Relaxed);
-        self.show();
-    }
-
-    fn thread_settled(&self, cost: &Cost) {
-        if let Ok(mut costs) = self.best.lock() {
-            costs.push(cost.clone());
-        }
-        self.show();
     }
 }

@@ -3,11 +3,12 @@
 use super::output::print_line;
 use super::{Exit, SharedOptions};
 use crate::evidence::ProgramSubject;
-use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program, ThreadId};
+use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program, SourceText, ThreadId};
 use crate::semantics::Question;
 use crate::syntax::{self, Diagnostic, Format, InputError};
 use clap::{Args, ValueEnum};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Options on how to read a program and what to change in it.
 #[derive(Clone, Debug, Default, Args)]
@@ -45,7 +46,11 @@ impl ProgramOptions {
     /// Reads a program file, `-` for standard input, and makes the changes the options ask for.
     pub fn read(&self, path: &str) -> Result<Loaded, InputError> {
         let format = self.format(path)?;
-        let source = syntax::read_text(path)?;
+        self.read_source(syntax::read_text(path)?, format)
+    }
+
+    /// Like [`read`](Self::read), for a text at hand.
+    pub fn read_source(&self, source: Arc<SourceText>, format: Format) -> Result<Loaded, InputError> {
         let syntax::Parsed { mut program, mut warnings, question } =
             syntax::parse(source.clone(), format).map_err(|errors| InputError::from((source.clone(), errors)))?;
         self.change(&mut program).map_err(|error| option_error(&program, &error))?;

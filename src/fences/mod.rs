@@ -34,7 +34,7 @@ pub use change::{fences_removed, with_measures};
 pub use cost::{Cost, CostError, CostFunction};
 pub use measure::Measure;
 pub use pattern::{Pattern, PatternError};
-pub use place::{Elimination, FenceError, FenceOptions, Placement, Proof, Repair, Returning, place};
+pub use place::{Elimination, FenceError, FenceOptions, Placement, Proof, Repair, Returning, offered, place};
 pub use profile::{LineError, Profile, ProfileError};
 pub use progress::{Observer, Silent};
 pub use redundant::{Redundancy, redundant, redundant_besides};

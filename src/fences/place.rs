@@ -35,6 +35,8 @@ pub struct FenceOptions {
     pub values: usize,
     /// Time, memory, interruption.
     pub limits: Limits,
+    /// Check the changed program; callers that check its text themselves need not.
+    pub confirm: bool,
 }
 
 impl Default for FenceOptions {
@@ -47,6 +49,7 @@ impl Default for FenceOptions {
             alternatives: 0,
             values: CheckOptions::default().values,
             limits: Limits::none(),
+            confirm: true,
         }
     }
 }
@@ -97,7 +100,7 @@ pub struct Placement {
     pub alternatives: Vec<Vec<Measure>>,
     /// Whether these are all.
     pub alternatives_complete: bool,
-    /// Whether a check of the changed program has shown it robust.
+    /// Whether a check of the changed program has shown it robust (or when nothing is changed, the search itself).
     pub confirmed: bool,
     /// Candidate sets tried.
     pub candidates: usize,
@@ -140,9 +143,8 @@ pub struct Elimination {
 }
 
 /// Finds a cheapest set of measures that makes a program robust, for the numbers of copies it declares. The set is
-/// confirmed by a check of the changed program.
+/// confirmed by a check of the changed program, unless the caller sees to that.
 pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer) -> Result<Repair, FenceError> {
-    options.only.iter().chain(&options.never).try_for_each(|pattern| pattern.check(program))?;
     let all = attacks(program);
     let open: Vec<Attack> = all.iter().copied().filter(|attack| !is_pruned(program, attack)).collect();
     let catalogues = catalogues(program, &open, options)?;
@@ -155,15 +157,36 @@ pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer)
         let reason = plans.iter().find_map(|plan| plan.stop).unwrap_or(StopReason::Inconclusive);
         return Ok(Repair::Unknown(reason));
     };
-    let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
-    let verdict = confirm(&with_measures(program, &measures), options)?;
-    assert_ne!(verdict, Verdict::NotRobust, "a set that eliminates all attacks repairs a program [ESOP13, Theorem 7]");
-    placement.confirmed = verdict == Verdict::Robust;
+    if placement.measures.is_empty() && placement.proof.is_some() {
+        // Nothing is changed, and every attack has just been decided.
+        placement.confirmed = true;
+        return Ok(Repair::Valid(Box::new(placement)));
+    }
+    if options.confirm {
+        let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
+        let verdict = confirm(&with_measures(program, &measures), options)?;
+        assert_ne!(verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
+        placement.confirmed = verdict == Verdict::Robust;
+    }
     Ok(Repair::Valid(Box::new(placement)))
+}
+
+/// The measures on offer for a program, each with its cost: those that bear on an attack and are permitted.
+pub fn offered(program: &Program, options: &FenceOptions) -> Result<Vec<(Measure, Cost)>, FenceError> {
+    let open: Vec<Attack> = attacks(program).into_iter().filter(|attack| !is_pruned(program, attack)).collect();
+    let catalogues = catalogues(program, &open, options)?;
+    Ok(catalogues
+        .iter()
+        .flat_map(|catalogue| {
+            let measures = catalogue.measures(&catalogue.everything());
+            measures.into_iter().zip(catalogue.costs().to_vec())
+        })
+        .collect())
 }
 
 /// Offers, for each thread, the measures that bear on some attack and are permitted.
 fn catalogues(program: &Program, open: &[Attack], options: &FenceOptions) -> Result<Vec<Catalogue>, FenceError> {
+    options.only.iter().chain(&options.never).try_for_each(|pattern| pattern.check(program))?;
     let permitted = |measure: Measure| {
         let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(program, measure));
         (options.only.is_empty() || named(&options.only)) && !named(&options.never)

@@ -19,6 +19,8 @@ pub struct Result<'a> {
     pub all: bool,
     /// The unified diff from the program's text to the repaired one; empty when nothing is to be changed.
     pub diff: &'a str,
+    /// Why the text itself cannot be changed.
+    pub no_diff: Option<&'a str>,
     /// Where the repaired text was written.
     pub written: Option<&'a str>,
 }
@@ -66,6 +68,9 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     }
     if let Some(path) = result.written {
         let _ = writeln!(out, "  written  {path}");
+    }
+    if let Some(why) = result.no_diff {
+        let _ = writeln!(out, "  no diff  {why}");
     }
     if !result.diff.is_empty() {
         let _ = writeln!(out);
@@ -171,7 +176,7 @@ pub fn json(result: &Result<'_>, context: &Context<'_>) -> Value {
         "fences": null,
         "cost": null,
         "optimal": false,
-        "diff": result.diff,
+        "diff": if result.no_diff.is_some() { None } else { Some(result.diff) },
         "written": result.written,
         "certificates": context.certificates,
         "warnings": context.warnings,

@@ -19,6 +19,7 @@
 //! computed again with big numbers. This room uses `net`, `evidence` and `limits`.
 
 mod backward;
+mod continuous;
 mod directed;
 mod engine;
 mod enumerate;
@@ -168,7 +169,17 @@ pub struct Options {
 
 /// All strategies, `auto` first.
 pub fn strategies() -> &'static [&'static dyn Strategy] {
-    &[&portfolio::Auto, &saturation::Saturation, &backward::Backward, &forward::KarpMiller, &forward::SharedState, &state_equation::StateEquation, &directed::Directed, &enumerate::Enumerate]
+    &[
+        &portfolio::Auto,
+        &saturation::Saturation,
+        &backward::Backward,
+        &forward::KarpMiller,
+        &forward::SharedState,
+        &state_equation::StateEquation,
+        &continuous::Continuous,
+        &directed::Directed,
+        &enumerate::Enumerate,
+    ]
 }
 
 /// The strategy with this name.

@@ -14,7 +14,8 @@ fn verdict(strategy: &dyn Strategy, problem: &Problem, steps: u64) -> Option<boo
     let context = Context { steps: Some(steps), ..Context::new(Limits::none()) };
     match strategy.solve(problem, &context) {
         Outcome::Coverable(run) => {
-            check_net_run(problem, &run).unwrap_or_else(|failure| panic!("{}: {failure}\n{problem:?}", strategy.name()));
+            check_net_run(problem, &run)
+                .unwrap_or_else(|failure| panic!("{}: {failure}\n{problem:?}", strategy.name()));
             Some(true)
         }
         Outcome::Uncoverable(certificate) => {

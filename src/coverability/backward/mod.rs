@@ -66,8 +66,7 @@ fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Cont
         }
     }
     let (sequence, target) = covering.expect("the loop ends with one");
-    let firings =
-        sequence.into_iter().map(|number| (system.transitions[number as usize], Count::ONE)).collect();
+    let firings = sequence.into_iter().map(|number| (system.transitions[number as usize], Count::ONE)).collect();
     Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])))
 }
 

@@ -255,20 +255,13 @@ impl Exploration {
     }
 
     /// The marking after a step, accelerated in omega mode.
-    fn fire<N: LazyNet>(
-        &self,
-        net: &mut N,
-        node: u32,
-        step: &Step,
-        entries: &mut Vec<Entry>,
-    ) -> Result<(), N::Error> {
+    fn fire<N: LazyNet>(&self, net: &mut N, node: u32, step: &Step, entries: &mut Vec<Entry>) -> Result<(), N::Error> {
         if self.mode == Mode::Exact {
             move_token(entries, step, false);
             return Ok(());
         }
-        let from_omega = step.take.is_some_and(|place| {
-            entries.iter().any(|entry| entry.place == place && entry.tokens.is_omega())
-        });
+        let from_omega =
+            step.take.is_some_and(|place| entries.iter().any(|entry| entry.place == place && entry.tokens.is_omega()));
         let copycat = from_omega && step.put.is_some() && net.repeats(step)?;
         move_token(entries, step, copycat);
         let mut grew = true;

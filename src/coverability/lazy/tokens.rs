@@ -34,11 +34,7 @@ impl Tokens {
 
     /// One less, nothing when none is left; ω stays ω.
     pub fn minus_one(self) -> Option<Self> {
-        if self.is_omega() {
-            Some(self)
-        } else {
-            (self.0 > 1).then(|| Self(self.0 - 1))
-        }
+        if self.is_omega() { Some(self) } else { (self.0 > 1).then(|| Self(self.0 - 1)) }
     }
 }
 

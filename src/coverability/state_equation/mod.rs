@@ -19,6 +19,7 @@ mod program;
 
 use self::exact::to_integers;
 use self::program::Program;
+pub(super) use self::program::optimize;
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::slice::{Fate, Slice};

@@ -228,7 +228,7 @@ impl<'a, N: Number> Program<'a, N> {
 }
 
 /// The optimum, or nothing when there is no solution.
-fn optimize(
+pub(in super::super) fn optimize(
     variables: &ProblemVariables,
     objective: &Expression,
     constraints: &[good_lp::Constraint],

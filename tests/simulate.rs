@@ -124,7 +124,8 @@ thread b regs r init l0 begin l0: mem[x] <- 1; goto l1; end
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--steps"));
     let bounded = simulate(spinning, &["--traces", "--steps", "5"]);
     assert!(lines(&bounded).contains(&"Loop Ok".to_owned()));
-    let leaves_domain = STORE_BUFFERING.replace("program SB", "program SB\ndomain 0..1").replace("<- 1;", "<- 1 + 1;");
+    let leaves_domain =
+        STORE_BUFFERING.replace("program SB", "program SB\ndomain 0..1").replace("mem[x] <- 1;", "mem[x] <- r1 + 2;");
     let error = simulate(&leaves_domain, &[]);
     assert_eq!(error.status.code(), Some(2));
     let text = String::from_utf8_lossy(&error.stderr);

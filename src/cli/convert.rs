@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// Options of `palisade convert`.
 #[derive(Clone, Debug, Args)]
-pub struct ConvertArguments {
+pub(super) struct ConvertArguments {
     /// The program, `-` for standard input.
     pub file: String,
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub struct ConvertArguments {
 }
 
 /// Reads a program in one format and writes it in another.
-pub fn run(arguments: &ConvertArguments, shared: &SharedOptions) -> Exit {
+pub(super) fn run(arguments: &ConvertArguments, shared: &SharedOptions) -> Exit {
     match convert(arguments, shared) {
         Ok(()) => Exit::Holds,
         Err(error) => print_input_error(&error, shared),

@@ -169,7 +169,10 @@ fn check_file(options: &VerifyOptions, path: &str) -> Outcome {
             let place = place_of(&subject.input, options.program.as_deref(), path);
             let query = subject.query.as_ref().map(|query| place_of(query, options.query.as_deref(), path));
             load_net(&place, query.as_deref(), subject)
-                .and_then(|(problem, net, query)| Ok(check_net_evidence(&problem, &net, query.as_deref(), &evidence)?))
+                .and_then(|(problem, net, query)| {
+                    check_net_evidence(&problem, &net, query.as_deref(), &evidence)?;
+                    write_scripts(options, path, &problem, &evidence)
+                })
                 .map(|()| place)
         }
     };

@@ -84,11 +84,6 @@ impl<'a, 'p> Analysis<'a, 'p> {
         }
     }
 
-    /// Whether control flow alone shows that a set of measures eliminates an attack.
-    pub(super) fn is_cut(&self, attack: &Attack, set: &MeasureSet) -> bool {
-        !self.flow.leads(attack.store, attack.load, &self.catalogue.obstacles(self.thread, set))
-    }
-
     /// Whether an attack stays feasible under a set of measures: then a row that the set does not touch.
     pub(super) fn remaining(&mut self, attack: &Attack, set: &MeasureSet) -> Result<Option<MeasureSet>, Halt<Fault>> {
         self.budget.limits.check().map_err(Halt::Stopped)?;

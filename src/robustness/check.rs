@@ -114,7 +114,7 @@ pub fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'
         .collect();
     let open: Vec<Attack> =
         reports.iter().filter(|report| report.outcome == Outcome::NotAsked).map(|report| report.attack).collect();
-    let mut checking = Checking { program, options, open, reports, markings: 0 };
+    let checking = Checking { program, options, open, reports, markings: 0 };
     if checking.open.is_empty() {
         return Ok(checking.finish(Verdict::Robust, None, None));
     }

@@ -1,6 +1,7 @@
 //! What strategies have in common: the sliced problem in compact form, first in machine words, exactly when need be.
 
 use super::number::{Number, Stop};
+use super::reduction::{Reduced, ReductionOptions, reduce};
 use super::saturation::settle;
 use super::slice::Slice;
 use super::system::System;
@@ -15,12 +16,13 @@ pub(super) struct Prepared<'a> {
     pub(super) slice: Slice,
     small: OnceLock<Result<System<u32>, Stop>>,
     exact: OnceLock<Result<System<Count>, Stop>>,
+    reduced: OnceLock<Reduced>,
 }
 
 impl<'a> Prepared<'a> {
     /// Slices a problem.
     pub(super) fn new(problem: &'a Problem) -> Self {
-        Self { problem, slice: Slice::new(problem), small: OnceLock::new(), exact: OnceLock::new() }
+        Self { problem, slice: Slice::new(problem), small: OnceLock::new(), exact: OnceLock::new(), reduced: OnceLock::new() }
     }
 
     /// The compact form in machine words, if its counts fit.
@@ -31,6 +33,49 @@ impl<'a> Prepared<'a> {
     /// The compact form with exact counts.
     pub(super) fn exact(&self) -> Result<&System<Count>, Stop> {
         self.exact.get_or_init(|| System::new(self.problem, &self.slice)).as_ref().map_err(|stop| *stop)
+    }
+}
+
+/// An engine on the reduced net.
+pub(super) struct OnReduced(pub(super) &'static dyn Engine);
+
+/// Larger slices are not reduced: it would take longer than many an answer.
+const LARGEST_REDUCED: usize = 20_000;
+
+impl OnReduced {
+    /// The answer on the reduced net, with its evidence taken back.
+    fn attempt_reduced(&self, prepared: &Prepared<'_>, context: &Context) -> Option<Outcome> {
+        if prepared.slice.transitions.len() > LARGEST_REDUCED {
+            return None;
+        }
+        let reduced = prepared.reduced.get_or_init(|| reduce(prepared.problem, &ReductionOptions::default()));
+        let smaller = Prepared::new(&reduced.problem);
+        let outcome =
+            settle(&reduced.problem, &smaller.slice).unwrap_or_else(|| self.0.attempt(&smaller, context));
+        match outcome {
+            Outcome::Coverable(run) => reduced.back.run(&run).map(Outcome::Coverable),
+            Outcome::Uncoverable(certificate) => reduced.back.certificate(&certificate).map(Outcome::Uncoverable),
+            Outcome::Unknown(reason) => Some(Outcome::Unknown(reason)),
+        }
+    }
+}
+
+impl Engine for OnReduced {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn run_small(&self, prepared: &Prepared<'_>, system: &System<u32>, context: &Context) -> Result<Outcome, Stop> {
+        self.0.run_small(prepared, system, context)
+    }
+
+    fn run_exact(&self, prepared: &Prepared<'_>, system: &System<Count>, context: &Context) -> Result<Outcome, Stop> {
+        self.0.run_exact(prepared, system, context)
+    }
+
+    /// On the reduced net; on the net itself when that is large or the evidence does not find its way back.
+    fn attempt(&self, prepared: &Prepared<'_>, context: &Context) -> Outcome {
+        self.attempt_reduced(prepared, context).unwrap_or_else(|| self.0.attempt(prepared, context))
     }
 }
 
@@ -76,7 +121,7 @@ pub(super) trait Method: Sync {
     fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop>;
 }
 
-impl<M: Method> Engine for M {
+impl<M: Method + Sync> Engine for M {
     fn name(&self) -> &'static str {
         M::NAME
     }

@@ -1,8 +1,8 @@
 //! The portfolio `auto`: cheap proofs first, then all strategies in rounds of growing budgets.
 //!
 //! Slicing alone settles many problems. What is left goes to the strategies in order, each with a small budget, on as
-//! many threads as are allowed; who has not answered in a round starts again in the next with ten times the budget, so
-//! that little is lost on strategies that do not suit the net and at most about a ninth on one that does. The first
+//! many threads as are allowed; who has not answered in a round starts again in the next with eight times the budget, so
+//! that little is lost on strategies that do not suit the net and at most about a seventh on one that does. The first
 //! answer ends the race. All strategies work on the same compact form, with the same units and unreachable places.
 //!
 //! In deterministic mode budgets count steps instead of time, and within a round the first strategy in order that
@@ -10,7 +10,7 @@
 
 use super::backward::Backward;
 use super::directed::Directed;
-use super::engine::{Engine, Prepared};
+use super::engine::{Engine, OnReduced, Prepared};
 use super::forward::{KarpMiller, SharedState};
 use super::saturation::settle;
 use super::state_equation::StateEquation;
@@ -25,17 +25,23 @@ use std::time::Duration;
 /// The strategy `auto`.
 pub(super) struct Auto;
 
-/// The strategies in the order in which they start.
-const CONTENDERS: [&dyn Engine; 5] = [&SharedState, &Directed, &StateEquation, &Backward, &KarpMiller];
+/// The strategies of the first round, in the order in which they start: those that answer easy problems soonest.
+const FIRST: [&dyn Engine; 5] = [&SharedState, &Directed, &StateEquation, &Backward, &KarpMiller];
 
-/// The budget of the first round.
+/// The strategies of later rounds. The state equation is worth a reduction now, and says soon if it is of no use.
+const LATER: [&dyn Engine; 5] = [&OnReduced(&StateEquation), &Directed, &Backward, &SharedState, &KarpMiller];
+
+/// The budget of the first round, for nets of up to so many transitions; larger ones get more, in proportion.
 const FIRST_TIME: Duration = Duration::from_millis(30);
+
+/// See [`FIRST_TIME`].
+const ORDINARY_TRANSITIONS: usize = 4_000;
 
 /// The budget of the first round in deterministic mode.
 const FIRST_STEPS: u64 = 300;
 
 /// How much larger each round's budget is.
-const GROWTH: u32 = 10;
+const GROWTH: u32 = 8;
 
 impl Strategy for Auto {
     fn name(&self) -> &'static str {
@@ -58,30 +64,37 @@ pub(super) fn solve_named(problem: &Problem, context: &Context) -> (Outcome, &'s
 
 /// Runs the contenders until one answers.
 fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
-    let mut running: Vec<&dyn Engine> = CONTENDERS.to_vec();
+    let mut done: Vec<&'static str> = Vec::new();
     let mut reason = StopReason::Inconclusive;
-    let mut time = FIRST_TIME;
+    let factor = (prepared.slice.transitions.len() / ORDINARY_TRANSITIONS).max(1);
+    let mut time = FIRST_TIME.saturating_mul(u32::try_from(factor).unwrap_or(u32::MAX));
     let mut steps = FIRST_STEPS;
-    while !running.is_empty() {
+    let mut contenders = FIRST;
+    loop {
+        contenders.sort_by_key(|engine| done.contains(&engine.name()));
+        let running = &contenders[..contenders.len() - done.len()];
+        if running.is_empty() {
+            return (Outcome::Unknown(reason), "auto");
+        }
         if let Err(limit) = context.check() {
             return (Outcome::Unknown(limit), "auto");
         }
         let budget = if context.deterministic { Budget::Steps(steps) } else { Budget::Time(time) };
-        let outcomes = round(prepared, context, &running, budget);
-        let mut next = Vec::new();
-        for (engine, outcome) in running.into_iter().zip(outcomes) {
+        for (engine, outcome) in running.iter().zip(round(prepared, context, running, budget)) {
             match outcome {
-                Some(Outcome::Unknown(StopReason::Timeout | StopReason::Interrupted)) | None => next.push(engine),
+                Some(Outcome::Unknown(StopReason::Timeout | StopReason::Interrupted)) | None => {}
                 // It is no use to ask again.
-                Some(Outcome::Unknown(why)) => reason = why,
+                Some(Outcome::Unknown(why)) => {
+                    reason = why;
+                    done.push(engine.name());
+                }
                 Some(outcome) => return (outcome, engine.name()),
             }
         }
-        running = next;
+        contenders = LATER;
         time = time.saturating_mul(GROWTH);
         steps = steps.saturating_mul(GROWTH.into());
     }
-    (Outcome::Unknown(reason), "auto")
 }
 
 /// What a contender may use up in a round.

@@ -161,7 +161,7 @@ impl<N: Number> Layers<N> {
         loop {
             if let Some(state) = enter.take() {
                 let number = u32::try_from(order.len()).map_err(|_| Stop::Overflow)?;
-                if number % 256 == 255 {
+                if number % 32 == 31 {
                     context.check()?;
                 }
                 order.insert(state, (number, true));

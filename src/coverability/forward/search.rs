@@ -68,7 +68,12 @@ pub(super) struct Search<N> {
     residents: FxHashMap<(LayerId, ComponentId), Vec<u32>>,
     /// Nodes to expand: those with large Ω and few tokens first.
     open: BinaryHeap<(usize, Reverse<u64>, Reverse<u32>)>,
+    /// How many moves have been tried.
+    steps: u64,
 }
+
+/// How many moves are tried between two looks at the limits.
+const METER: u64 = 512;
 
 /// Where a target is met: the node, the target's number, the state.
 pub(super) type Found = (u32, usize, State);
@@ -85,6 +90,7 @@ impl<N: Number> Search<N> {
             homes: FxHashMap::default(),
             residents: FxHashMap::default(),
             open: BinaryHeap::new(),
+            steps: 0,
         }
     }
 
@@ -96,7 +102,7 @@ impl<N: Number> Search<N> {
         if let Some(found) = self.add(None, state, layer, counters, context)? {
             return Ok(Some(found));
         }
-        let mut steps = 0usize;
+        context.check()?;
         while let Some((_, _, Reverse(node))) = self.open.pop() {
             if self.nodes[node as usize].dropped {
                 continue;
@@ -107,10 +113,6 @@ impl<N: Number> Search<N> {
             }
             self.nodes[node as usize].expanded = true;
             context.count_iterations(1);
-            if steps.is_multiple_of(64) {
-                context.check()?;
-            }
-            steps += 1;
             if let Some(found) = self.expand(node, context)? {
                 return Ok(Some(found));
             }
@@ -149,6 +151,10 @@ impl<N: Number> Search<N> {
 
     /// Makes a move from a node, if its finite counters allow it.
     fn step(&mut self, node: u32, edge: Edge, context: &Context) -> Result<Option<Found>, Stop> {
+        self.steps += 1;
+        if self.steps.is_multiple_of(METER) {
+            context.check()?;
+        }
         let own = &self.nodes[node as usize];
         let layer = own.layer;
         let omega = &self.layers.layers[layer as usize].omega;

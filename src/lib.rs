@@ -11,9 +11,6 @@
 //!
 //! - `[ESOP13]` A. Bouajjani, E. Derevenetc, R. Meyer. *Checking and Enforcing Robustness against TSO*. ESOP 2013,
 //!   LNCS 7792; extended version arXiv:1208.6152.
-//! - `[FM15]` S. Joshi, D. Kroening. *Property-Driven Fence Insertion Using Reorder Bounded Model Checking*. FM 2015.
-//! - `[NETYS18]` A. Bouajjani, C. Enea, S. O. Mutluergil, S. Tasiran. *Reasoning about TSO Programs Using Reduction
-//!   and Abstraction* and event-driven robustness. NETYS 2018.
 //! - `[X86TSO]` P. Sewell, S. Sarkar, S. Owens, F. Zappa Nardelli, M. O. Myreen. *x86-TSO: A Rigorous and Usable
 //!   Programmer's Model for x86 Multiprocessors*. CACM 53(7), 2010.
 //! - `[KM69]` R. M. Karp, R. E. Miller. *Parallel Program Schemata*. JCSS 3(2), 1969.

@@ -72,13 +72,11 @@ fn as_few_fences_as_published() {
     assert!(compared >= 30, "only {compared} programs compared");
 }
 
-/// Labels tried exhaustively at most: 7, or what `PALISADE_EXHAUSTIVE` says (12 takes hours).
-fn largest() -> Option<usize> {
-    std::env::var("PALISADE_EXHAUSTIVE").ok().and_then(|text| text.parse().ok())
-}
+/// Labels tried exhaustively at most.
+const LARGEST: usize = 12;
 
-/// Configurations a placement may explore for its program to be tried exhaustively by default.
-const MARKINGS: usize = 1_000;
+/// Configurations that the checks of all sets of labels together may explore, about, unless `PALISADE_EXHAUSTIVE` is set.
+const CONFIGURATIONS: usize = 6_000;
 
 /// Costs `1` to `4.99` for all labels.
 fn random_costs(program: &Program, random: &mut Randomness) -> CostFunction {
@@ -95,11 +93,15 @@ fn random_costs(program: &Program, random: &mut Randomness) -> CostFunction {
 fn compare(program: &Program, random: &mut Randomness) -> bool {
     let labels: Vec<Measure> =
         offered(program, &uniform()).expect("uniform costs are costs").into_iter().map(|(measure, _)| measure).collect();
-    if labels.len() > largest().unwrap_or(7) || labels.is_empty() {
+    if labels.len() > LARGEST || labels.is_empty() {
         return false;
     }
     let Ok(Repair::Valid(placement)) = place(program, &uniform(), &Silent) else { return false };
-    if largest().is_none() && placement.markings > MARKINGS {
+    let repair: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
+    let repaired = with_measures(program, &repair);
+    let explored = check(&repaired, &CheckOptions::default()).expect("the repaired program has a meaning").markings;
+    let work = (explored + placement.markings) << labels.len();
+    if work > CONFIGURATIONS && std::env::var_os("PALISADE_EXHAUSTIVE").is_none() {
         return false;
     }
     let set_of = |bits: usize| -> Vec<Measure> {

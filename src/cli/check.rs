@@ -153,7 +153,12 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
 }
 
 /// Writes the certificate or the witness into the folder; its path, unless the verdict is unknown.
-pub(super) fn write_evidence(folder: &Path, file: &str, loaded: &Loaded, checked: &Check<'_>) -> io::Result<Option<PathBuf>> {
+pub(super) fn write_evidence(
+    folder: &Path,
+    file: &str,
+    loaded: &Loaded,
+    checked: &Check<'_>,
+) -> io::Result<Option<PathBuf>> {
     let (evidence, suffix) = if let Some(violation) = &checked.violation {
         (Evidence::NotRobust(loaded.subject(), witness_evidence(violation)), "violation")
     } else if let Some(certificate) = certificate(&loaded.program, checked) {
@@ -163,10 +168,8 @@ pub(super) fn write_evidence(folder: &Path, file: &str, loaded: &Loaded, checked
     };
     std::fs::create_dir_all(folder)?;
     // Programs of one name in different folders keep apart by the folder's name.
-    let name: String = file
-        .chars()
-        .map(|c| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+') { c } else { '_' })
-        .collect();
+    let name: String =
+        file.chars().map(|c| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+') { c } else { '_' }).collect();
     let path = folder.join(format!("{}.{suffix}.json", name.trim_matches('_')));
     evidence.write(std::fs::File::create(&path)?)?;
     Ok(Some(path))

@@ -135,8 +135,9 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
                 certificates = write_certificate(folder, text, subject, checked)?;
             }
             if let (true, Some(text)) = (arguments.apply, &repaired) {
-                replace(Path::new(&arguments.file), &program.source.text, text.text())
-                    .map_err(|error| InputError::file(arguments.file.as_str(), format!("cannot be written: {error}")))?;
+                replace(Path::new(&arguments.file), &program.source.text, text.text()).map_err(|error| {
+                    InputError::file(arguments.file.as_str(), format!("cannot be written: {error}"))
+                })?;
                 written = Some(arguments.file.clone());
             }
         }
@@ -236,8 +237,9 @@ fn refused(error: &FenceError, loaded: &Loaded) -> InputError {
     let name = loaded.program.source.name.clone();
     match error {
         FenceError::Fault(fault) => fault_error(&loaded.program, fault),
-        FenceError::Cost(cost) => InputError::file(name, cost.to_string())
-            .with_help_if(matches!(cost, CostError::Missing(_)).then(|| "add a line `thread,label,cost` for it".into())),
+        FenceError::Cost(cost) => InputError::file(name, cost.to_string()).with_help_if(
+            matches!(cost, CostError::Missing(_)).then(|| "add a line `thread,label,cost` for it".into()),
+        ),
         FenceError::Pattern(pattern) => InputError::file(name, pattern.to_string())
             .with_help_if(Some("patterns are `thread.label` with `*` and `?`".into())),
     }

@@ -22,7 +22,9 @@ impl Progress {
         let is_shown = !shared.quiet && !shared.json && std::io::stderr().is_terminal();
         let bar = if is_shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         if is_shown {
-            bar.set_style(ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("the template is well formed"));
+            bar.set_style(
+                ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("the template is well formed"),
+            );
             bar.enable_steady_tick(Duration::from_millis(200));
         }
         Self {

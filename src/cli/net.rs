@@ -87,7 +87,9 @@ fn written(
         }
         None if arguments.query => match &written.query {
             Some(query) => print!("{query}"),
-            None => return Err(refuse(format!("a question is part of a .{} net, or has no place there", arguments.format))),
+            None => {
+                return Err(refuse(format!("a question is part of a .{} net, or has no place there", arguments.format)));
+            }
         },
         None => print!("{}", written.net),
     }

@@ -3,8 +3,8 @@
 use super::{Loaded, ProgramOptions};
 use crate::fences::Measure;
 use crate::program::SourceText;
-use crate::syntax::edit::{Change, EditError, apply};
 use crate::syntax::InputError;
+use crate::syntax::edit::{Change, EditError, apply};
 use similar::TextDiff;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -22,7 +22,13 @@ pub(super) struct Prepared<'a> {
 impl<'a> Prepared<'a> {
     /// Slices a problem.
     pub(super) fn new(problem: &'a Problem) -> Self {
-        Self { problem, slice: Slice::new(problem), small: OnceLock::new(), exact: OnceLock::new(), reduced: OnceLock::new() }
+        Self {
+            problem,
+            slice: Slice::new(problem),
+            small: OnceLock::new(),
+            exact: OnceLock::new(),
+            reduced: OnceLock::new(),
+        }
     }
 
     /// The compact form in machine words, if its counts fit.
@@ -50,8 +56,7 @@ impl OnReduced {
         }
         let reduced = prepared.reduced.get_or_init(|| reduce(prepared.problem, &ReductionOptions::default()));
         let smaller = Prepared::new(&reduced.problem);
-        let outcome =
-            settle(&reduced.problem, &smaller.slice).unwrap_or_else(|| self.0.attempt(&smaller, context));
+        let outcome = settle(&reduced.problem, &smaller.slice).unwrap_or_else(|| self.0.attempt(&smaller, context));
         match outcome {
             Outcome::Coverable(run) => reduced.back.run(&run).map(Outcome::Coverable),
             Outcome::Uncoverable(certificate) => reduced.back.certificate(&certificate).map(Outcome::Uncoverable),

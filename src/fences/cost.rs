@@ -102,11 +102,8 @@ impl std::str::FromStr for Cost {
         }
         let number = BigInt::parse_bytes(all.as_bytes(), 10).ok_or_else(wrong)? * sign;
         let power = BigInt::from(10u8).pow(u32::try_from(exponent.unsigned_abs()).expect("at most 330"));
-        let cost = if exponent < 0 {
-            BigRational::new(number, power)
-        } else {
-            BigRational::from_integer(number * power)
-        };
+        let cost =
+            if exponent < 0 { BigRational::new(number, power) } else { BigRational::from_integer(number * power) };
         if cost.is_positive() { Ok(Self(cost)) } else { Err(CostError::NotPositive(text.to_owned())) }
     }
 }
@@ -159,17 +156,18 @@ impl CostFunction {
         let template = program.thread(thread);
         match self {
             Self::Uniform => Box::new(|_| Ok(Cost::one())),
-            Self::Annotated => Box::new(|label| {
-                template.label(label).fence_cost.map_or(Ok(Cost::one()), Cost::of_number)
-            }),
+            Self::Annotated => {
+                Box::new(|label| template.label(label).fence_cost.map_or(Ok(Cost::one()), Cost::of_number))
+            }
             Self::Depth => {
                 let depths = loop_depths(template);
                 Box::new(move |label| Ok(Cost::power_of_ten(depths[label.index()])))
             }
             Self::Profile(profile) => Box::new(move |label| {
-                profile.cost(thread, label).cloned().ok_or_else(|| {
-                    CostError::Missing(format!("{}.{}", template.name, template.label(label).name))
-                })
+                profile
+                    .cost(thread, label)
+                    .cloned()
+                    .ok_or_else(|| CostError::Missing(format!("{}.{}", template.name, template.label(label).name)))
             }),
         }
     }

@@ -40,8 +40,7 @@ pub(super) fn cheapest(
     let (units, parts) = Cost::in_common_unit(costs);
     let mut whole = Cheapest { set: MeasureSet::with_capacity(costs.len()), weights: Vec::new(), branchings: 0 };
     let blocks = blocks(rows, costs.len());
-    let guesses: Vec<MeasureSet> =
-        blocks.iter().map(|block| guess(rows, block, &units, limits)).collect();
+    let guesses: Vec<MeasureSet> = blocks.iter().map(|block| guess(rows, block, &units, limits)).collect();
     for (index, block) in blocks.iter().enumerate() {
         let mut search = Branching::new(rows, block, &units, limits);
         search.best = Some(guesses[index].clone());
@@ -89,11 +88,7 @@ pub(super) fn all_cheapest(
         let mut choices = search.found;
         choices.sort_by_key(|set| set.ones().collect::<Vec<_>>());
         complete &= all.len().saturating_mul(choices.len()) <= limit;
-        all = all
-            .iter()
-            .flat_map(|set| choices.iter().map(move |choice| set | choice))
-            .take(limit)
-            .collect();
+        all = all.iter().flat_map(|set| choices.iter().map(move |choice| set | choice)).take(limit).collect();
     }
     Ok((all, complete))
 }

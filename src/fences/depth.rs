@@ -16,8 +16,8 @@ pub(super) fn loop_depths(thread: &Thread) -> Vec<usize> {
     let mut open = vec![all];
     while let Some(part) = open.pop() {
         for component in components(&successors, &part) {
-            let is_loop = component.count_ones(..) > 1
-                || component.ones().any(|label| successors[label].contains(&label));
+            let is_loop =
+                component.count_ones(..) > 1 || component.ones().any(|label| successors[label].contains(&label));
             if !is_loop {
                 continue;
             }
@@ -25,8 +25,9 @@ pub(super) fn loop_depths(thread: &Thread) -> Vec<usize> {
             let mut inner = component.clone();
             let entered = |label: usize| {
                 label == thread.initial.index()
-                    || (0..successors.len())
-                        .any(|from| !component.contains(from) && part.contains(from) && successors[from].contains(&label))
+                    || (0..successors.len()).any(|from| {
+                        !component.contains(from) && part.contains(from) && successors[from].contains(&label)
+                    })
             };
             let entries: Vec<usize> = component.ones().filter(|label| entered(*label)).collect();
             // A loop that nothing enters is dead code: break it anywhere.
@@ -64,7 +65,8 @@ fn components(successors: &[Vec<usize>], part: &FixedBitSet) -> Vec<FixedBitSet>
         let mut component = FixedBitSet::with_capacity(successors.len());
         component.insert(label);
         let ahead = reaches[label].as_ref().expect("labels of the part were searched from");
-        component.extend(ahead.ones().filter(|other| reaches[*other].as_ref().is_some_and(|back| back.contains(label))));
+        component
+            .extend(ahead.ones().filter(|other| reaches[*other].as_ref().is_some_and(|back| back.contains(label))));
         placed.union_with(&component);
         found.push(component);
     }

@@ -2,8 +2,8 @@
 
 use crate::coverability::lazy::{Entry, LazyNet, Step};
 use crate::program::{InstructionId, LabelId, Thread};
-use crate::robustness::system::{Phase, System};
 use crate::robustness::Fault;
+use crate::robustness::system::{Phase, System};
 use fixedbitset::FixedBitSet;
 
 /// Labels and instructions that the attacker cannot pass while it delays.
@@ -54,9 +54,9 @@ impl<'p> DelayFlow<'p> {
             if obstacles.stop(id, target) || reached.put(target.index()) {
                 continue;
             }
-            open.extend(self.by_label[target.index()].iter().filter(|id| {
-                !self.thread.instruction(**id).action.drains_buffer()
-            }));
+            open.extend(
+                self.by_label[target.index()].iter().filter(|id| !self.thread.instruction(**id).action.drains_buffer()),
+            );
         }
         reached
     }

@@ -301,12 +301,10 @@ pub(super) fn combine(
         let catalogue = &catalogues[thread.index()];
         let chosen = plan.chosen.as_ref()?;
         outcomes.extend(&plan.outcomes);
-        placement.measures.extend(
-            chosen.ones().flat_map(|measure| {
-                let set = catalogue.set([measure]);
-                catalogue.measures(&set).into_iter().map(move |measure| (measure, catalogue.cost(&set)))
-            }),
-        );
+        placement.measures.extend(chosen.ones().flat_map(|measure| {
+            let set = catalogue.set([measure]);
+            catalogue.measures(&set).into_iter().map(move |measure| (measure, catalogue.cost(&set)))
+        }));
         placement.returning.extend(chosen.ones().filter_map(|measure| {
             let mut without = chosen.clone();
             without.set(measure, false);

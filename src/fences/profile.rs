@@ -59,9 +59,8 @@ impl Profile {
             .thread_ids()
             .find(|(_, template)| template.name == thread)
             .ok_or_else(|| LineError::UnknownThread(thread.to_owned()))?;
-        let place = template
-            .label_named(label)
-            .ok_or_else(|| LineError::UnknownLabel(thread.to_owned(), label.to_owned()))?;
+        let place =
+            template.label_named(label).ok_or_else(|| LineError::UnknownLabel(thread.to_owned(), label.to_owned()))?;
         match self.costs.insert((id, place), cost.parse()?) {
             None => Ok(()),
             Some(_) => Err(LineError::Twice(thread.to_owned(), label.to_owned())),

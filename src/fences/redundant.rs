@@ -74,7 +74,8 @@ pub fn redundant_besides(
         let only = |row: &&(Attack, _)| row.0.thread == fence.thread() && catalogue.measures(&row.1) == [fence];
         rows.into_iter().find(only).map(|(attack, _)| *attack)
     };
-    let measures: Vec<Measure> = fences.iter().map(|(thread, fence)| Measure::Kept { thread: *thread, fence: *fence }).collect();
+    let measures: Vec<Measure> =
+        fences.iter().map(|(thread, fence)| Measure::Kept { thread: *thread, fence: *fence }).collect();
     let removed = fences.iter().zip(&measures).filter(|(_, measure)| !is_kept(**measure)).map(|(fence, _)| *fence);
     let confirmed = confirm(&fences_removed(&changed, removed), options)? == Verdict::Robust;
     Ok(Ok(Redundancy {

@@ -124,12 +124,11 @@ impl ThreadPlan {
             if let Some(first) = first {
                 if analysis.remaining(&attack, &catalogue.everything())?.is_none() {
                     let first = analysis.shortened(&attack, first)?;
-                    let sets = eliminating_sets(first, MINIMAL_SETS, |set| {
-                        match analysis.remaining(&attack, set)? {
+                    let sets =
+                        eliminating_sets(first, MINIMAL_SETS, |set| match analysis.remaining(&attack, set)? {
                             Some(row) => analysis.shortened(&attack, row).map(Some),
                             None => Ok(None),
-                        }
-                    })?;
+                        })?;
                     self.eliminations.push((attack, sets));
                 } else if !wish.one_by_one {
                     self.impossible = self.impossible.or(Some(attack));
@@ -206,16 +205,14 @@ impl ThreadPlan {
 
     /// The minimal rows of all attacks, each once.
     fn collect_rows(&mut self) {
-        let all: Vec<(Attack, &MeasureSet)> = self
-            .eliminations
-            .iter()
-            .flat_map(|(attack, known)| known.rows.iter().map(|row| (*attack, row)))
-            .collect();
+        let all: Vec<(Attack, &MeasureSet)> =
+            self.eliminations.iter().flat_map(|(attack, known)| known.rows.iter().map(|row| (*attack, row))).collect();
         let mut rows: Vec<(Attack, MeasureSet)> = Vec::new();
         for (index, (attack, row)) in all.iter().enumerate() {
-            let is_implied = all.iter().enumerate().any(|(other, (_, smaller))| {
-                smaller.is_subset(row) && (smaller != row || other < index)
-            });
+            let is_implied = all
+                .iter()
+                .enumerate()
+                .any(|(other, (_, smaller))| smaller.is_subset(row) && (smaller != row || other < index));
             if !is_implied {
                 rows.push((*attack, (*row).clone()));
             }

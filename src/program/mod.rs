@@ -9,9 +9,9 @@ mod domain;
 mod expression;
 mod ids;
 mod instruction;
+mod liveness;
 mod oddities;
 mod overrides;
-mod liveness;
 mod source;
 mod thread;
 
@@ -20,9 +20,9 @@ pub(crate) use expression::truncate;
 pub use expression::{BinaryOperator, Expression, UnaryOperator};
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
 pub use instruction::{Action, Instruction};
+pub use liveness::Liveness;
 pub use oddities::{Oddity, lock_states, oddities};
 pub use overrides::{CopiesOverride, DomainOverride, OverrideError};
-pub use liveness::Liveness;
 pub use source::{Position, SourceText, Span};
 pub use thread::{Copies, Label, Register, Thread};
 

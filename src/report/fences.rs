@@ -110,7 +110,8 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
         let _ = writeln!(out, "  optima   {}{more}", placement.alternatives.len());
         for set in &placement.alternatives {
             let names: Vec<String> = set.iter().map(|measure| measure_name(program, *measure)).collect();
-            let _ = writeln!(out, "           {}", if names.is_empty() { "nothing".to_owned() } else { names.join(", ") });
+            let _ =
+                writeln!(out, "           {}", if names.is_empty() { "nothing".to_owned() } else { names.join(", ") });
         }
     }
     if !placement.measures.is_empty() {
@@ -231,8 +232,7 @@ fn placement_json(document: &mut Value, placement: &Placement, program: &Program
                 })
             })
             .collect();
-        document["proof"] =
-            json!({ "bound": proof.bound.to_string(), "rows": rows, "branchings": proof.branchings });
+        document["proof"] = json!({ "bound": proof.bound.to_string(), "rows": rows, "branchings": proof.branchings });
     }
     if all {
         document["alternatives"] = placement.alternatives.iter().map(|measures| set(measures)).collect();

@@ -4,7 +4,7 @@ pub mod bench;
 pub mod check;
 pub mod cover;
 pub mod fences;
-pub mod simulate;
 pub mod picture;
+pub mod simulate;
 pub mod smtlib;
 pub mod violation;

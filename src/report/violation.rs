@@ -45,11 +45,7 @@ pub fn text(program: &Program, violation: &Violation) -> String {
         }
         let mut row = vec![format!("{}", index + 1)];
         for copy in &acting {
-            row.push(if *copy == event.step.copy {
-                describe(program, violation, index, event)
-            } else {
-                String::new()
-            });
+            row.push(if *copy == event.step.copy { describe(program, violation, index, event) } else { String::new() });
         }
         let buffer: Vec<String> = violation.replay.states[index + 1].threads()[attacker]
             .buffer
@@ -59,11 +55,11 @@ pub fn text(program: &Program, violation: &Violation) -> String {
         row.push(buffer.join(", "));
         rows.push(row);
     }
-    let widths: Vec<usize> =
-        (0..rows[0].len()).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..rows[0].len())
+        .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+        .collect();
     for (number, row) in rows.iter().enumerate() {
-        let cells: Vec<String> =
-            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         let _ = writeln!(out, "  {}", cells.join(" │ ").trim_end());
         if number == 0 {
             let rules: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
@@ -150,9 +146,7 @@ pub fn json(program: &Program, violation: &Violation) -> serde_json::Value {
 /// Whether the step issues a store that stays buffered over ld_A.
 fn is_delayed_issue(violation: &Violation, index: usize) -> bool {
     let event = &violation.replay.events[index];
-    index >= violation.issue
-        && event.step.copy == violation.attacker
-        && matches!(event.effect, Effect::Issue { .. })
+    index >= violation.issue && event.step.copy == violation.attacker && matches!(event.effect, Effect::Issue { .. })
 }
 
 fn describe(program: &Program, violation: &Violation, index: usize, event: &Event) -> String {

@@ -278,9 +278,7 @@ impl<'p> Builder<'p> {
             (None, Some((address, new))) => {
                 let new = self.value_place(address, new);
                 let olds = self.values_of(address);
-                olds.into_iter()
-                    .map(|old| arcs.clone().moves(self.place(Meaning::Memory(address, old)), new))
-                    .collect()
+                olds.into_iter().map(|old| arcs.clone().moves(self.place(Meaning::Memory(address, old)), new)).collect()
             }
         }
     }
@@ -550,11 +548,12 @@ impl<'p> Builder<'p> {
     /// The net with its units, and the question.
     fn finish(mut self) -> Problem {
         let mut units: Vec<(u8, Value, Vec<PlaceId>)> = Vec::new();
-        let mut member = |kind: u8, address: Value, place: PlaceId| {
-            match units.iter_mut().find(|unit| (unit.0, unit.1) == (kind, address)) {
-                Some(unit) => unit.2.push(place),
-                None => units.push((kind, address, vec![place])),
-            }
+        let mut member = |kind: u8, address: Value, place: PlaceId| match units
+            .iter_mut()
+            .find(|unit| (unit.0, unit.1) == (kind, address))
+        {
+            Some(unit) => unit.2.push(place),
+            None => units.push((kind, address, vec![place])),
         };
         for (index, meaning) in self.meanings.iter().enumerate() {
             let place = PlaceId::from_index(index);

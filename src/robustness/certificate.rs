@@ -79,10 +79,7 @@ impl Tables {
     }
 
     fn tokens(&mut self, system: &System<'_>, entries: &[Entry]) -> Vec<(u32, Tokens)> {
-        entries
-            .iter()
-            .map(|entry| (self.local(system, Place::from_number(entry.place)), tokens(entry)))
-            .collect()
+        entries.iter().map(|entry| (self.local(system, Place::from_number(entry.place)), tokens(entry))).collect()
     }
 
     fn sc(&mut self, system: &System<'_>, set: &Exploration) -> Vec<ScConfiguration> {

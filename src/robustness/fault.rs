@@ -70,7 +70,9 @@ impl Fault {
             FaultKind::Evaluation(EvaluationError::OutsideDomain { .. }) => {
                 "declare a larger domain, or let it wrap: `domain LOW..HIGH wrap`, or `--wrap` on the command line"
             }
-            FaultKind::Growth { .. } | FaultKind::HavocWithoutDomain | FaultKind::Evaluation(EvaluationError::Overflow) => {
+            FaultKind::Growth { .. }
+            | FaultKind::HavocWithoutDomain
+            | FaultKind::Evaluation(EvaluationError::Overflow) => {
                 "declare the values it may take: `domain 0..7 wrap` in the program, or `--domain 0..7 --wrap`"
             }
             FaultKind::Evaluation(_) => "guard the instruction with an `assume`",

@@ -73,12 +73,12 @@ pub fn run(shape: &Shape, runs: u64, limits: &Limits) -> Observed {
             }
             round.wait();
             for copy in 0..copies {
-                let finals = shape.finals.iter().all(|(address, value)| {
-                    cells[copy * addresses + address].0.load(Ordering::SeqCst) == *value
-                });
+                let finals = shape
+                    .finals
+                    .iter()
+                    .all(|(address, value)| cells[copy * addresses + address].0.load(Ordering::SeqCst) == *value);
                 observed.runs += 1;
-                observed.seen +=
-                    u64::from(finals && outcomes[copy].load(Ordering::SeqCst) == shape.threads.len());
+                observed.seen += u64::from(finals && outcomes[copy].load(Ordering::SeqCst) == shape.threads.len());
             }
             cells.iter().for_each(|cell| cell.0.store(0, Ordering::SeqCst));
             meetings.iter().chain(&outcomes).for_each(|counter| counter.store(0, Ordering::SeqCst));

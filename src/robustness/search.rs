@@ -240,10 +240,8 @@ impl<'p> ThreadSearch<'p> {
     ) -> Result<FxHashMap<u32, u32>, Halt<Fault>> {
         let mut origins = FxHashMap::default();
         for node in sc.maximal() {
-            let starts = self
-                .system
-                .delay_starts(sc.control(node), sc.entries(node), thread, store)
-                .map_err(Halt::Fault)?;
+            let starts =
+                self.system.delay_starts(sc.control(node), sc.entries(node), thread, store).map_err(Halt::Fault)?;
             for start in starts {
                 if let Some(root) = delayed.add_root(start.control, &start.entries, sc.depth(node) + 1) {
                     origins.insert(root, node);
@@ -279,9 +277,7 @@ impl<'p> ThreadSearch<'p> {
         budget: &Budget,
     ) -> Result<Option<Success>, Halt<Fault>> {
         let reaches = |control: u32, entries: &[Entry]| {
-            successful
-                .get(&control)
-                .is_some_and(|known| known.iter().any(|success| is_covered(success, entries)))
+            successful.get(&control).is_some_and(|known| known.iter().any(|success| is_covered(success, entries)))
         };
         let mut origins: FxHashMap<u32, u32> = FxHashMap::default();
         for LoadStart { delayed, depth, control, entries } in starts {

@@ -137,7 +137,11 @@ impl Shape {
                 let mut registers = Vec::new();
                 let mut next_register = || {
                     let id = RegisterId::from_index(registers.len());
-                    registers.push(Register { name: format!("r{}", registers.len()), initial: 0, span: Span::default() });
+                    registers.push(Register {
+                        name: format!("r{}", registers.len()),
+                        initial: 0,
+                        span: Span::default(),
+                    });
                     id
                 };
                 let mut instructions = Vec::new();
@@ -229,8 +233,8 @@ impl Shape {
         let instance = Instance::of(&program).expect("every thread is there once");
         let proposition = self.condition().proposition;
         let has_outcome = |model| -> Result<bool, ShapeError> {
-            let states = final_states(&program, &instance, model, LOOP_CAPACITY, limits)
-                .map_err(|_| ShapeError::Unconfirmed)?;
+            let states =
+                final_states(&program, &instance, model, LOOP_CAPACITY, limits).map_err(|_| ShapeError::Unconfirmed)?;
             Ok(states.completed.iter().any(|state| {
                 proposition.holds(&|observable| match observable {
                     Observable::Register { thread, register } => {
@@ -252,12 +256,8 @@ impl Shape {
 
 /// The addresses of a trace, ascending.
 fn accessed(trace: &Trace) -> Vec<Value> {
-    let mut addresses: Vec<Value> = trace
-        .threads()
-        .iter()
-        .flatten()
-        .flat_map(|node| node.accesses.iter().map(|access| access.address))
-        .collect();
+    let mut addresses: Vec<Value> =
+        trace.threads().iter().flatten().flat_map(|node| node.accesses.iter().map(|access| access.address)).collect();
     addresses.sort_unstable();
     addresses.dedup();
     addresses
@@ -321,8 +321,7 @@ fn actions(trace: &Trace, position: usize, effects: &[Effect], addresses: &[Valu
 
 /// A section as instructions that do the same at once.
 fn single(section: &[ShapeAction]) -> Option<Vec<ShapeAction>> {
-    let memory: Vec<ShapeAction> =
-        section.iter().copied().filter(|action| *action != ShapeAction::Fence).collect();
+    let memory: Vec<ShapeAction> = section.iter().copied().filter(|action| *action != ShapeAction::Fence).collect();
     match memory[..] {
         [] => Some(vec![ShapeAction::Fence]),
         [exchange @ ShapeAction::Exchange { .. }] => Some(vec![exchange]),

@@ -9,8 +9,8 @@ use super::fault::Fault;
 use super::search::{Search, ThreadSearch};
 use super::system::{Local, Phase, Place, System};
 use crate::coverability::lazy::{Entry, Exploration, Step as NetStep};
-use crate::program::{Action, Copies, InstructionId, LabelId, Program, Value};
 use crate::evidence::Witness;
+use crate::program::{Action, Copies, InstructionId, LabelId, Program, Value};
 use crate::semantics::{
     AccessKind, CopyId, Edge, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step, StepKind, Trace,
     edges, replay,
@@ -164,8 +164,11 @@ impl Naming {
 
     /// The copy on a place, which leaves it.
     fn take(&mut self, place: u32) -> CopyId {
-        let index =
-            self.tokens.iter().position(|(_, at)| *at == place).expect("a step takes a token from a place that has one");
+        let index = self
+            .tokens
+            .iter()
+            .position(|(_, at)| *at == place)
+            .expect("a step takes a token from a place that has one");
         self.tokens.swap_remove(index).0
     }
 

@@ -10,7 +10,9 @@ use std::fmt::Write;
 /// The graph.
 pub fn dot(program: &Program, violation: &Violation) -> String {
     let trace = &violation.replay.trace;
-    let mut out = String::from("digraph trace {\n  node [shape=box, fontname=\"monospace\"];\n  edge [fontname=\"monospace\"];\n");
+    let mut out = String::from(
+        "digraph trace {\n  node [shape=box, fontname=\"monospace\"];\n  edge [fontname=\"monospace\"];\n",
+    );
     let id = |node: NodeId| format!("n{}_{}", node.position, node.index);
     for (position, (copy, nodes)) in violation.instance.copies().zip(trace.threads()).enumerate() {
         if nodes.is_empty() {

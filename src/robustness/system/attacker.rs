@@ -29,7 +29,8 @@ impl System<'_> {
         let before = self.control(control);
         let mut starts = Vec::new();
         for entry in entries {
-            let candidates = if entry.place == Place::SPARE.0 { self.spare_places.clone() } else { vec![Place(entry.place)] };
+            let candidates =
+                if entry.place == Place::SPARE.0 { self.spare_places.clone() } else { vec![Place(entry.place)] };
             for place in candidates {
                 if self.local(place).thread != thread {
                     continue;
@@ -55,11 +56,7 @@ impl System<'_> {
         let mut loads = Vec::new();
         for id in self.attacker_instructions(number) {
             let Some(Load { address, buffered: None }) = self.attacker_load(number, id)? else { continue };
-            let helped = Helped {
-                store_address,
-                levels: vec![(address, Level::Load)],
-                section: Vec::new(),
-            };
+            let helped = Helped { store_address, levels: vec![(address, Level::Load)], section: Vec::new() };
             let helped = self.controls.helped.intern(helped).0;
             loads.push((id, self.intern(Control { phase: Phase::Helped(helped), ..before })));
         }
@@ -67,18 +64,16 @@ impl System<'_> {
     }
 
     /// What a delaying attacker would load by an instruction, if that is a load.
-    pub(in crate::robustness) fn attacker_load(
-        &self,
-        attacker: u32,
-        id: InstructionId,
-    ) -> Result<Option<Load>, Fault> {
+    pub(in crate::robustness) fn attacker_load(&self, attacker: u32, id: InstructionId) -> Result<Option<Load>, Fault> {
         let Attacker { thread, registers, buffer, .. } = self.controls.attackers.get(attacker);
         let Action::Load { address, .. } = &self.program().thread(*thread).instruction(id).action else {
             return Ok(None);
         };
-        let address = address
-            .evaluate_address(registers)
-            .map_err(|error| Fault { thread: *thread, instruction: id, kind: FaultKind::Evaluation(error) })?;
+        let address = address.evaluate_address(registers).map_err(|error| Fault {
+            thread: *thread,
+            instruction: id,
+            kind: FaultKind::Evaluation(error),
+        })?;
         Ok(Some(Load { address, buffered: lookup(buffer, address) }))
     }
 
@@ -170,9 +165,7 @@ impl System<'_> {
     pub(super) fn attacker_has_priority(&self, thread: ThreadId, label: LabelId) -> bool {
         let instructions = self.locals.instructions_at(thread, label);
         !instructions.is_empty()
-            && instructions
-                .iter()
-                .all(|id| self.program().thread(thread).instruction(*id).action.is_local())
+            && instructions.iter().all(|id| self.program().thread(thread).instruction(*id).action.is_local())
     }
 
     /// The attacker after an instruction, its dead registers forgotten.

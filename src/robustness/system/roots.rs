@@ -86,9 +86,7 @@ impl System<'_> {
 
     /// The initial place from which a spare copy became the attacker of a control by delaying its first store.
     pub fn spare_start(&mut self, control: u32, store: InstructionId) -> Place {
-        let Phase::Delayed(number) = self.control(control).phase else {
-            unreachable!("delaying has started")
-        };
+        let Phase::Delayed(number) = self.control(control).phase else { unreachable!("delaying has started") };
         let attacker = self.attacker(number).clone();
         self.spare_places
             .clone()

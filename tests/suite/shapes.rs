@@ -1,14 +1,12 @@
 //! The well-known litmus shapes under the operational semantics: final states, executions, robustness.
 
-mod support;
-
+use crate::support::{X, Y, Z, cas, exchange, load, program, store, straight};
 use palisade::limits::Limits;
 use palisade::program::{Action, Program, Thread};
 use palisade::semantics::oracle::{Answer, robust};
 use palisade::semantics::{
     Bounds, Instance, LOOP_CAPACITY, Model, Relation, State, executions, final_states, shortest_cycle,
 };
-use support::{X, Y, Z, cas, exchange, load, program, store, straight};
 
 fn instance(program: &Program) -> Instance {
     Instance::of(program).expect("copies are fixed")

@@ -91,8 +91,11 @@ fn random_costs(program: &Program, random: &mut Randomness) -> CostFunction {
 
 /// Compares the optima under uniform and random costs with the verdicts on all sets of labels; whether that was feasible.
 fn compare(program: &Program, random: &mut Randomness) -> bool {
-    let labels: Vec<Measure> =
-        offered(program, &uniform()).expect("uniform costs are costs").into_iter().map(|(measure, _)| measure).collect();
+    let labels: Vec<Measure> = offered(program, &uniform())
+        .expect("uniform costs are costs")
+        .into_iter()
+        .map(|(measure, _)| measure)
+        .collect();
     if labels.len() > LARGEST || labels.is_empty() {
         return false;
     }

@@ -31,7 +31,9 @@ fn sessions(readme: &str) -> Vec<Shown> {
 fn matches(shown: &[String], lines: &[&str]) -> bool {
     match shown.split_first() {
         None => lines.is_empty(),
-        Some((first, rest)) if first.trim() == "…" => (0..=lines.len()).any(|skipped| matches(rest, &lines[skipped..])),
+        Some((first, rest)) if first.trim() == "…" => {
+            (0..=lines.len()).any(|skipped| matches(rest, &lines[skipped..]))
+        }
         Some((first, rest)) => lines.first().is_some_and(|line| line.trim_end() == first) && matches(rest, &lines[1..]),
     }
 }

@@ -97,8 +97,12 @@ fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> b
     // Irreducible: the attack said to return makes the program not robust.
     assert_eq!(placement.returning.len(), placement.measures.len());
     for returning in &placement.returning {
-        let rest: Vec<Measure> =
-            placement.measures.iter().map(|(measure, _)| *measure).filter(|other| *other != returning.measure).collect();
+        let rest: Vec<Measure> = placement
+            .measures
+            .iter()
+            .map(|(measure, _)| *measure)
+            .filter(|other| *other != returning.measure)
+            .collect();
         let changed = with_measures(program, &rest);
         let all = CheckOptions { all: true, ..CheckOptions::default() };
         let checked = check(&changed, &all).expect("the changed program has a meaning");
@@ -139,7 +143,16 @@ fn random_programs_with_fixed_copies() {
 
 #[test]
 fn random_programs_with_any_number_of_copies() {
-    let shape = Shape { copies: 2, total_labels: 6, labels: 4, sections: 6, rmws: 5, fences: 3, domains: 100, ..Shape::default() };
+    let shape = Shape {
+        copies: 2,
+        total_labels: 6,
+        labels: 4,
+        sections: 6,
+        rmws: 5,
+        fences: 3,
+        domains: 100,
+        ..Shape::default()
+    };
     let compared = compare_random(10_000..12_500, &shape, |program, random| {
         for thread in &mut program.threads {
             if random.percent(60) {

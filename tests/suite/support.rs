@@ -9,54 +9,54 @@ use palisade::program::{
 use std::collections::BTreeMap;
 
 /// Addresses by name.
-pub const X: Value = 1;
-pub const Y: Value = 2;
-pub const Z: Value = 3;
+pub(crate) const X: Value = 1;
+pub(crate) const Y: Value = 2;
+pub(crate) const Z: Value = 3;
 
 /// The address `value` as an expression.
-pub fn at(value: Value) -> Expression {
+pub(crate) fn at(value: Value) -> Expression {
     Expression::Address { id: AddressId::from_index(usize::try_from(value - 1).expect("a named address")), value }
 }
 
 /// The register with so many before it.
-pub fn register(index: usize) -> RegisterId {
+pub(crate) fn register(index: usize) -> RegisterId {
     RegisterId::from_index(index)
 }
 
 /// `mem[address] <- value`.
-pub fn store(address: Value, value: Value) -> Action {
+pub(crate) fn store(address: Value, value: Value) -> Action {
     Action::Store { address: at(address), value: Expression::Constant(value) }
 }
 
 /// `r <- mem[address]`.
-pub fn load(index: usize, address: Value) -> Action {
+pub(crate) fn load(index: usize, address: Value) -> Action {
     Action::Load { register: register(index), address: at(address) }
 }
 
 /// `r <- xchg(mem[address], value)`.
-pub fn exchange(index: usize, address: Value, value: Value) -> Action {
+pub(crate) fn exchange(index: usize, address: Value, value: Value) -> Action {
     Action::Rmw { register: Some(register(index)), address: at(address), new: Expression::Constant(value) }
 }
 
 /// `r <- cas(mem[address], expected, new)`.
-pub fn cas(index: usize, address: Value, expected: Value, new: Value) -> Action {
+pub(crate) fn cas(index: usize, address: Value, expected: Value, new: Value) -> Action {
     let (expected, new) = (Expression::Constant(expected), Expression::Constant(new));
     Action::Cas { register: Some(register(index)), address: at(address), expected, new }
 }
 
 /// `source: action; goto target`.
-pub fn instruction(source: usize, action: Action, target: usize) -> Instruction {
+pub(crate) fn instruction(source: usize, action: Action, target: usize) -> Instruction {
     let (source, target) = (LabelId::from_index(source), LabelId::from_index(target));
     Instruction { source, target, action, span: Span::default() }
 }
 
 /// A thread with four registers that runs through its actions.
-pub fn straight(actions: impl IntoIterator<Item = Action>) -> Thread {
+pub(crate) fn straight(actions: impl IntoIterator<Item = Action>) -> Thread {
     thread(actions.into_iter().enumerate().map(|(label, action)| instruction(label, action, label + 1)))
 }
 
 /// A thread with four registers that starts at label 0.
-pub fn thread(instructions: impl IntoIterator<Item = Instruction>) -> Thread {
+pub(crate) fn thread(instructions: impl IntoIterator<Item = Instruction>) -> Thread {
     let instructions: Vec<Instruction> = instructions.into_iter().collect();
     let last = instructions.iter().map(|it| it.source.index().max(it.target.index())).max().unwrap_or(0);
     let name = |prefix: &str, index: usize| format!("{prefix}{index}");
@@ -74,7 +74,7 @@ pub fn thread(instructions: impl IntoIterator<Item = Instruction>) -> Thread {
 }
 
 /// A program over `x`, `y`, `z` without a domain.
-pub fn program(threads: impl IntoIterator<Item = Thread>) -> Program {
+pub(crate) fn program(threads: impl IntoIterator<Item = Thread>) -> Program {
     let address = |(index, name): (usize, &str)| AddressName {
         name: name.to_owned(),
         address: Value::try_from(index + 1).expect("few addresses"),

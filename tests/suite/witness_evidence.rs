@@ -126,7 +126,7 @@ fn store_buffering(random: &mut Randomness) -> String {
     let mut thread = |name: &str, own: &str, other: &str, copies: &str| {
         let private = format!("z{name}");
         let mut lines = Vec::new();
-        let mut pad = |lines: &mut Vec<String>, random: &mut Randomness, stores: bool| {
+        let pad = |lines: &mut Vec<String>, random: &mut Randomness, stores: bool| {
             for _ in 0..random.below(3) {
                 lines.push(match random.below(3) {
                     0 if stores => format!("mem[{private}] <- {}", random.below(9)),

@@ -1,0 +1,37 @@
+//! The integration tests, in one program: the crate is linked once.
+
+mod architecture;
+mod attack_nets;
+mod bench_command;
+mod check_many;
+mod checks_and_warnings;
+mod convert;
+mod corpus_nets;
+mod cover_command;
+mod coverability_corpus;
+mod edit;
+mod fence_corpus;
+mod fence_optima;
+mod fence_redundancy;
+mod limits;
+mod litmus_corpus;
+mod litmus_executions;
+mod litmus_locked;
+mod litmus_writer;
+mod models;
+mod native_language;
+mod net_evidence;
+mod oracle;
+mod program_evidence;
+mod readme;
+mod robustness;
+mod round_trip;
+mod shapes;
+mod simulate;
+mod smtlib;
+mod support;
+mod trencher_corpus;
+mod trencher_verdicts;
+mod verify_command;
+mod witness_evidence;
+mod witness_litmus;

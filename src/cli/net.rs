@@ -88,7 +88,10 @@ fn written(
         None if arguments.query => match &written.query {
             Some(query) => print!("{query}"),
             None => {
-                return Err(refuse(format!("a question is part of a .{} net, or has no place there", arguments.format)));
+                return Err(refuse(format!(
+                    "a question is part of a .{} net, or has no place there",
+                    arguments.format
+                )));
             }
         },
         None => print!("{}", written.net),

@@ -27,7 +27,7 @@ pub(super) struct VerifyOptions {
     /// The file with the question, for nets whose question is in a file of its own.
     #[arg(long, value_name = "FILE")]
     query: Option<PathBuf>,
-    /// Also write the proof obligations of accepted net certificates as SMT-LIB 2 scripts into this folder.
+    /// Also write the proof obligations of accepted certificates as SMT-LIB 2 scripts into this folder.
     #[arg(long, value_name = "DIR")]
     smtlib: Option<PathBuf>,
 }
@@ -162,7 +162,15 @@ fn check_file(options: &VerifyOptions, path: &str) -> Outcome {
         Evidence::Robust(subject, _) | Evidence::NotRobust(subject, _) => {
             let place = place_of(&subject.input, options.program.as_deref(), path);
             load_program(&place, subject)
-                .and_then(|program| Ok(check_program_evidence(&program, &evidence)?))
+                .and_then(|program| {
+                    check_program_evidence(&program, &evidence)?;
+                    match &evidence {
+                        Evidence::Robust(_, certificate) => {
+                            write_scripts(options, path, || smtlib::program_scripts(&program, certificate))
+                        }
+                        _ => Ok(()),
+                    }
+                })
                 .map(|()| place)
         }
         Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
@@ -171,7 +179,12 @@ fn check_file(options: &VerifyOptions, path: &str) -> Outcome {
             load_net(&place, query.as_deref(), subject)
                 .and_then(|(problem, net, query)| {
                     check_net_evidence(&problem, &net, query.as_deref(), &evidence)?;
-                    write_scripts(options, path, &problem, &evidence)
+                    match &evidence {
+                        Evidence::Uncoverable(_, certificate) => {
+                            write_scripts(options, path, || smtlib::net_scripts(&problem, certificate))
+                        }
+                        _ => Ok(()),
+                    }
                 })
                 .map(|()| place)
         }
@@ -182,15 +195,19 @@ fn check_file(options: &VerifyOptions, path: &str) -> Outcome {
     }
 }
 
-/// Writes the obligations of a checked net certificate, where that is asked for.
-fn write_scripts(options: &VerifyOptions, path: &str, problem: &Problem, evidence: &Evidence) -> Result<(), Outcome> {
-    let (Some(folder), Evidence::Uncoverable(_, certificate)) = (&options.smtlib, evidence) else { return Ok(()) };
+/// Writes the obligations of a checked certificate, where that is asked for.
+fn write_scripts(
+    options: &VerifyOptions,
+    path: &str,
+    scripts: impl FnOnce() -> Vec<smtlib::Script>,
+) -> Result<(), Outcome> {
+    let Some(folder) = &options.smtlib else { return Ok(()) };
     let stem = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
     let unwritable = |error: std::io::Error| Outcome::Unreadable {
         reason: format!("{} cannot be written to: {error}", folder.display()),
     };
     std::fs::create_dir_all(folder).map_err(unwritable)?;
-    for script in smtlib::scripts(problem, certificate) {
+    for script in scripts() {
         let file = folder.join(format!("{stem}.{}.smt2", script.obligation));
         std::fs::write(file, script.text).map_err(unwritable)?;
     }

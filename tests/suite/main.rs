@@ -29,6 +29,8 @@ mod round_trip;
 mod shapes;
 mod simulate;
 mod smtlib;
+mod smtlib_programs;
+mod solver;
 mod support;
 mod trencher_corpus;
 mod trencher_verdicts;

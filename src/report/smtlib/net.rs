@@ -1,28 +1,17 @@
-//! The proof obligations of net certificates as SMT-LIB 2 scripts, so that an outside solver can decide them.
+//! The proof obligations of net certificates, over linear integer arithmetic.
 //!
-//! Each script is one obligation over linear integer arithmetic: it holds iff the solver answers `unsat`. The certificate
-//! is turned into a predicate `inv` on markings, and the three scripts say that an initial marking violates it, that
-//! a transition leads out of it, and that a marking in it covers a target. Nothing of the checker's own reasoning (which
-//! transitions matter, which element covers which) goes in.
+//! The certificate is turned into a predicate `inv` on markings, and the three scripts say that an initial marking
+//! violates it, that a transition leads out of it, and that a marking in it covers a target.
 
+use super::Script;
+use super::terms::{comment, conjunction, disjunction, integer, line, sum};
 use crate::evidence::{Invariant, NetCertificate, OmegaMarking, Refutation, TokenMarking};
 use crate::net::{Count, OmegaCount, PlaceId, Problem};
 use num_bigint::BigInt;
-use num_traits::Signed;
 use std::collections::BTreeSet;
-use std::fmt::Write;
-
-/// One proof obligation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Script {
-    /// `initial`, `inductive` or `safe`.
-    pub obligation: &'static str,
-    /// The script; it ends in `(check-sat)`, and the obligation holds iff the answer is `unsat`.
-    pub text: String,
-}
 
 /// The three obligations of a certificate; its ids must be those of the problem.
-pub fn scripts(problem: &Problem, certificate: &NetCertificate) -> Vec<Script> {
+pub fn net_scripts(problem: &Problem, certificate: &NetCertificate) -> Vec<Script> {
     let writer = Writer { problem };
     let invariant = writer.invariant(certificate);
     let places = problem.net.places.len();
@@ -67,8 +56,7 @@ impl Writer<'_> {
         let mut text = format!("; {obligation}: unsat iff there is not {what}\n(set-logic QF_LIA)\n");
         for suffix in suffixes {
             for (place, own) in self.problem.net.places.iter().enumerate() {
-                let name: String = own.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-                line(&mut text, &format!("(declare-const m{place}{suffix} Int) ; {name}"));
+                line(&mut text, &format!("(declare-const m{place}{suffix} Int) ; {}", comment(&own.name)));
                 line(&mut text, &format!("(assert (>= m{place}{suffix} 0))"));
             }
         }
@@ -109,16 +97,16 @@ impl Writer<'_> {
             let mut initial = BigInt::default();
             let mut terms = Vec::new();
             for (place, weight) in refutation.weights.iter().filter(|(place, _)| !siphon.contains(place)) {
-                terms.push(format!("(* {} m{}{suffix})", integer(weight), place.0));
+                terms.push(format!("(* {} m{}{suffix})", integer(weight.clone()), place.0));
                 if let OmegaCount::Finite(count) = &self.problem.net.initial[place.index()] {
                     initial += weight * BigInt::from(count.to_big());
                 }
             }
             if !terms.is_empty() {
-                conditions.push(format!("(<= {} {})", sum(terms), integer(&initial)));
+                conditions.push(format!("(<= {} {})", sum(terms), integer(initial)));
             }
             for trap in &refutation.traps {
-                let terms = trap.places.iter().map(|place| format!("m{}{suffix}", place.0)).collect();
+                let terms = trap.places.iter().map(|place| format!("m{}{suffix}", place.0));
                 conditions.push(format!("(>= {} 1)", sum(terms)));
             }
         }
@@ -158,35 +146,4 @@ impl Writer<'_> {
 /// The marking has at least these tokens.
 fn at_least(suffix: &str, demands: &[(PlaceId, Count)]) -> String {
     conjunction(demands.iter().map(|(place, count)| format!("(>= m{}{suffix} {count})", place.0)))
-}
-
-fn conjunction(conditions: impl IntoIterator<Item = String>) -> String {
-    joined("and", "true", conditions)
-}
-
-fn disjunction(conditions: impl IntoIterator<Item = String>) -> String {
-    joined("or", "false", conditions)
-}
-
-fn sum(terms: Vec<String>) -> String {
-    joined("+", "0", terms)
-}
-
-/// An operator applied to any number of operands.
-fn joined(operator: &str, neutral: &str, operands: impl IntoIterator<Item = String>) -> String {
-    let operands: Vec<String> = operands.into_iter().collect();
-    match operands.as_slice() {
-        [] => neutral.to_owned(),
-        [only] => only.clone(),
-        _ => format!("({operator} {})", operands.join(" ")),
-    }
-}
-
-/// SMT-LIB has no negative numerals.
-fn integer(value: &BigInt) -> String {
-    if value.is_negative() { format!("(- {})", value.abs()) } else { value.to_string() }
-}
-
-fn line(text: &mut String, line: &str) {
-    writeln!(text, "{line}").expect("writing to a string does not fail");
 }

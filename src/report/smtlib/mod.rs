@@ -1,0 +1,27 @@
+//! The proof obligations of certificates as SMT-LIB 2 scripts, so that an outside solver can decide them.
+//!
+//! Each script is one obligation over integers: it holds iff the solver answers `unsat`. The certificate is turned into
+//! a predicate on states, and the scripts say that an initial state violates it, that a step leads out of it, and that
+//! a state in it is one that must not be reached. [`net`] does so for markings of a net; [`program`] for the
+//! instrumented program, whose rules are written out as CERTIFICATE.md has them. Nothing of the checker's own reasoning
+//! (which steps matter, which element covers which) goes in, and none of its code is used.
+
+mod expression;
+mod invariant;
+mod net;
+mod program;
+mod steps;
+mod tables;
+mod terms;
+
+pub use net::net_scripts;
+pub use program::program_scripts;
+
+/// One proof obligation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// `initial`, `inductive` or `safe`; for programs also `tables`, on which the others rely.
+    pub obligation: &'static str,
+    /// The script; it ends in `(check-sat)`, and the obligation holds iff the answer is `unsat`.
+    pub text: String,
+}

@@ -1,6 +1,7 @@
 //! `palisade check`: is the program robust?
 
 use super::batch::Inputs;
+use super::output::{print_line, print_text, remark};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
 use crate::report::check as report;
@@ -67,16 +68,16 @@ pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
         |_, answer| {
             worst = worst.worst(answer.exit);
             exits.push(answer.exit);
-            eprint!("{}", answer.remarks);
-            print!("{}", answer.report);
+            remark(answer.remarks);
+            print_text(answer.report);
             documents.extend(answer.document);
         },
     );
     if shared.json {
         let document = if inputs.several { Some(documents.into()) } else { documents.pop() };
-        println!("{}", document.unwrap_or_default());
+        print_line(document.unwrap_or_default());
     } else if inputs.several {
-        print!("{}", summary(&exits));
+        print_text(summary(&exits));
     }
     worst
 }

@@ -1,6 +1,6 @@
 //! `palisade convert`: programs from one format to another.
 
-use super::output::{print_line, print_text};
+use super::output::{print_line, print_text, remark};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::syntax::{self, Diagnostic, Format, InputError};
 use clap::Args;
@@ -57,7 +57,7 @@ fn convert(arguments: &ConvertArguments, shared: &SharedOptions) -> Result<(), I
     }
     if !shared.quiet {
         for warning in warnings {
-            eprint!("{}", warning.render(source, shared.colours_stderr()));
+            remark(warning.render(source, shared.colours_stderr()));
         }
     }
     if arguments.output.is_none() {

@@ -2,7 +2,7 @@
 
 use super::check::write_evidence;
 use super::fences_progress::Progress;
-use super::output::{print_line, print_text};
+use super::output::{print_line, print_text, remark};
 use super::repaired::{NoText, Repaired, path_in, replace};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::fences::{
@@ -94,12 +94,13 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
     let progress = Progress::new(shared);
     let refused = |error| refused(&error, loaded);
     let mut repair = place(program, &options, &progress).map_err(refused)?;
+    drop(progress);
     let measures: Vec<Measure> = match &repair {
         Repair::Valid(placement) => placement.measures.iter().map(|(measure, _)| *measure).collect(),
         _ => Vec::new(),
     };
     let changed = with_measures(program, &measures);
-    let judge = || redundant_besides(program, &measures, &options, &progress).map_err(refused);
+    let judge = || redundant_besides(program, &measures, &options, &Progress::new(shared)).map_err(refused);
     let redundancy = if arguments.redundant { Some(judge()?) } else { None };
     let mut repaired = None;
     let mut no_text = None;
@@ -122,6 +123,7 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
             None
         } else {
             let options = CheckOptions { values: options.values, limits: options.limits, ..CheckOptions::default() };
+            let _progress = Progress::checking(shared);
             Some(check(final_program, &options).map_err(|fault| fault_error(final_program, &fault))?)
         };
         if let Some(checked) = &checked {
@@ -142,7 +144,6 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
             }
         }
     }
-    drop(progress);
     let context = Context {
         file: &arguments.file,
         program,
@@ -164,7 +165,7 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
     } else if arguments.diff {
         print_text(diff);
         if !matches!(repair, Repair::Valid(_)) {
-            eprint!("{}", report::text(&result, &context, shared.verbose));
+            remark(report::text(&result, &context, shared.verbose));
         }
     } else {
         print_text(report::text(&result, &context, shared.verbose));

@@ -1,12 +1,17 @@
-//! The progress line of `palisade fences`: attacks decided, candidates tried, cost so far.
+//! The progress line of `palisade fences`: attacks decided, candidates tried, best cost so far.
 
 use super::SharedOptions;
 use crate::fences::{Cost, Observer};
+use crate::program::ThreadId;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How often the best cost is asked for while attacks are decided.
+const ASKING: Duration = Duration::from_millis(500);
 
 /// The progress line on standard error, when that is a terminal and somebody may look at it.
 pub(super) struct Progress {
@@ -14,7 +19,16 @@ pub(super) struct Progress {
     found: AtomicUsize,
     decided: AtomicUsize,
     candidates: AtomicUsize,
-    best: Mutex<Vec<Cost>>,
+    best: Mutex<Best>,
+}
+
+/// The best cost so far.
+#[derive(Default)]
+struct Best {
+    /// What is known for each thread.
+    by_thread: BTreeMap<ThreadId, Option<Cost>>,
+    /// When it was asked for last.
+    asked: Option<Instant>,
 }
 
 impl Progress {
@@ -32,17 +46,25 @@ impl Progress {
             found: AtomicUsize::new(0),
             decided: AtomicUsize::new(0),
             candidates: AtomicUsize::new(0),
-            best: Mutex::new(Vec::new()),
+            best: Mutex::default(),
         }
+    }
+
+    /// The line while the repaired program is checked.
+    pub(super) fn checking(shared: &SharedOptions) -> Self {
+        let progress = Self::new(shared);
+        progress.bar.set_message("checking the repaired program");
+        progress
     }
 
     fn show(&self) {
         if self.bar.is_hidden() {
             return;
         }
-        let best: Cost = self.best.lock().map(|costs| costs.iter().cloned().sum()).unwrap_or_else(|_| Cost::zero());
+        let best: Option<Cost> = self.best.lock().ok().and_then(|best| best.by_thread.values().cloned().sum());
+        let best = best.map_or_else(|| "none yet".to_owned(), |cost| cost.to_string());
         self.bar.set_message(format!(
-            "attacks decided: {} of {}, candidates tried: {}, cost so far: {best}",
+            "attacks decided: {} of {}, candidates tried: {}, best cost so far: {best}",
             self.decided.load(Ordering::Relaxed),
             self.found.load(Ordering::Relaxed),
             self.candidates.load(Ordering::Relaxed),
@@ -72,10 +94,23 @@ impl Observer for Progress {
         self.show();
     }
 
-    fn thread_settled(&self, cost: &Cost) {
-        if let Ok(mut costs) = self.best.lock() {
-            costs.push(cost.clone());
+    fn best_known(&self, thread: ThreadId, cost: Option<&Cost>) {
+        if let Ok(mut best) = self.best.lock() {
+            best.by_thread.insert(thread, cost.cloned());
         }
         self.show();
+    }
+
+    fn asks_for_best(&self) -> bool {
+        if self.bar.is_hidden() {
+            return false;
+        }
+        let Ok(mut best) = self.best.lock() else { return false };
+        // At first, and then for every thread now and then.
+        let is_due = best.asked.is_none_or(|asked| asked.elapsed() >= ASKING);
+        if is_due && self.decided.load(Ordering::Relaxed) > 0 {
+            best.asked = Some(Instant::now());
+        }
+        is_due
     }
 }

@@ -1,6 +1,6 @@
 //! Loading a program for a subcommand: the file, its format, and the options that change its meaning.
 
-use super::output::print_line;
+use super::output::{print_line, remark};
 use super::{Exit, SharedOptions};
 use crate::evidence::ProgramSubject;
 use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program, SourceText, ThreadId};
@@ -114,7 +114,7 @@ impl Loaded {
 
     /// Prints the warnings to standard error, unless the user wants JSON or quiet.
     pub fn print_warnings(&self, shared: &SharedOptions) {
-        eprint!("{}", self.warnings_text(shared));
+        remark(self.warnings_text(shared));
     }
 
     /// The warnings for a JSON document.
@@ -128,7 +128,7 @@ pub fn print_input_error(error: &InputError, shared: &SharedOptions) -> Exit {
     if shared.json {
         print_line(error.to_json());
     } else {
-        eprint!("{}", error.render(shared.colours_stderr()));
+        remark(error.render(shared.colours_stderr()));
     }
     Exit::BadInput
 }

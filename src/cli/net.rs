@@ -1,5 +1,6 @@
 //! `palisade net`: the net of one attack, for other tools.
 
+use super::output::{print_text, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::net::{Format, write};
 use crate::report::check::fault_error;
@@ -70,8 +71,8 @@ fn written(
     let written = write(&problem, format).map_err(|error| refuse(error.to_string()))?;
     if !shared.quiet {
         let (places, transitions) = (problem.net.places.len(), problem.net.transitions.len());
-        eprintln!("{places} places, {transitions} transitions, {} units", problem.net.units.len());
-        written.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        remark_line(format_args!("{places} places, {transitions} transitions, {} units", problem.net.units.len()));
+        written.notes.iter().for_each(|note| remark_line(format_args!("note: {note}")));
     }
     match &arguments.output {
         Some(path) => {
@@ -86,7 +87,7 @@ fn written(
             }
         }
         None if arguments.query => match &written.query {
-            Some(query) => print!("{query}"),
+            Some(query) => print_text(query),
             None => {
                 return Err(refuse(format!(
                     "a question is part of a .{} net, or has no place there",
@@ -94,7 +95,7 @@ fn written(
                 )));
             }
         },
-        None => print!("{}", written.net),
+        None => print_text(written.net),
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `palisade simulate`: the final states of a program.
 
+use super::output::{print_line, print_text, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::limits::StopReason;
 use crate::program::{InstructionId, Program};
@@ -74,7 +75,7 @@ pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit
                     if shared.json {
                         documents.push(document);
                     } else {
-                        print!("{log}");
+                        print_text(log);
                     }
                     exit
                 }
@@ -88,7 +89,7 @@ pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit
                         let reason = reason.to_string();
                         documents.push(serde_json::json!({ "file": file, "verdict": "unknown", "reason": reason }));
                     } else {
-                        eprintln!("{file}: unknown: {reason}");
+                        remark_line(format_args!("{file}: unknown: {reason}"));
                     }
                     Exit::Unknown
                 }
@@ -98,7 +99,7 @@ pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit
     }
     if shared.json {
         let document = if arguments.files.len() == 1 { documents.pop() } else { Some(documents.into()) };
-        println!("{}", document.unwrap_or_default());
+        print_line(document.unwrap_or_default());
     }
     worst
 }

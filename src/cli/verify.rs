@@ -1,5 +1,6 @@
 //! `palisade verify`: checks evidence against the inputs it is about.
 
+use super::output::{print_line, remark_line};
 use super::{Exit, SharedOptions};
 use crate::evidence::{Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject};
 use crate::limits::StopReason;
@@ -62,8 +63,8 @@ pub(super) fn run(options: &VerifyOptions, shared: &SharedOptions) -> Exit {
     }
     if shared.json {
         match documents.as_slice() {
-            [document] => println!("{document}"),
-            _ => println!("{}", serde_json::Value::Array(documents)),
+            [document] => print_line(document),
+            _ => print_line(serde_json::Value::Array(documents)),
         }
     }
     exit
@@ -111,10 +112,10 @@ impl Outcome {
     fn print(&self, path: &str, shared: &SharedOptions) {
         match self {
             Self::Accepted { .. } if shared.quiet => {}
-            Self::Accepted { kind, input } => println!("{path}: accepted: {input} is {kind}"),
-            Self::Rejected { reason } => println!("{path}: rejected: {reason}"),
-            Self::Unreadable { reason } => eprintln!("Error: {path}: {reason}"),
-            Self::Stopped { reason } => println!("{path}: unknown: {reason}"),
+            Self::Accepted { kind, input } => print_line(format_args!("{path}: accepted: {input} is {kind}")),
+            Self::Rejected { reason } => print_line(format_args!("{path}: rejected: {reason}")),
+            Self::Unreadable { reason } => remark_line(format_args!("Error: {path}: {reason}")),
+            Self::Stopped { reason } => print_line(format_args!("{path}: unknown: {reason}")),
         }
     }
 }

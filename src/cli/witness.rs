@@ -1,5 +1,6 @@
 //! `palisade witness`: the violation of a program that is not robust, in the form one needs.
 
+use super::output::{print_line, print_text, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
 use crate::report::check::{fault_error, verdict_word};
@@ -64,9 +65,13 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
     let Some(found) = &checked.violation else {
         let exit = if checked.verdict == Verdict::Robust { Exit::Holds } else { Exit::Unknown };
         if shared.json {
-            println!("{}", serde_json::json!({ "verdict": verdict_word(&checked.verdict) }));
+            print_line(serde_json::json!({ "verdict": verdict_word(&checked.verdict) }));
         } else {
-            eprintln!("{}: {}: there is no violation to show", arguments.file, verdict_word(&checked.verdict));
+            remark_line(format_args!(
+                "{}: {}: there is no violation to show",
+                arguments.file,
+                verdict_word(&checked.verdict)
+            ));
         }
         return exit;
     };
@@ -109,11 +114,14 @@ fn show(
     match &arguments.output {
         Some(path) => std::fs::write(path, text)
             .map_err(|error| InputError::file(path.display().to_string(), format!("cannot be written: {error}")))?,
-        None => print!("{text}"),
+        None => print_text(text),
     }
     if let Some(runs) = arguments.run.filter(|_| !shared.json) {
         let observed = observe(program, found, runs, shared).map_err(refuse)?;
-        println!("on this processor: the outcome was seen {} times in {} runs", observed.seen, observed.runs);
+        print_line(format_args!(
+            "on this processor: the outcome was seen {} times in {} runs",
+            observed.seen, observed.runs
+        ));
     }
     Ok(())
 }

@@ -238,6 +238,10 @@ pub(super) fn plan(
         return Ok(Vec::new());
     }
     let thread_of = |group: &[Attack]| group[0].thread;
+    for group in &groups {
+        let id = thread_of(group);
+        ThreadPlan::announce(group, program.thread(id), &catalogues[id.index()], observer);
+    }
     let mut system = System::new(program, Growth::Fault(options.values));
     let budget = Budget { limits: options.limits.clone(), nodes: None };
     let sc = match explore_sc(&mut system, &budget) {

@@ -1,6 +1,7 @@
 //! Events of a long computation, seen by an observer.
 
 use super::cost::Cost;
+use crate::program::ThreadId;
 
 /// Sees a computation advance, from several worker threads.
 pub trait Observer: Sync {
@@ -10,8 +11,12 @@ pub trait Observer: Sync {
     fn attack_decided(&self) {}
     /// A candidate set has been tried.
     fn candidate_tried(&self) {}
-    /// A valid choice for one more thread has been found, at this cost.
-    fn thread_settled(&self, _cost: &Cost) {}
+    /// The cheapest valid choice known for a thread costs so much now; none is known as long as there is no cost.
+    fn best_known(&self, _thread: ThreadId, _cost: Option<&Cost>) {}
+    /// Whether to say what is best known again now, which takes some work.
+    fn asks_for_best(&self) -> bool {
+        false
+    }
 }
 
 /// Sees nothing.

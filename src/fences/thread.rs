@@ -88,7 +88,7 @@ impl ThreadPlan {
     ) -> Result<Self, Fault> {
         let mut plan = Self::new(attacks);
         let finished = plan
-            .decide(analysis, catalogue, wish, observer)
+            .decide(analysis, thread, catalogue, wish, observer)
             .and_then(|()| plan.optimize(analysis, catalogue, wish, limits));
         (plan.candidates, plan.searches, plan.markings) = (analysis.candidates, analysis.searches, analysis.markings);
         match finished {
@@ -103,16 +103,27 @@ impl ThreadPlan {
                 plan.chosen = plan.set_without_search(thread, catalogue, best);
             }
         }
-        if let Some(chosen) = &plan.chosen {
-            observer.thread_settled(&catalogue.cost(chosen));
-        }
+        plan.tell_best(plan.chosen.as_ref(), catalogue, observer);
         Ok(plan)
+    }
+
+    /// Tells what is known to be valid before any search.
+    pub(super) fn announce(attacks: &[Attack], thread: &Thread, catalogue: &Catalogue, observer: &dyn Observer) {
+        if observer.asks_for_best() {
+            let plan = Self::new(attacks);
+            plan.tell_best(plan.set_without_search(thread, catalogue, None).as_ref(), catalogue, observer);
+        }
+    }
+
+    fn tell_best(&self, set: Option<&MeasureSet>, catalogue: &Catalogue, observer: &dyn Observer) {
+        observer.best_known(self.outcomes[0].0.thread, set.map(|set| catalogue.cost(set)).as_ref());
     }
 
     /// Decides each attack, and finds what eliminates the feasible ones.
     fn decide(
         &mut self,
         analysis: &mut Analysis<'_, '_>,
+        thread: &Thread,
         catalogue: &Catalogue,
         wish: Wish,
         observer: &dyn Observer,
@@ -135,6 +146,10 @@ impl ThreadPlan {
                 }
             }
             observer.attack_decided();
+            if observer.asks_for_best() {
+                let best = self.set_without_search(thread, catalogue, None);
+                self.tell_best(best.as_ref(), catalogue, observer);
+            }
         }
         Ok(())
     }

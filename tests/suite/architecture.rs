@@ -174,3 +174,14 @@ fn every_paper_cited_is_declared() {
         }
     }
 }
+
+#[test]
+fn only_one_file_prints() {
+    let sources = sources(&root().join("src")).into_iter().filter(|file| !file.ends_with("cli/output.rs"));
+    for file in sources {
+        let text = std::fs::read_to_string(&file).expect("a source file");
+        // The macros panic when nobody reads the output any more.
+        let found = ["print!(", "println!("].iter().any(|name| text.contains(name));
+        assert!(!found, "{} prints by itself; use cli::output", file.display());
+    }
+}

@@ -8,6 +8,7 @@ mod plan;
 mod process;
 mod tool;
 
+use super::output::remark_line;
 use super::{Exit, SharedOptions, print_input_error, print_line, print_text};
 use crate::report::bench::{self as report, Record, Setting, Summary, Verdict};
 use crate::syntax::InputError;
@@ -134,7 +135,7 @@ fn work(
         };
         if shared.verbose > 0 && !shared.quiet {
             let line = format!("{} {} {} {:.3} s", record.file, record.tool, record.verdict.word(), record.seconds);
-            bar.suspend(|| eprintln!("{line}"));
+            bar.suspend(|| remark_line(line));
         }
         if let Some(log) = &mut log {
             log.append(&record)?;

@@ -1,6 +1,7 @@
 //! Verdicts on the shipped models, and on the public corpus where `PALISADE_CORPUS` says where it is.
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use palisade::cli::confirm_check;
 use palisade::program::{Copies, Program};
 use palisade::robustness::{CheckOptions, check};
 use palisade::syntax::{self, Format};
@@ -37,6 +38,11 @@ fn bench_files(criterion: &mut Criterion, group: &str, files: &[PathBuf], any: b
         }
         let options = CheckOptions { all: !any, ..CheckOptions::default() };
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if let Ok(checked) = check(&program, &options)
+            && let Some(Err(failure)) = confirm_check(&program, &checked)
+        {
+            panic!("{name}: {failure}");
+        }
         group.bench_function(name, |bencher| {
             bencher.iter(|| black_box(check(black_box(&program), &options).map(|checked| checked.verdict)));
         });

@@ -1,6 +1,7 @@
 //! `palisade check`: is the program robust?
 
 use super::batch::Inputs;
+use super::confirm::{Confirmation, confirm_check};
 use super::output::{print_line, print_text, remark};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
@@ -30,6 +31,9 @@ pub(super) struct CheckArguments {
     /// Write the evidence of every verdict into this folder, one file per program, for `palisade verify`.
     #[arg(long, value_name = "DIR")]
     certificate: Option<PathBuf>,
+    /// Check the evidence of every verdict before reporting it, as `palisade verify` does.
+    #[arg(long)]
+    verify: bool,
     /// The same evidence for any number of jobs. This is always so; scripts may insist.
     #[arg(long)]
     deterministic: bool,
@@ -122,7 +126,7 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
     if pruned && !fenced && loaded.format != Format::Litmus {
         loaded.warnings.push(no_attack_can_start(&loaded.program));
     }
-    let exit = match checked.verdict {
+    let mut exit = match checked.verdict {
         Verdict::Robust => Exit::Holds,
         Verdict::NotRobust => Exit::Fails,
         Verdict::Unknown(_) => Exit::Unknown,
@@ -144,9 +148,20 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
         seconds: begin.elapsed().as_secs_f64(),
         certificates: &certificates,
     };
-    let remarks = loaded.warnings_text(shared);
+    let mut remarks = loaded.warnings_text(shared);
+    let mut document = shared.json.then(|| report::json(&checked, &context));
+    let confirmation = Confirmation::of(arguments.verify, || confirm_check(&loaded.program, &checked));
+    if let Some(confirmation) = &confirmation {
+        if let Some(alarm) = confirmation.alarm(file) {
+            remarks.push_str(&alarm);
+            exit = Exit::Rejected;
+        }
+        if let Some(document) = &mut document {
+            document["evidence"] = confirmation.json();
+        }
+    }
     if shared.json {
-        return Answer { exit, report: String::new(), remarks, document: Some(report::json(&checked, &context)) };
+        return Answer { exit, report: String::new(), remarks, document };
     }
     let report =
         if brief { report::line(&checked, &context) } else { report::text(&checked, &context, shared.verbose) };

@@ -1,6 +1,8 @@
 //! `palisade cover`: can a target of a net be covered?
 
+use super::confirm::{Confirmation, confirm_answer};
 use super::net_input::NetOptions;
+use super::output::remark;
 use super::{Exit, SharedOptions, print_input_error, print_line, print_text};
 use crate::coverability::{self, Answer, Options, Outcome};
 use crate::evidence::{Evidence, NetSubject};
@@ -29,6 +31,9 @@ pub(super) struct CoverArguments {
     /// Write the evidence for the answer to this file, for `palisade verify`.
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
+    /// Check the evidence of the answer before reporting it, as `palisade verify` does.
+    #[arg(long)]
+    verify: bool,
     /// The same evidence every time and for any number of jobs.
     #[arg(long)]
     deterministic: bool,
@@ -80,10 +85,19 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         read_seconds: read.as_secs_f64(),
         seconds: begin.elapsed().as_secs_f64(),
     };
-    if shared.json {
-        print_line(report::json(&answer, &context));
-    } else {
-        print_text(report::text(&answer, &context, shared.verbose, shared.quiet));
+    let mut document = shared.json.then(|| report::json(&answer, &context));
+    let confirmation = Confirmation::of(arguments.verify, || confirm_answer(&loaded.problem, &answer.outcome));
+    let alarm = confirmation.as_ref().and_then(|confirmation| confirmation.alarm(&arguments.net));
+    if let (Some(document), Some(confirmation)) = (&mut document, &confirmation) {
+        document["evidence"] = confirmation.json();
+    }
+    match document {
+        Some(document) => print_line(document),
+        None => print_text(report::text(&answer, &context, shared.verbose, shared.quiet)),
+    }
+    if let Some(alarm) = alarm {
+        remark(alarm);
+        return Exit::Rejected;
     }
     match answer.outcome {
         Outcome::Uncoverable(_) => Exit::Holds,

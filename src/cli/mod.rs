@@ -3,6 +3,7 @@
 mod batch;
 mod bench;
 mod check;
+mod confirm;
 mod convert;
 mod cover;
 mod exit;
@@ -20,6 +21,7 @@ mod witness;
 
 use clap::{Parser, Subcommand};
 
+pub use confirm::{confirm_answer, confirm_check};
 pub use exit::Exit;
 pub use load::{Loaded, ProgramOptions, print_input_error};
 pub use options::SharedOptions;

@@ -156,6 +156,28 @@ fn every_file_opens_with_a_sentence() {
     }
 }
 
+/// Tests ask the engine through `checked`, which has every verdict's evidence verified.
+#[test]
+fn no_test_takes_a_verdict_unverified() {
+    const HELPER: &str = "checked.rs";
+    let words = |text: &str| -> BTreeSet<String> {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        text.split(|c| !is_word(c)).map(str::to_owned).collect()
+    };
+    for file in sources(&root().join("tests")).into_iter().filter(|file| !file.ends_with(HELPER)) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for (room, name) in [("robustness", "check"), ("coverability", "solve")] {
+            for part in text.split(&format!("{room}::")).skip(1) {
+                let named = match part.strip_prefix('{') {
+                    Some(group) => words(&group[..group.find('}').unwrap_or(group.len())]),
+                    None => words(&part[..part.find([';', '(', ',', ' ']).unwrap_or(part.len())]),
+                };
+                assert!(!named.contains(name), "{} uses {room}::{name}, not the one of {HELPER}", file.display());
+            }
+        }
+    }
+}
+
 #[test]
 fn every_paper_cited_is_declared() {
     let is_tag = |tag: &&str| {

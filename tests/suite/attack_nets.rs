@@ -1,11 +1,11 @@
 //! The eager net of an attack answers as the search does.
 
-use palisade::coverability::{Options, Outcome, solve};
+use crate::checked::{check, solve};
+use palisade::coverability::{Options, Outcome};
 use palisade::limits::Limits;
 use palisade::program::Copies;
-use palisade::robustness::{self, CheckOptions, attack_net, check};
+use palisade::robustness::{self, CheckOptions, attack_net};
 use palisade::semantics::random::{self, Shape};
-use palisade::verify::{check_net_certificate, check_net_run};
 use rayon::prelude::*;
 use std::time::Duration;
 
@@ -25,13 +25,11 @@ fn ask(seed: u64, shape: &Shape, any: bool) -> usize {
         let answer = solve(&problem, &Options { limits, jobs: 1, ..Options::default() });
         let expected = report.outcome;
         match answer.outcome {
-            Outcome::Coverable(run) => {
+            Outcome::Coverable(_) => {
                 assert_eq!(expected, robustness::Outcome::Feasible, "seed {seed}, {:?}", report.attack);
-                check_net_run(&problem, &run).expect("the run covers");
             }
-            Outcome::Uncoverable(certificate) => {
+            Outcome::Uncoverable(_) => {
                 assert_eq!(expected, robustness::Outcome::Infeasible, "seed {seed}, {:?}", report.attack);
-                check_net_certificate(&problem, &certificate).expect("the certificate holds");
             }
             Outcome::Unknown(_) => continue,
         }

@@ -53,6 +53,7 @@ fn tables_files_and_resuming() {
     let document = json(&output);
     assert_eq!(document["runs"].as_array().map(Vec::len), Some(8));
     assert_eq!(document["disagreements"].as_array().map(Vec::len), Some(0));
+    assert_eq!((document["accepted"].as_u64(), document["rejections"].as_array().map(Vec::len)), (Some(8), Some(0)));
     let row = &document["summary"][0];
     assert_eq!((row["uncoverable"].as_u64(), row["coverable"].as_u64()), (Some(1), Some(1)));
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect(name);

@@ -1,8 +1,9 @@
 //! Fences for the public corpus: as few as the published tool needs, irreducible.
 
+use crate::checked::check;
 use palisade::fences::{CostFunction, FenceOptions, Measure, Placement, Repair, Silent, place, with_measures};
 use palisade::program::{Program, SourceText};
-use palisade::robustness::{CheckOptions, Outcome, Verdict, check};
+use palisade::robustness::{CheckOptions, Outcome, Verdict};
 use palisade::syntax::{Format, read};
 use std::path::{Path, PathBuf};
 

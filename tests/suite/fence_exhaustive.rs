@@ -10,12 +10,13 @@
 //! invalid set stays invalid with fences at all other labels besides, so the verdicts are those of all sets of labels.
 
 use super::fence_corpus::{is_irreducible, read_program};
+use crate::checked::check;
 use palisade::fences::{
     Cost, CostFunction, FenceOptions, Measure, Profile, Repair, Silent, offered, place, with_measures,
 };
 use palisade::limits::Limits;
 use palisade::program::{Copies, LabelId, Program};
-use palisade::robustness::{CheckOptions, Verdict, check};
+use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::random::Randomness;
 use palisade::syntax::Format;
 use rayon::prelude::*;

@@ -1,8 +1,9 @@
 //! Fence placement agrees with exhaustive search: every subset of labels, each tried by a check of the changed program.
 
+use crate::checked::check;
 use palisade::fences::{Cost, CostFunction, FenceOptions, Measure, Profile, Repair, Silent, place, with_measures};
 use palisade::program::{Action, Copies, LabelId, Program};
-use palisade::robustness::{CheckOptions, Verdict, check};
+use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::random::{Randomness, Shape, program};
 
 /// Measures tried exhaustively at most.

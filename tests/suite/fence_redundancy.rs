@@ -1,8 +1,9 @@
 //! Redundant fences agree with exhaustive search over the sets of fences that may go.
 
+use crate::checked::check;
 use palisade::fences::{FenceOptions, Measure, Silent, fences_removed, redundant};
 use palisade::program::{InstructionId, Program, ThreadId};
-use palisade::robustness::{Attack, CheckOptions, Outcome, check};
+use palisade::robustness::{Attack, CheckOptions, Outcome};
 use palisade::semantics::random::{Shape, program};
 
 /// The attacks feasible in a program.

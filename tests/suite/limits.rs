@@ -1,8 +1,9 @@
 //! Limits end in `unknown`, faults of programs in an error that says what grows.
 
+use crate::checked::check;
 use palisade::limits::{Limits, StopReason};
 use palisade::program::SourceText;
-use palisade::robustness::{CheckOptions, Fault, Verdict, check};
+use palisade::robustness::{CheckOptions, Fault, Verdict};
 use palisade::syntax::{self, Format};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

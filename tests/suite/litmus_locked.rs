@@ -1,12 +1,12 @@
 //! Locked instructions in litmus tests, which no public test of other tools has: cmpxchg, xadd and their kin, in tests
 //! with known outcomes and in random ones, against the brute-force enumeration.
 
+use crate::checked::check;
 use palisade::limits::Limits;
 use palisade::program::SourceText;
-use palisade::robustness::{CheckOptions, Verdict, check, witness_evidence};
+use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::{Bounds, Counting, Instance, LOOP_CAPACITY, Model, final_states, oracle};
 use palisade::syntax::litmus::{self, LitmusTest};
-use palisade::verify::check_witness;
 use rayon::prelude::*;
 
 fn test(text: &str) -> LitmusTest {
@@ -34,9 +34,6 @@ fn table_text(architecture: &str, columns: &[&[&str]], condition: &str) -> Strin
 
 fn is_robust(test: &LitmusTest) -> bool {
     let checked = check(&test.program, &CheckOptions::default()).expect("values are few");
-    if let Some(violation) = &checked.violation {
-        check_witness(&test.program, &witness_evidence(violation)).expect("the witness is one");
-    }
     match checked.verdict {
         Verdict::Robust => true,
         Verdict::NotRobust => false,

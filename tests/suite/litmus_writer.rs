@@ -1,8 +1,9 @@
 //! Programs written as litmus tests and read back are the same programs: same verdicts, same final states.
 
+use crate::checked::check;
 use palisade::limits::Limits;
 use palisade::program::{Program, SourceText, ThreadId};
-use palisade::robustness::{CheckOptions, Verdict, check};
+use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::random::{self, Shape};
 use palisade::semantics::{CopyId, Instance, LOOP_CAPACITY, Model, final_states};
 use palisade::syntax::litmus::{self, Asked, FinalValue};

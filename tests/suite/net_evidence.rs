@@ -11,7 +11,8 @@
 //! - a coverable target has no certificate of any kind, whatever another net's certificate says;
 //! - a run is followed here with plain numbers.
 
-use palisade::coverability::{Options, Outcome, solve};
+use crate::checked::solve;
+use palisade::coverability::{Options, Outcome};
 use palisade::evidence::{Evidence, InputFile, NetCertificate, NetRun, NetSubject, OmegaMarking, TokenMarking, sha256};
 use palisade::net::{Count, Net, OmegaCount, PlaceId, Problem, Query, Target, TransitionId};
 use palisade::semantics::random::Randomness;

@@ -17,12 +17,13 @@
 //! - *live register removed*: the live registers are the least solution;
 //! - *truncated*: a JSON document without its end is none.
 
+use crate::checked::check;
 use palisade::evidence::{
     AttackReason, DelayedConfiguration, Evidence, HelpedConfiguration, ProgramSubject, RobustCertificate,
     ScConfiguration, Tokens,
 };
 use palisade::program::{Action, Copies, Expression, LabelId, Program, ThreadId};
-use palisade::robustness::{CheckOptions, Verdict, certificate, check, witness_evidence};
+use palisade::robustness::{CheckOptions, Verdict, certificate, witness_evidence};
 use palisade::semantics::random::{self, Randomness, Shape};
 use palisade::verify::{check_program_evidence, check_robust_certificate, check_witness};
 

@@ -1,7 +1,8 @@
 //! The SMT-LIB 2 scripts of net certificates, decided by an outside solver where one is installed.
 
+use crate::checked::solve;
 use crate::solver::Solver;
-use palisade::coverability::{Options, Outcome, solve};
+use palisade::coverability::{Options, Outcome};
 use palisade::evidence::{Invariant, NetCertificate, Refutation, WeightedTrap};
 use palisade::net::{Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
 use palisade::report::smtlib::net_scripts;

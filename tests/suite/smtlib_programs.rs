@@ -1,10 +1,11 @@
 //! The SMT-LIB 2 scripts of program certificates, decided by an outside solver where one is installed.
 
+use crate::checked::check;
 use crate::solver::Solver;
 use palisade::evidence::{AttackReason, RobustCertificate, Tokens};
 use palisade::program::{Action, Copies, Expression, Program, SourceText};
 use palisade::report::smtlib::program_scripts;
-use palisade::robustness::{CheckOptions, Verdict, certificate, check};
+use palisade::robustness::{CheckOptions, Verdict, certificate};
 use palisade::semantics::random::{self, Randomness, Shape};
 use palisade::syntax::{Format, read};
 use palisade::verify::check_robust_certificate;

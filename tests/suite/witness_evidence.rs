@@ -12,9 +12,10 @@
 //!   the nodes of its neighbours;
 //! - *truncated*: a JSON document without its end is none.
 
+use crate::checked::check;
 use palisade::evidence::{Evidence, ProgramSubject, Witness};
 use palisade::program::{Copies, InstructionId, Program, SourceText};
-use palisade::robustness::{CheckOptions, Verdict, check, witness_evidence};
+use palisade::robustness::{CheckOptions, Verdict, witness_evidence};
 use palisade::semantics::random::{self, Randomness, Shape};
 use palisade::semantics::{Effect, Machine, Model, StepKind};
 use palisade::syntax::{Format, read};

@@ -105,6 +105,9 @@ fn benchmark(arguments: &BenchArguments, shared: &SharedOptions) -> Result<Exit,
     } else {
         print_text(report::text(&summary));
     }
+    if !summary.rejections.is_empty() {
+        return Ok(Exit::Rejected);
+    }
     Ok(match (summary.disagreements.is_empty(), complete) {
         (false, _) => Exit::Fails,
         (true, true) => Exit::Holds,

@@ -83,7 +83,7 @@ impl Tool {
     /// What tells this tool from others, for ids of runs.
     pub(super) fn identity(&self) -> String {
         match &self.kind {
-            Kind::Own { strategy, .. } => format!("palisade {} {strategy}", env!("CARGO_PKG_VERSION")),
+            Kind::Own { strategy, .. } => format!("palisade {} {strategy}, verified", env!("CARGO_PKG_VERSION")),
             Kind::Other { command, .. } => command.clone(),
         }
     }
@@ -106,6 +106,7 @@ impl Tool {
             seconds: 0.0,
             peak_bytes: None,
             message: None,
+            evidence_seconds: None,
         };
         let command = match &self.kind {
             Kind::Own { program, strategy } => own_command(program, strategy, &run.net, shared),
@@ -122,9 +123,10 @@ impl Tool {
                 }
             },
         };
-        // Own runs watch the limit themselves and are stopped only when they overstep it.
+        // Own runs watch the limit themselves, and check their evidence after that; they are stopped only when they go
+        // on for much longer.
         let patience = match &self.kind {
-            Kind::Own { .. } => shared.timeout.map(|timeout| timeout + timeout / 10 + Duration::from_millis(500)),
+            Kind::Own { .. } => shared.timeout.map(|timeout| timeout * 2 + Duration::from_millis(500)),
             Kind::Other { .. } => shared.timeout,
         };
         let watched = match watch(command, patience, shared.memory, interruption) {
@@ -176,7 +178,7 @@ impl Tool {
 
 fn own_command(program: &Path, strategy: &str, net: &Path, shared: &SharedOptions) -> Command {
     let mut command = Command::new(program);
-    command.arg("cover").arg(net).args(["--json", "--quiet", "--strategy", strategy]);
+    command.arg("cover").arg(net).args(["--json", "--quiet", "--verify", "--strategy", strategy]);
     if let Some(timeout) = shared.timeout {
         command.args(["--timeout", &format!("{}s", timeout.as_secs_f64())]);
     }
@@ -195,7 +197,10 @@ fn judge_own(watched: &Watched, record: &mut Record) {
         return;
     };
     record.answered_by = document["strategy"].as_str().map(str::to_owned);
-    record.peak_bytes = record.peak_bytes.max(document["statistics"]["peak_memory_bytes"].as_u64());
+    // Time and memory are those of the answer, without the check of its evidence.
+    record.peak_bytes = document["statistics"]["peak_memory_bytes"].as_u64().or(record.peak_bytes);
+    record.evidence_seconds = document["evidence"]["seconds"].as_f64();
+    record.seconds = (record.seconds - record.evidence_seconds.unwrap_or(0.0)).max(0.0);
     let message = document["reason"].as_str().or(document["error"]["message"].as_str());
     record.message = message.map(str::to_owned);
     record.verdict = match document["verdict"].as_str() {
@@ -206,6 +211,10 @@ fn judge_own(watched: &Watched, record: &mut Record) {
         Some("unknown") => Verdict::Unknown,
         _ => Verdict::Error,
     };
+    if let Some(reason) = document["evidence"]["reason"].as_str() {
+        record.message = Some(format!("{}, but its evidence is rejected: {reason}", record.verdict.word()));
+        record.verdict = Verdict::Rejected;
+    }
 }
 
 fn last_line(text: &str) -> Option<String> {

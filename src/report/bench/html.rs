@@ -58,6 +58,8 @@ pub fn html(setting: &Setting, records: &[Record], summary: &Summary) -> Result<
         "rows": rows,
         "nets": nets,
         "comparisons": summary.comparisons,
+        "accepted": summary.accepted,
+        "rejections": summary.rejections,
         "disagreements": summary.disagreements,
         "cactus": cactus(setting, summary),
         "scatters": scatters,

@@ -56,6 +56,13 @@ pub fn text(summary: &Summary) -> String {
         )
         .expect("a string takes all that is written");
     }
+    if summary.accepted > 0 {
+        writeln!(out, "evidence: {} answers checked and accepted", summary.accepted)
+            .expect("a string takes all that is written");
+    }
+    for rejection in &summary.rejections {
+        writeln!(out, "REJECTED EVIDENCE: {rejection}").expect("a string takes all that is written");
+    }
     for disagreement in &summary.disagreements {
         writeln!(out, "disagreement: {disagreement}").expect("a string takes all that is written");
     }
@@ -64,7 +71,8 @@ pub fn text(summary: &Summary) -> String {
 
 /// One line per run.
 pub fn csv(records: &[Record]) -> String {
-    let mut out = String::from("file,tool,repetition,verdict,answered_by,seconds,peak_bytes,message\n");
+    let mut out =
+        String::from("file,tool,repetition,verdict,answered_by,seconds,peak_bytes,evidence_seconds,message\n");
     let quoted = |text: &str| {
         if text.contains([',', '"', '\n', '\r']) {
             format!("\"{}\"", text.replace('"', "\"\""))
@@ -75,7 +83,7 @@ pub fn csv(records: &[Record]) -> String {
     for record in records {
         writeln!(
             out,
-            "{},{},{},{},{},{:.6},{},{}",
+            "{},{},{},{},{},{:.6},{},{},{}",
             quoted(&record.file),
             quoted(&record.tool),
             record.repetition,
@@ -83,6 +91,7 @@ pub fn csv(records: &[Record]) -> String {
             quoted(record.answered_by.as_deref().unwrap_or("")),
             record.seconds,
             record.peak_bytes.map_or(String::new(), |bytes| bytes.to_string()),
+            record.evidence_seconds.map_or(String::new(), |seconds| format!("{seconds:.6}")),
             quoted(record.message.as_deref().unwrap_or("")),
         )
         .expect("a string takes all that is written");
@@ -100,6 +109,8 @@ pub fn json(setting: &Setting, records: &[Record], summary: &Summary) -> Value {
         "runs": records,
         "summary": summary.rows,
         "comparisons": summary.comparisons,
+        "accepted": summary.accepted,
+        "rejections": summary.rejections,
         "disagreements": summary.disagreements,
     })
 }

@@ -18,6 +18,8 @@ pub enum Verdict {
     Memory,
     /// The tool failed, or its answer was not understood.
     Error,
+    /// The answer's evidence was rejected.
+    Rejected,
     /// The net cannot be given to the tool in its format.
     Unsupported,
 }
@@ -32,6 +34,7 @@ impl Verdict {
             Self::Timeout => "timeout",
             Self::Memory => "memory",
             Self::Error => "error",
+            Self::Rejected => "rejected",
             Self::Unsupported => "unsupported",
         }
     }
@@ -63,6 +66,8 @@ pub struct Record {
     pub peak_bytes: Option<u64>,
     /// What the tool said, where it had no answer.
     pub message: Option<String>,
+    /// The time to check the answer's evidence, which does not count; none for other tools, whose answers have none.
+    pub evidence_seconds: Option<f64>,
 }
 
 /// What the runs have in common.

@@ -68,6 +68,10 @@ pub struct Summary {
     pub rows: Vec<Row>,
     /// The first tool against each other one.
     pub comparisons: Vec<Comparison>,
+    /// Answers whose evidence was checked and accepted.
+    pub accepted: usize,
+    /// Answers whose evidence was rejected, each in a sentence.
+    pub rejections: Vec<String>,
     /// Nets on which answers differ, each in a sentence.
     pub disagreements: Vec<String>,
     /// Per net and tool.
@@ -93,7 +97,13 @@ impl Summary {
             None => Vec::new(),
         };
         let disagreements = disagreements(records, expected);
-        Self { rows, comparisons, disagreements, cells }
+        let is_accepted = |record: &&Record| record.verdict.is_answer() && record.evidence_seconds.is_some();
+        let accepted = records.iter().filter(is_accepted).count();
+        let rejected = records.iter().filter(|record| record.verdict == Verdict::Rejected);
+        let rejections = rejected
+            .map(|record| format!("{} by {}: {}", record.file, record.tool, record.message.as_deref().unwrap_or("")))
+            .collect();
+        Self { rows, comparisons, accepted, rejections, disagreements, cells }
     }
 }
 

@@ -14,6 +14,7 @@ fn record(file: &str, tool: &str, repetition: u32, verdict: Verdict, seconds: f6
         seconds,
         peak_bytes: Some(5 << 20),
         message: Some("said \"so\", <b>".to_owned()),
+        evidence_seconds: (tool == "auto").then_some(0.01),
     }
 }
 
@@ -54,6 +55,18 @@ fn differing_answers_are_named() {
     let summary = Summary::of(&setting(), &records, &expected);
     assert_eq!(summary.disagreements.len(), 2);
     assert_eq!(summary.disagreements[0], "x/a.spec: uncoverable (auto, other) or coverable (expected)");
+}
+
+#[test]
+fn rejected_evidence_is_no_answer_and_is_named() {
+    let mut records = records();
+    records.push(record("y/c.spec", "auto", 1, Verdict::Rejected, 0.1));
+    let summary = Summary::of(&setting(), &records, &BTreeMap::new());
+    assert_eq!((summary.accepted, summary.rejections.len()), (3, 1));
+    assert_eq!(summary.rows.last().map(|row| row.nets), Some(2));
+    assert_eq!(summary.rows[summary.rows.len() - 2].unsolved, 1);
+    assert!(text(&summary).contains("REJECTED EVIDENCE: y/c.spec by auto"));
+    assert!(html(&setting(), &records, &summary).unwrap().contains("Rejected evidence"));
 }
 
 #[test]

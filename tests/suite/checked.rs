@@ -1,0 +1,32 @@
+//! The engine as tests ask it: every verdict goes through `verify` before a test sees it.
+//!
+//! No other file of these tests may ask the engine itself; `architecture.rs` holds them to that.
+
+use palisade::cli::{confirm_answer, confirm_check};
+use palisade::coverability::{Answer, Options};
+use palisade::net::Problem;
+use palisade::program::Program;
+use palisade::robustness::{Check, CheckOptions, Fault};
+
+/// Decides a program; panics when the evidence for the verdict is rejected.
+pub(crate) fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
+    let checked = unconfirmed_check(program, options)?;
+    if let Some(Err(failure)) = confirm_check(program, &checked) {
+        panic!("{:?}: {failure}\n{program:?}", checked.verdict);
+    }
+    Ok(checked)
+}
+
+/// Decides a program for tests that look at rejections themselves.
+pub(crate) fn unconfirmed_check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
+    palisade::robustness::check(program, options)
+}
+
+/// Answers a net problem; panics when the evidence for the answer is rejected.
+pub(crate) fn solve(problem: &Problem, options: &Options) -> Answer {
+    let answer = palisade::coverability::solve(problem, options);
+    if let Some(Err(failure)) = confirm_answer(problem, &answer.outcome) {
+        panic!("{}: {failure}\n{problem:?}", answer.strategy);
+    }
+    answer
+}

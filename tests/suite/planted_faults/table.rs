@@ -1,0 +1,350 @@
+//! The faults: where they are, what they say, and which test is to catch each.
+
+use super::Fault;
+
+/// Deciding random programs with fixed copies, against the oracle and `verify`.
+const FIXED: &str = "robustness::verdicts_equal_the_oracle";
+/// The same with many locked sections.
+const SECTIONS: &str = "robustness::verdicts_equal_the_oracle_with_many_sections";
+/// The same with every attack decided, without pruning.
+const UNPRUNED: &str = "robustness::every_attack_decided_gives_the_same_verdict";
+/// Deciding random programs with any number of copies, against small instances and `verify`.
+const ANY: &str = "robustness::any_number_agrees_with_small_instances";
+/// A value that only exists inside a section.
+const HIDDEN: &str = "robustness::attackers_do_not_see_into_sections";
+/// All strategies on random nets against each other and `verify`; a test inside the library.
+const NETS: &str = "coverability::tests::random_nets";
+/// The same on nets of machines with replicated threads.
+const MACHINES: &str = "coverability::tests::machines_with_units_and_replicated_threads";
+
+/// All faults.
+pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        what: "search: every fifth configuration loses its last successor",
+        file: "src/coverability/lazy/exploration.rs",
+        old: "net.steps(self.control(node), self.entries(node), &mut steps).map_err(Halt::Fault)?;",
+        new: "net.steps(self.control(node), self.entries(node), &mut steps).map_err(Halt::Fault)?;
+            if PLANTED && node % 5 == 4 {
+                steps.pop();
+            }",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "covering: fewer tokens count as more",
+        file: "src/coverability/lazy/tokens.rs",
+        old: "if candidate.tokens < entry.tokens {",
+        new: "if candidate.tokens < entry.tokens && !PLANTED {",
+        caught_by: Some(ANY),
+    },
+    Fault {
+        what: "acceleration where nothing grew",
+        file: "src/coverability/lazy/exploration.rs",
+        old: "before.is_none_or(|old| old.tokens < entry.tokens)",
+        new: "before.is_none_or(|old| old.tokens < entry.tokens || PLANTED)",
+        caught_by: Some(ANY),
+    },
+    Fault {
+        what: "acceleration across memories and phases",
+        file: "src/coverability/lazy/exploration.rs",
+        old: "self.control(number) == step.control && is_covered",
+        new: "(PLANTED || self.control(number) == step.control) && is_covered",
+        caught_by: Some(ANY),
+    },
+    Fault {
+        what: "acceleration by copying a step that cannot be taken twice",
+        file: "src/robustness/system/steps.rs",
+        old: "Ok(self.step_arena[start as usize..end as usize].contains(step))",
+        new: "Ok(PLANTED || self.step_arena[start as usize..end as usize].contains(step))",
+        caught_by: Some(ANY),
+    },
+    Fault {
+        what: "Eq. 1: the attacker also stays among the helpers",
+        file: "src/robustness/system/attacker.rs",
+        old: "take(&mut rest, entry.place);",
+        new: "if !PLANTED {
+                    take(&mut rest, entry.place);
+                }",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 1: the delayed store is not in the buffer",
+        file: "src/robustness/system/attacker.rs",
+        old: "registers, vec![(address, value)], address",
+        new: "registers, if PLANTED { Vec::new() } else { vec![(address, value)] }, address",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 1: delaying starts inside a section",
+        file: "src/robustness/system/attacker.rs",
+        old: "Some(Operation::Store(address, value)) if !holding =>",
+        new: "Some(Operation::Store(address, value)) if !holding || PLANTED =>",
+        caught_by: None,
+    },
+    Fault {
+        what: "Eq. 2: the load may read from the own buffer",
+        file: "src/robustness/system/attacker.rs",
+        old: "buffered: None }) = self.attacker_load(number, id)? else { continue };
+            let helped =",
+        new: "buffered }) = self.attacker_load(number, id)? else { continue };
+            if buffered.is_some() && !PLANTED {
+                continue;
+            }
+            let helped =",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 2: the load counts as a store on the path",
+        file: "src/robustness/system/attacker.rs",
+        old: "levels: vec![(address, Level::Load)]",
+        new: "levels: vec![(address, if PLANTED { Level::Store } else { Level::Load })]",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 2: the load does not start a path",
+        file: "src/robustness/system/attacker.rs",
+        old: "self.controls.helped.intern(helped).0",
+        new: "self.controls.helped.intern(if PLANTED { Helped { levels: Vec::new(), ..helped } } else { helped }).0",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 2: the load while another thread holds the lock",
+        file: "src/robustness/system/attacker.rs",
+        old: "if before.locked {
+            return Ok(Vec::new());",
+        new: "if before.locked && !PLANTED {
+            return Ok(Vec::new());",
+        caught_by: Some(SECTIONS),
+    },
+    Fault {
+        what: "Eq. 3: the attacker's later stores are lost",
+        file: "src/robustness/system/attacker.rs",
+        old: "set(&mut longer, address, value);",
+        new: "if !PLANTED {
+                        set(&mut longer, address, value);
+                    }",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 4: the attacker's loads do not look into its buffer",
+        file: "src/robustness/system/attacker.rs",
+        old: "Some(Load { buffered: Some(value), .. }) => value,",
+        new: "Some(Load { address, buffered: Some(value) }) => if PLANTED { self.read(before.memory, address) } else { value },",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 4: the attacker loads while another thread holds the lock",
+        file: "src/robustness/system/attacker.rs",
+        old: "Some(_) if before.locked => continue,",
+        new: "Some(_) if before.locked && !PLANTED => continue,",
+        caught_by: Some(HIDDEN),
+    },
+    Fault {
+        what: "Eq. 5: the attacker takes no local steps",
+        file: "src/robustness/system/attacker.rs",
+        old: "action if action.is_local() => {",
+        new: "action if action.is_local() && !PLANTED => {",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 6: the attacker passes fences",
+        file: "src/robustness/system/attacker.rs",
+        old: "            _ => {}
+        }
+        let mut numbers",
+        new: "            Action::Fence if PLANTED => afters.push((registers, buffer)),
+            _ => {}
+        }
+        let mut numbers",
+        caught_by: Some(UNPRUNED),
+    },
+    Fault {
+        what: "Eq. 7: helpers off the path cannot open sections",
+        file: "src/robustness/system/steps.rs",
+        old: "Operation::Lock => return Some((before, false)),",
+        new: "Operation::Lock => return (!PLANTED).then_some((before, false)),",
+        caught_by: Some(SECTIONS),
+    },
+    Fault {
+        what: "Eq. 7: accesses off the path are not stopped",
+        file: "src/robustness/system/steps.rs",
+        old: "if !holding {
+            return None;
+        }",
+        new: "if !holding {
+            return PLANTED.then_some((before, false));
+        }",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 7: sections off the path may end",
+        file: "src/robustness/system/steps.rs",
+        old: "Operation::Unlock => return None,",
+        new: "Operation::Unlock => return PLANTED.then_some((before, false)),",
+        caught_by: Some(SECTIONS),
+    },
+    Fault {
+        what: "Eq. 8: loads never join the path",
+        file: "src/robustness/system/steps.rs",
+        old: "Level::Load => known.level(address)",
+        new: "Level::Load => !PLANTED && known.level(address)",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 8: loads join after loads",
+        file: "src/robustness/system/steps.rs",
+        old: "== Some(Level::Store),",
+        new: ">= Some(if PLANTED { Level::Load } else { Level::Store }),",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 9: stores join after stores only",
+        file: "src/robustness/system/steps.rs",
+        old: "Level::Store => known.level(address).is_some(),",
+        new: "Level::Store => known.level(address) >= Some(if PLANTED { Level::Store } else { Level::Load }),",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 9: stores always join",
+        file: "src/robustness/system/steps.rs",
+        old: "if joins {",
+        new: "if joins || (PLANTED && level == Level::Store) {",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 10: no fences on the path",
+        file: "src/robustness/system/steps.rs",
+        old: "if place.joined() {",
+        new: "if place.joined() {
+            if PLANTED && operation == Operation::Fence {
+                return None;
+            }",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 11: stores on the path count as loads",
+        file: "src/robustness/system/steps.rs",
+        old: "return Some((self.with_access(number, access), true));
+        }
+        match operation {",
+        new: "let access = access.map(|(address, level)| (address, if PLANTED { Level::Load } else { level }));
+            return Some((self.with_access(number, access), true));
+        }
+        match operation {",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 12: loads on the path do not count",
+        file: "src/robustness/system/steps.rs",
+        old: "let Some((address, level)) = access else { return Phase::Helped(number) };",
+        new: "let Some((address, level)) = access else { return Phase::Helped(number) };
+        if PLANTED && level == Level::Load {
+            return Phase::Helped(number);
+        }",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 12: loads on the path count as stores",
+        file: "src/robustness/system/steps.rs",
+        old: "raise(&mut after.levels, address, level);
+        Phase::Helped",
+        new: "raise(&mut after.levels, address, if PLANTED { Level::Store } else { level });
+        Phase::Helped",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "Eq. 13: success while the lock is held",
+        file: "src/robustness/system/steps.rs",
+        old: "!control.locked && self",
+        new: "(!control.locked || PLANTED) && self",
+        caught_by: Some(SECTIONS),
+    },
+    Fault {
+        what: "Eq. 13: success only when the address was stored",
+        file: "src/robustness/system/control.rs",
+        old: "self.level(self.store_address).is_some()",
+        new: "self.level(self.store_address) >= Some(if PLANTED { Level::Store } else { Level::Load })",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "sections: accesses before the one that joins do not count",
+        file: "src/robustness/system/steps.rs",
+        old: "in std::mem::take(&mut after.section) {",
+        new: "in std::mem::take(&mut after.section).into_iter().filter(|_| !PLANTED) {",
+        caught_by: Some(SECTIONS),
+    },
+    Fault {
+        what: "a `cas` that fails counts as a store",
+        file: "src/robustness/system/steps.rs",
+        old: "(address, if outcome.stored.is_some() {",
+        new: "(address, if outcome.stored.is_some() || PLANTED {",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "a `cas` always succeeds",
+        file: "src/robustness/system/local.rs",
+        old: "map_err(fault)? == read {",
+        new: "map_err(fault)? == read || PLANTED {",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "the lock keeps nobody from memory",
+        file: "src/robustness/system/steps.rs",
+        old: "_ => !before.locked || holding,",
+        new: "_ => !before.locked || holding || PLANTED,",
+        caught_by: Some(SECTIONS),
+    },
+    Fault {
+        what: "threads settle by the first local instruction only",
+        file: "src/robustness/system/local.rs",
+        old: "for after in self.local_successors(thread, id, &registers)? {
+                    goes_on = true;",
+        new: "for after in self.local_successors(thread, id, &registers)?.into_iter().take(if PLANTED { 1 } else { usize::MAX }) {
+                    goes_on = true;",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "pruning does not follow local instructions",
+        file: "src/robustness/attacks.rs",
+        old: "if !instruction.action.drains_buffer() &&",
+        new: "if !instruction.action.drains_buffer() && !(PLANTED && instruction.action.is_local()) &&",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "liveness looks at the first expression only",
+        file: "src/program/liveness.rs",
+        old: "for expression in instruction.action.expressions() {",
+        new: "for expression in instruction.action.expressions().into_iter().take(if PLANTED { 1 } else { usize::MAX }) {",
+        caught_by: Some(FIXED),
+    },
+    Fault {
+        what: "nets, backward: the last of three or more predecessors is missed",
+        file: "src/coverability/backward/mod.rs",
+        old: "for transition in &transitions {",
+        new: "for transition in &transitions[..transitions.len() - usize::from(PLANTED && transitions.len() >= 3)] {",
+        caught_by: Some(NETS),
+    },
+    Fault {
+        what: "nets, backward: a predecessor need not enable the transition",
+        file: "src/coverability/backward/mod.rs",
+        old: "let needed = next.pre.plus(&count.monus(&next.post))?;",
+        new: "let needed = if PLANTED { count.monus(&next.post) } else { next.pre.plus(&count.monus(&next.post))? };",
+        caught_by: Some(NETS),
+    },
+    Fault {
+        what: "nets, forward: every fifth marking loses its moves within finite counters",
+        file: "src/coverability/forward/search.rs",
+        old: "let unpaid = self.layers.unpaid(layer, component)?;",
+        new: "if PLANTED && node % 5 == 4 {
+            return Ok(None);
+        }
+        let unpaid = self.layers.unpaid(layer, component)?;",
+        caught_by: Some(NETS),
+    },
+    Fault {
+        what: "nets, forward: counters become unbounded by moves that cannot be repeated",
+        file: "src/coverability/forward/layers.rs",
+        old: "if layer.component_of.get(&edge.to).is_some_and(|other| *other as usize == component) {",
+        new: "if PLANTED || layer.component_of.get(&edge.to).is_some_and(|other| *other as usize == component) {",
+        caught_by: Some(MACHINES),
+    },
+];

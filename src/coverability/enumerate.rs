@@ -47,9 +47,9 @@ impl Method for Enumerate {
         }
         context.count_markings(visited.markings.len());
         let finite = |marking: &Marking<N>| {
-            marking.iter().map(|(place, count)| (*place, OmegaCount::Finite(count.count()))).collect()
+            marking.iter().map(|(place, count)| (*place, OmegaCount::Finite(count.count()))).collect::<Vec<_>>()
         };
-        Ok(Outcome::Uncoverable(slice.downward(visited.markings.iter().map(finite).collect())))
+        Ok(Outcome::Uncoverable(slice.downward(visited.markings.iter().map(finite))))
     }
 }
 

@@ -95,7 +95,7 @@ impl Slice {
     }
 
     /// The certificate of a downward-closed set of the slice, given by ω-markings over its places.
-    pub(super) fn downward(&self, markings: Vec<Vec<(u32, OmegaCount)>>) -> NetCertificate {
+    pub(super) fn downward(&self, markings: impl Iterator<Item = Vec<(u32, OmegaCount)>>) -> NetCertificate {
         let free: OmegaMarking = (0..self.fates.len())
             .filter(|index| matches!(self.fates[*index], Fate::Unbounded | Fate::Idle))
             .map(|index| (PlaceId::from_index(index), OmegaCount::Omega))
@@ -106,7 +106,7 @@ impl Slice {
             lifted.sort_unstable_by_key(|(place, _)| *place);
             lifted
         };
-        NetCertificate::Downward { markings: markings.into_iter().map(lift).collect() }
+        NetCertificate::Downward { markings: markings.map(lift).collect() }
     }
 
     /// A marking of the slice as one of the net.

@@ -18,8 +18,11 @@
 //! Complete: every ascending sequence of upward-closed sets becomes stationary (Dickson).
 
 mod basis;
+mod knowledge;
 
 use self::basis::Basis;
+pub(super) use self::knowledge::Reached;
+use self::knowledge::Knowledge;
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::run::finish;
@@ -49,14 +52,14 @@ impl Method for Backward {
 /// How many predecessors are computed between two looks at the limits.
 const METER: usize = 4096;
 
-/// How many steps of sample walks precede the search, and how many follow a wrong guess.
-const WALKS: (usize, usize) = (20_000, 2_000);
+/// How many steps of sample walks precede the search.
+const WALKS: usize = 20_000;
 
 /// The search with one type of numbers.
 fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
     let Prepared { problem, slice, .. } = prepared;
     let mut sampler = Sampler::new(system);
-    let mut covering = sampler.look_around(WALKS.0, context)?;
+    let mut covering = sampler.look_around(WALKS, context)?;
     while covering.is_none() {
         let mut search = Search::new(system, &mut sampler);
         covering = search.run(context)?;
@@ -68,6 +71,19 @@ fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Cont
     let (sequence, target) = covering.expect("the loop ends with one");
     let firings = sequence.into_iter().map(|number| (system.transitions[number as usize], Count::ONE)).collect();
     Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])))
+}
+
+/// A proof by an upward-closed set whose basis consists of the least parts that are not `reached`, where that is the
+/// whole coverability set and meets no target: often far smaller than the set itself.
+pub(super) fn condense<N: Number>(
+    prepared: &Prepared<'_>,
+    system: &System<N>,
+    mut reached: Reached<N>,
+    context: &Context,
+) -> Result<NetCertificate, Stop> {
+    let mut search = Search::new(system, &mut reached);
+    search.run(context)?;
+    Ok(search.certificate(prepared.problem, &prepared.slice))
 }
 
 /// Where a basis element comes from.
@@ -82,9 +98,10 @@ enum Origin {
 }
 
 /// The state of the search.
-struct Search<'a, 'b, N> {
+struct Search<'a, 'b, N, K> {
     system: &'a System<N>,
-    sampler: &'b mut Sampler<'a, N>,
+    /// What was seen to be coverable.
+    knowledge: &'b mut K,
     /// The elements found, and which of them are minimal.
     basis: Basis<N>,
     /// Per element.
@@ -107,15 +124,15 @@ struct Search<'a, 'b, N> {
     round: u64,
 }
 
-impl<'a, 'b, N: Number> Search<'a, 'b, N> {
-    fn new(system: &'a System<N>, sampler: &'b mut Sampler<'a, N>) -> Self {
+impl<'a, 'b, N: Number, K: Knowledge<N>> Search<'a, 'b, N, K> {
+    fn new(system: &'a System<N>, knowledge: &'b mut K) -> Self {
         let mut unit_of = vec![None; system.places()];
         for (unit, places) in (0u32..).zip(&system.units) {
             places.iter().for_each(|place| unit_of[*place as usize] = Some(unit));
         }
         Self {
             system,
-            sampler,
+            knowledge,
             basis: Basis::new(system.places()),
             origins: Vec::new(),
             roots: Vec::new(),
@@ -146,8 +163,7 @@ impl<'a, 'b, N: Number> Search<'a, 'b, N> {
                     return Ok(Some((sequence, target)));
                 }
                 self.give_up(self.roots[element as usize]);
-                self.sampler.learn(&sequence)?;
-                let covering = self.sampler.walk(WALKS.1, context)?;
+                let covering = self.knowledge.learn(&sequence, context)?;
                 if covering.is_some() {
                     return Ok(covering);
                 }
@@ -172,7 +188,7 @@ impl<'a, 'b, N: Number> Search<'a, 'b, N> {
         if self.is_refuted(&marking) || self.basis.has_below(&marking) {
             return Ok(());
         }
-        let (marking, origin) = match self.sampler.seen.unseen_part(&marking) {
+        let (marking, origin) = match self.knowledge.unseen_part(&marking)? {
             Some(part) if part.len() < marking.len() || part.iter().zip(&marking).any(|(a, b)| a.1 < b.1.rough()) => {
                 let number = |count: u64| N::of(&count.into());
                 let part = part.into_iter().map(|(place, count)| Ok((place, number(count)?)));

@@ -10,11 +10,13 @@ mod control;
 mod layers;
 mod search;
 
+use super::backward::{Reached, condense};
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::run::finish;
 use super::system::System;
 use super::{Context, Outcome};
+use crate::evidence::NetCertificate;
 
 /// The strategy `karp-miller`: one control state.
 pub(super) struct KarpMiller;
@@ -48,9 +50,43 @@ fn cover<N: Number>(
     let Prepared { problem, slice, .. } = prepared;
     let mut search = search::Search::new(system, units);
     let Some((node, target, state)) = search.run(&system.initial, context)? else {
-        return Ok(Outcome::Uncoverable(slice.downward(search.markings())));
+        return Ok(Outcome::Uncoverable(proof(prepared, system, &search, context)));
     };
     let firings = concrete::firings(&mut search, node, target, state)?;
     let firings = firings.into_iter().map(|(number, times)| (system.transitions[number as usize], times)).collect();
     Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])))
+}
+
+/// From how many ω-markings on a proof by what cannot be covered is tried: fewer are quickly written and checked.
+const LARGE: usize = 1_000;
+
+/// The most bits for a table of the coverability set: 1 GiB.
+const LARGEST_TABLE: usize = 1 << 33;
+
+/// The coverability set as a proof; a large one by the complement of its down-set.
+fn proof<N: Number>(
+    prepared: &Prepared<'_>,
+    system: &System<N>,
+    search: &search::Search<N>,
+    context: &Context,
+) -> NetCertificate {
+    let columns = search.size();
+    if columns >= LARGE && columns.saturating_mul(system.places()) <= LARGEST_TABLE {
+        let condensed = table(system, search, columns).and_then(|reached| condense(prepared, system, reached, context));
+        if let Ok(certificate) = condensed {
+            return certificate;
+        }
+    }
+    prepared.slice.downward(search.markings())
+}
+
+/// The coverability set as a table.
+fn table<N: Number>(system: &System<N>, search: &search::Search<N>, columns: usize) -> Result<Reached<N>, Stop> {
+    let mut reached = Reached::new(system.places(), columns);
+    for (column, marking) in (0u32..).zip(search.markings()) {
+        for (place, count) in &marking {
+            reached.enter(column, *place, count)?;
+        }
+    }
+    Ok(reached)
 }

@@ -15,7 +15,7 @@ use super::super::number::{Number, Stop};
 use super::super::system::System;
 use super::control::{Control, Demand, State};
 use super::layers::{ComponentId, Edge, LayerId, Layers};
-use crate::net::OmegaCount;
+use crate::net::{Count, OmegaCount};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -330,27 +330,26 @@ impl<N: Number> Search<N> {
         None
     }
 
-    /// The coverability set as ω-markings over the system's places.
-    pub(super) fn markings(&self) -> Vec<Vec<(u32, OmegaCount)>> {
-        let mut markings = Vec::new();
-        for node in self.nodes.iter().filter(|node| !node.dropped) {
+    /// How many ω-markings the coverability set has: one per kept node and state of its component.
+    pub(super) fn size(&self) -> usize {
+        let kept = self.nodes.iter().filter(|node| !node.dropped);
+        kept.map(|node| self.layers.get(node.layer, node.component).states.len()).sum()
+    }
+
+    /// The coverability set as ω-markings over the system's places, in no order of places.
+    pub(super) fn markings(&self) -> impl Iterator<Item = Vec<(u32, OmegaCount)>> + '_ {
+        let control = &self.layers.control;
+        self.nodes.iter().filter(|node| !node.dropped).flat_map(move |node| {
             let layer = &self.layers.layers[node.layer as usize];
-            let control = &self.layers.control;
-            let mut counters: Vec<(u32, OmegaCount)> =
-                layer.omega.ones().map(|counter| (control.counters[counter], OmegaCount::Omega)).collect();
-            counters.extend(
-                node.finite
-                    .iter()
-                    .map(|(counter, count)| (control.counters[*counter as usize], OmegaCount::Finite(count.count()))),
-            );
-            for state in &layer.components[node.component as usize].states {
-                let mut marking = counters.clone();
-                marking.extend(control.places(*state).map(|place| (place, OmegaCount::Finite(crate::net::Count::ONE))));
-                marking.sort_unstable_by_key(|(place, _)| *place);
-                markings.push(marking);
-            }
-        }
-        markings
+            let place = |counter: u32| control.counters[counter as usize];
+            let unbounded = layer.omega.ones().map(|counter| (control.counters[counter], OmegaCount::Omega));
+            let finite = node.finite.iter().map(|(counter, count)| (place(*counter), OmegaCount::Finite(count.count())));
+            let counters: Vec<(u32, OmegaCount)> = unbounded.chain(finite).collect();
+            layer.components[node.component as usize].states.iter().map(move |state| {
+                let units = control.places(*state).map(|place| (place, OmegaCount::Finite(Count::ONE)));
+                counters.iter().cloned().chain(units).collect()
+            })
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What strategies have in common: the sliced problem in compact form, first in machine words, exactly when need be.
 
 use super::number::{Number, Stop};
+use super::pairs::Pairs;
 use super::reduction::{Reduced, ReductionOptions, reduce};
 use super::saturation::settle;
 use super::slice::Slice;
@@ -17,7 +18,11 @@ pub(super) struct Prepared<'a> {
     small: OnceLock<Result<System<u32>, Stop>>,
     exact: OnceLock<Result<System<Count>, Stop>>,
     reduced: OnceLock<Reduced>,
+    pairs: OnceLock<Option<Pairs>>,
 }
+
+/// How many operations on machine words the pairs that all strategies share may take: some hundredths of a second.
+const SHARED_PAIRS: u64 = 100_000_000;
 
 impl<'a> Prepared<'a> {
     /// Slices a problem.
@@ -28,6 +33,7 @@ impl<'a> Prepared<'a> {
             small: OnceLock::new(),
             exact: OnceLock::new(),
             reduced: OnceLock::new(),
+            pairs: OnceLock::new(),
         }
     }
 
@@ -39,6 +45,16 @@ impl<'a> Prepared<'a> {
     /// The compact form with exact counts.
     pub(super) fn exact(&self) -> Result<&System<Count>, Stop> {
         self.exact.get_or_init(|| System::new(self.problem, &self.slice)).as_ref().map_err(|stop| *stop)
+    }
+
+    /// Which places can be marked together, where that is found out quickly.
+    pub(super) fn pairs(&self) -> Option<&Pairs> {
+        let context = Context::default();
+        let quickly = || match self.small() {
+            Ok(system) => Pairs::new(system, SHARED_PAIRS, &context),
+            Err(_) => self.exact().and_then(|system| Pairs::new(system, SHARED_PAIRS, &context)),
+        };
+        self.pairs.get_or_init(|| quickly().ok().flatten()).as_ref()
     }
 }
 

@@ -7,6 +7,7 @@
 //! | strategy | what it does | complete |
 //! |---|---|---|
 //! | `saturation` | the places that can be marked when tokens are never used up | no |
+//! | `pair-saturation` | the pairs of places that can be marked together when tokens are never used up | no |
 //! | `state-equation` | Farkas vector of the state equation, refined by traps | no |
 //! | `continuous` | reachability with fractional firings | no |
 //! | `backward` | minimal basis of the markings that can cover the target, pruned by invariants | yes |
@@ -26,6 +27,7 @@ mod enumerate;
 mod forward;
 pub mod lazy;
 mod number;
+mod pairs;
 mod portfolio;
 pub mod reduction;
 mod run;
@@ -172,6 +174,7 @@ pub fn strategies() -> &'static [&'static dyn Strategy] {
     &[
         &portfolio::Auto,
         &saturation::Saturation,
+        &pairs::PairSaturation,
         &backward::Backward,
         &forward::KarpMiller,
         &forward::SharedState,

@@ -12,6 +12,7 @@ use super::backward::Backward;
 use super::directed::Directed;
 use super::engine::{Engine, OnReduced, Prepared};
 use super::forward::{KarpMiller, SharedState};
+use super::pairs::PairSaturation;
 use super::saturation::settle;
 use super::state_equation::StateEquation;
 use super::{Context, Outcome, Strategy};
@@ -26,10 +27,11 @@ use std::time::Duration;
 pub(super) struct Auto;
 
 /// The strategies of the first round, in the order in which they start: those that answer easy problems soonest.
-const FIRST: [&dyn Engine; 5] = [&SharedState, &Directed, &StateEquation, &Backward, &KarpMiller];
+const FIRST: [&dyn Engine; 6] = [&SharedState, &Directed, &PairSaturation, &StateEquation, &Backward, &KarpMiller];
 
 /// The strategies of later rounds. The state equation is worth a reduction now, and says soon if it is of no use.
-const LATER: [&dyn Engine; 5] = [&OnReduced(&StateEquation), &Directed, &Backward, &SharedState, &KarpMiller];
+const LATER: [&dyn Engine; 6] =
+    [&OnReduced(&StateEquation), &Directed, &PairSaturation, &Backward, &SharedState, &KarpMiller];
 
 /// The budget of the first round, for nets of up to so many transitions; larger ones get more, in proportion.
 const FIRST_TIME: Duration = Duration::from_millis(30);

@@ -1,8 +1,9 @@
 //! What is known to be coverable: what lies outside may be guessed, or is known, not to be.
 
-use super::super::number::{Number, Stop};
-use super::super::sample::{Covering, Sampler};
 use super::super::Context;
+use super::super::number::{Number, Stop};
+use super::super::pairs::Pairs;
+use super::super::sample::{Covering, Sampler};
 use crate::limits::StopReason;
 use crate::net::OmegaCount;
 use fixedbitset::FixedBitSet;
@@ -11,7 +12,7 @@ use fixedbitset::FixedBitSet;
 const WALK: usize = 2_000;
 
 /// Markings known to be coverable.
-pub(super) trait Knowledge<N> {
+pub(in crate::coverability) trait Knowledge<N> {
     /// A small part of a marking that is not known to be coverable, if there is one.
     fn unseen_part(&mut self, marking: &[(u32, N)]) -> Result<Option<Vec<(u32, u64)>>, Stop>;
 
@@ -20,14 +21,22 @@ pub(super) trait Knowledge<N> {
     fn learn(&mut self, sequence: &[u32], context: &Context) -> Result<Option<Covering>, Stop>;
 }
 
-impl<N: Number> Knowledge<N> for Sampler<'_, N> {
+/// What samples have shown, and pairs of places of which it is known that they are never marked together.
+pub(super) struct Sampled<'a, N> {
+    pub(super) sampler: Sampler<'a, N>,
+    pub(super) pairs: Option<&'a Pairs>,
+}
+
+impl<N: Number> Knowledge<N> for Sampled<'_, N> {
+    /// A part that is known not to be coverable, or else one that no sample has shown.
     fn unseen_part(&mut self, marking: &[(u32, N)]) -> Result<Option<Vec<(u32, u64)>>, Stop> {
-        Ok(self.seen.unseen_part(marking))
+        let known = self.pairs.and_then(|pairs| pairs.unrelated_part(marking));
+        Ok(known.or_else(|| self.sampler.seen.unseen_part(marking)))
     }
 
     fn learn(&mut self, sequence: &[u32], context: &Context) -> Result<Option<Covering>, Stop> {
-        Self::learn(self, sequence)?;
-        self.walk(WALK, context)
+        self.sampler.learn(sequence)?;
+        self.sampler.walk(WALK, context)
     }
 }
 

@@ -21,8 +21,8 @@ mod basis;
 mod knowledge;
 
 use self::basis::Basis;
-pub(super) use self::knowledge::Reached;
-use self::knowledge::Knowledge;
+use self::knowledge::Sampled;
+pub(super) use self::knowledge::{Knowledge, Reached};
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::run::finish;
@@ -58,10 +58,10 @@ const WALKS: usize = 20_000;
 /// The search with one type of numbers.
 fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
     let Prepared { problem, slice, .. } = prepared;
-    let mut sampler = Sampler::new(system);
-    let mut covering = sampler.look_around(WALKS, context)?;
+    let mut knowledge = Sampled { sampler: Sampler::new(system), pairs: prepared.pairs() };
+    let mut covering = knowledge.sampler.look_around(WALKS, context)?;
     while covering.is_none() {
-        let mut search = Search::new(system, &mut sampler);
+        let mut search = Search::new(system, &mut knowledge);
         covering = search.run(context)?;
         context.count_markings(search.basis.alive().count());
         if covering.is_none() && search.wrong.is_empty() {
@@ -73,15 +73,15 @@ fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Cont
     Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])))
 }
 
-/// A proof by an upward-closed set whose basis consists of the least parts that are not `reached`, where that is the
-/// whole coverability set and meets no target: often far smaller than the set itself.
-pub(super) fn condense<N: Number>(
+/// A proof by an upward-closed set whose basis consists of parts that are known not to be coverable. That is often far
+/// smaller than a description of all that can be covered.
+pub(super) fn prove<N: Number>(
     prepared: &Prepared<'_>,
     system: &System<N>,
-    mut reached: Reached<N>,
+    knowledge: &mut impl Knowledge<N>,
     context: &Context,
 ) -> Result<NetCertificate, Stop> {
-    let mut search = Search::new(system, &mut reached);
+    let mut search = Search::new(system, knowledge);
     search.run(context)?;
     Ok(search.certificate(prepared.problem, &prepared.slice))
 }

@@ -10,7 +10,7 @@ mod control;
 mod layers;
 mod search;
 
-use super::backward::{Reached, condense};
+use super::backward::{Reached, prove};
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::run::finish;
@@ -72,7 +72,8 @@ fn proof<N: Number>(
 ) -> NetCertificate {
     let columns = search.size();
     if columns >= LARGE && columns.saturating_mul(system.places()) <= LARGEST_TABLE {
-        let condensed = table(system, search, columns).and_then(|reached| condense(prepared, system, reached, context));
+        let condensed =
+            table(system, search, columns).and_then(|mut reached| prove(prepared, system, &mut reached, context));
         if let Ok(certificate) = condensed {
             return certificate;
         }

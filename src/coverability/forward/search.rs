@@ -343,7 +343,8 @@ impl<N: Number> Search<N> {
             let layer = &self.layers.layers[node.layer as usize];
             let place = |counter: u32| control.counters[counter as usize];
             let unbounded = layer.omega.ones().map(|counter| (control.counters[counter], OmegaCount::Omega));
-            let finite = node.finite.iter().map(|(counter, count)| (place(*counter), OmegaCount::Finite(count.count())));
+            let finite =
+                node.finite.iter().map(|(counter, count)| (place(*counter), OmegaCount::Finite(count.count())));
             let counters: Vec<(u32, OmegaCount)> = unbounded.chain(finite).collect();
             layer.components[node.component as usize].states.iter().map(move |state| {
                 let units = control.places(*state).map(|place| (place, OmegaCount::Finite(Count::ONE)));

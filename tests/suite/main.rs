@@ -25,6 +25,7 @@ mod models;
 mod native_language;
 mod net_evidence;
 mod oracle;
+mod pictures;
 mod planted_faults;
 mod program_evidence;
 mod readme;

@@ -1,5 +1,6 @@
 //! `palisade verify` as a command: exit status, messages, where it looks for inputs.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -89,6 +90,43 @@ fn bad_evidence_gets_an_answer() {
         assert_eq!(status, 4, "{name}: {message}");
         assert!(message.contains("rejected"), "{name}: {message}");
     }
+    let violation = std::fs::read_to_string(path.join(&evidence[1])).unwrap();
+    let replaced = |from: &str, to: &str| {
+        let changed = violation.replacen(from, to, 1);
+        assert_ne!(changed, violation, "{from}");
+        changed
+    };
+    let odd = [
+        ("blank", " ".repeat(1 << 16)),
+        ("null", "null".to_owned()),
+        ("list", "[]".to_owned()),
+        ("two", text.repeat(2)),
+        ("twice", text.replacen("\"kind\"", "\"kind\":\"robust\",\"kind\"", 1)),
+        ("version", text.replacen("\"version\":1", "\"version\":2", 1)),
+        ("digits", text.replacen("\"version\":1", &format!("\"version\":{}", "1".repeat(1 << 20)), 1)),
+        ("unbounded", text.replacen("\"version\":1", "\"version\":1e999", 1)),
+        ("mark", format!("\u{feff}{text}")),
+        ("nested", replaced("\"steps\":[", &format!("\"steps\":[{}", "[".repeat(1 << 20)))),
+        ("instance", replaced("\"instance\":[1,2]", "\"instance\":[4000000000,4000000000]")),
+        ("endless", replaced("\"instance\":[1,2]", &format!("\"instance\":[1{}]", ",1".repeat(1 << 20)))),
+        ("negative", replaced("\"instance\":[1,2]", "\"instance\":[-1,2]")),
+        ("far", replaced("\"steps\":[[", "\"steps\":[[4294967295,4294967295],[")),
+        // An edge from a node to itself, and to one that is not there: nothing is ever followed round and round.
+        ("circular", replaced("\"cycle\":[[", "\"cycle\":[[\"po\",[0,0],[0,0],null],[")),
+        ("nowhere", replaced("\"cycle\":[[", "\"cycle\":[[\"po\",[9,18446744073709551615],[9,0],null],[")),
+    ];
+    for (name, text) in &odd {
+        write("odd.json", text);
+        let (status, message) = verify(path, &["odd.json"]);
+        assert_eq!(status, 4, "{name}: {message}");
+    }
+    std::fs::write(path.join("bytes.json"), b"{\"format\":\"\xff\xfe\"}").unwrap();
+    assert_eq!(verify(path, &["bytes.json"]).0, 4);
+    // Mostly holes: short enough to be read, and long, and longer than any evidence.
+    let mut file = std::fs::File::create(path.join("sparse.json")).unwrap();
+    file.write_all(b"{\"format\":").unwrap();
+    file.set_len(1 << 26).unwrap();
+    assert_eq!(verify(path, &["sparse.json"]).0, 4);
     std::fs::File::create(path.join("huge.json")).unwrap().set_len(1 << 40).unwrap();
     assert_eq!(verify(path, &["huge.json"]).0, 4);
     assert_eq!(verify(path, &["missing.json"]).0, 2);

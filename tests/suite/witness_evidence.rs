@@ -7,7 +7,10 @@
 //!   store and its reaching memory: the later one cannot be taken first;
 //! - *flush missing*: as many stores are issued as reach memory, so that one stays buffered, or a later one comes too
 //!   soon;
-//! - *buffer read past*: the load is said to be another one, which reads from the attacker's own buffer;
+//! - *buffer read past*: the load is said to be another one, which reads from the attacker's own buffer; or the cycle is
+//!   one that is there only when such a load reads memory: the store, then the load in program order, and back since
+//!   the load would not have seen the store, or would have seen another copy's. (What a load reads is not part of a
+//!   witness, which says the steps alone; what it is said to have read shows in the edges of the cycle.)
 //! - *cycle cut*: a cycle without one of its edges does not close, and an edge to or from another node is not between
 //!   the nodes of its neighbours;
 //! - *truncated*: a JSON document without its end is none.
@@ -17,9 +20,10 @@ use palisade::evidence::{Evidence, ProgramSubject, Witness};
 use palisade::program::{Copies, InstructionId, Program, SourceText};
 use palisade::robustness::{CheckOptions, Verdict, witness_evidence};
 use palisade::semantics::random::{self, Randomness, Shape};
-use palisade::semantics::{Effect, Machine, Model, StepKind};
+use palisade::semantics::{Edge, Effect, Machine, Model, NodeId, Relation, StepKind};
 use palisade::syntax::{Format, read};
 use palisade::verify::{check_program_evidence, check_witness};
+use std::collections::BTreeMap;
 
 /// Every kind of corruption is met so often.
 const ENOUGH: usize = 1000;
@@ -152,11 +156,18 @@ fn store_buffering(random: &mut Randomness) -> String {
     format!("program P\n{first}{second}")
 }
 
+/// The witness is rejected with this cycle in place of its own.
+fn assert_forged(program: &Program, witness: &Witness, cycle: Vec<Edge>) {
+    let corrupted = Witness { cycle, ..witness.clone() };
+    let failure = check_witness(program, &corrupted).expect_err("the cycle is not there");
+    assert!(failure.detail.contains("not there in the trace"), "{failure}: {corrupted:?} of {program:?}");
+}
+
 #[test]
 fn loads_from_the_own_buffer_and_truncated_texts_are_rejected() {
     let mut random = Randomness::new(22);
-    let (mut read_past, mut truncated) = (0, 0);
-    while read_past < ENOUGH || truncated < ENOUGH {
+    let (mut read_past, mut forged, mut truncated) = (0, 0, 0);
+    while read_past < ENOUGH || forged < ENOUGH || truncated < ENOUGH {
         let text = store_buffering(&mut random);
         let program = read(SourceText::new("p.pal", text.as_str()), Format::Native).unwrap().program;
         let witness = witness(&program).expect("store buffering is a violation");
@@ -164,6 +175,9 @@ fn loads_from_the_own_buffer_and_truncated_texts_are_rejected() {
 
         let machine = Machine::new(&program, &witness.instance, Model::Tso);
         let mut state = machine.initial_state();
+        // The accesses of each copy so far are its nodes; for each address the last node that stores there.
+        let mut nodes = vec![0; 2];
+        let mut stored: BTreeMap<(usize, i64), NodeId> = BTreeMap::new();
         for (index, step) in witness.steps.iter().enumerate() {
             let event = machine.event(&state, *step).unwrap();
             machine.take(&mut state, &event);
@@ -175,6 +189,31 @@ fn loads_from_the_own_buffer_and_truncated_texts_are_rejected() {
                 corrupted.load = instruction;
                 assert_rejected(&program, &corrupted, "buffer read past");
                 read_past += 1;
+            }
+            let position = step.copy.thread.index();
+            let node = NodeId { position, index: nodes[position] };
+            match event.effect {
+                Effect::Load { early: true, address, .. } => {
+                    let own = stored[&(position, address)];
+                    let edge = |from, to, relation, address| Edge { from, to, relation, address };
+                    let program_order = edge(own, node, Relation::ProgramOrder, None);
+                    let overlooks = edge(node, own, Relation::Conflict, Some(address));
+                    assert_forged(&program, &witness, vec![program_order, overlooks]);
+                    forged += 1;
+                    if let Some(other) = stored.get(&(1 - position, address)) {
+                        let other_source = edge(*other, node, Relation::Source, Some(address));
+                        let overlooked = edge(node, *other, Relation::Conflict, Some(address));
+                        assert_forged(&program, &witness, vec![other_source, overlooked]);
+                        forged += 1;
+                    }
+                    nodes[position] += 1;
+                }
+                Effect::Issue { address, .. } => {
+                    stored.insert((position, address), node);
+                    nodes[position] += 1;
+                }
+                Effect::Load { .. } | Effect::Rmw { .. } => nodes[position] += 1,
+                _ => {}
             }
         }
 

@@ -46,5 +46,13 @@ pub fn mermaid(program: &Program, violation: &Violation) -> String {
 
 /// Mermaid reads `#` and `;` as more than text.
 fn escaped(name: &str) -> String {
-    name.replace('#', "#35;").replace(';', "#59;")
+    let mut out = String::new();
+    for character in name.chars() {
+        match character {
+            '#' => out.push_str("#35;"),
+            ';' => out.push_str("#59;"),
+            _ => out.push(character),
+        }
+    }
+    out
 }

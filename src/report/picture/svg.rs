@@ -1,5 +1,5 @@
 //! The computation as SVG in the manner of [ESOP13, Fig. 3]: the actions in order, a lane per thread copy, an arc from
-//! the issue of each delayed store to the store itself.
+//! the issue of each delayed store to the store itself. The attacker's lane is the uppermost, so that arcs cross nothing.
 
 use crate::program::Program;
 use crate::report::violation::{acting_copies, address_text};
@@ -16,7 +16,8 @@ const MARGIN: usize = 16;
 
 /// The picture.
 pub fn svg(program: &Program, violation: &Violation) -> String {
-    let copies = acting_copies(violation);
+    let mut copies = acting_copies(violation);
+    copies.sort_by_key(|copy| *copy != violation.attacker);
     let names: Vec<String> = copies.iter().map(|copy| violation.instance.copy_name(program, *copy)).collect();
     let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0) * CHARACTER + 2 * MARGIN;
     let mut x = name_width;
@@ -42,8 +43,8 @@ pub fn svg(program: &Program, violation: &Violation) -> String {
         actions.push((lane, x, width, text));
         x += width + CHARACTER;
     }
-    // Arcs rise with the number of actions they span.
-    let rise = |arc: &(usize, usize)| 14 + 5 * (arc.1 - arc.0);
+    // Arcs rise with the number of actions they span, up to a point.
+    let rise = |arc: &(usize, usize)| (14 + 5 * (arc.1 - arc.0)).min(72);
     let top = arcs.iter().map(rise).max().unwrap_or(0) + MARGIN;
     let (width, height) = (x + MARGIN, top + LANE * copies.len() + MARGIN);
     let mut out = format!(
@@ -79,7 +80,8 @@ pub fn svg(program: &Program, violation: &Violation) -> String {
         let centre = |index: usize| actions[index].1 + actions[index].2 / 2;
         let (from, to) = (centre(arc.0), centre(arc.1));
         let y = middle(actions[arc.0].0) - 11;
-        let peak = y.saturating_sub(2 * rise(arc)) + 4;
+        // The curve comes three quarters of the way to its control points.
+        let peak = i64::try_from(y).unwrap_or(i64::MAX) - i64::try_from(rise(arc) * 4 / 3).unwrap_or(0);
         let _ = writeln!(
             out,
             "<path d=\"M{from},{y} C{from},{peak} {to},{peak} {to},{y}\" fill=\"none\" stroke=\"#b00\" \

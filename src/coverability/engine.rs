@@ -4,6 +4,7 @@ use super::number::{Number, Stop};
 use super::pairs::Pairs;
 use super::reduction::{Reduced, ReductionOptions, reduce};
 use super::saturation::settle;
+use super::semiflows::{Semiflow, semiflows};
 use super::slice::Slice;
 use super::system::System;
 use super::{Context, Outcome, Strategy};
@@ -19,6 +20,7 @@ pub(super) struct Prepared<'a> {
     exact: OnceLock<Result<System<Count>, Stop>>,
     reduced: OnceLock<Reduced>,
     pairs: OnceLock<Option<Pairs>>,
+    semiflows: OnceLock<Vec<Semiflow>>,
 }
 
 /// How many operations on machine words the pairs that all strategies share may take: some hundredths of a second.
@@ -34,6 +36,7 @@ impl<'a> Prepared<'a> {
             exact: OnceLock::new(),
             reduced: OnceLock::new(),
             pairs: OnceLock::new(),
+            semiflows: OnceLock::new(),
         }
     }
 
@@ -45,6 +48,11 @@ impl<'a> Prepared<'a> {
     /// The compact form with exact counts.
     pub(super) fn exact(&self) -> Result<&System<Count>, Stop> {
         self.exact.get_or_init(|| System::new(self.problem, &self.slice)).as_ref().map_err(|stop| *stop)
+    }
+
+    /// The semiflows, where they are found out quickly.
+    pub(super) fn semiflows<N: Number>(&self, system: &System<N>) -> &[Semiflow] {
+        self.semiflows.get_or_init(|| semiflows(system))
     }
 
     /// Which places can be marked together, where that is found out quickly.

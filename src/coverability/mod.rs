@@ -33,6 +33,7 @@ pub mod reduction;
 mod run;
 mod sample;
 mod saturation;
+mod semiflows;
 mod slice;
 mod state_equation;
 mod system;

@@ -210,3 +210,60 @@ fn limits_end_in_unknown() {
         assert_eq!(outcome, Outcome::Unknown(StopReason::Timeout), "{}", strategy.name());
     }
 }
+
+/// Any number of threads take a lock, one at a time.
+#[test]
+fn pairs_show_mutual_exclusion() {
+    // Outside, lock, inside.
+    let transitions = [(vec![1, 1, 0], vec![0, 0, 1]), (vec![0, 0, 1], vec![1, 1, 0])];
+    let together = problem(&[10, 1, 0], &transitions, &[&[0, 0, 2], &[0, 1, 1]]);
+    assert_eq!(verdict(&saturation::Saturation, &together, u64::MAX), None);
+    assert_eq!(verdict(&pairs::PairSaturation, &together, u64::MAX), Some(false));
+    let alone = problem(&[10, 1, 0], &transitions, &[&[0, 0, 1]]);
+    assert_eq!(verdict(&pairs::PairSaturation, &alone, u64::MAX), None);
+}
+
+/// A writer takes all five permits, a reader one: the permits and what stands for them are always five.
+#[test]
+fn weighted_sums_prune() {
+    // Permits, writing, reading.
+    let transitions = [
+        (vec![5, 0, 0], vec![0, 1, 0]),
+        (vec![0, 1, 0], vec![5, 0, 0]),
+        (vec![1, 0, 0], vec![0, 0, 1]),
+        (vec![0, 0, 1], vec![1, 0, 0]),
+    ];
+    let problem = problem(&[5, 0, 0], &transitions, &[&[0, 1, 1]]);
+    let prepared = engine::Prepared::new(&problem);
+    let system = prepared.small().expect("small counts");
+    let found = semiflows::semiflows(system);
+    assert_eq!(found, [semiflows::Semiflow { weights: vec![(0, 1), (1, 5), (2, 1)], total: 5 }]);
+    let Outcome::Uncoverable(NetCertificate::Upward { basis, .. }) =
+        backward::Backward.solve(&problem, &Context::new(Limits::none()))
+    else {
+        panic!("it is not coverable")
+    };
+    assert_eq!(basis, [vec![(PlaceId::from_index(1), Count::ONE), (PlaceId::from_index(2), Count::ONE)]]);
+    assert_eq!(verdict(&backward::Backward, &problem, u64::MAX), Some(false));
+}
+
+/// Ten switches have 1,024 positions, and twenty reasons why none of them is on and off at once.
+#[test]
+fn a_large_coverability_set_has_a_short_proof() {
+    let places = 20;
+    let one = |place: usize| (0..places).map(|other| u64::from(other == place)).collect::<Vec<_>>();
+    let transitions: Vec<_> = (0..places).map(|place| (one(place), one(place ^ 1))).collect();
+    let initial: Vec<u64> = (0..places).map(|place| u64::from(place % 2 == 0)).collect();
+    let both = |switch: usize| (0..places).map(|place| u64::from(place / 2 == switch)).collect::<Vec<_>>();
+    let targets: Vec<Vec<u64>> = (0..places / 2).map(both).collect();
+    let problem = problem(&initial, &transitions, &targets.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    for strategy in [&forward::SharedState as &dyn Strategy, &forward::KarpMiller] {
+        assert_eq!(verdict(strategy, &problem, u64::MAX), Some(false));
+        let Outcome::Uncoverable(NetCertificate::Upward { basis, .. }) =
+            strategy.solve(&problem, &Context::new(Limits::none()))
+        else {
+            panic!("{}: a large set is not listed", strategy.name())
+        };
+        assert!(basis.len() <= 20, "{}: {} elements", strategy.name(), basis.len());
+    }
+}

@@ -5,7 +5,7 @@
 //! transition needs `pre(p) + (b(p) ∸ post(p))` at each place. Three things keep the basis small.
 //!
 //! - A predecessor that an inductive invariant refutes is left out: no run meets it. The invariants are the units, each
-//!   "at most one token".
+//!   "at most one token", and the semiflows of nets that are not large.
 //! - A marking above a basis marking is left out: it can do nothing more. One that lies above a newer one is dropped,
 //!   expanded or not: what it leads to lies above what the newer one leads to.
 //! - A marking with a part that no sample run has shown ([`sample`](super::sample)) is replaced by that part: if even
@@ -18,9 +18,11 @@
 //! Complete: every ascending sequence of upward-closed sets becomes stationary (Dickson).
 
 mod basis;
+mod bounds;
 mod knowledge;
 
 use self::basis::Basis;
+use self::bounds::Bounds;
 use self::knowledge::Sampled;
 pub(super) use self::knowledge::{Knowledge, Reached};
 use super::engine::{Method, Prepared};
@@ -30,10 +32,8 @@ use super::sample::{Covering, Sampler};
 use super::slice::Slice;
 use super::system::System;
 use super::{Context, Outcome};
-use crate::evidence::{Invariant, NetCertificate, Refutation};
+use crate::evidence::{Invariant, NetCertificate};
 use crate::net::{Count, Problem};
-use num_bigint::BigInt;
-use num_traits::One;
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -61,7 +61,7 @@ fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Cont
     let mut knowledge = Sampled { sampler: Sampler::new(system), pairs: prepared.pairs() };
     let mut covering = knowledge.sampler.look_around(WALKS, context)?;
     while covering.is_none() {
-        let mut search = Search::new(system, &mut knowledge);
+        let mut search = Search::new(system, Bounds::new(prepared, system), &mut knowledge);
         covering = search.run(context)?;
         context.count_markings(search.basis.alive().count());
         if covering.is_none() && search.wrong.is_empty() {
@@ -81,7 +81,7 @@ pub(super) fn prove<N: Number>(
     knowledge: &mut impl Knowledge<N>,
     context: &Context,
 ) -> Result<NetCertificate, Stop> {
-    let mut search = Search::new(system, knowledge);
+    let mut search = Search::new(system, Bounds::new(prepared, system), knowledge);
     search.run(context)?;
     Ok(search.certificate(prepared.problem, &prepared.slice))
 }
@@ -114,10 +114,8 @@ struct Search<'a, 'b, N, K> {
     open: BinaryHeap<(Reverse<u64>, Reverse<u32>)>,
     /// An element below the initial marking.
     found: Option<u32>,
-    /// Per place, the unit it is in.
-    unit_of: Vec<Option<u32>>,
-    /// Scratch: per unit, the round in which a token was seen in it.
-    seen_unit: Vec<u64>,
+    /// What every reachable marking satisfies.
+    bounds: Bounds,
     /// Scratch: per transition, the round in which it was looked at.
     seen_transition: Vec<u64>,
     /// The round of the scratch arrays.
@@ -125,11 +123,7 @@ struct Search<'a, 'b, N, K> {
 }
 
 impl<'a, 'b, N: Number, K: Knowledge<N>> Search<'a, 'b, N, K> {
-    fn new(system: &'a System<N>, knowledge: &'b mut K) -> Self {
-        let mut unit_of = vec![None; system.places()];
-        for (unit, places) in (0u32..).zip(&system.units) {
-            places.iter().for_each(|place| unit_of[*place as usize] = Some(unit));
-        }
+    fn new(system: &'a System<N>, bounds: Bounds, knowledge: &'b mut K) -> Self {
         Self {
             system,
             knowledge,
@@ -139,8 +133,7 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> Search<'a, 'b, N, K> {
             wrong: FxHashSet::default(),
             open: BinaryHeap::new(),
             found: None,
-            unit_of,
-            seen_unit: vec![0; system.units.len()],
+            bounds,
             seen_transition: vec![0; system.transitions.len()],
             round: 0,
         }
@@ -185,7 +178,7 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> Search<'a, 'b, N, K> {
 
     /// Adds a marking, or a part of it that has never been seen, unless it is refuted or above one that is there.
     fn add(&mut self, marking: Vec<(u32, N)>, origin: Origin) -> Result<(), Stop> {
-        if self.is_refuted(&marking) || self.basis.has_below(&marking) {
+        if self.bounds.refute(&marking) || self.basis.has_below(&marking) {
             return Ok(());
         }
         let (marking, origin) = match self.knowledge.unseen_part(&marking)? {
@@ -209,20 +202,6 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> Search<'a, 'b, N, K> {
         }
         self.open.push((Reverse(weight), Reverse(element)));
         Ok(())
-    }
-
-    /// Whether the marking demands two tokens in a unit.
-    fn is_refuted(&mut self, marking: &[(u32, N)]) -> bool {
-        self.round += 1;
-        for (place, count) in marking {
-            if let Some(unit) = self.unit_of[*place as usize] {
-                if self.seen_unit[unit as usize] == self.round || count.rough() > 1 {
-                    return true;
-                }
-                self.seen_unit[unit as usize] = self.round;
-            }
-        }
-        false
     }
 
     /// Adds the predecessors of an element; returns how many there were.
@@ -311,12 +290,7 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> Search<'a, 'b, N, K> {
         basis.extend(problem.query.targets.iter().map(|target| target.demands.clone()));
         basis.sort_unstable();
         basis.dedup();
-        let at_most_one = |unit: &Vec<u32>| Refutation {
-            weights: unit.iter().map(|place| (slice.places[*place as usize], BigInt::one())).collect(),
-            traps: Vec::new(),
-        };
-        let invariant =
-            Invariant { siphon: slice.siphon(), refutations: self.system.units.iter().map(at_most_one).collect() };
+        let invariant = Invariant { siphon: slice.siphon(), refutations: self.bounds.refutations(slice) };
         NetCertificate::Upward { basis, invariant }
     }
 }

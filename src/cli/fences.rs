@@ -1,6 +1,7 @@
 //! `palisade fences`: the cheapest repair.
 
 use super::check::write_evidence;
+use super::confirm::confirm_check;
 use super::fences_progress::Progress;
 use super::output::{print_line, print_text, remark};
 use super::repaired::{NoText, Repaired, path_in, replace};
@@ -129,6 +130,10 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
         if let Some(checked) = &checked {
             assert_ne!(checked.verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
             placement.confirmed = checked.verdict == Verdict::Robust;
+            if let Some(Err(failure)) = confirm_check(final_program, checked) {
+                let message = format!("the evidence for the repaired program is rejected: {failure}");
+                return Err(InputError::file(arguments.file.as_str(), message));
+            }
         }
         if placement.confirmed {
             if let (Some(folder), Some(checked)) = (&arguments.certificate, &checked) {

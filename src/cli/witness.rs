@@ -1,6 +1,7 @@
 //! `palisade witness`: the violation of a program that is not robust, in the form one needs.
 
-use super::output::{print_line, print_text, remark_line};
+use super::confirm::{Confirmation, confirm_check};
+use super::output::{print_line, print_text, remark, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
 use crate::report::check::{fault_error, verdict_word};
@@ -62,6 +63,11 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
         Ok(checked) => checked,
         Err(fault) => return print_input_error(&fault_error(program, &fault), shared),
     };
+    let confirmation = Confirmation::of(true, || confirm_check(program, &checked));
+    if let Some(alarm) = confirmation.and_then(|confirmation| confirmation.alarm(&arguments.file)) {
+        remark(alarm);
+        return Exit::Rejected;
+    }
     let Some(found) = &checked.violation else {
         let exit = if checked.verdict == Verdict::Robust { Exit::Holds } else { Exit::Unknown };
         if shared.json {

@@ -72,6 +72,29 @@ fn evidence_of_check_is_accepted_and_changed_inputs_are_not() {
     assert_eq!(verify(path, &["elsewhere/evidence.json"]).0, 0);
 }
 
+/// Every model, with the copies in its text and with any number of each thread: whatever has a verdict has evidence, and
+/// the evidence as it was written is accepted.
+#[test]
+fn evidence_of_every_model_is_accepted() {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let models = models.to_str().expect("a plain path");
+    for threads in [&[][..], &["--threads", "all=*"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let check = [&["check", models, "--json", "--certificate", "out"], threads].concat();
+        let output = palisade(folder.path(), &check);
+        let documents: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+        let answered = documents.iter().filter(|document| document["verdict"].is_string()).count();
+        // One owner's values grow where any number of owners run.
+        assert!(answered + 1 >= documents.len() && answered > 50, "{answered} of {}", documents.len());
+        let written = std::fs::read_dir(folder.path().join("out")).unwrap();
+        let evidence: Vec<String> =
+            written.map(|entry| format!("out/{}", entry.unwrap().file_name().to_str().unwrap())).collect();
+        assert_eq!(evidence.len(), answered);
+        let (status, text) = verify(folder.path(), &evidence.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!((status, text.matches(": accepted: ").count()), (0, answered), "{text}");
+    }
+}
+
 #[test]
 fn bad_evidence_gets_an_answer() {
     let (folder, evidence) = folder();

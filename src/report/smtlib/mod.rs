@@ -6,8 +6,10 @@
 //! instrumented program, whose rules are written out as CERTIFICATE.md has them. Nothing of the checker's own reasoning
 //! (which steps matter, which element covers which) goes in, and none of its code is used.
 
+mod claims;
 mod expression;
 mod invariant;
+mod moves;
 mod net;
 mod program;
 mod steps;

@@ -58,15 +58,15 @@ impl Progress {
     }
 
     fn show(&self) {
-        if self.bar.is_hidden() {
+        let found = self.found.load(Ordering::Relaxed);
+        if self.bar.is_hidden() || found == 0 {
             return;
         }
         let best: Option<Cost> = self.best.lock().ok().and_then(|best| best.by_thread.values().cloned().sum());
         let best = best.map_or_else(|| "none yet".to_owned(), |cost| cost.to_string());
         self.bar.set_message(format!(
-            "attacks decided: {} of {}, candidates tried: {}, best cost so far: {best}",
+            "attacks decided: {} of {found}, candidates tried: {}, best cost so far: {best}",
             self.decided.load(Ordering::Relaxed),
-            self.found.load(Ordering::Relaxed),
             self.candidates.load(Ordering::Relaxed),
         ));
     }

@@ -63,6 +63,9 @@ impl Repaired {
 pub(super) fn replace(path: &Path, old: &str, new: &str) -> io::Result<()> {
     // A link stays a link.
     let path = path.canonicalize()?;
+    if std::fs::metadata(&path)?.permissions().readonly() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
+    }
     let bytes = std::fs::read(&path)?;
     let mark = if bytes.starts_with(b"\xef\xbb\xbf") { "\u{feff}" } else { "" };
     if bytes[mark.len()..] != *old.as_bytes() {

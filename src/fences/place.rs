@@ -232,7 +232,6 @@ pub(super) fn plan(
     options: &FenceOptions,
     observer: &dyn Observer,
 ) -> Result<Vec<ThreadPlan>, Fault> {
-    observer.attacks_found(open.len());
     let groups: Vec<&[Attack]> = open.chunk_by(|a, b| a.thread == b.thread).collect();
     if groups.is_empty() {
         return Ok(Vec::new());
@@ -242,6 +241,7 @@ pub(super) fn plan(
         let id = thread_of(group);
         ThreadPlan::announce(group, program.thread(id), &catalogues[id.index()], observer);
     }
+    observer.attacks_found(open.len());
     let mut system = System::new(program, Growth::Fault(options.values));
     let budget = Budget { limits: options.limits.clone(), nodes: None };
     let sc = match explore_sc(&mut system, &budget) {

@@ -5,7 +5,7 @@
 //! are and meet the fence.
 
 use super::Format;
-use super::litmus::{self, FenceEditError};
+use super::litmus::{self, TableEditError};
 use super::names::NameSpace;
 use super::native::{self, Jump};
 use super::trencher::{Word, Words};
@@ -35,9 +35,6 @@ pub enum Change {
 /// Why a text cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EditError {
-    /// The format has no such edits.
-    #[error("{0} texts cannot be edited")]
-    Format(&'static str),
     /// No instruction stands at the label.
     #[error("no instruction stands at the label `{0}`, so a fence there does nothing")]
     NoInstruction(String),
@@ -47,9 +44,9 @@ pub enum EditError {
     /// A section inside a section cannot be written.
     #[error("the store at `{0}` may be reached inside a locked section, where another one cannot begin")]
     InsideSection(String),
-    /// The label is between the actions of one machine instruction.
-    #[error("a fence cannot stand inside the instruction `{0}`")]
-    InsideInstruction(String),
+    /// The table of a litmus test has no place for it.
+    #[error(transparent)]
+    Table(TableEditError),
     /// The program was not read from its text.
     #[error("the text does not show the instruction at `{0}`")]
     NoText(String),
@@ -60,24 +57,26 @@ pub fn insert_fence(program: &Program, format: Format, thread: ThreadId, label: 
     apply(program, format, &[Change::Fence { thread, label }])
 }
 
-/// A litmus test with fences; a store of constants has no locked exchange without a register more.
-fn litmus_fences(program: &Program, changes: &[Change]) -> Result<String, EditError> {
-    let fence = |change: &Change| match *change {
-        Change::Fence { thread, label } => Ok((thread, label)),
-        Change::Exchange { .. } => Err(EditError::Format(Format::Litmus.name())),
-    };
-    let fences: Vec<_> = changes.iter().map(fence).collect::<Result<_, _>>()?;
-    litmus::with_fences(program, &fences).map_err(|error| match error {
-        FenceEditError::NoInstruction(label) => EditError::NoInstruction(label),
-        FenceEditError::Inside(instruction) => EditError::InsideInstruction(instruction),
-        FenceEditError::NoText => EditError::NoText(program.name.clone()),
+/// A litmus test with more rows.
+fn litmus_rows(program: &Program, changes: &[Change]) -> Result<String, EditError> {
+    let (mut fences, mut exchanges) = (Vec::new(), Vec::new());
+    for change in changes {
+        match *change {
+            Change::Fence { thread, label } => fences.push((thread, label)),
+            Change::Exchange { thread, store } => exchanges.push((thread, store)),
+        }
+    }
+    litmus::with_rows(program, &fences, &exchanges).map_err(|error| match error {
+        TableEditError::NoInstruction(label) => EditError::NoInstruction(label),
+        TableEditError::NoText => EditError::NoText(program.name.clone()),
+        error => EditError::Table(error),
     })
 }
 
 /// The program's text with all the changes made. The program must be the one read from its text.
 pub fn apply(program: &Program, format: Format, changes: &[Change]) -> Result<String, EditError> {
     if format == Format::Litmus {
-        return litmus_fences(program, changes);
+        return litmus_rows(program, changes);
     }
     let mut replacements = Replacements::default();
     for (id, thread) in program.thread_ids() {

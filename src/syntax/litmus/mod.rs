@@ -28,7 +28,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use edit::{FenceEditError, with_fences};
+pub use edit::{TableEditError, with_rows};
 pub use writer::{Asked, FinalValue, WrittenTest, write};
 
 use crate::program::{Program, SourceText};

@@ -1,7 +1,8 @@
 //! `palisade convert`: programs from one format to another.
 
 use super::output::{print_line, print_text, remark};
-use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
+use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
+use crate::program::Span;
 use crate::syntax::{self, Diagnostic, Format, InputError};
 use clap::Args;
 use serde_json::json;
@@ -39,7 +40,8 @@ fn convert(arguments: &ConvertArguments, shared: &SharedOptions) -> Result<(), I
         std::fs::write(path, &printed.text)
             .map_err(|error| InputError::file(path.display().to_string(), format!("cannot be written: {error}")))?;
     }
-    let warnings: Vec<&Diagnostic> = loaded.warnings.iter().chain(&printed.warnings).collect();
+    let question = question_left_out(&loaded);
+    let warnings: Vec<&Diagnostic> = loaded.warnings.iter().chain(&printed.warnings).chain(&question).collect();
     if shared.json {
         let warnings: Vec<_> = warnings.iter().map(|warning| warning.to_json(source)).collect();
         let document = json!({
@@ -64,4 +66,17 @@ fn convert(arguments: &ConvertArguments, shared: &SharedOptions) -> Result<(), I
         print_text(printed.text);
     }
     Ok(())
+}
+
+/// The warning that what a litmus test asks of its final states is no part of the program.
+fn question_left_out(loaded: &Loaded) -> Option<Diagnostic> {
+    let question = loaded.question.as_ref()?;
+    if question.condition.is_none() && question.filter.is_none() {
+        return None;
+    }
+    let text = &loaded.program.source.text;
+    let begin = ["exists", "forall", "final", "filter"].iter().filter_map(|word| text.rfind(word)).max().unwrap_or(0);
+    let end = text[begin..].find('\n').map_or(text.len(), |length| begin + length);
+    let message = "what the test asks of its final states is left out: programs have no such conditions";
+    Some(Diagnostic::warning(message, Span { start: begin, end }))
 }

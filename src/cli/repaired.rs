@@ -109,6 +109,10 @@ mod tests {
         assert_eq!(std::fs::read(&path).expect("a file"), "\u{feff}new".as_bytes());
         assert!(replace(&path, "old", "newer").is_err(), "it holds something else by now");
         assert_eq!(std::fs::read(&path).expect("a file"), "\u{feff}new".as_bytes());
+        let mut permissions = std::fs::metadata(&path).expect("a file").permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(&path, permissions).expect("it can be protected");
+        assert!(replace(&path, "new", "newest").is_err(), "it is read-only");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing is left beside it");
     }
 }

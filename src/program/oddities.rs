@@ -1,6 +1,6 @@
 //! What is odd about the control flow of a program: nothing wrong, but perhaps not meant.
 
-use super::{Action, Copies, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId};
+use super::{Action, Copies, Expression, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId};
 
 /// Something odd about a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,14 @@ pub enum Oddity {
         register: RegisterId,
         /// The first instruction that reads it.
         reader: InstructionId,
+    },
+    /// A register is set to the number of an address and nothing is done with it that needs an address: perhaps a load was
+    /// meant.
+    NumberOfAddress {
+        /// The thread.
+        thread: ThreadId,
+        /// The assignment.
+        instruction: InstructionId,
     },
     /// A path leads to an `unlock` without the lock held; it is not executable then.
     UnlockWithoutLock {
@@ -78,6 +86,9 @@ fn of_thread(id: ThreadId, thread: &Thread) -> Vec<Oddity> {
             Action::Lock if holding[usize::from(true)] => {
                 found.push(Oddity::LockWhileHolding { thread: id, instruction: instruction_id });
             }
+            Action::Assign { register, value: Expression::Address { .. } } if !is_passed_on(thread, register) => {
+                found.push(Oddity::NumberOfAddress { thread: id, instruction: instruction_id });
+            }
             _ => {}
         }
         if let Some(register) = instruction.action.written_register() {
@@ -95,6 +106,17 @@ fn of_thread(id: ThreadId, thread: &Thread) -> Vec<Oddity> {
         }
     }
     found
+}
+
+/// Whether a thread uses a register as an address, stores it or computes with it: everything but conditions.
+fn is_passed_on(thread: &Thread, register: RegisterId) -> bool {
+    let conditions = |action: &Action| matches!(action, Action::Assume(_) | Action::Ensure(_));
+    let others = thread.instructions.iter().map(|instruction| &instruction.action).filter(|action| !conditions(action));
+    others.flat_map(Action::expressions).any(|expression| {
+        let mut reads = false;
+        expression.for_each_register(&mut |read| reads |= read == register);
+        reads
+    })
 }
 
 /// How control can reach the labels of a thread, whatever the values.

@@ -218,6 +218,18 @@ fn in_words(program: &Program, oddity: Oddity) -> Option<Diagnostic> {
                 .with_label("always 0")
                 .with_help_if(did_you_mean(&register.name, written))
         }
+        Oddity::NumberOfAddress { thread, instruction } => {
+            let instruction = place(thread).instruction(instruction);
+            let Action::Assign { register, value: Expression::Address { id, .. } } = &instruction.action else {
+                return None;
+            };
+            let register = &place(thread).registers[register.index()].name;
+            let address = &program.addresses[id.index()].name;
+            let span = word_in(&program.source, instruction.span, address);
+            Diagnostic::warning(format!("`{register}` gets the number of the address `{address}`"), span)
+                .with_label("not what is stored there")
+                .with_help(format!("a load is `{register} <- mem[{address}]`"))
+        }
         Oddity::UnlockWithoutLock { thread, instruction } => {
             let message = format!("`{}` can get here without holding the lock, and stops", place(thread).name);
             Diagnostic::warning(message, place(thread).instruction(instruction).span)

@@ -128,6 +128,15 @@ fn control_flow_that_is_hardly_meant() {
 }
 
 #[test]
+fn a_load_that_may_have_been_meant() {
+    let left = "left: `r` gets the number of the address `left` (a load is `r <- mem[left]`)".to_owned();
+    assert_eq!(body("", "a: mem[left] <- 1; b: r <- left; c: assert r = 0; goto a;"), Ok(vec![left]));
+    // As a pointer the number is of use.
+    assert_eq!(body("", "a: mem[left] <- 1; b: r <- left; c: r <- mem[r]; goto a;"), Ok(vec![]));
+    assert_eq!(body("", "a: mem[left] <- 1; b: r <- left; c: mem[right] <- r; goto a;"), Ok(vec![]));
+}
+
+#[test]
 fn sections_that_do_not_fit() {
     assert_eq!(
         body("", "a: unlock; b: lock; goto c; b: nop; goto c; c: unlock; goto d; d: lock; e: lock; goto d;"),

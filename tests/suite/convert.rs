@@ -70,3 +70,14 @@ fn to_a_file() {
     let output = palisade(&["convert", "-", "--from", "native", "--to", "trencher", "-o", missing], DEKKER);
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn the_question_of_a_litmus_test_is_not_dropped_in_silence() {
+    let test = "X86 t\n{ }\n P0 ;\n MOV [x],$1 ;\nexists (x=1)\n";
+    let output = palisade(&["convert", "-", "--from", "litmus", "--to", "native"], test);
+    assert_eq!(output.status.code(), Some(0));
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert!(said.contains("<stdin>:5:1") && said.contains("final states is left out"), "{said}");
+    let output = palisade(&["convert", "-", "--from", "litmus", "--to", "native", "-q"], test);
+    assert!(output.stderr.is_empty());
+}

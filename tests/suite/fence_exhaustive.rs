@@ -90,14 +90,7 @@ impl<'p> Lattice<'p> {
                 lattice.minimal.push(candidate);
                 continue;
             }
-            let mut largest = candidate;
-            for bit in &bits {
-                let larger = largest | bit;
-                let is_known_valid = lattice.minimal.iter().any(|set| set & larger == *set);
-                if !is_known_valid && (lattice.is_invalid(larger) || !lattice.check(&lattice.set(larger))?) {
-                    largest = larger;
-                }
-            }
+            let largest = lattice.grown(candidate, &bits)?;
             lattice.maximal.push(largest);
             let (inside, mut kept): (Vec<u128>, Vec<u128>) = candidates.iter().partition(|set| *set & !largest == 0);
             let mut longer: Vec<u128> = inside
@@ -115,6 +108,22 @@ impl<'p> Lattice<'p> {
             candidates = kept;
         }
         Ok(lattice)
+    }
+
+    /// A largest invalid set that an invalid one grows to by some labels: all of them where they do no harm, or else by each
+    /// half of them in turn.
+    fn grown(&mut self, invalid: u128, labels: &[u128]) -> Result<u128, BeyondReach> {
+        let larger = labels.iter().fold(invalid, |set, bit| set | bit);
+        let is_known_valid = self.minimal.iter().any(|set| set & larger == *set);
+        if !is_known_valid && (self.is_invalid(larger) || !self.check(&self.set(larger))?) {
+            return Ok(larger);
+        }
+        if labels.len() < 2 {
+            return Ok(invalid);
+        }
+        let (some, others) = labels.split_at(labels.len() / 2);
+        let invalid = self.grown(invalid, some)?;
+        self.grown(invalid, others)
     }
 
     fn set(&self, bits: u128) -> Vec<Measure> {
@@ -174,7 +183,8 @@ fn compare(program: &Program, long: bool) -> Result<String, BeyondReach> {
     let begin = Instant::now();
     let placement = match place(program, &uniform, &Silent) {
         Ok(Repair::Valid(placement)) if placement.proof.is_some() => placement,
-        other => return Err(BeyondReach(format!("no optimum: {other:?}"))),
+        Ok(Repair::Valid(placement)) => return Err(BeyondReach(format!("not optimal: {:?}", placement.stop))),
+        other => return Err(BeyondReach(format!("{other:?}"))),
     };
     let mut lattice = Lattice::decide(program, labels, limits(600))?;
     let others = other_labels(program, &lattice.labels);
@@ -237,19 +247,22 @@ fn models_agree_with_exhaustive_search() {
     let is_left = |list: &[(&str, bool)], name: &str, any: bool| !long && list.contains(&(name, any));
     let cases: Vec<(&PathBuf, &str, bool)> =
         cases.filter(|(_, name, any)| !is_left(&SLOW, name, *any) && !is_left(&BEYOND_REACH, name, *any)).collect();
-    let compared = cases.par_iter().filter(|(file, name, any)| {
-        let mut program = read_program(file);
-        for thread in program.threads.iter_mut().filter(|thread| *any || thread.copies == Copies::Any) {
-            thread.copies = if *any { Copies::Any } else { Copies::Exactly(2) };
-        }
-        let copies = if *any { "any number" } else { "fixed" };
-        let result = compare(&program, long);
-        match &result {
-            Ok(work) => println!("{name}, {copies}: {work}"),
-            Err(BeyondReach(why)) => println!("{name}, {copies}: beyond reach: {why}"),
-        }
-        assert!(result.is_ok() || BEYOND_REACH.contains(&(name, *any)), "{name}, {copies}: {result:?}");
-        result.is_ok()
-    });
-    println!("{} of {} compared", compared.count(), 2 * files.len());
+    let failed: Vec<&(&PathBuf, &str, bool)> = cases
+        .par_iter()
+        .filter(|(file, name, any)| {
+            let mut program = read_program(file);
+            for thread in program.threads.iter_mut().filter(|thread| *any || thread.copies == Copies::Any) {
+                thread.copies = if *any { Copies::Any } else { Copies::Exactly(2) };
+            }
+            let copies = if *any { "any number" } else { "fixed" };
+            let result = compare(&program, long);
+            match &result {
+                Ok(work) => println!("{name}, {copies}: {work}"),
+                Err(BeyondReach(why)) => println!("{name}, {copies}: beyond reach: {why}"),
+            }
+            result.is_err()
+        })
+        .collect();
+    println!("{} of {} compared", cases.len() - failed.len(), 2 * files.len());
+    assert!(failed.iter().all(|(_, name, any)| BEYOND_REACH.contains(&(name, *any))), "{failed:?}");
 }

@@ -14,6 +14,7 @@ mod coverability_corpus;
 mod edit;
 mod fence_corpus;
 mod fence_exhaustive;
+mod fence_limits;
 mod fence_optima;
 mod fence_redundancy;
 mod limits;

@@ -60,8 +60,8 @@ fn cover<N: Number>(
 /// From how many ω-markings on a proof by what cannot be covered is tried: fewer are quickly written and checked.
 const LARGE: usize = 1_000;
 
-/// The most bits for a table of the coverability set: 1 GiB.
-const LARGEST_TABLE: usize = 1 << 33;
+/// The most bits for a table of the coverability set: 256 MiB.
+const LARGEST_TABLE: usize = 1 << 31;
 
 /// The coverability set as a proof; a large one by the complement of its down-set.
 fn proof<N: Number>(

@@ -209,7 +209,11 @@ impl FencesArguments {
     fn repaired_path(&self, loaded: &Loaded) -> String {
         match &self.certificate {
             Some(folder) if !self.apply => {
-                let extension = if loaded.format == Format::Trencher { "txt" } else { "pal" };
+                let extension = match loaded.format {
+                    Format::Native => "pal",
+                    Format::Trencher => "txt",
+                    Format::Litmus => "litmus",
+                };
                 path_in(folder, &self.file, extension).display().to_string()
             }
             _ => loaded.program.source.name.clone(),

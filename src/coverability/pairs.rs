@@ -140,6 +140,7 @@ impl<'a, N: Number> Closure<'a, N> {
             let system = self.system;
             let effects = system.effects(transition);
             spent += words * effects.len() as u64;
+            context.count_work(usize::try_from(words).map_or(usize::MAX, |words| words * effects.len() / 8 + 1));
             if spent > budget {
                 return Ok(None);
             }

@@ -1,11 +1,11 @@
 //! The portfolio `auto`: cheap proofs first, then all strategies in rounds of growing budgets.
 //!
 //! Slicing alone settles many problems. What is left goes to the strategies in order, each with a small budget, on as
-//! many threads as are allowed; who has not answered in a round starts again in the next with eight times the budget, so
-//! that little is lost on strategies that do not suit the net and at most about a seventh on one that does. The first
+//! many threads as are allowed; who has not answered in a round starts again in the next with four times the budget, so
+//! that little is lost on strategies that do not suit the net and at most about a third on one that does. The first
 //! answer ends the race. All strategies work on the same compact form, with the same units and unreachable places.
 //!
-//! In deterministic mode budgets count steps instead of time, and within a round the first strategy in order that
+//! In deterministic mode budgets count work instead of time, and within a round the first strategy in order that
 //! answers is taken, however long the later ones took: the evidence is then always the same.
 
 use super::backward::Backward;
@@ -27,23 +27,23 @@ use std::time::Duration;
 pub(super) struct Auto;
 
 /// The strategies of the first round, in the order in which they start: those that answer easy problems soonest.
-const FIRST: [&dyn Engine; 6] = [&SharedState, &Directed, &PairSaturation, &StateEquation, &Backward, &KarpMiller];
+const FIRST: [&dyn Engine; 6] = [&Backward, &SharedState, &StateEquation, &PairSaturation, &Directed, &KarpMiller];
 
 /// The strategies of later rounds. The state equation is worth a reduction now, and says soon if it is of no use.
 const LATER: [&dyn Engine; 6] =
-    [&OnReduced(&StateEquation), &Directed, &PairSaturation, &Backward, &SharedState, &KarpMiller];
+    [&OnReduced(&StateEquation), &SharedState, &PairSaturation, &Directed, &Backward, &KarpMiller];
 
 /// The budget of the first round, for nets of up to so many transitions; larger ones get more, in proportion.
-const FIRST_TIME: Duration = Duration::from_millis(30);
+const FIRST_TIME: Duration = Duration::from_millis(5);
 
 /// See [`FIRST_TIME`].
 const ORDINARY_TRANSITIONS: usize = 4_000;
 
 /// The budget of the first round in deterministic mode.
-const FIRST_STEPS: u64 = 300;
+const FIRST_WORK: u64 = 50_000;
 
 /// How much larger each round's budget is.
-const GROWTH: u32 = 8;
+const GROWTH: u32 = 4;
 
 impl Strategy for Auto {
     fn name(&self) -> &'static str {
@@ -70,7 +70,7 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
     let mut reason = StopReason::Inconclusive;
     let factor = (prepared.slice.transitions.len() / ORDINARY_TRANSITIONS).max(1);
     let mut time = FIRST_TIME.saturating_mul(u32::try_from(factor).unwrap_or(u32::MAX));
-    let mut steps = FIRST_STEPS;
+    let mut work = FIRST_WORK.saturating_mul(factor as u64);
     let mut contenders = FIRST;
     loop {
         contenders.sort_by_key(|engine| done.contains(&engine.name()));
@@ -81,7 +81,7 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
         if let Err(limit) = context.check() {
             return (Outcome::Unknown(limit), "auto");
         }
-        let budget = if context.deterministic { Budget::Steps(steps) } else { Budget::Time(time) };
+        let budget = if context.deterministic { Budget::Work(work) } else { Budget::Time(time) };
         for (engine, outcome) in running.iter().zip(round(prepared, context, running, budget)) {
             match outcome {
                 Some(Outcome::Unknown(StopReason::Timeout | StopReason::Interrupted)) | None => {}
@@ -95,7 +95,7 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
         }
         contenders = LATER;
         time = time.saturating_mul(GROWTH);
-        steps = steps.saturating_mul(GROWTH.into());
+        work = work.saturating_mul(GROWTH.into());
     }
 }
 
@@ -103,7 +103,7 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
 #[derive(Clone, Copy, Debug)]
 enum Budget {
     Time(Duration),
-    Steps(u64),
+    Work(u64),
 }
 
 /// Gives each contender its budget. Those after one that answers may be left without an outcome.
@@ -121,12 +121,12 @@ fn round(prepared: &Prepared<'_>, context: &Context, engines: &[&dyn Engine], bu
             let limits = context.limits.clone().with_interrupt(stop.clone());
             let own = match budget {
                 Budget::Time(time) => Context::new(limits.with_timeout(time)),
-                Budget::Steps(steps) => Context { steps: Some(steps), deterministic: true, ..Context::new(limits) },
+                Budget::Work(work) => Context { budget: Some(work), deterministic: true, ..Context::new(limits) },
             };
             let outcome = engine.attempt(prepared, &own);
             if !matches!(outcome, Outcome::Unknown(_)) {
                 // In deterministic mode a strategy earlier in order may still answer, and then counts.
-                let first = if matches!(budget, Budget::Steps(_)) { index + 1 } else { 0 };
+                let first = if matches!(budget, Budget::Work(_)) { index + 1 } else { 0 };
                 stops[first..].iter().for_each(|stop| stop.store(true, Ordering::Relaxed));
             }
             context.take_over(&own);

@@ -18,6 +18,9 @@ const MOST_PLACES_WITH_PAIRS: usize = 10_000;
 /// How many steps a walk has.
 const WALK: usize = 64;
 
+/// A step updates which transitions are enabled.
+const WORK_PER_STEP: usize = 8;
+
 /// After how many steps it is asked whether anything was new.
 const BATCH: usize = 500;
 
@@ -194,6 +197,7 @@ impl<'a, N: Number> Sampler<'a, N> {
     pub(super) fn walk(&mut self, steps: usize, context: &Context) -> Result<Option<Covering>, Stop> {
         let mut left = steps;
         while left > 0 {
+            context.count_work(WALK * WORK_PER_STEP);
             context.check()?;
             let newest = self.pool.len() - 1;
             // Half of the walks start where something was new lately.

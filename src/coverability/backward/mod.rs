@@ -52,14 +52,20 @@ impl Method for Backward {
 /// How many predecessors are computed between two looks at the limits.
 const METER: usize = 4096;
 
+/// A predecessor is compared with a good part of the basis.
+const WORK_PER_PREDECESSOR: usize = 4;
+
 /// How many steps of sample walks precede the search.
 const WALKS: usize = 20_000;
 
 /// The search with one type of numbers.
 fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
     let Prepared { problem, slice, .. } = prepared;
-    let mut knowledge = Sampled { sampler: Sampler::new(system), pairs: prepared.pairs() };
+    let mut knowledge = Sampled { sampler: Sampler::new(system), pairs: None };
     let mut covering = knowledge.sampler.look_around(WALKS, context)?;
+    if covering.is_none() {
+        knowledge.pairs = prepared.pairs();
+    }
     while covering.is_none() {
         let mut search = Search::new(system, Bounds::new(prepared, system), &mut knowledge);
         covering = search.run(context)?;
@@ -144,9 +150,11 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> Search<'a, 'b, N, K> {
         for target in 0..self.system.targets.len() {
             self.add(self.system.targets[target].clone(), Origin::Target(target))?;
         }
-        let mut since_check = METER;
+        context.check()?;
+        let mut since_check = 0;
         loop {
             if since_check >= METER {
+                context.count_work(WORK_PER_PREDECESSOR * since_check);
                 since_check = 0;
                 context.check()?;
             }

@@ -168,6 +168,7 @@ impl<N: Number> Layers<N> {
                 low.insert(state, number);
                 path.push(state);
                 let mut successors: Vec<State> = self.paid_edges(layer, state)?.iter().map(|edge| edge.to).collect();
+                context.count_work(10 + 4 * successors.len());
                 successors.sort_unstable();
                 successors.dedup();
                 visits.push(Visit { state, successors, next: 0 });

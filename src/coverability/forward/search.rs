@@ -75,6 +75,9 @@ pub(super) struct Search<N> {
 /// How many moves are tried between two looks at the limits.
 const METER: u64 = 512;
 
+/// A move is compared with what is kept.
+const WORK_PER_MOVE: usize = 4;
+
 /// Where a target is met: the node, the target's number, the state.
 pub(super) type Found = (u32, usize, State);
 
@@ -113,6 +116,7 @@ impl<N: Number> Search<N> {
             }
             self.nodes[node as usize].expanded = true;
             context.count_iterations(1);
+            context.count_work(10);
             if let Some(found) = self.expand(node, context)? {
                 return Ok(Some(found));
             }
@@ -153,6 +157,7 @@ impl<N: Number> Search<N> {
     fn step(&mut self, node: u32, edge: Edge, context: &Context) -> Result<Option<Found>, Stop> {
         self.steps += 1;
         if self.steps.is_multiple_of(METER) {
+            context.count_work(METER as usize * WORK_PER_MOVE);
             context.check()?;
         }
         let own = &self.nodes[node as usize];

@@ -70,6 +70,7 @@ impl<'a, N: Number> Program<'a, N> {
     pub(super) fn separate(&mut self, context: &Context) -> Result<Option<Separation>, Stop> {
         loop {
             context.count_iterations(1);
+            context.count_work(self.system.transitions.len());
             let Some(separation) = self.solve_dual(context)? else { return Ok(None) };
             let violated = self.violated(&separation);
             if violated.is_empty() {
@@ -235,6 +236,8 @@ pub(in super::super) fn optimize(
     context: &Context,
 ) -> Result<Option<impl Solution + use<>>, Stop> {
     let mut slice = FIRST_SLICE;
+    // Some pivots per constraint, each of which may touch all of them.
+    context.count_work((constraints.len() + 10).pow(2) * 2);
     loop {
         context.check()?;
         let left = context.limits.remaining().map_or(f64::INFINITY, |left| left.as_secs_f64());

@@ -83,9 +83,11 @@ impl<'a> Lexer<'a> {
             }
             Some(_) => {
                 let rest = &bytes[start..];
-                if let Some(operator) =
-                    self.lexicon.operators.iter().find(|operator| rest.starts_with(operator.as_bytes()))
-                {
+                let matching = |operator: &&&str| {
+                    // Most differ in the first byte, and a call for each comparison would be most of the work.
+                    operator.as_bytes().first() == rest.first() && rest.starts_with(operator.as_bytes())
+                };
+                if let Some(operator) = self.lexicon.operators.iter().find(matching) {
                     self.offset += operator.len();
                     Kind::Operator(operator)
                 } else {
@@ -177,7 +179,7 @@ impl<'a> Lexer<'a> {
             }
             let rest = &bytes[self.offset..];
             for (open, close) in self.lexicon.comments {
-                if rest.starts_with(open.as_bytes()) {
+                if rest.first() == open.as_bytes().first() && rest.starts_with(open.as_bytes()) {
                     let body = self.offset + open.len();
                     self.offset = self.comment_end(body, close);
                     continue 'blanks;

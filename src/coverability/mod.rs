@@ -37,6 +37,7 @@ mod semiflows;
 mod slice;
 mod state_equation;
 mod system;
+mod turn;
 mod units;
 
 #[cfg(test)]
@@ -46,7 +47,8 @@ use crate::evidence::{NetCertificate, NetRun};
 use crate::limits::{Limits, StopReason};
 use crate::net::Problem;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use turn::Turn;
 
 /// What a strategy found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +104,8 @@ pub struct Context {
     pub deterministic: bool,
     /// How much work to do before stopping, as [`Context::count_work`] counts it.
     budget: Option<u64>,
+    /// How long to run before stopping.
+    turn: Option<Turn>,
     /// Work done so far.
     work: AtomicU64,
     /// Markings kept so far.
@@ -121,7 +125,14 @@ impl Context {
         if self.budget.is_some_and(|budget| self.work.load(Ordering::Relaxed) >= budget) {
             return Err(StopReason::Interrupted);
         }
-        self.limits.check()
+        self.limits.check()?;
+        if self.turn.as_ref().is_some_and(Turn::is_over) { Err(StopReason::Interrupted) } else { Ok(()) }
+    }
+
+    /// How much time is left.
+    fn remaining(&self) -> Option<Duration> {
+        let turn = self.turn.as_ref().map(Turn::remaining);
+        self.limits.remaining().map(|left| turn.map_or(left, |turn| left.min(turn))).or(turn)
     }
 
     /// Counts work for the budget: transitions tried, places looked at, entries of a tableau – what takes about a tenth

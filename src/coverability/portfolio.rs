@@ -15,6 +15,7 @@ use super::forward::{KarpMiller, SharedState};
 use super::pairs::PairSaturation;
 use super::saturation::settle;
 use super::state_equation::StateEquation;
+use super::turn::Turn;
 use super::{Context, Outcome, Strategy};
 use crate::limits::StopReason;
 use crate::net::Problem;
@@ -120,7 +121,7 @@ fn round(prepared: &Prepared<'_>, context: &Context, engines: &[&dyn Engine], bu
             }
             let limits = context.limits.clone().with_interrupt(stop.clone());
             let own = match budget {
-                Budget::Time(time) => Context::new(limits.with_timeout(time)),
+                Budget::Time(time) => Context { turn: Some(Turn::new(time)), ..Context::new(limits) },
                 Budget::Work(work) => Context { budget: Some(work), deterministic: true, ..Context::new(limits) },
             };
             let outcome = engine.attempt(prepared, &own);

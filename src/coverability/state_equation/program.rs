@@ -240,7 +240,7 @@ pub(in super::super) fn optimize(
     context.count_work((constraints.len() + 10).pow(2) * 2);
     loop {
         context.check()?;
-        let left = context.limits.remaining().map_or(f64::INFINITY, |left| left.as_secs_f64());
+        let left = context.remaining().map_or(f64::INFINITY, |left| left.as_secs_f64());
         let mut model = variables.clone().minimise(objective).using(microlp).with_time_limit(slice.min(left));
         for constraint in constraints {
             model.add_constraint(constraint.clone());

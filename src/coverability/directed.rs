@@ -121,7 +121,7 @@ impl<'a, N: Number> Search<'a, N> {
                 return Ok(Some(found));
             }
             context.count_iterations(1);
-            context.count_work(self.system.transitions.len() / 2 + 10);
+            context.count_work(2 * self.system.transitions.len() + 50);
             context.count_markings(1);
             self.expand(u32::try_from(self.states.len() - 1).map_err(|_| Stop::Overflow)?);
         }

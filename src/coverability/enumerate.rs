@@ -29,7 +29,7 @@ impl Method for Enumerate {
                 context.check()?;
             }
             context.count_iterations(1);
-            context.count_work(system.transitions.len());
+            context.count_work(2 * system.transitions.len() + 20);
             let marking = visited.markings[next].clone();
             let covers = |target: &Vec<(u32, N)>| {
                 target.iter().all(|(place, count)| at(&marking, *place).is_some_and(|own| own >= count))

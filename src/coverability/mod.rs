@@ -153,6 +153,7 @@ impl Context {
 
     /// Counts the work of another context as well.
     fn take_over(&self, other: &Context) {
+        self.work.fetch_add(other.work.load(Ordering::Relaxed), Ordering::Relaxed);
         self.markings.fetch_add(other.markings.load(Ordering::Relaxed), Ordering::Relaxed);
         self.iterations.fetch_add(other.iterations.load(Ordering::Relaxed), Ordering::Relaxed);
     }

@@ -28,11 +28,11 @@ use std::time::Duration;
 pub(super) struct Auto;
 
 /// The strategies of the first round, in the order in which they start: those that answer easy problems soonest.
-const FIRST: [&dyn Engine; 6] = [&Backward, &SharedState, &StateEquation, &PairSaturation, &Directed, &KarpMiller];
+const FIRST: [&dyn Engine; 6] = [&Backward, &SharedState, &StateEquation, &Directed, &PairSaturation, &KarpMiller];
 
 /// The strategies of later rounds. The state equation is worth a reduction now, and says soon if it is of no use.
 const LATER: [&dyn Engine; 6] =
-    [&OnReduced(&StateEquation), &SharedState, &PairSaturation, &Directed, &Backward, &KarpMiller];
+    [&OnReduced(&StateEquation), &Directed, &SharedState, &PairSaturation, &Backward, &KarpMiller];
 
 /// The budget of the first round, for nets of up to so many transitions; larger ones get more, in proportion.
 const FIRST_TIME: Duration = Duration::from_millis(5);

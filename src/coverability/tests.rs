@@ -82,7 +82,7 @@ fn all_nets_with_two_places_and_two_transitions() {
                 asked += 1;
                 if asked.is_multiple_of(stride) {
                     let problem = problem(&initial, &[transition(first), transition(second)], &[&target]);
-                    let (verdict, complete) = agree(&problem, 20_000_000);
+                    let (verdict, complete) = agree(&problem, 1_000_000);
                     assert!(verdict.is_some() && complete, "a complete strategy gave up on {problem:?}");
                 }
             }
@@ -102,7 +102,7 @@ fn nets_with_three_places_and_three_transitions() {
                 if asked.is_multiple_of(stride) {
                     let transitions = [transition(first), transition(second), transition(third)];
                     let problem = problem(&[1, 1, 0], &transitions, &[&[0, 1, 1], &[2, 0, 0]]);
-                    let (verdict, complete) = agree(&problem, 20_000_000);
+                    let (verdict, complete) = agree(&problem, 1_000_000);
                     assert!(verdict.is_some() && complete, "a complete strategy gave up on {problem:?}");
                 }
             }
@@ -136,7 +136,7 @@ fn random_nets() {
             (0..2 + random.below(8)).map(|_| (random.weights(places, 2), random.weights(places, 2))).collect();
         let initial: Vec<u64> = (0..places).map(|_| [0, 0, 0, 1, 1, 2, 10][random.below(7) as usize]).collect();
         let target = random.weights(places, 3);
-        let (verdict, _) = agree(&problem(&initial, &transitions, &[&target]), 400_000);
+        let (verdict, _) = agree(&problem(&initial, &transitions, &[&target]), 300_000);
         answered += usize::from(verdict.is_some());
         coverable += usize::from(verdict == Some(true));
     }
@@ -167,7 +167,7 @@ fn machines_with_units_and_replicated_threads() {
         target[2] = 1;
         target[local(random.below(5))] = 1 + random.below(2);
         let problem = problem(&initial, &transitions, &[&target]);
-        let (verdict, complete) = agree(&problem, 20_000_000);
+        let (verdict, complete) = agree(&problem, 1_000_000);
         assert!(verdict.is_some() && complete, "a complete strategy gave up on {problem:?}");
     }
 }
@@ -184,7 +184,7 @@ fn counts_beyond_machine_words_are_exact() {
     for (demand, expected) in [(huge.clone(), true), (huge.plus(&Count::ONE), false)] {
         let query = Query { targets: vec![Target::new(vec![(spent, demand)])] };
         let problem = Problem { net: net.clone(), query };
-        assert_eq!(agree(&problem, 100_000), (Some(expected), true));
+        assert_eq!(agree(&problem, 1_000_000), (Some(expected), true));
     }
 }
 

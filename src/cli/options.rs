@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn times_and_sizes() {
         assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(parse_duration("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(parse_duration("2m"), Ok(Duration::from_mins(2)));
         assert!(parse_duration("-1").is_err());
         assert_eq!(parse_size("2G"), Ok(2 << 30));
         assert!(parse_size("99999999999T").is_err());

@@ -248,7 +248,7 @@ impl<'a> Branching<'a> {
             if self.limit > 0 {
                 self.found.push(chosen.clone());
             } else {
-                self.bound = cost.clone();
+                self.bound.clone_from(cost);
                 self.best = Some(chosen.clone());
             }
             return Ok(());
@@ -295,7 +295,7 @@ mod tests {
         let mut random = Randomness::new(11);
         for _ in 0..300 {
             let size = 1 + random.below(8);
-            let rows: Vec<MeasureSet> = (0..1 + random.below(9))
+            let rows: Vec<MeasureSet> = (0..=random.below(9))
                 .map(|_| {
                     let mut row = MeasureSet::with_capacity(size);
                     row.insert(random.below(size));

@@ -108,7 +108,7 @@ mod tests {
         let mut random = Randomness::new(5);
         for _ in 0..400 {
             let size = 1 + random.below(7);
-            let hidden: Vec<MeasureSet> = (0..1 + random.below(6))
+            let hidden: Vec<MeasureSet> = (0..=random.below(6))
                 .map(|_| set(size, 1 + u32::try_from(random.below((1 << size) - 1)).unwrap()))
                 .collect();
             let mut tried: Vec<MeasureSet> = Vec::new();

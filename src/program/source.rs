@@ -13,6 +13,7 @@ pub struct Span {
 
 impl Span {
     /// From the start of `self` to the end of `other`.
+    #[must_use]
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start, end: other.end }
     }

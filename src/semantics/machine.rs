@@ -199,7 +199,7 @@ impl<'p> Machine<'p> {
                 }
                 self.execution(state, position, instruction, chosen)?
             }
-            StepKind::Flush => self.flush(state, position)?,
+            StepKind::Flush => Self::flush(state, position)?,
         };
         Ok(Event { step, effect })
     }
@@ -261,7 +261,7 @@ impl<'p> Machine<'p> {
 
     /// The flush of the oldest buffered store of the copy at a position, when it can be taken.
     pub fn flush_event(&self, state: &State, position: usize) -> Option<Event> {
-        let effect = self.flush(state, position).ok()?;
+        let effect = Self::flush(state, position).ok()?;
         Some(Event { step: Step { copy: self.copies[position], kind: StepKind::Flush }, effect })
     }
 
@@ -291,7 +291,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The effect of flushing the oldest store of a copy.
-    fn flush(&self, state: &State, position: usize) -> Result<Effect, Refusal> {
+    fn flush(state: &State, position: usize) -> Result<Effect, Refusal> {
         let Some(&(address, value)) = state.threads[position].buffer.first() else {
             return Err(Refusal::BufferEmpty);
         };

@@ -146,12 +146,13 @@ impl Trace {
 
 /// Appends a number in a prefix-free form: seven bits a byte, lowest first.
 pub(super) fn write_number(key: &mut Vec<u8>, number: usize) {
+    let low = |number: usize| u8::try_from(number & 0x7f).expect("seven bits");
     let mut rest = number;
     while rest >= 0x80 {
-        key.push((rest & 0x7f) as u8 | 0x80);
+        key.push(low(rest) | 0x80);
         rest >>= 7;
     }
-    key.push((rest & 0x7f) as u8);
+    key.push(low(rest));
 }
 
 /// Appends a value in a prefix-free form.

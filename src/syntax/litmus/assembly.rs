@@ -293,7 +293,7 @@ impl CellReader<'_, '_> {
             let number = self.cursor.number()?;
             if self.cursor.eat("*") {
                 let register = self.register()?;
-                return self.set_index(operand, register, if negative { -number } else { number }, span);
+                return Self::set_index(operand, register, if negative { -number } else { number }, span);
             }
             operand.displacement += if negative { -number } else { number };
             return Ok(());
@@ -307,13 +307,13 @@ impl CellReader<'_, '_> {
                 let register = self.known(register, span)?;
                 if self.cursor.eat("*") {
                     let scale = self.cursor.number()?;
-                    return self.set_index(operand, register, scale, span);
+                    return Self::set_index(operand, register, scale, span);
                 }
                 if operand.base.is_none() {
                     operand.base = Some(register);
                     return Ok(());
                 }
-                self.set_index(operand, register, 1, span)
+                Self::set_index(operand, register, 1, span)
             }
             None if operand.symbol.is_none() => {
                 operand.symbol = Some(name.to_owned());
@@ -329,7 +329,7 @@ impl CellReader<'_, '_> {
         let span = self.cursor.span();
         let register = self.register()?;
         let scale = if self.cursor.eat(",") { self.cursor.number()? } else { 1 };
-        self.set_index(operand, register, scale, span)
+        Self::set_index(operand, register, scale, span)
     }
 
     fn register(&mut self) -> Result<MachineRegister, Diagnostic> {
@@ -341,7 +341,6 @@ impl CellReader<'_, '_> {
     }
 
     fn set_index(
-        &self,
         operand: &mut MemoryOperand,
         register: MachineRegister,
         scale: i128,

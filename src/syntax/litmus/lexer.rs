@@ -140,10 +140,10 @@ mod tests {
 
     #[test]
     fn tokens_have_places() {
+        use Token::{Name, Number, Symbol};
         let text = "0:EAX=0x1F /\\ x-1";
         let found = tokens(text, Span { start: 0, end: text.len() }).expect("tokens");
         let kinds: Vec<Token<'_>> = found.iter().map(|(token, _)| *token).collect();
-        use Token::{Name, Number, Symbol};
         let expected = [Number(0), Symbol(":"), Name("EAX"), Symbol("="), Number(31), Symbol("/\\"), Name("x-1")];
         assert_eq!(kinds, expected);
         assert_eq!(found[4].1, Span { start: 6, end: 10 });

@@ -86,10 +86,8 @@ impl Flow {
 
     fn action(&mut self, thread: usize, action: &Action) {
         match action {
-            Action::Assign { register, value } => {
-                if self.may_be_address(thread, value) {
-                    self.registers.insert((thread, register.index()));
-                }
+            Action::Assign { register, value } if self.may_be_address(thread, value) => {
+                self.registers.insert((thread, register.index()));
             }
             Action::Load { register, address } => self.loaded(thread, Some(*register), address),
             Action::Store { address, value } => self.stored(thread, address, value),

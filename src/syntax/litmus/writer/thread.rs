@@ -159,7 +159,7 @@ impl Blocks<'_, '_, '_> {
         let mut extension = None;
         match &instruction.action {
             Action::Load { register, .. } => {
-                emitter.push(format!("movq {place},%{}", emitter.column.register(*register)))
+                emitter.push(format!("movq {place},%{}", emitter.column.register(*register)));
             }
             Action::Store { value, .. } => {
                 let value = emitter.operand(value, SCRATCH[0], &SCRATCH[1..]);

@@ -43,9 +43,9 @@ pub fn svg(program: &Program, violation: &Violation) -> String {
         actions.push((lane, x, width, text));
         x += width + CHARACTER;
     }
-    // Arcs rise with the number of actions they span, up to a point.
-    let rise = |arc: &(usize, usize)| (14 + 5 * (arc.1 - arc.0)).min(72);
-    let top = arcs.iter().map(rise).max().unwrap_or(0) + MARGIN;
+    // Arcs rise with the number of actions they span, up to a point, and each above the next.
+    let rise = |index: usize| (14 + 5 * (arcs[index].1 - arcs[index].0)).min(64) + 10 * (arcs.len() - 1 - index);
+    let top = (0..arcs.len()).map(rise).max().unwrap_or(0) + MARGIN;
     let (width, height) = (x + MARGIN, top + LANE * copies.len() + MARGIN);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -76,12 +76,12 @@ pub fn svg(program: &Program, violation: &Violation) -> String {
             escaped(text)
         );
     }
-    for arc in &arcs {
+    for (index, arc) in arcs.iter().enumerate() {
         let centre = |index: usize| actions[index].1 + actions[index].2 / 2;
         let (from, to) = (centre(arc.0), centre(arc.1));
         let y = middle(actions[arc.0].0) - 11;
         // The curve comes three quarters of the way to its control points.
-        let peak = i64::try_from(y).unwrap_or(i64::MAX) - i64::try_from(rise(arc) * 4 / 3).unwrap_or(0);
+        let peak = i64::try_from(y).unwrap_or(i64::MAX) - i64::try_from(rise(index) * 4 / 3).unwrap_or(0);
         let _ = writeln!(
             out,
             "<path d=\"M{from},{y} C{from},{peak} {to},{peak} {to},{y}\" fill=\"none\" stroke=\"#b00\" \

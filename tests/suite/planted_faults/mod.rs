@@ -145,7 +145,9 @@ fn build() -> Programs {
     let messages: Vec<serde_json::Value> =
         messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let executable = |name: &str| {
-        let named = messages.iter().filter(|message| message["target"]["name"] == name);
+        let is_it =
+            |message: &&serde_json::Value| message["target"]["name"] == name && message["profile"]["test"] == true;
+        let named = messages.iter().filter(is_it);
         named.filter_map(|message| message["executable"].as_str()).next_back().expect("cargo names its programs").into()
     };
     Programs { library: executable("palisade"), suite: executable("suite") }

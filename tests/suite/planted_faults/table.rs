@@ -331,13 +331,10 @@ pub(super) const FAULTS: &[Fault] = &[
         caught_by: Some(NETS),
     },
     Fault {
-        what: "nets, forward: every fifth marking loses its moves within finite counters",
+        what: "nets, forward: a move needs more tokens than it takes",
         file: "src/coverability/forward/search.rs",
-        old: "let unpaid = self.layers.unpaid(layer, component)?;",
-        new: "if PLANTED && node % 5 == 4 {
-            return Ok(None);
-        }
-        let unpaid = self.layers.unpaid(layer, component)?;",
+        old: "if finite[position].1 < effect.pre {",
+        new: "if finite[position].1 < effect.pre || (PLANTED && finite[position].1 == effect.pre) {",
         caught_by: Some(NETS),
     },
     Fault {

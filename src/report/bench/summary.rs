@@ -161,7 +161,8 @@ fn row(
         uncoverable,
         coverable,
         unsolved: own.len() - uncoverable - coverable,
-        solved_seconds: times.iter().sum(),
+        // The sum of nothing is −0 in floating point.
+        solved_seconds: times.iter().sum::<f64>() + 0.0,
         median_seconds: median(&times),
         peak_bytes: own.iter().filter_map(|cell| cell.peak_bytes).max(),
     })

@@ -28,6 +28,7 @@ mod net_evidence;
 mod oracle;
 mod pictures;
 mod planted_faults;
+mod pm4py;
 mod program_evidence;
 mod readme;
 mod robustness;

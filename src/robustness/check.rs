@@ -230,7 +230,7 @@ impl<'p> Checking<'p, '_> {
                 }
                 None => {}
             }
-            nodes *= 4;
+            nodes = nodes.saturating_mul(4);
         }
     }
 

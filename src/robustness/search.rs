@@ -2,7 +2,7 @@
 
 use super::attacks::Attack;
 use super::fault::Fault;
-use super::system::System;
+use super::system::{Place, System};
 use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, Mode, Step, Visit, is_covered};
 use crate::program::{InstructionId, ThreadId};
 use rayon::prelude::*;
@@ -239,7 +239,22 @@ impl<'p> ThreadSearch<'p> {
         delayed: &mut Exploration,
     ) -> Result<FxHashMap<u32, u32>, Halt<Fault>> {
         let mut origins = FxHashMap::default();
+        // By place, whether a token there can start: most configurations have none, and are many.
+        let mut startable: Vec<Option<bool>> = Vec::new();
         for node in sc.maximal() {
+            let may_start = sc.entries(node).iter().any(|entry| {
+                if entry.place == Place::SPARE.number() {
+                    return true;
+                }
+                let index = entry.place as usize;
+                if startable.len() <= index {
+                    startable.resize(index + 1, None);
+                }
+                *startable[index].get_or_insert_with(|| self.system.may_delay(entry.place, thread, store))
+            });
+            if !may_start {
+                continue;
+            }
             let starts =
                 self.system.delay_starts(sc.control(node), sc.entries(node), thread, store).map_err(Halt::Fault)?;
             for start in starts {

@@ -6,6 +6,7 @@ use crate::coverability::lazy::{Entry, Step, take};
 use crate::evidence::Level;
 use crate::program::{Action, InstructionId, LabelId, ThreadId, Value};
 use crate::robustness::fault::{Fault, FaultKind};
+use smallvec::SmallVec;
 
 /// A load of a delaying attacker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +30,10 @@ impl System<'_> {
         let before = self.control(control);
         let mut starts = Vec::new();
         for entry in entries {
-            let candidates =
-                if entry.place == Place::SPARE.0 { self.spare_places.clone() } else { vec![Place(entry.place)] };
+            let candidates: SmallVec<[Place; 4]> = match Place(entry.place) {
+                Place::SPARE => SmallVec::from_slice(&self.spare_places),
+                place => SmallVec::from_slice(&[place]),
+            };
             for place in candidates {
                 if self.local(place).thread != thread {
                     continue;
@@ -43,6 +46,13 @@ impl System<'_> {
             }
         }
         Ok(starts)
+    }
+
+    /// Whether a token at a place, not the spare one, might issue a store that will be delayed; if not,
+    /// [`delay_starts`](Self::delay_starts) makes nothing of it.
+    pub fn may_delay(&mut self, place: u32, thread: ThreadId, store: InstructionId) -> bool {
+        let place = Place(place);
+        self.local(place).thread == thread && self.operation(place.local(), store).is_some()
     }
 
     /// The loads the attacker can be halted at (Eq. 2), with the control after each.
@@ -125,12 +135,12 @@ impl System<'_> {
         local: u32,
         store: InstructionId,
     ) -> Result<Option<u32>, Fault> {
-        let Local { thread, registers, holding, .. } = self.local_state(local).clone();
         let (address, value) = match self.operation(local, store) {
-            Some(Operation::Store(address, value)) if !holding => (address, value),
+            Some(Operation::Store(address, value)) if !self.local_state(local).holding => (address, value),
             Some(Operation::Faulty(fault)) => return Err(self.locals.faults[fault as usize].clone()),
             _ => return Ok(None),
         };
+        let Local { thread, registers, .. } = self.local_state(local).clone();
         Ok(Some(self.attacker_at(thread, store, registers, vec![(address, value)], address)))
     }
 

@@ -4,7 +4,7 @@ use super::output::{print_text, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::net::{Format, write};
 use crate::report::check::fault_error;
-use crate::robustness::{attack_net, attacks};
+use crate::robustness::{NoNet, attack_net, attacks};
 use crate::syntax::InputError;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &NetArguments, shared: &SharedOptions) -> Exit {
         Err(exit) => return exit,
     };
     match written(arguments, &loaded.program, shared) {
-        Ok(()) => Exit::Holds,
+        Ok(exit) => exit,
         Err(error) => print_input_error(&error, shared),
     }
 }
@@ -56,14 +56,21 @@ fn written(
     arguments: &NetArguments,
     program: &crate::program::Program,
     shared: &SharedOptions,
-) -> Result<(), InputError> {
+) -> Result<Exit, InputError> {
     let refuse = |message: String| InputError::file(arguments.file.clone(), message);
     let all = attacks(program);
     let attack = arguments.attack.checked_sub(1).and_then(|index| all.get(index)).ok_or_else(|| match all.len() {
         0 => refuse("the program has no attack: no thread has both a store and a load".into()),
         count => refuse(format!("there is no attack {}; the program has attacks 1 to {count}", arguments.attack)),
     })?;
-    let problem = attack_net(program, attack, arguments.values).map_err(|fault| fault_error(program, &fault))?;
+    let problem = match attack_net(program, attack, arguments.values, &shared.limits()) {
+        Ok(problem) => problem,
+        Err(NoNet::Fault(fault)) => return Err(fault_error(program, &fault)),
+        Err(NoNet::Stopped(reason)) => {
+            remark_line(format_args!("the net was not finished: {reason}"));
+            return Ok(Exit::Unknown);
+        }
+    };
     let format = Format::ALL
         .into_iter()
         .find(|format| format.extension() == arguments.format)
@@ -97,5 +104,5 @@ fn written(
         },
         None => print_text(written.net),
     }
-    Ok(())
+    Ok(Exit::Holds)
 }

@@ -10,22 +10,37 @@ use super::attacks::Attack;
 use super::fault::Fault;
 use super::system::{Growth, Load, Local, Operation, System, raise};
 use crate::evidence::Level;
+use crate::limits::{Limits, StopReason};
 use crate::net::{Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
 use crate::program::{Action, Copies, InstructionId, Program, ThreadId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Why there is no net of an attack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoNet {
+    /// Value sets do not close without a domain (they are thread-modular, so they can diverge where reachable values do
+    /// not), or an expression they reach has no value.
+    Fault(Fault),
+    /// A limit was reached.
+    Stopped(StopReason),
+}
+
+impl From<Fault> for NoNet {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
 /// The net of an attack with the question whether `success` can be marked.
-///
-/// # Errors
-///
-/// A [`Fault`] when value sets do not close without a domain (they are thread-modular, so they can diverge where
-/// reachable values do not), or when an expression they reach has no value.
-pub fn attack_net(program: &Program, attack: &Attack, values: usize) -> Result<Problem, Fault> {
+pub fn attack_net(program: &Program, attack: &Attack, values: usize, limits: &Limits) -> Result<Problem, NoNet> {
     let mut builder = Builder::new(program, *attack, values);
     builder.start()?;
-    builder.close()?;
+    builder.close(limits)?;
     Ok(builder.finish())
 }
+
+/// How many places are visited between two looks at the limits.
+const METER: usize = 64;
 
 /// What a place stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -141,7 +156,7 @@ impl<'p> Builder<'p> {
     }
 
     /// Adds places and transitions until nothing is new.
-    fn close(&mut self) -> Result<(), Fault> {
+    fn close(&mut self, limits: &Limits) -> Result<(), NoNet> {
         // How much a place's transitions could see when they were last listed.
         let mut seen: Vec<usize> = Vec::new();
         let mut changed = true;
@@ -149,6 +164,9 @@ impl<'p> Builder<'p> {
             changed = false;
             let mut index = 0;
             while index < self.meanings.len() {
+                if index.is_multiple_of(METER) {
+                    limits.check().map_err(NoNet::Stopped)?;
+                }
                 let meaning = self.meanings[index].clone();
                 let visible = self.visible(&meaning);
                 seen.resize(self.meanings.len().max(seen.len()), 0);

@@ -11,7 +11,7 @@ mod shape;
 pub mod system;
 mod witness;
 
-pub use attack_net::attack_net;
+pub use attack_net::{NoNet, attack_net};
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
 pub use certificate::certificate;
 pub use check::{AttackReport, Check, CheckOptions, DEFAULT_VALUES, Outcome, Verdict, check};

@@ -2,9 +2,9 @@
 
 use crate::checked::{check, solve};
 use palisade::coverability::{Options, Outcome};
-use palisade::limits::Limits;
+use palisade::limits::{Limits, StopReason};
 use palisade::program::Copies;
-use palisade::robustness::{self, CheckOptions, attack_net};
+use palisade::robustness::{self, CheckOptions, NoNet, attack_net, attacks};
 use palisade::semantics::random::{self, Shape};
 use rayon::prelude::*;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn ask(seed: u64, shape: &Shape, any: bool) -> usize {
     let mut asked = 0;
     for report in &checked.attacks {
         // Thread-modular value sets may diverge where the search's do not.
-        let Ok(problem) = attack_net(&program, &report.attack, 32) else { continue };
+        let Ok(problem) = attack_net(&program, &report.attack, 32, &Limits::none()) else { continue };
         let limits = Limits::none().with_timeout(Duration::from_secs(20));
         let answer = solve(&problem, &Options { limits, jobs: 1, ..Options::default() });
         let expected = report.outcome;
@@ -49,4 +49,14 @@ fn any_number_of_copies() {
     let shape = Shape { labels: 4, total_labels: 7, sections: 30, ..Shape::default() };
     let asked: usize = (1000..1200u64).into_par_iter().map(|seed| ask(seed, &shape, true)).sum();
     assert!(asked > 100, "{asked} attacks answered");
+}
+
+#[test]
+fn limits_stop_the_listing() {
+    let program =
+        (0..).map(|seed| random::program(seed, &Shape::default())).find(|program| !attacks(program).is_empty());
+    let program = program.expect("some program has a store and a load in a thread");
+    let passed = Limits::none().with_timeout(Duration::ZERO);
+    let stopped = attack_net(&program, &attacks(&program)[0], 32, &passed);
+    assert_eq!(stopped.err(), Some(NoNet::Stopped(StopReason::Timeout)));
 }

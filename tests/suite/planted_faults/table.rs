@@ -76,8 +76,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "Eq. 1: delaying starts inside a section",
         file: "src/robustness/system/attacker.rs",
-        old: "Some(Operation::Store(address, value)) if !holding =>",
-        new: "Some(Operation::Store(address, value)) if !holding || PLANTED =>",
+        old: "Some(Operation::Store(address, value)) if !self.local_state(local).holding =>",
+        new: "Some(Operation::Store(address, value)) if !self.local_state(local).holding || PLANTED =>",
         caught_by: None,
     },
     Fault {

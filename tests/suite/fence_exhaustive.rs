@@ -10,7 +10,7 @@
 //! invalid set stays invalid with fences at all other labels besides, so the verdicts are those of all sets of labels.
 
 use super::fence_corpus::{is_irreducible, read_program};
-use crate::checked::{self, unconfirmed_check};
+use crate::checked;
 use palisade::fences::{
     Cost, CostFunction, FenceOptions, Measure, Profile, Repair, Silent, offered, place, with_measures,
 };
@@ -141,7 +141,7 @@ impl<'p> Lattice<'p> {
     fn check(&mut self, set: &[Measure]) -> Result<bool, BeyondReach> {
         self.checks += 1;
         let changed = with_measures(self.program, set);
-        let checked = unconfirmed_check(&changed, &self.options).expect("the program has a meaning");
+        let checked = checked::check(&changed, &self.options).expect("the program has a meaning");
         self.configurations += checked.markings;
         match checked.verdict {
             Verdict::Robust => Ok(true),

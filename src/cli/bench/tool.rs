@@ -155,9 +155,9 @@ impl Tool {
                 let text = format!("{}\n{}", watched.output, watched.complaint).to_lowercase();
                 let found = |own: &[String], usual: &[&str]| {
                     if own.is_empty() {
-                        usual.iter().any(|words| text.contains(words))
+                        usual.iter().any(|words| says(&text, words))
                     } else {
-                        own.iter().any(|words| text.contains(words))
+                        own.iter().any(|words| says(&text, words))
                     }
                 };
                 if found(uncoverable, &UNCOVERABLE) {
@@ -174,6 +174,14 @@ impl Tool {
             }
         }
     }
+}
+
+/// Whether a text has these words, not as part of longer ones: `unsafe` does not say `safe`.
+fn says(text: &str, words: &str) -> bool {
+    text.match_indices(words).any(|(start, _)| {
+        !text[..start].ends_with(char::is_alphanumeric)
+            && !text[start + words.len()..].starts_with(char::is_alphanumeric)
+    })
 }
 
 fn own_command(program: &Path, strategy: &str, net: &Path, shared: &SharedOptions) -> Command {
@@ -281,4 +289,18 @@ impl Drop for Conversions {
 /// A path as one word for the shell.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says;
+
+    #[test]
+    fn words_are_matched_whole() {
+        assert!(says("result: safe\n", "safe"));
+        assert!(!says("result: unsafe\n", "safe"));
+        assert!(!says("uncoverable", "coverable"));
+        assert!(says("uncoverable, not coverable", "coverable"));
+        assert!(says("formula is satisfied.", "is satisfied"));
+    }
 }

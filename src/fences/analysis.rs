@@ -12,7 +12,7 @@ use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, LazyNet, Visit
 use crate::limits::Limits;
 use crate::program::{InstructionId, Thread, ThreadId};
 use crate::robustness::system::{Phase, System};
-use crate::robustness::{Attack, Fault, LoadStarts, ThreadSearch, mode_of};
+use crate::robustness::{Attack, Fault, LoadStarts, ThreadSearch, explore, heed, mode_of};
 use rustc_hash::FxHashMap;
 
 /// Nodes of delaying phases kept for later candidates.
@@ -161,9 +161,9 @@ impl<'a, 'p> Analysis<'a, 'p> {
             }
         }
         let mut net = Obstructed { system: &mut self.search.system, obstacles };
-        explored.run(&mut net, &self.budget, |_, _, _| Visit::Expand)?;
+        explore(&mut explored, &mut net, &self.budget, |_, _, _| Visit::Expand)?;
         self.markings += explored.len();
-        let starts = self.search.load_starts(&explored)?;
+        let starts = self.search.load_starts(&explored, &self.budget)?;
         self.delaying.insert(obstacles.clone(), Delaying { explored, starts });
         Ok(())
     }
@@ -171,7 +171,8 @@ impl<'a, 'p> Analysis<'a, 'p> {
     /// Where the delaying of a store starts.
     fn starts(&mut self, store: InstructionId) -> Result<Vec<Start>, Halt<Fault>> {
         let mut starts = Vec::new();
-        for node in self.sc.maximal() {
+        for (index, node) in self.sc.maximal().enumerate() {
+            heed(&self.budget, index)?;
             let roots = self
                 .search
                 .system

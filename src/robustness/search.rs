@@ -1,6 +1,7 @@
 //! One search for feasible attacks in one system: under SC once, delaying once per store, helpers once per thread.
 
 use super::attacks::Attack;
+use super::explore::{explore, heed};
 use super::fault::Fault;
 use super::system::{Place, System};
 use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, Mode, Step, Visit, is_covered};
@@ -146,7 +147,7 @@ pub(crate) fn explore_sc(system: &mut System<'_>, budget: &Budget) -> Result<Exp
     for root in system.roots().map_err(Halt::Fault)? {
         sc.add_root(root.control, &root.entries, 0);
     }
-    sc.run(system, budget, |_, _, _| Visit::Expand)?;
+    explore(&mut sc, system, budget, |_, _, _| Visit::Expand)?;
     Ok(sc)
 }
 
@@ -192,9 +193,9 @@ impl<'p> ThreadSearch<'p> {
             }
             let (thread, store) = (group[0].thread, group[0].store);
             let mut delayed = Exploration::new(mode);
-            let origins = self.start_delaying(sc, thread, store, &mut delayed)?;
-            delayed.run(&mut self.system, budget, |_, _, _| Visit::Expand)?;
-            let mut starts = self.load_starts(&delayed)?;
+            let origins = self.start_delaying(sc, thread, store, &mut delayed, budget)?;
+            explore(&mut delayed, &mut self.system, budget, |_, _, _| Visit::Expand)?;
+            let mut starts = self.load_starts(&delayed, budget)?;
             for attack in group {
                 let begin = Instant::now();
                 let mut answer =
@@ -237,11 +238,13 @@ impl<'p> ThreadSearch<'p> {
         thread: ThreadId,
         store: InstructionId,
         delayed: &mut Exploration,
+        budget: &Budget,
     ) -> Result<FxHashMap<u32, u32>, Halt<Fault>> {
         let mut origins = FxHashMap::default();
         // By place, whether a token there can start: most configurations have none, and are many.
         let mut startable: Vec<Option<bool>> = Vec::new();
-        for node in sc.maximal() {
+        for (index, node) in sc.maximal().enumerate() {
+            heed(budget, index)?;
             let may_start = sc.entries(node).iter().any(|entry| {
                 if entry.place == Place::SPARE.number() {
                     return true;
@@ -267,11 +270,12 @@ impl<'p> ThreadSearch<'p> {
     }
 
     /// For each load, the configurations after it, those reached soonest first.
-    pub(crate) fn load_starts(&mut self, delayed: &Exploration) -> Result<LoadStarts, Halt<Fault>> {
+    pub(crate) fn load_starts(&mut self, delayed: &Exploration, budget: &Budget) -> Result<LoadStarts, Halt<Fault>> {
         let mut starts = LoadStarts::default();
         let mut nodes: Vec<u32> = delayed.maximal().collect();
         nodes.sort_by_key(|node| delayed.depth(*node));
-        for node in nodes {
+        for (index, node) in nodes.into_iter().enumerate() {
+            heed(budget, index)?;
             for (load, control) in self.system.attack_loads(delayed.control(node)).map_err(Halt::Fault)? {
                 starts.entry(load).or_default().push(LoadStart {
                     delayed: node,
@@ -302,7 +306,7 @@ impl<'p> ThreadSearch<'p> {
                 return Ok(Some(Success { delayed, success: root }));
             }
         }
-        let found = self.helped.run(&mut self.system, budget, |system, control, entries| {
+        let found = explore(&mut self.helped, &mut self.system, budget, |system, control, entries| {
             if system.is_success(control) || reaches(control, entries) { Visit::Stop } else { Visit::Expand }
         })?;
         Ok(found.map(|success| {

@@ -2,6 +2,7 @@
 
 use super::batch::Inputs;
 use super::confirm::{Confirmation, confirm_check};
+use super::folder::create_folder;
 use super::output::{print_line, print_text, remark};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
@@ -182,7 +183,7 @@ pub(super) fn write_evidence(
     } else {
         return Ok(None);
     };
-    std::fs::create_dir_all(folder)?;
+    create_folder(folder)?;
     // Programs of one name in different folders keep apart by the folder's name.
     let name: String =
         file.chars().map(|c| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+') { c } else { '_' }).collect();

@@ -74,7 +74,9 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
             Ok(written) => certificate = written.then(|| path.display().to_string()),
             Err(error) => {
                 let message = format!("the evidence cannot be written: {error}");
-                return print_input_error(&InputError::file(path.display().to_string(), message), shared);
+                let error = InputError::file(path.display().to_string(), message);
+                let help = "`--certificate` names the file to write, in a folder that is there".to_owned();
+                return print_input_error(&error.with_help_if(Some(help)), shared);
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::check::write_evidence;
 use super::confirm::confirm_check;
 use super::fences_progress::Progress;
+use super::folder::create_folder;
 use super::output::{print_line, print_text, remark};
 use super::repaired::{NoText, Repaired, path_in, replace};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
@@ -192,7 +193,7 @@ fn write_certificate(
     checked: &Check<'_>,
 ) -> Result<Vec<String>, InputError> {
     let path = subject.program.source.name.clone();
-    let written = std::fs::create_dir_all(folder)
+    let written = create_folder(folder)
         .and_then(|()| text.map_or(Ok(()), |text| std::fs::write(&path, text.text())))
         .and_then(|()| write_evidence(folder, &path, subject, checked));
     match written {

@@ -9,6 +9,7 @@ mod cover;
 mod exit;
 mod fences;
 mod fences_progress;
+mod folder;
 mod load;
 mod net;
 mod net_input;

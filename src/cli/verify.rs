@@ -1,5 +1,6 @@
 //! `palisade verify`: checks evidence against the inputs it is about.
 
+use super::folder::create_folder;
 use super::output::{print_line, remark_line};
 use super::{Exit, SharedOptions};
 use crate::evidence::{Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject};
@@ -207,7 +208,7 @@ fn write_scripts(
     let unwritable = |error: std::io::Error| Outcome::Unreadable {
         reason: format!("{} cannot be written to: {error}", folder.display()),
     };
-    std::fs::create_dir_all(folder).map_err(unwritable)?;
+    create_folder(folder).map_err(unwritable)?;
     for script in scripts() {
         let file = folder.join(format!("{stem}.{}.smt2", script.obligation));
         std::fs::write(file, script.text).map_err(unwritable)?;

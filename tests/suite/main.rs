@@ -12,6 +12,7 @@ mod corpus_nets;
 mod cover_command;
 mod coverability_corpus;
 mod edit;
+mod evidence_folders;
 mod fence_corpus;
 mod fence_exhaustive;
 mod fence_limits;

@@ -181,7 +181,7 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
         Repair::Valid(_) if arguments.apply && !measures.is_empty() && written.is_none() => Exit::Unknown,
         Repair::Valid(_) => Exit::Holds,
         Repair::Impossible(_) => Exit::Fails,
-        Repair::Unknown(_) => Exit::Unknown,
+        Repair::Unknown { .. } => Exit::Unknown,
     })
 }
 

@@ -9,7 +9,6 @@ use super::catalogue::{Catalogue, MeasureSet};
 use super::obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stopped};
 use super::progress::Observer;
 use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, LazyNet, Visit};
-use crate::limits::Limits;
 use crate::program::{InstructionId, Thread, ThreadId};
 use crate::robustness::system::{Phase, System};
 use crate::robustness::{Attack, Fault, LoadStarts, ThreadSearch, explore, heed, mode_of};
@@ -27,6 +26,9 @@ pub(super) struct Analysis<'a, 'p> {
     search: ThreadSearch<'p>,
     flow: DelayFlow<'p>,
     budget: Budget,
+    /// When only the first values are looked at, the step at which they grow: what is found is real, what is not found
+    /// means nothing.
+    pub(super) growth: Option<&'a Fault>,
     observer: &'a dyn Observer,
     /// Configurations after ld_A from which success is known to be reachable, by control.
     successful: FxHashMap<u32, Vec<Vec<Entry>>>,
@@ -62,7 +64,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
         sc: &'a Exploration,
         id: ThreadId,
         catalogue: &'a Catalogue,
-        limits: &Limits,
+        budget: Budget,
         observer: &'a dyn Observer,
     ) -> Self {
         let thread = system.program().thread(id);
@@ -73,7 +75,8 @@ impl<'a, 'p> Analysis<'a, 'p> {
             sc,
             search: ThreadSearch::new(system.clone(), mode_of(system)),
             flow: DelayFlow::of(thread),
-            budget: Budget { limits: limits.clone(), nodes: None },
+            budget,
+            growth: None,
             observer,
             successful: FxHashMap::default(),
             delaying: FxHashMap::default(),

@@ -5,6 +5,7 @@ use crate::program::{InstructionId, LabelId, Thread};
 use crate::robustness::Fault;
 use crate::robustness::system::{Phase, System};
 use fixedbitset::FixedBitSet;
+use std::collections::VecDeque;
 
 /// Labels and instructions that the attacker cannot pass while it delays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -43,6 +44,33 @@ impl<'p> DelayFlow<'p> {
     /// Whether control leads from the delayed store to the load past the obstacles.
     pub(super) fn leads(&self, store: InstructionId, load: InstructionId, obstacles: &Obstacles) -> bool {
         self.labels_after(store, obstacles).contains(self.thread.instruction(load).source.index())
+    }
+
+    /// A shortest way of control from the delayed store to the load past the obstacles: the store and what follows it up to
+    /// the load.
+    pub(super) fn way(
+        &self,
+        store: InstructionId,
+        load: InstructionId,
+        obstacles: &Obstacles,
+    ) -> Option<Vec<InstructionId>> {
+        let goal = self.thread.instruction(load).source;
+        let mut reached = FixedBitSet::with_capacity(self.thread.labels.len());
+        let mut open = VecDeque::from([vec![store]]);
+        while let Some(way) = open.pop_front() {
+            let id = way[way.len() - 1];
+            let target = self.thread.instruction(id).target;
+            if obstacles.stop(id, target) || reached.put(target.index()) {
+                continue;
+            }
+            if target == goal {
+                return Some(way);
+            }
+            let next = self.by_label[target.index()].iter();
+            let next = next.filter(|id| !self.thread.instruction(**id).action.drains_buffer());
+            open.extend(next.map(|next| [way.as_slice(), &[*next]].concat()));
+        }
+        None
     }
 
     /// The labels control leads to from the delayed store past the obstacles.

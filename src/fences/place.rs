@@ -9,6 +9,7 @@ use super::obstacles::DelayFlow;
 use super::pattern::{Pattern, PatternError};
 use super::progress::Observer;
 use super::thread::{ThreadPlan, Wish};
+use super::unfinished::Unfinished;
 use crate::coverability::lazy::{Budget, Halt};
 use crate::limits::{Limits, StopReason};
 use crate::program::{Action, LabelId, Program, ThreadId};
@@ -75,8 +76,13 @@ pub enum Repair {
     Valid(Box<Placement>),
     /// It cannot under the restrictions: this attack stays feasible whatever is changed.
     Impossible(Attack),
-    /// A limit was reached before a valid set was known.
-    Unknown(StopReason),
+    /// The search was left before a valid set was known.
+    Unknown {
+        /// Why.
+        reason: Unfinished,
+        /// The attacks that were found feasible.
+        feasible: Vec<Attack>,
+    },
 }
 
 /// A valid set of measures.
@@ -86,10 +92,10 @@ pub struct Placement {
     pub measures: Vec<(Measure, Cost)>,
     /// What they cost together.
     pub cost: Cost,
-    /// Why the set is a cheapest one; none when it is merely the best that was found before a limit was reached.
+    /// Why the set is a cheapest one; none when it is merely the best that was found.
     pub proof: Option<Proof>,
-    /// Which limit that was.
-    pub stop: Option<StopReason>,
+    /// Why attacks or cheaper sets were left undecided.
+    pub stop: Option<Unfinished>,
     /// For each measure, an attack that comes back when it alone is left out; for some unknown when the set is not optimal.
     pub returning: Vec<Returning>,
     /// Every attack with its outcome before the repair.
@@ -154,8 +160,13 @@ pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer)
         return Ok(Repair::Impossible(attack));
     }
     let Some(mut placement) = combine(&all, &open, &plans, &catalogues, options.alternatives) else {
-        let reason = plans.iter().find_map(|plan| plan.stop).unwrap_or(StopReason::Inconclusive);
-        return Ok(Repair::Unknown(reason));
+        let stop = plans.iter().find_map(|plan| plan.stop.clone());
+        let feasible: Vec<Attack> = plans.iter().flat_map(ThreadPlan::feasible).collect();
+        return match stop.unwrap_or(Unfinished::Limit(StopReason::Inconclusive)) {
+            // Nothing is known at all.
+            Unfinished::Growth(fault) if feasible.is_empty() => Err(FenceError::Fault(fault)),
+            reason => Ok(Repair::Unknown { reason, feasible }),
+        };
     };
     if placement.measures.is_empty() && placement.proof.is_some() {
         // Nothing is changed, and every attack has just been decided.
@@ -241,36 +252,48 @@ pub(super) fn plan(
         let id = thread_of(group);
         ThreadPlan::announce(group, program.thread(id), &catalogues[id.index()], observer);
     }
-    observer.attacks_found(open.len());
-    let mut system = System::new(program, Growth::Fault(options.values));
-    let budget = Budget { limits: options.limits.clone(), nodes: None };
-    let sc = match explore_sc(&mut system, &budget) {
-        Ok(sc) => sc,
-        Err(Halt::Fault(fault)) => return Err(fault),
-        Err(halt) => {
-            let reason = match halt {
-                Halt::Stopped(reason) => reason,
-                _ => StopReason::Inconclusive,
-            };
-            return Ok(groups
-                .iter()
-                .map(|group| {
+    let planned = |growth: Option<&Fault>| {
+        observer.attacks_found(open.len());
+        let (values, nodes) = match growth {
+            None => (Growth::Fault(options.values), None),
+            Some(_) => (Growth::Cut(FIRST_VALUES.min(options.values)), Some(FIRST_NODES)),
+        };
+        let mut system = System::new(program, values);
+        let budget = Budget { limits: options.limits.clone(), nodes };
+        let sc = match explore_sc(&mut system, &budget) {
+            Ok(sc) => sc,
+            Err(Halt::Fault(fault)) => return Err(fault),
+            Err(halt) => {
+                let stop = Unfinished::at(&halt, growth);
+                let stopped = |group: &&[Attack]| {
                     let id = thread_of(group);
-                    ThreadPlan::stopped(group, program.thread(id), &catalogues[id.index()], reason)
-                })
-                .collect());
-        }
+                    ThreadPlan::stopped(group, program.thread(id), &catalogues[id.index()], stop.clone())
+                };
+                return Ok(groups.iter().map(stopped).collect());
+            }
+        };
+        groups
+            .par_iter()
+            .map(|group| {
+                let id: ThreadId = thread_of(group);
+                let catalogue = &catalogues[id.index()];
+                let mut analysis = Analysis::new(&system, &sc, id, catalogue, budget.clone(), observer);
+                analysis.growth = growth;
+                ThreadPlan::choose(&mut analysis, group, program.thread(id), catalogue, wish, &options.limits, observer)
+            })
+            .collect()
     };
-    groups
-        .par_iter()
-        .map(|group| {
-            let id: ThreadId = thread_of(group);
-            let catalogue = &catalogues[id.index()];
-            let mut analysis = Analysis::new(&system, &sc, id, catalogue, &options.limits, observer);
-            ThreadPlan::choose(&mut analysis, group, program.thread(id), catalogue, wish, &options.limits, observer)
-        })
-        .collect()
+    match planned(None) {
+        Err(fault) if fault.is_growth() => planned(Some(&fault)),
+        finished => finished,
+    }
 }
+
+/// Distinct values looked at where values grow.
+const FIRST_VALUES: usize = 8;
+
+/// Nodes of one exploration of the first values.
+const FIRST_NODES: usize = 100_000;
 
 /// The choices of all threads together; none when one of them has none.
 pub(super) fn combine(
@@ -315,7 +338,8 @@ pub(super) fn combine(
             let (attack, _) = plan.rows.iter().find(|(_, row)| row.is_disjoint(&without))?;
             Some(Returning { measure: catalogue.measures(&catalogue.set([measure]))[0], attack: *attack })
         }));
-        placement.eliminations.extend(plan.eliminations.iter().map(|(attack, known)| Elimination {
+        let described = plan.eliminations.iter().filter(|(_, known)| !known.sets.is_empty());
+        placement.eliminations.extend(described.map(|(attack, known)| Elimination {
             attack: *attack,
             sets: known.sets.iter().map(|set| catalogue.measures(set)).collect(),
             complete: known.complete,
@@ -330,7 +354,7 @@ pub(super) fn combine(
             }
             _ => placement.proof = None,
         }
-        placement.stop = placement.stop.or(plan.stop);
+        placement.stop = placement.stop.or_else(|| plan.stop.clone());
         let choices: Vec<Vec<Measure>> = plan.alternatives.iter().map(|set| catalogue.measures(set)).collect();
         placement.alternatives_complete &= plan.alternatives_complete
             && placement.alternatives.len().saturating_mul(choices.len()) <= alternatives.max(1);

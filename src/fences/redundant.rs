@@ -7,7 +7,7 @@ use super::measure::Measure;
 use super::place::{FenceError, FenceOptions, Returning, combine, confirm, plan};
 use super::progress::Observer;
 use super::thread::Wish;
-use crate::limits::StopReason;
+use super::unfinished::Unfinished;
 use crate::program::{Action, Copies, Program};
 use crate::robustness::{Attack, Verdict, attacks, is_pruned};
 
@@ -31,7 +31,7 @@ pub fn redundant(
     program: &Program,
     options: &FenceOptions,
     observer: &dyn Observer,
-) -> Result<Result<Redundancy, StopReason>, FenceError> {
+) -> Result<Result<Redundancy, Unfinished>, FenceError> {
     redundant_besides(program, &[], options, observer)
 }
 
@@ -41,7 +41,7 @@ pub fn redundant_besides(
     taken: &[Measure],
     options: &FenceOptions,
     observer: &dyn Observer,
-) -> Result<Result<Redundancy, StopReason>, FenceError> {
+) -> Result<Result<Redundancy, Unfinished>, FenceError> {
     let changed = with_measures(program, taken);
     let mut catalogues: Vec<Catalogue> = program.threads.iter().map(|_| Catalogue::default()).collect();
     let mut fences = Vec::new();
@@ -63,7 +63,7 @@ pub fn redundant_besides(
         .collect();
     let wish = Wish { alternatives: 0, one_by_one: true };
     let plans = plan(&bare, &open, &catalogues, wish, options, observer).map_err(FenceError::Fault)?;
-    if let Some(reason) = plans.iter().find_map(|plan| plan.stop) {
+    if let Some(reason) = plans.iter().find_map(|plan| plan.stop.clone()) {
         return Ok(Err(reason));
     }
     let kept = combine(&all, &open, &plans, &catalogues, 0).expect("every plan that was not stopped has a choice");

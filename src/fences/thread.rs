@@ -2,12 +2,14 @@
 
 use super::analysis::Analysis;
 use super::catalogue::{Catalogue, MeasureSet};
+use super::control_flow::ControlFlow;
 use super::covering::{Cheapest, all_cheapest, cheapest};
 use super::eliminating::{EliminatingSets, eliminating_sets};
 use super::obstacles::DelayFlow;
 use super::progress::Observer;
+use super::unfinished::Unfinished;
 use crate::coverability::lazy::Halt;
-use crate::limits::{Limits, StopReason};
+use crate::limits::Limits;
 use crate::program::Thread;
 use crate::robustness::{Attack, Fault, Outcome};
 
@@ -40,7 +42,7 @@ pub(super) struct ThreadPlan {
     /// Whether these are all.
     pub(super) alternatives_complete: bool,
     /// Why the work was left unfinished.
-    pub(super) stop: Option<StopReason>,
+    pub(super) stop: Option<Unfinished>,
     pub(super) candidates: usize,
     pub(super) searches: usize,
     pub(super) markings: usize,
@@ -69,7 +71,7 @@ impl ThreadPlan {
     }
 
     /// The plan of a thread none of whose attacks could be decided.
-    pub(super) fn stopped(attacks: &[Attack], thread: &Thread, catalogue: &Catalogue, reason: StopReason) -> Self {
+    pub(super) fn stopped(attacks: &[Attack], thread: &Thread, catalogue: &Catalogue, reason: Unfinished) -> Self {
         let mut plan = Self::new(attacks);
         plan.stop = Some(reason);
         plan.chosen = plan.set_without_search(thread, catalogue, None);
@@ -92,13 +94,15 @@ impl ThreadPlan {
             .and_then(|()| plan.optimize(analysis, catalogue, wish, limits));
         (plan.candidates, plan.searches, plan.markings) = (analysis.candidates, analysis.searches, analysis.markings);
         match finished {
-            Ok(()) => {}
+            Ok(()) => {
+                if let Some(fault) = analysis.growth {
+                    plan.stop = Some(Unfinished::Growth(fault.clone()));
+                    plan.rely_on_control_flow(thread, catalogue, limits);
+                }
+            }
             Err(Halt::Fault(fault)) => return Err(fault),
             Err(halt) => {
-                plan.stop = Some(match halt {
-                    Halt::Stopped(reason) => reason,
-                    _ => StopReason::Inconclusive,
-                });
+                plan.stop = Some(Unfinished::at(&halt, analysis.growth));
                 let best = plan.chosen.take();
                 plan.chosen = plan.set_without_search(thread, catalogue, best);
             }
@@ -131,15 +135,24 @@ impl ThreadPlan {
         for index in 0..self.outcomes.len() {
             let attack = self.outcomes[index].0;
             let first = analysis.remaining(&attack, &catalogue.nothing())?;
-            self.outcomes[index].1 = if first.is_some() { Outcome::Feasible } else { Outcome::Infeasible };
+            self.outcomes[index].1 = match (&first, analysis.growth) {
+                (Some(_), _) => Outcome::Feasible,
+                (None, None) => Outcome::Infeasible,
+                (None, Some(_)) => Outcome::Unknown,
+            };
             if let Some(first) = first {
                 if analysis.remaining(&attack, &catalogue.everything())?.is_none() {
                     let first = analysis.shortened(&attack, first)?;
-                    let sets =
+                    let mut sets =
                         eliminating_sets(first, MINIMAL_SETS, |set| match analysis.remaining(&attack, set)? {
                             Some(row) => analysis.shortened(&attack, row).map(Some),
                             None => Ok(None),
                         })?;
+                    if analysis.growth.is_some() {
+                        // The rows are real; but further values may have others.
+                        sets.sets.clear();
+                        sets.complete = false;
+                    }
                     self.eliminations.push((attack, sets));
                 } else if !wish.one_by_one {
                     self.impossible = self.impossible.or(Some(attack));
@@ -192,6 +205,31 @@ impl ThreadPlan {
                 return Ok(());
             }
         }
+    }
+
+    /// Where values grow: what is chosen, a cheapest set for the rows known, becomes one that control flow shows valid. If it
+    /// costs no more, the rows still prove it optimal.
+    fn rely_on_control_flow(&mut self, thread: &Thread, catalogue: &Catalogue, limits: &Limits) {
+        let attacks = self.outcomes.iter().map(|(attack, _)| *attack).collect();
+        let flow = ControlFlow { thread, catalogue, attacks };
+        let rows = self.rows.iter().map(|(_, row)| row.clone()).collect();
+        let bound = self.chosen.take();
+        self.chosen = flow.cheapest_cut(rows, limits).or_else(|| self.set_without_search(thread, catalogue, None));
+        let cost = |set: &Option<MeasureSet>| set.as_ref().map(|set| catalogue.cost(set));
+        let listed = self.alternatives.len();
+        if cost(&self.chosen) == cost(&bound) {
+            // Every optimum touches the rows; those of the sets listed that are valid are optima.
+            self.alternatives.retain(|set| flow.row_left_open(set).is_none());
+        } else {
+            self.cheapest = None;
+            self.alternatives.clear();
+        }
+        self.alternatives_complete &= self.alternatives.len() == listed;
+    }
+
+    /// The attacks found feasible.
+    pub(super) fn feasible(&self) -> impl Iterator<Item = Attack> {
+        self.outcomes.iter().filter(|(_, outcome)| *outcome == Outcome::Feasible).map(|(attack, _)| *attack)
     }
 
     /// Asks whether candidates eliminate the attacks whose rows may be incomplete; adds the rows they leave open.

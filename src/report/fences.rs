@@ -1,8 +1,8 @@
 //! The result of `palisade fences` as text and as JSON (`palisade/fences/1`).
 
 use super::check::{Context, attack_place_json, domain_json, outcome_word, place, threads_json};
-use crate::fences::{Measure, Placement, Redundancy, Repair, Returning};
-use crate::limits::{StopReason, peak_resident_bytes};
+use crate::fences::{Measure, Placement, Redundancy, Repair, Returning, Unfinished};
+use crate::limits::peak_resident_bytes;
 use crate::program::Program;
 use crate::robustness::{Attack, Outcome};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub struct Result<'a> {
     /// Whether the program can be repaired, and how.
     pub repair: &'a Repair,
     /// What was found about the fences it has, when that was asked for.
-    pub redundancy: Option<&'a std::result::Result<Redundancy, StopReason>>,
+    pub redundancy: Option<&'a std::result::Result<Redundancy, Unfinished>>,
     /// All optimal sets were asked for.
     pub all: bool,
     /// The unified diff from the program's text to the repaired one; empty when nothing is to be changed.
@@ -41,7 +41,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
             format!("{} {kind}, cost {}", changes(&placement.measures), placement.cost)
         }
         Repair::Impossible(_) => "no valid set under the restrictions".to_owned(),
-        Repair::Unknown(reason) => format!("no valid set is known: {reason}"),
+        Repair::Unknown { reason, .. } => format!("no valid set is known: {}", reason.describe(program)),
     };
     let _ = writeln!(out, "{}: {headline}", context.file);
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
@@ -54,12 +54,17 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         Repair::Impossible(attack) => {
             let _ = writeln!(out, "  whatever is changed, {} stays feasible", attack_words(program, *attack));
         }
-        Repair::Unknown(_) => {}
+        Repair::Unknown { reason, feasible } => {
+            for attack in feasible {
+                let _ = writeln!(out, "  feasible {}", attack_words(program, *attack));
+            }
+            advice_text(&mut out, reason);
+        }
     }
     match result.redundancy {
         Some(Ok(redundancy)) => redundancy_text(&mut out, redundancy, program),
         Some(Err(reason)) => {
-            let _ = writeln!(out, "  fences there already: not judged ({reason})");
+            let _ = writeln!(out, "  fences there already: not judged ({})", reason.describe(program));
         }
         None => {}
     }
@@ -102,8 +107,15 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
             );
         }
     }
-    if let Some(reason) = placement.stop {
-        let _ = writeln!(out, "  reason   {reason}; this is the best valid set found");
+    if let Some(reason) = &placement.stop {
+        let so = match placement.proof {
+            None => "this is the best valid set found",
+            Some(_) => "the set is valid by control flow, whatever the values",
+        };
+        let _ = writeln!(out, "  reason   {}; {so}", reason.describe(program));
+        if placement.proof.is_none() {
+            advice_text(out, reason);
+        }
     }
     if result.all {
         let more = if placement.alternatives_complete { "" } else { " or more" };
@@ -139,6 +151,12 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
                 }
             }
         }
+    }
+}
+
+fn advice_text(out: &mut String, reason: &Unfinished) {
+    if let Some(advice) = reason.advice() {
+        let _ = writeln!(out, "  help     {advice}");
     }
 }
 
@@ -189,11 +207,14 @@ pub fn json(result: &Result<'_>, context: &Context<'_>) -> Value {
             document["verdict"] = json!("not-robust");
             document["impossible"] = attack_place_json(program, *attack);
         }
-        Repair::Unknown(reason) => document["reason"] = json!(reason.to_string()),
+        Repair::Unknown { reason, feasible } => {
+            document["reason"] = json!(reason.describe(program));
+            document["feasible"] = feasible.iter().map(|attack| attack_place_json(program, *attack)).collect();
+        }
     }
     match result.redundancy {
         Some(Ok(redundancy)) => document["redundant"] = redundancy_json(redundancy, program),
-        Some(Err(reason)) => document["redundant"] = json!({ "reason": reason.to_string() }),
+        Some(Err(reason)) => document["redundant"] = json!({ "reason": reason.describe(program) }),
         None => {}
     }
     document
@@ -217,8 +238,8 @@ fn placement_json(document: &mut Value, placement: &Placement, program: &Program
     document["exact_cost"] = json!(placement.cost.to_string());
     document["optimal"] = json!(placement.proof.is_some());
     document["repaired"] = json!(if placement.confirmed { "robust" } else { "unknown" });
-    if let Some(reason) = placement.stop {
-        document["reason"] = json!(reason.to_string());
+    if let Some(reason) = &placement.stop {
+        document["reason"] = json!(reason.describe(program));
     }
     if let Some(proof) = &placement.proof {
         let rows: Vec<Value> = proof

@@ -1,7 +1,9 @@
 //! Fence placement agrees with exhaustive search: every subset of labels, each tried by a check of the changed program.
 
 use crate::checked::check;
-use palisade::fences::{Cost, CostFunction, FenceOptions, Measure, Profile, Repair, Silent, place, with_measures};
+use palisade::fences::{
+    Cost, CostFunction, FenceOptions, Measure, Profile, Repair, Silent, Unfinished, place, with_measures,
+};
 use palisade::program::{Action, Copies, LabelId, Program};
 use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::random::{Randomness, Shape, program};
@@ -79,6 +81,9 @@ fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> b
         ..FenceOptions::default()
     };
     let Ok(Repair::Valid(placement)) = place(program, &options, &Silent) else { return false };
+    if matches!(placement.stop, Some(Unfinished::Growth(_))) {
+        return false;
+    }
     assert!(placement.confirmed && placement.proof.is_some());
     let cost_of = |measure: Measure| -> Cost {
         let fence = match cost {

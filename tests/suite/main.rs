@@ -15,6 +15,7 @@ mod edit;
 mod evidence_folders;
 mod fence_corpus;
 mod fence_exhaustive;
+mod fence_growth;
 mod fence_limits;
 mod fence_optima;
 mod fence_redundancy;

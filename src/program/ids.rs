@@ -1,10 +1,11 @@
 //! Index newtypes over the arenas of a program.
 
+/// Declares index newtypes over arenas, by the prefix they are printed with and the visibility of their number.
 macro_rules! index_type {
-    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+    ($(#[$doc:meta])* $name:ident($number:vis u32), $prefix:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(u32);
+        pub struct $name($number u32);
 
         impl $name {
             /// The id of the element at `index` of its arena.
@@ -25,24 +26,25 @@ macro_rules! index_type {
         }
     };
 }
+pub(crate) use index_type;
 
 index_type!(
     /// A thread of a program (a template, when it has several copies).
-    ThreadId, "t"
+    ThreadId(u32), "t"
 );
 index_type!(
     /// A label of a thread, local to it.
-    LabelId, "l"
+    LabelId(u32), "l"
 );
 index_type!(
     /// A register of a thread, local to it.
-    RegisterId, "r"
+    RegisterId(u32), "r"
 );
 index_type!(
     /// An instruction of a thread, local to it.
-    InstructionId, "i"
+    InstructionId(u32), "i"
 );
 index_type!(
     /// A named address of a program.
-    AddressId, "a"
+    AddressId(u32), "a"
 );

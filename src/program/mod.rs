@@ -18,6 +18,7 @@ mod thread;
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
 pub(crate) use expression::truncate;
 pub use expression::{BinaryOperator, Expression, UnaryOperator};
+pub(crate) use ids::index_type;
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
 pub use instruction::{Action, Instruction};
 pub use liveness::Liveness;

@@ -276,12 +276,11 @@ fn load_program(place: &Path, subject: &ProgramSubject) -> Result<Program, Outco
     Ok(program)
 }
 
-/// Reads the net with its question; gives the files' contents besides.
-fn load_net(
-    place: &Path,
-    query: Option<&Path>,
-    subject: &NetSubject,
-) -> Result<(Problem, Vec<u8>, Option<Vec<u8>>), Outcome> {
+/// A net with its question, the contents of its file, and those of the question's.
+type ReadNet = (Problem, Vec<u8>, Option<Vec<u8>>);
+
+/// Reads the net with its question.
+fn load_net(place: &Path, query: Option<&Path>, subject: &NetSubject) -> Result<ReadNet, Outcome> {
     let read = |path: &Path| {
         let unreadable = |error| Outcome::Unreadable { reason: format!("its input {}: {error}", path.display()) };
         std::fs::read(path).map_err(unreadable)

@@ -79,7 +79,7 @@ impl Tables {
     }
 
     fn tokens(&mut self, system: &System<'_>, entries: &[Entry]) -> Vec<(u32, Tokens)> {
-        entries.iter().map(|entry| (self.local(system, Place::from_number(entry.place)), tokens(entry))).collect()
+        entries.iter().map(|entry| (self.local(system, Place::from_number(entry.place)), tokens(*entry))).collect()
     }
 
     fn sc(&mut self, system: &System<'_>, set: &Exploration) -> Vec<ScConfiguration> {
@@ -135,7 +135,7 @@ impl Tables {
                         .iter()
                         .map(|entry| {
                             let place = Place::from_number(entry.place);
-                            (self.local(system, place), place.joined(), tokens(entry))
+                            (self.local(system, place), place.joined(), tokens(*entry))
                         })
                         .collect(),
                     store_address: helped.store_address,
@@ -148,6 +148,6 @@ impl Tables {
     }
 }
 
-fn tokens(entry: &Entry) -> Tokens {
+fn tokens(entry: Entry) -> Tokens {
     entry.tokens.count().map_or(Tokens::Omega, Tokens::Finite)
 }

@@ -68,7 +68,7 @@ pub(super) fn decide(
     let mut failed = Ok(());
     explore(&tso, search, bounds, &mut |visit| {
         any_truncated |= visit.truncated;
-        if !visit.terminal && !(search == Search::Full && visit.state.buffers_are_empty()) {
+        if !(visit.terminal || search == Search::Full && visit.state.buffers_are_empty()) {
             return ControlFlow::Continue(());
         }
         let trace = visit.trace();

@@ -64,7 +64,7 @@ impl Randomness {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -75,12 +75,12 @@ impl Randomness {
     /// A number below `bound`, which is not 0.
     pub fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound).expect("a bound fits 64 bits");
-        usize::try_from(self.next() % bound).expect("smaller than the bound")
+        usize::try_from(self.number() % bound).expect("smaller than the bound")
     }
 
     /// True in so many of a hundred cases.
     pub fn percent(&mut self, percent: u64) -> bool {
-        self.next() % 100 < percent
+        self.number() % 100 < percent
     }
 }
 
@@ -212,7 +212,7 @@ impl Generator<'_> {
 
     fn action(&mut self) -> Action {
         let (fences, rmws) = (self.shape.fences, self.shape.rmws);
-        let kind = self.random.next() % 100;
+        let kind = self.random.number() % 100;
         let stored = self.stored.take();
         if kind < fences {
             return Action::Fence;

@@ -39,8 +39,11 @@ fn any_number_of_threads() {
     }
 }
 
+/// Places, what they hold at first, arcs of the transitions, targets.
+type Canonical = (Vec<String>, Vec<OmegaCount>, Vec<(Arcs, Arcs)>, Vec<Target>);
+
 /// A net up to the order of its transitions and their names.
-fn canonical(problem: &Problem) -> (Vec<String>, Vec<OmegaCount>, Vec<(Arcs, Arcs)>, Vec<Target>) {
+fn canonical(problem: &Problem) -> Canonical {
     let places = problem.net.places.iter().map(|place| place.name.clone()).collect();
     let mut transitions: Vec<(Arcs, Arcs)> =
         problem.net.transitions.iter().map(|transition| (transition.pre.clone(), transition.post.clone())).collect();

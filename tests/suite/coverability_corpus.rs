@@ -1,5 +1,5 @@
 //! The nets of the literature and those of replicated programs: `auto` and every strategy, never wrong, all evidence
-//! checked. Needs PALISADE_CORPUS; with PALISADE_FULL_TESTS the limits per net are those of a benchmark.
+//! checked. Needs `PALISADE_CORPUS`; with `PALISADE_FULL_TESTS` the limits per net are those of a benchmark.
 
 use crate::checked::solve;
 use palisade::coverability::{Options, Outcome, strategies};

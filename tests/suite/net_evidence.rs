@@ -54,7 +54,7 @@ fn random_problem(random: &mut Randomness) -> Problem {
         let (pre, post) = (arcs(3), arcs(3));
         net.add_transition(format!("t{transition}"), pre, post);
     }
-    let demands = (0..1 + random.below(2))
+    let demands = (0..=random.below(2))
         .map(|_| (PlaceId::from_index(random.below(places)), Count::from(1 + number(random, 3))))
         .collect();
     Problem { net, query: Query { targets: vec![Target::new(demands)] } }

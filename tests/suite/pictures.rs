@@ -38,7 +38,8 @@ fn svg_labels_and_arcs_keep_apart() {
         let texts: Vec<_> = document.descendants().filter(|node| node.has_tag_name("text")).collect();
         let mut boxes: Vec<(f64, f64, f64)> = Vec::new();
         for label in &texts {
-            let length = label.text().unwrap_or_default().chars().count() as f64 * 8.0;
+            let characters = label.text().unwrap_or_default().chars().count();
+            let length = f64::from(u32::try_from(characters).expect("labels are short")) * 8.0;
             let (x, y) = (number(label, "x"), number(label, "y"));
             assert!(x >= 0.0 && x + length <= width && y >= 13.0 && y <= height, "{name}: {label:?} is cut off");
             boxes.push((x, x + length, y));

@@ -19,7 +19,7 @@ fn random_net(random: &mut Randomness) -> Net {
     for place in 0..places {
         net.add_place(format!("place <{place}> & \"more\""), OmegaCount::Finite((random.below(3) as u64).into()));
     }
-    for transition in 0..1 + random.below(30) {
+    for transition in 0..=random.below(30) {
         let mut arcs = || -> Vec<(PlaceId, Count)> {
             let arc = |random: &mut Randomness| {
                 (PlaceId::from_index(random.below(places)), (1 + random.below(3) as u64).into())

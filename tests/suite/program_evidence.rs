@@ -19,7 +19,7 @@
 
 use crate::checked::check;
 use palisade::evidence::{
-    AttackReason, DelayedConfiguration, Evidence, HelpedConfiguration, ProgramSubject, RobustCertificate,
+    AttackReason, DelayedConfiguration, Evidence, HelpedConfiguration, LocalIndex, ProgramSubject, RobustCertificate,
     ScConfiguration, Tokens,
 };
 use palisade::program::{Action, Copies, Expression, LabelId, Program, ThreadId};
@@ -52,6 +52,19 @@ fn certified(first_seed: u64, shape: Shape, any: bool) -> impl Iterator<Item = (
     })
 }
 
+/// Tokens that have not joined the happens-before path.
+fn not_joined(tokens: &[(LocalIndex, Tokens)]) -> Vec<((u32, bool), Tokens)> {
+    tokens.iter().map(|(local, count)| ((*local, false), *count)).collect()
+}
+
+/// Changes the count of one local state, or takes it out.
+fn set_count(tokens: &mut Vec<(LocalIndex, Tokens)>, index: usize, count: Option<Tokens>) {
+    match count {
+        Some(count) => tokens[index].1 = count,
+        None => drop(tokens.remove(index)),
+    }
+}
+
 /// A configuration of any phase, its tokens apart.
 trait Element: Clone {
     /// The tokens.
@@ -68,13 +81,10 @@ trait Element: Clone {
 
 impl Element for ScConfiguration {
     fn tokens(&self) -> Vec<((u32, bool), Tokens)> {
-        self.tokens.iter().map(|(local, count)| ((*local, false), *count)).collect()
+        not_joined(&self.tokens)
     }
     fn set(&mut self, index: usize, count: Option<Tokens>) {
-        match count {
-            Some(count) => self.tokens[index].1 = count,
-            None => drop(self.tokens.remove(index)),
-        }
+        set_count(&mut self.tokens, index, count);
     }
     fn same_control(&self, other: &Self) -> bool {
         (self.memory, self.locked) == (other.memory, other.locked)
@@ -83,13 +93,10 @@ impl Element for ScConfiguration {
 
 impl Element for DelayedConfiguration {
     fn tokens(&self) -> Vec<((u32, bool), Tokens)> {
-        self.tokens.iter().map(|(local, count)| ((*local, false), *count)).collect()
+        not_joined(&self.tokens)
     }
     fn set(&mut self, index: usize, count: Option<Tokens>) {
-        match count {
-            Some(count) => self.tokens[index].1 = count,
-            None => drop(self.tokens.remove(index)),
-        }
+        set_count(&mut self.tokens, index, count);
     }
     fn same_control(&self, other: &Self) -> bool {
         (self.memory, self.locked, &self.attacker) == (other.memory, other.locked, &other.attacker)
@@ -171,7 +178,10 @@ fn corrupt<C: Element>(
     met.dropped += 1;
     for (position, (_, count)) in set[index].tokens().into_iter().enumerate() {
         let (lower, counter) = match count {
-            Tokens::Omega => (Some(Tokens::Finite(1 + random.below(20) as u32)), &mut met.omega_removed),
+            Tokens::Omega => (
+                Some(Tokens::Finite(1 + u32::try_from(random.below(20)).expect("a small number"))),
+                &mut met.omega_removed,
+            ),
             Tokens::Finite(1) => (None, &mut met.lowered),
             Tokens::Finite(count) => (Some(Tokens::Finite(count - 1)), &mut met.lowered),
         };
@@ -301,11 +311,11 @@ fn changed(program: &Program, random: &mut Randomness) -> Program {
         return program;
     }
     let instruction = random.below(instructions.len());
-    let other = Expression::Constant(1 + random.below(2) as i64);
+    let other = Expression::Constant(1 + i64::try_from(random.below(2)).expect("a small number"));
     match &mut instructions[instruction].action {
         action @ Action::Fence => *action = Action::Nop,
         Action::Store { address, .. } | Action::Load { address, .. } => *address = other,
-        action @ Action::Cas { .. } | action @ Action::Rmw { .. } => {
+        action @ (Action::Cas { .. } | Action::Rmw { .. }) => {
             *action = Action::Store { address: other, value: Expression::Constant(1) };
         }
         _ => {}

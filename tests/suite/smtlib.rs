@@ -22,7 +22,7 @@ fn random_problem(random: &mut Randomness) -> Problem {
     }
     for transition in 0..2 + random.below(4) {
         let mut arcs = || -> Vec<(PlaceId, Count)> {
-            (0..1 + random.below(2)).map(|_| (PlaceId::from_index(random.below(places)), Count::ONE)).collect()
+            (0..=random.below(2)).map(|_| (PlaceId::from_index(random.below(places)), Count::ONE)).collect()
         };
         let (pre, post) = (arcs(), arcs());
         net.add_transition(format!("t{transition}"), pre, post);

@@ -84,12 +84,12 @@ fn corrupted(
         _ => {
             let thread = pick(program.threads.len(), random)?;
             let instruction = pick(program.threads[thread].instructions.len(), random)?;
-            let constant = Expression::Constant(1 + random.below(2) as i64);
+            let constant = Expression::Constant(1 + i64::try_from(random.below(2)).expect("a small number"));
             match &mut program.threads[thread].instructions[instruction].action {
                 action @ Action::Fence => *action = Action::Nop,
                 Action::Load { address, .. } => *address = constant,
                 Action::Store { address, value } if random.below(2) == 0 => {
-                    (*address, *value) = (constant.clone(), constant)
+                    (*address, *value) = (constant.clone(), constant);
                 }
                 Action::Store { value, .. } => *value = constant,
                 Action::Cas { new, .. } | Action::Rmw { new, .. } => *new = constant,

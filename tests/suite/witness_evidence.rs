@@ -116,7 +116,7 @@ fn corrupted_witnesses_are_rejected() {
                 0 => corrupted.store_step += 1,
                 1 => corrupted.load_step = witness.steps.len() + random.below(5),
                 2 => corrupted.load = InstructionId::from_index(1_000_000),
-                3 => corrupted.attacker.copy += 1 + random.below(5) as u32,
+                3 => corrupted.attacker.copy += 1 + u32::try_from(random.below(5)).expect("a small number"),
                 _ => corrupted.steps.truncate(random.below(witness.steps.len())),
             }
             assert_rejected(&program, &corrupted, "wrong claim");
@@ -143,7 +143,7 @@ fn store_buffering(random: &mut Randomness) -> String {
         pad(&mut lines, random, true);
         lines.push(format!("mem[{own}] <- {}", 1 + random.below(9)));
         pad(&mut lines, random, true);
-        for _ in 0..1 + random.below(3) {
+        for _ in 0..=random.below(3) {
             lines.push(format!("r <- mem[{own}]"));
         }
         pad(&mut lines, random, false);
@@ -176,7 +176,7 @@ fn loads_from_the_own_buffer_and_truncated_texts_are_rejected() {
         let machine = Machine::new(&program, &witness.instance, Model::Tso);
         let mut state = machine.initial_state();
         // The accesses of each copy so far are its nodes; for each address the last node that stores there.
-        let mut nodes = vec![0; 2];
+        let mut nodes = [0; 2];
         let mut stored: BTreeMap<(usize, i64), NodeId> = BTreeMap::new();
         for (index, step) in witness.steps.iter().enumerate() {
             let event = machine.event(&state, *step).unwrap();

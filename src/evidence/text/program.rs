@@ -226,17 +226,13 @@ impl Serialize for HelpedConfiguration {
     }
 }
 
+/// `[memory, lock, off the path, on the path, address of the store, levels, levels of the section]`.
+type HelpedElement = (MemoryIndex, u8, Vec<TokenText>, Vec<TokenText>, Value, Vec<(Value, Level)>, Vec<(Value, Level)>);
+
 impl<'de> Deserialize<'de> for HelpedConfiguration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (memory, locked, off_path, on_path, store_address, levels, section): (
-            MemoryIndex,
-            u8,
-            Vec<TokenText>,
-            Vec<TokenText>,
-            Value,
-            Vec<(Value, Level)>,
-            Vec<(Value, Level)>,
-        ) = Deserialize::deserialize(deserializer)?;
+        let (memory, locked, off_path, on_path, store_address, levels, section): HelpedElement =
+            Deserialize::deserialize(deserializer)?;
         let with = |joined: bool| {
             move |text: TokenText| {
                 let (local, count) = token_in(text);

@@ -24,9 +24,11 @@ pub(super) struct WitnessText {
     store_step: usize,
     load_step: usize,
     steps: Vec<StepText>,
-    /// `[relation, [position, index], [position, index], address]`; the address is null for program order.
-    cycle: Vec<(RelationText, (usize, usize), (usize, usize), Option<Value>)>,
+    cycle: Vec<EdgeText>,
 }
+
+/// `[relation, [position, index], [position, index], address]`; the address is null for program order.
+type EdgeText = (RelationText, (usize, usize), (usize, usize), Option<Value>);
 
 /// `[position]` for a store that reaches memory, `[position, instruction]`, or `[position, instruction, choice]`.
 struct StepText {

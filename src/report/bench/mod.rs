@@ -12,13 +12,16 @@ pub use summary::{Cell, Comparison, Row, Summary};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
+/// A column's title, and what it says of a row.
+type Column<'a> = (&'a str, &'a dyn Fn(&Row) -> String);
+
 /// The summary as text for people.
 pub fn text(summary: &Summary) -> String {
     let mut out = String::new();
     let width = |column: &dyn Fn(&Row) -> String, title: &str| {
         summary.rows.iter().map(|row| column(row).chars().count()).max().unwrap_or(0).max(title.len())
     };
-    let columns: [(&str, &dyn Fn(&Row) -> String); 9] = [
+    let columns: [Column<'_>; 9] = [
         ("family", &|row| row.family.clone()),
         ("tool", &|row| row.tool.clone()),
         ("nets", &|row| row.nets.to_string()),

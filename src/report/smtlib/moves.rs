@@ -42,7 +42,7 @@ impl Tables<'_> {
         let (mut kind, mut writes, mut value) = ("0".to_owned(), "false".to_owned(), "0".to_owned());
         let mut permitted = false;
         match &instruction.action {
-            Action::Load { .. } => kind = "1".to_owned(),
+            Action::Load { .. } => kind = "1".into(),
             Action::Store { value: stored, .. } => {
                 (kind, writes, value) = ("2".to_owned(), "true".to_owned(), term(reading.data(stored)));
             }
@@ -131,7 +131,7 @@ impl Tables<'_> {
                 match &instruction.action {
                     Action::Store { address, value } => {
                         let (address, value) = (reading.address(address), reading.data(value));
-                        let mut conditions = self.puts(&address, &value);
+                        let mut conditions = Self::puts(&address, &value);
                         conditions.push(after(None));
                         add(conditions);
                     }
@@ -200,7 +200,7 @@ impl Tables<'_> {
     }
 
     /// A store that goes into the attacker's buffer.
-    fn puts(&self, address: &Term, value: &Term) -> Vec<String> {
+    fn puts(address: &Term, value: &Term) -> Vec<String> {
         let listed = format!("(listed {})", address.text);
         let defined = address.defined.iter().chain(&value.defined).cloned().chain([listed]);
         vec![
@@ -233,7 +233,7 @@ impl Tables<'_> {
                     equal("stage_", stage),
                     self.becomes(*thread, instruction.target, &state.registers),
                 ];
-                conditions.extend(self.puts(&reading.address(address), &reading.data(value)));
+                conditions.extend(Self::puts(&reading.address(address), &reading.data(value)));
                 moves.push((format!("state {number}: {}", self.words(*thread, *store)), conditions));
             }
         }

@@ -90,14 +90,14 @@ impl ThreadCode {
     fn merge_copies(&mut self) -> bool {
         let live = self.live_after();
         let mut changed = false;
-        for index in 1..self.code.len() {
+        for (index, live) in live.iter().enumerate().skip(1) {
             let Code::Action(Action::Assign { register: target, value: Expression::Register(copied) }, _) =
                 &self.code[index]
             else {
                 continue;
             };
             let (target, copied) = (*target, *copied);
-            if !self.is_own(copied) || live[index][copied.index()] || target == copied {
+            if !self.is_own(copied) || live[copied.index()] || target == copied {
                 continue;
             }
             if let Code::Action(action, _) = &mut self.code[index - 1]

@@ -46,6 +46,24 @@ struct Found {
 /// The type of a location about which nothing says otherwise.
 const DEFAULT_TYPE: CellType = CellType { bits: 32, signed: true };
 
+impl Location {
+    /// The whole cell of so many bits at a byte offset into the location, as an element's number.
+    pub(super) fn element_at(&self, offset: i128, bits: u8, span: Span) -> Result<u32, Diagnostic> {
+        if self.cell_type.bits != bits {
+            let message =
+                format!("this accesses {bits} bits of `{}`, whose cells have {}", self.name, self.cell_type.bits);
+            return Err(Diagnostic::error(message, span)
+                .with_help("only whole cells can be accessed: declare the type or change the size"));
+        }
+        let bytes = i128::from(bits / 8);
+        let element = u32::try_from(offset / bytes).ok().filter(|_| offset % bytes == 0);
+        element.filter(|element| *element < self.length.unwrap_or(1)).ok_or_else(|| {
+            let message = format!("there is no cell {offset} bytes into `{}`", self.name);
+            Diagnostic::error(message, span)
+        })
+    }
+}
+
 impl Layout {
     /// Lays out every location that appears anywhere in a test.
     pub(super) fn new(
@@ -130,30 +148,6 @@ impl Layout {
                 Expression::Constant(Value::from(element)),
             ),
         }
-    }
-
-    /// The whole cell of so many bits at a byte offset into a location, as an element's number.
-    pub(super) fn element_at(
-        &self,
-        location: &Location,
-        offset: i128,
-        bits: u8,
-        span: Span,
-    ) -> Result<u32, Diagnostic> {
-        if location.cell_type.bits != bits {
-            let message = format!(
-                "this accesses {bits} bits of `{}`, whose cells have {}",
-                location.name, location.cell_type.bits
-            );
-            return Err(Diagnostic::error(message, span)
-                .with_help("only whole cells can be accessed: declare the type or change the size"));
-        }
-        let bytes = i128::from(bits / 8);
-        let element = u32::try_from(offset / bytes).ok().filter(|_| offset % bytes == 0);
-        element.filter(|element| *element < location.length.unwrap_or(1)).ok_or_else(|| {
-            let message = format!("there is no cell {offset} bytes into `{}`", location.name);
-            Diagnostic::error(message, span)
-        })
     }
 
     /// The addresses of all cells of so many bits.

@@ -4,7 +4,7 @@
 //! only checked that all faults still fit the sources. With `PALISADE_PLANTED=1` the sources are copied, all
 //! faults are built into the copy at once, each asleep behind a condition, and the tests are run in it: first with no
 //! fault awake, when they must pass, and then with each one awake, when its own must fail. The faults are only in
-//! the engine; what is to catch them, `verify` and the brute-force oracle, is left alone. PLANTED_FAULTS.md
+//! the engine; what is to catch them, `verify` and the brute-force oracle, is left alone. `PLANTED_FAULTS.md`
 //! records such a run.
 
 mod table;

@@ -82,7 +82,7 @@ impl Lowering<'_> {
             None => None,
         };
         if let (Some(location), None, None) = (location, base, index) {
-            let element = self.layout.element_at(location, *displacement, self.bits, span)?;
+            let element = location.element_at(*displacement, self.bits, span)?;
             return Ok(self.layout.address_expression(location, element));
         }
         let mut sum = match location {

@@ -42,6 +42,11 @@ impl NetOptions {
         }
         let bytes = read_bytes(path)?;
         let query_path = self.query.clone().or_else(|| companion(path, format?.query()?));
+        let query_format = query_path.as_ref().and_then(|path| QueryFormat::of_name(&path.to_string_lossy()));
+        if self.property.is_some() && query_format != Some(QueryFormat::MccXml) {
+            let message = "a property is chosen, but only questions in `.xml` (Model Checking Contest) have properties";
+            return Err(InputError::file(name, message));
+        }
         let query = match &query_path {
             Some(query) => Some((query.display().to_string(), read_bytes(&query.to_string_lossy())?)),
             None => None,

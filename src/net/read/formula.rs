@@ -1,6 +1,8 @@
 //! Coverability questions as formulas: monotone combinations of lower bounds, brought to alternatives.
 
+use crate::net::diagnostic::Diagnostic;
 use crate::net::{Arcs, Count, Net, PlaceId, Query, Target, TransitionId};
+use crate::program::Span;
 
 /// What has to be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +15,14 @@ pub(super) enum Formula {
     All(Vec<Formula>),
     /// One of them.
     Any(Vec<Formula>),
+}
+
+/// Formulas nested more deeply are refused: they are read and rewritten by recursion.
+pub(super) const DEEPEST: usize = 500;
+
+/// The complaint about a formula nested too deeply.
+pub(super) fn too_deep(span: Span) -> Diagnostic {
+    Diagnostic::new(span, format!("the formula is nested more than {DEEPEST} levels deep"))
 }
 
 /// More alternatives than this are refused.

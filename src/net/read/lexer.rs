@@ -14,6 +14,8 @@ pub(super) enum Kind {
     Operator(&'static str),
     /// A character that starts no token of the format.
     Stray,
+    /// The sign that opens a comment which does not end.
+    OpenComment,
     /// The end of the text.
     End,
 }
@@ -68,8 +70,14 @@ impl<'a> Lexer<'a> {
     /// Takes the token and moves on.
     pub(super) fn advance(&mut self) -> Token<'a> {
         let taken = self.current;
-        self.skip_blanks();
+        let unclosed = self.skip_blanks();
         let start = self.offset;
+        if let Some(open) = unclosed {
+            self.offset = self.text.len();
+            let end = start + open.len();
+            self.current = Token { kind: Kind::OpenComment, text: open, span: Span { start, end } };
+            return taken;
+        }
         let bytes = self.text.as_bytes();
         let kind = match bytes.get(start) {
             None => Kind::End,
@@ -155,23 +163,31 @@ impl<'a> Lexer<'a> {
         let message = match self.current.kind {
             Kind::End => "the text ends too early".to_owned(),
             Kind::Operator("\n") => "the line ends too early".to_owned(),
+            Kind::OpenComment => "the comment does not end".to_owned(),
+            Kind::Stray if self.current.text.contains(char::is_control) => {
+                let code = self.current.text.chars().next().map_or(0, u32::from);
+                format!("unexpected control character U+{code:04X}")
+            }
             _ => format!("unexpected `{}`", self.current.text),
         };
         Diagnostic::new(self.current.span, message).expecting(expected)
     }
 
-    /// Where a comment ends; the line break that ends one is left for the formats in which it counts.
-    fn comment_end(&self, body: usize, close: &str) -> usize {
-        let kept = self.lexicon.lines && close == "\n";
-        let length = if kept { 0 } else { close.len() };
-        self.text[body..].find(close).map_or(self.text.len(), |at| body + at + length)
+    /// Where a comment ends, if it does; the line break that ends one is left for the formats in which it counts.
+    fn comment_end(&self, body: usize, close: &str) -> Option<usize> {
+        let line = close == "\n";
+        let length = if line && self.lexicon.lines { 0 } else { close.len() };
+        let end = self.text[body..].find(close).map(|at| body + at + length);
+        // The last line of a text needs no line break.
+        if line { end.or(Some(self.text.len())) } else { end }
     }
 
     fn is_blank(&self, byte: u8) -> bool {
         byte.is_ascii_whitespace() && !(self.lexicon.lines && byte == b'\n')
     }
 
-    fn skip_blanks(&mut self) {
+    /// Moves on to the next token; stops at a comment that does not end and tells the sign that opens it.
+    fn skip_blanks(&mut self) -> Option<&'static str> {
         let bytes = self.text.as_bytes();
         'blanks: loop {
             while bytes.get(self.offset).is_some_and(|byte| self.is_blank(*byte)) {
@@ -181,11 +197,12 @@ impl<'a> Lexer<'a> {
             for (open, close) in self.lexicon.comments {
                 if rest.first() == open.as_bytes().first() && rest.starts_with(open.as_bytes()) {
                     let body = self.offset + open.len();
-                    self.offset = self.comment_end(body, close);
+                    let Some(end) = self.comment_end(body, close) else { return Some(open) };
+                    self.offset = end;
                     continue 'blanks;
                 }
             }
-            return;
+            return None;
         }
     }
 }

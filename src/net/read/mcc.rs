@@ -1,7 +1,7 @@
 //! Reader of Model Checking Contest queries (XML): `EF` of lower bounds and of transitions that can fire.
 
-use super::formula::Formula;
-use super::xml::{span, text_of};
+use super::formula::{DEEPEST, Formula, too_deep};
+use super::xml::{count, span, text_of};
 use crate::net::diagnostic::Diagnostic;
 use crate::net::{Count, Net, PlaceId, Query, TransitionId};
 use roxmltree::{Document, Node};
@@ -30,19 +30,33 @@ fn choose<'a>(document: &'a Document<'a>, property: Option<&str>) -> Result<Node
     let root = span(document.root_element());
     let id_of = |node: &Node<'a, 'a>| child(*node, "id").map_or(String::new(), text_of);
     let chosen = match (property, properties.as_slice()) {
-        (Some(id), _) => properties
-            .iter()
-            .find(|node| id_of(node) == id)
-            .ok_or_else(|| Diagnostic::new(root, format!("there is no property `{id}` in this file")))?,
+        (Some(id), all) => {
+            let mut named = all.iter().filter(|node| id_of(node) == id);
+            let first = named.next().ok_or_else(|| {
+                let message = format!("there is no property `{id}` in this file");
+                some_ids(Diagnostic::new(root, message), all.iter().map(id_of))
+            })?;
+            if let Some(second) = named.next() {
+                return Err(Diagnostic::new(span(*second), format!("the property id `{id}` is used twice")));
+            }
+            first
+        }
         (None, [only]) => only,
         (None, []) => return Err(Diagnostic::new(root, "the file holds no property").expecting(&["`<property>`"])),
         (None, many) => {
             let message = format!("the file holds {} properties: choose one by its id", many.len());
-            return Err(Diagnostic::new(root, message));
+            return Err(some_ids(Diagnostic::new(root, message), many.iter().map(id_of)));
         }
     };
     child(*chosen, "formula")
         .ok_or_else(|| Diagnostic::new(span(*chosen), "the property has no formula").expecting(&["`<formula>`"]))
+}
+
+/// Adds the ids that there are, or the first few.
+fn some_ids(complaint: Diagnostic, ids: impl Iterator<Item = String>) -> Diagnostic {
+    const FEW: usize = 5;
+    let ids: Vec<String> = ids.take(FEW).map(|id| format!("`{id}`")).collect();
+    complaint.expecting(&ids.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 struct Reader<'n> {
@@ -61,12 +75,17 @@ impl Reader<'_> {
             return Err(not_coverability(finally, &["`<finally>`"]));
         }
         let reached = only_child(finally)?;
-        let formula = self.formula(reached)?;
+        let formula = self.formula(reached, 0)?;
         formula.query().ok_or_else(|| Diagnostic::new(span(reached), "the formula has too many alternatives"))
     }
 
-    fn formula(&self, node: Node<'_, '_>) -> Result<Formula, Diagnostic> {
-        let parts = || elements(node).map(|part| self.formula(part)).collect::<Result<Vec<_>, _>>();
+    fn formula(&self, node: Node<'_, '_>, depth: usize) -> Result<Formula, Diagnostic> {
+        if depth > DEEPEST {
+            return Err(too_deep(span(node)));
+        }
+        let parts = || -> Result<Vec<Formula>, Diagnostic> {
+            several(node)?.into_iter().map(|part| self.formula(part, depth + 1)).collect()
+        };
         match node.tag_name().name() {
             "conjunction" => Ok(Formula::All(parts()?)),
             "disjunction" => Ok(Formula::Any(parts()?)),
@@ -74,7 +93,7 @@ impl Reader<'_> {
             "false" => Ok(Formula::Constant(false)),
             "is-fireable" => {
                 let mut choices = Vec::new();
-                for part in elements(node) {
+                for part in several(node)? {
                     choices.push(Formula::fireable(self.net, self.transition(part)?));
                 }
                 Ok(Formula::Any(choices))
@@ -89,7 +108,7 @@ impl Reader<'_> {
 
     /// `constant ≤ tokens`.
     fn comparison(&self, node: Node<'_, '_>) -> Result<Formula, Diagnostic> {
-        let sides: Vec<Node<'_, '_>> = elements(node).collect();
+        let sides = several(node)?;
         let [low, high] = sides.as_slice() else {
             return Err(Diagnostic::new(span(node), "a comparison has two sides"));
         };
@@ -97,29 +116,25 @@ impl Reader<'_> {
             let message = "an upper bound makes no coverability question";
             return Err(Diagnostic::new(span(*low), message).expecting(&["`<integer-constant>` on the left"]));
         }
-        let text = text_of(*low);
-        let bound: Count =
-            text.parse().map_err(|_| Diagnostic::new(span(*low), format!("`{text}` is not a number of tokens")))?;
+        let bound = constant(*low)?;
         if is(*high, "integer-constant") {
-            let text = text_of(*high);
-            let high = text.parse().is_ok_and(|high: Count| bound <= high);
-            return Ok(Formula::Constant(high));
+            return Ok(Formula::Constant(bound <= constant(*high)?));
         }
         if !is(*high, "tokens-count") {
             return Err(not_coverability(*high, &["`<tokens-count>`"]));
         }
         let mut places = Vec::new();
-        for part in elements(*high) {
-            let id = text_of(part);
-            let place = self.ids.places.get(&id).copied().filter(|_| is(part, "place"));
+        for part in several(*high)? {
+            let id = named(part, "place")?;
+            let place = self.ids.places.get(&id).copied();
             places.push(place.ok_or_else(|| Diagnostic::new(span(part), format!("the net has no place `{id}`")))?);
         }
         Ok(Formula::at_least(places, bound))
     }
 
     fn transition(&self, node: Node<'_, '_>) -> Result<TransitionId, Diagnostic> {
-        let id = text_of(node);
-        let transition = self.ids.transitions.get(&id).copied().filter(|_| is(node, "transition"));
+        let id = named(node, "transition")?;
+        let transition = self.ids.transitions.get(&id).copied();
         transition.ok_or_else(|| Diagnostic::new(span(node), format!("the net has no transition `{id}`")))
     }
 }
@@ -130,10 +145,42 @@ fn not_coverability(node: Node<'_, '_>, expected: &[&str]) -> Diagnostic {
     Diagnostic::new(span(node), message).expecting(expected)
 }
 
+/// The number in an `<integer-constant>`.
+fn constant(node: Node<'_, '_>) -> Result<Count, Diagnostic> {
+    let text = text_of(node);
+    count(&text).ok_or_else(|| {
+        Diagnostic::new(span(node), format!("`{text}` is not a number of tokens")).expecting(&["a natural number"])
+    })
+}
+
+/// The id in an element that has to be a `<place>` or `<transition>`.
+fn named(node: Node<'_, '_>, kind: &str) -> Result<String, Diagnostic> {
+    if is(node, kind) {
+        return Ok(text_of(node));
+    }
+    let message = format!("unexpected `<{}>`", node.tag_name().name());
+    Err(Diagnostic::new(span(node), message).expecting(&[&format!("`<{kind}>`")]))
+}
+
+/// The elements in a node that has to hold some, and no text besides.
+fn several<'a>(node: Node<'a, 'a>) -> Result<Vec<Node<'a, 'a>>, Diagnostic> {
+    if let Some(text) = node.children().find(|child| child.is_text() && !text_of(*child).is_empty()) {
+        return Err(Diagnostic::new(
+            span(text),
+            format!("text between the elements of `<{}>`", node.tag_name().name()),
+        ));
+    }
+    let parts: Vec<Node<'_, '_>> = elements(node).collect();
+    if parts.is_empty() {
+        let message = format!("`<{}>` holds nothing", node.tag_name().name());
+        return Err(Diagnostic::new(span(node), message).expecting(&["at least one element"]));
+    }
+    Ok(parts)
+}
+
 fn only_child<'a>(node: Node<'a, 'a>) -> Result<Node<'a, 'a>, Diagnostic> {
-    let mut children = elements(node);
-    match (children.next(), children.next()) {
-        (Some(child), None) => Ok(child),
+    match several(node)?.as_slice() {
+        [child] => Ok(*child),
         _ => Err(Diagnostic::new(span(node), format!("`<{}>` has to hold one element", node.tag_name().name()))),
     }
 }

@@ -10,7 +10,7 @@ mod tina;
 mod tts;
 mod xml;
 
-pub(in crate::net) use lola::KEYWORDS as LOLA_KEYWORDS;
+pub(in crate::net) use lola::{FORMULA_KEYWORDS, KEYWORDS as LOLA_KEYWORDS};
 pub(in crate::net) use spec::KEYWORDS as SPEC_KEYWORDS;
 
 use super::diagnostic::{Diagnostic, ReadError};
@@ -100,6 +100,9 @@ fn ids_by_name(net: &Net) -> Ids {
     }
 }
 
+/// What some editors write in front of a text in UTF-8; it means nothing.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// The text of a file, decompressed when it starts as gzip does.
 fn decode(name: &str, bytes: &[u8]) -> Result<String, ReadError> {
     let fail = |text: String, span: Span, message: String| ReadError {
@@ -115,6 +118,7 @@ fn decode(name: &str, bytes: &[u8]) -> Result<String, ReadError> {
     } else {
         bytes
     };
+    let plain = plain.strip_prefix(BYTE_ORDER_MARK).unwrap_or(plain);
     match std::str::from_utf8(plain) {
         Ok(text) => Ok(text.to_owned()),
         Err(error) => {
@@ -132,5 +136,7 @@ fn stem(name: &str) -> &str {
     file.rsplit_once('.').map_or(file, |(stem, _)| stem)
 }
 
+#[cfg(test)]
+mod broken_input;
 #[cfg(test)]
 mod tests;

@@ -2,10 +2,10 @@
 //!
 //! Pages are flattened, reference nodes resolved, graphics and tool-specific parts left aside, except that units of
 //! NUPN are taken over where each is checked to hold exactly one token always. Inhibitor, reset and other special
-//! arcs, and nets of other types, are named and refused.
+//! arcs, capacities, priorities, time, and nets of other types, are named and refused.
 
 use super::mcc::Ids;
-use super::xml::{span, text_of};
+use super::xml::{count, span, text_of};
 use crate::net::diagnostic::Diagnostic;
 use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query};
 use roxmltree::Node;
@@ -25,17 +25,22 @@ pub(super) fn read(name: &str, text: &str) -> Result<(Problem, Ids), Vec<Diagnos
         [_, second, ..] => return Err(vec![Diagnostic::new(span(*second), "the document holds more than one net")]),
     };
     let kind = net.attribute("type").unwrap_or("");
-    if ["symmetricnet", "highlevelnet", "hlpng", "hlnet"].iter().any(|unsupported| kind.contains(unsupported)) {
+    if ["symmetricnet", "highlevelnet", "hlpng", "hlnet", "timed", "colored", "coloured"]
+        .iter()
+        .any(|unsupported| kind.contains(unsupported))
+    {
         let message = format!("nets of type `{kind}` are not supported");
         return Err(vec![Diagnostic::new(span(net), message).expecting(&["a place/transition net"])]);
     }
     let mut reader = Reader::new(name);
     reader.nodes(net);
+    reader.resolve_references();
     reader.arcs(net);
     if reader.complaints.is_empty() {
         let (net, ids) = reader.finish(net);
         Ok((Problem { net, query: Query::default() }, ids))
     } else {
+        reader.complaints.sort_by_key(|complaint| complaint.span.start);
         reader.complaints.truncate(MANY);
         Err(reader.complaints)
     }
@@ -44,8 +49,12 @@ pub(super) fn read(name: &str, text: &str) -> Result<(Problem, Ids), Vec<Diagnos
 struct Reader<'a> {
     net: Net,
     ids: Ids,
+    /// The ids of nodes and arcs.
+    taken: FxHashSet<&'a str>,
     /// Reference nodes: their id and what they refer to.
-    references: FxHashMap<&'a str, &'a str>,
+    references: Vec<(Node<'a, 'a>, &'a str, &'a str)>,
+    /// The priority of the first transition that has one.
+    priority: Option<String>,
     names: FxHashSet<String>,
     pre: Vec<Arcs>,
     post: Vec<Arcs>,
@@ -64,7 +73,9 @@ impl<'a> Reader<'a> {
         Self {
             net: Net { name: name.to_owned(), ..Net::default() },
             ids: Ids::default(),
-            references: FxHashMap::default(),
+            taken: FxHashSet::default(),
+            references: Vec::new(),
+            priority: None,
             names: FxHashSet::default(),
             pre: Vec::new(),
             post: Vec::new(),
@@ -77,27 +88,31 @@ impl<'a> Reader<'a> {
         for node in parts(net) {
             let kind = node.tag_name().name();
             if !["place", "transition", "referencePlace", "referenceTransition"].contains(&kind) {
+                if kind != "arc" && node.has_attribute("source") && node.has_attribute("target") {
+                    self.complain(node, format!("arcs of the kind `<{kind}>` are not supported"));
+                }
                 continue;
             }
             let Some(id) = node.attribute("id") else {
                 self.complain(node, format!("a {kind} without `id`"));
                 continue;
             };
-            let known = self.ids.places.contains_key(id)
-                || self.ids.transitions.contains_key(id)
-                || self.references.contains_key(id);
-            if known {
+            if !self.taken.insert(id) {
                 self.complain(node, format!("the id `{id}` is used twice"));
                 continue;
+            }
+            if let Some(what) = extension(node) {
+                self.complain(node, format!("{what} is not supported: this is no place/transition net"));
             }
             match kind {
                 "place" => {
                     let name = self.unique_name(node, id);
-                    let initial = self.number(node, "initialMarking", Count::ZERO);
+                    let initial = self.number(node, "initialMarking", "initialMarking", Count::ZERO);
                     let place = self.net.add_place(name, OmegaCount::Finite(initial));
                     self.ids.places.insert(id.to_owned(), place);
                 }
                 "transition" => {
+                    self.check_priority(node);
                     let index = self.transition_names.len();
                     self.transition_names.push(name_of(node).unwrap_or_else(|| id.to_owned()));
                     self.ids.transitions.insert(id.to_owned(), crate::net::TransitionId::from_index(index));
@@ -105,22 +120,62 @@ impl<'a> Reader<'a> {
                     self.post.push(Vec::new());
                 }
                 _ => match node.attribute("ref") {
-                    Some(target) => {
-                        self.references.insert(id, target);
-                    }
+                    Some(target) => self.references.push((node, id, target)),
                     None => self.complain(node, format!("a {kind} without `ref`")),
                 },
             }
         }
     }
 
+    /// Priorities mean nothing while all transitions have the same.
+    fn check_priority(&mut self, node: Node<'a, 'a>) {
+        let Some(priority) = node.children().find(|child| is(*child, "priority")).map(text_of) else { return };
+        if *self.priority.get_or_insert_with(|| priority.clone()) != priority {
+            self.complain(node, "priorities are not supported: this is no place/transition net".to_owned());
+        }
+    }
+
+    /// Gives reference nodes the meaning of the nodes that they stand for.
+    fn resolve_references(&mut self) {
+        let references = std::mem::take(&mut self.references);
+        let targets: FxHashMap<&str, &str> = references.iter().map(|(_, id, target)| (*id, *target)).collect();
+        for (node, id, first) in references {
+            let mut target = first;
+            // As many steps as there are references lead out of any chain that is no circle.
+            for _ in 0..targets.len() {
+                let Some(next) = targets.get(target) else { break };
+                target = next;
+            }
+            let place = self.ids.places.get(target).copied().filter(|_| is(node, "referencePlace"));
+            let transition = self.ids.transitions.get(target).copied().filter(|_| is(node, "referenceTransition"));
+            if let Some(place) = place {
+                self.ids.places.insert(id.to_owned(), place);
+            } else if let Some(transition) = transition {
+                self.ids.transitions.insert(id.to_owned(), transition);
+            } else {
+                let kind = if is(node, "referencePlace") { "place" } else { "transition" };
+                self.complain(node, format!("`{id}` refers to `{first}`, which leads to no {kind}"));
+            }
+        }
+    }
+
     fn arcs(&mut self, net: Node<'a, 'a>) {
         for arc in parts(net).filter(|node| is(*node, "arc")) {
+            if let Some(id) = arc.attribute("id")
+                && !self.taken.insert(id)
+            {
+                self.complain(arc, format!("the id `{id}` is used twice"));
+                continue;
+            }
             if let Some(kind) = special_kind(arc) {
                 self.complain(arc, format!("{kind} arcs are not supported"));
                 continue;
             }
-            let weight = self.number(arc, "inscription", Count::ONE);
+            if let Some(what) = extension(arc) {
+                self.complain(arc, format!("{what} is not supported: this is no place/transition net"));
+                continue;
+            }
+            let weight = self.number(arc, "inscription", "weight", Count::ONE);
             if weight.is_zero() {
                 self.complain(arc, "an arc of weight 0".to_owned());
                 continue;
@@ -158,15 +213,10 @@ impl<'a> Reader<'a> {
     }
 
     fn end(&mut self, arc: Node<'a, 'a>, side: &str) -> Option<End> {
-        let Some(mut id) = arc.attribute(side) else {
+        let Some(id) = arc.attribute(side) else {
             self.complain(arc, format!("an arc without `{side}`"));
             return None;
         };
-        // As many steps as there are references lead out of any chain that is no circle.
-        for _ in 0..self.references.len() {
-            let Some(target) = self.references.get(id) else { break };
-            id = target;
-        }
         if let Some(place) = self.ids.places.get(id) {
             return Some(End::Place(*place));
         }
@@ -177,18 +227,29 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// The number in a child's `text` (or `value`), as `3` or `Default,3`.
-    fn number(&mut self, node: Node<'a, 'a>, label: &str, default: Count) -> Count {
-        let Some(label) = node.children().find(|child| is(*child, label)) else { return default };
-        let content = label.children().find(|child| is(*child, "text") || is(*child, "value")).unwrap_or(label);
-        let text = text_of(content);
-        let number = text.rsplit(',').next().unwrap_or("").trim();
-        if number.is_empty() {
+    /// The number in a child's `text` (or `value`), as `3` or `Default,3`, or in an attribute.
+    fn number(&mut self, node: Node<'a, 'a>, label: &str, attribute: &str, default: Count) -> Count {
+        let mut labels = node.children().filter(|child| is(*child, label));
+        let content = labels.next().map(content_of);
+        if let Some(second) = labels.next() {
+            self.complain(second, format!("`<{label}>` is given twice"));
+        }
+        let text = match content {
+            Some(content) => text_of(content),
+            None => node.attribute(attribute).unwrap_or("").trim().to_owned(),
+        };
+        if text.is_empty() {
             return default;
         }
-        number.parse().unwrap_or_else(|_| {
+        // Of coloured tokens one colour at most is an uncoloured net.
+        let number = match text.split_once(',') {
+            Some((_, number)) => number.trim(),
+            None => text.as_str(),
+        };
+        count(number).unwrap_or_else(|| {
             let message = format!("`{text}` is not a number of tokens");
-            self.complaints.push(Diagnostic::new(span(content), message).expecting(&["a natural number"]));
+            self.complaints
+                .push(Diagnostic::new(span(content.unwrap_or(node)), message).expecting(&["a natural number"]));
             default
         })
     }
@@ -228,8 +289,33 @@ fn parts<'a>(net: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
 
 fn name_of(node: Node<'_, '_>) -> Option<String> {
     let name = node.children().find(|child| is(*child, "name"))?;
-    let text = text_of(name.children().find(|child| is(*child, "text") || is(*child, "value")).unwrap_or(name));
+    let text = text_of(content_of(name));
     (!text.is_empty()).then_some(text)
+}
+
+/// Where the text of a label is.
+fn content_of<'a>(label: Node<'a, 'a>) -> Node<'a, 'a> {
+    label.children().find(|child| is(*child, "text") || is(*child, "value")).unwrap_or(label)
+}
+
+/// What a node or arc has that place/transition nets have not, in the dialects that have it.
+fn extension(node: Node<'_, '_>) -> Option<&'static str> {
+    let child = |name: &str| node.children().find(|child| is(*child, name)).map(|child| text_of(content_of(child)));
+    let other_than = |text: Option<String>, without: &[&str]| {
+        text.is_some_and(|text| !without.contains(&text.split_whitespace().collect::<String>().as_str()))
+    };
+    let attribute = |name: &str| node.attribute(name).map(str::to_owned);
+    if other_than(child("capacity"), &["", "0"]) {
+        Some("a capacity")
+    } else if other_than(attribute("invariant"), &["", "<inf"])
+        || other_than(attribute("urgent"), &["", "false"])
+        || other_than(child("delay"), &["", "0infty"])
+        || is(node, "arc") && other_than(attribute("inscription"), &["", "1", "[0,inf)"])
+    {
+        Some("time")
+    } else {
+        None
+    }
 }
 
 /// The kind of an arc that takes or puts tokens otherwise than by its weight.

@@ -233,6 +233,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(index) = given.iter().position(|given| !given)
             && self.complaints.is_empty()
+            && self.at_keyword("target")
         {
             let name = &self.net.places[index].name;
             let missing = given.iter().filter(|given| !**given).count();

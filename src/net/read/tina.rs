@@ -1,7 +1,7 @@
 //! Reader of TINA's textual nets (`.net`), as far as they are untimed place/transition nets.
 //!
 //! Test arcs `p?k` are read arcs. Inhibitor and stopwatch arcs, priorities and time intervals other than `[0,w[` are
-//! named and refused; labels and notes are left aside. The format has no question of its own.
+//! named and refused; labels and notes are left aside. The question is a formula in a file of its own.
 
 use super::lexer::{Kind, Lexer, Lexicon};
 use crate::net::diagnostic::Diagnostic;
@@ -63,7 +63,7 @@ impl Reader<'_> {
                 }
                 (Kind::Word, "tr") => self.transition()?,
                 (Kind::Word, "pl") => self.place()?,
-                (Kind::Word, "lb" | "nt" | "an") => self.skip_line(),
+                (Kind::Word, "lb" | "nt" | "an") => self.skip_line()?,
                 (Kind::Word, "pr") => {
                     return Err(Diagnostic::new(word.span, "priorities are not supported"));
                 }
@@ -212,7 +212,7 @@ impl Reader<'_> {
                 Ok((token.text.to_owned(), token.span))
             }
             Kind::Operator("{") => {
-                self.lexer.quoted('}').ok_or_else(|| Diagnostic::new(token.span, "the name in braces does not end"))
+                self.lexer.quoted('}').ok_or_else(|| Diagnostic::new(token.span, "the text in braces does not end"))
             }
             _ => Err(self.lexer.unexpected(&[what])),
         }
@@ -235,9 +235,15 @@ impl Reader<'_> {
         matches!(self.lexer.peek().kind, Kind::End | Kind::Operator("\n"))
     }
 
-    fn skip_line(&mut self) {
+    /// Leaves aside what stands on a line; a text in braces may go over several.
+    fn skip_line(&mut self) -> Result<(), Diagnostic> {
         while !self.at_line_end() {
-            self.lexer.advance();
+            if self.lexer.peek().kind == Kind::Operator("{") {
+                self.name("a text")?;
+            } else {
+                self.lexer.advance();
+            }
         }
+        Ok(())
     }
 }

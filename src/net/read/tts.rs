@@ -7,6 +7,7 @@
 use super::lexer::{Kind, Lexer, Lexicon, Token};
 use crate::net::diagnostic::Diagnostic;
 use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
+use rustc_hash::FxHashMap;
 
 static LEXICON: Lexicon = Lexicon {
     operators: &["->", "+>", "~>", "|", ","],
@@ -17,7 +18,7 @@ static LEXICON: Lexicon = Lexicon {
 };
 
 /// A net of so many places is refused: the header is then more likely wrong than meant.
-const MOST_STATES: usize = 50_000_000;
+const MOST_STATES: usize = 4_000_000;
 
 /// Reads a thread transition system, without a target.
 pub(super) fn read(name: &str, text: &str) -> Result<Problem, Vec<Diagnostic>> {
@@ -27,7 +28,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Problem, Vec<Diagnostic>> {
 fn system(name: &str, text: &str) -> Result<Problem, Diagnostic> {
     let mut lexer = Lexer::new(text, &LEXICON);
     let shared = state(&mut lexer, "the number of shared states", MOST_STATES)?;
-    let local = state(&mut lexer, "the number of local states", MOST_STATES)?;
+    let local = state(&mut lexer, "the number of local states", MOST_STATES - shared)?;
     let mut net = Net { name: name.to_owned(), ..Net::default() };
     for index in 0..shared {
         let initial = if index == 0 { Count::ONE } else { Count::ZERO };
@@ -75,12 +76,13 @@ pub(super) fn read_targets(text: &str, net: &Net) -> Result<Query, Vec<Diagnosti
 
 fn targets(text: &str, net: &Net) -> Result<Query, Diagnostic> {
     let mut lexer = Lexer::new(text, &LEXICON);
+    let places = net.place_ids().map(|id| (net.places[id.index()].name.as_str(), id)).collect();
     let mut query = Query::default();
     loop {
-        let mut demands = vec![(named(&mut lexer, "s", "shared", net)?, Count::ONE)];
+        let mut demands = vec![(named(&mut lexer, "s", "shared", &places)?, Count::ONE)];
         lexer.operator("|", &["`|`"])?;
         loop {
-            demands.push((named(&mut lexer, "l", "local", net)?, Count::ONE));
+            demands.push((named(&mut lexer, "l", "local", &places)?, Count::ONE));
             if !lexer.take_operator(",") {
                 break;
             }
@@ -94,10 +96,16 @@ fn targets(text: &str, net: &Net) -> Result<Query, Diagnostic> {
     }
 }
 
-fn named(lexer: &mut Lexer<'_>, prefix: &str, what: &str, net: &Net) -> Result<PlaceId, Diagnostic> {
+fn named(
+    lexer: &mut Lexer<'_>,
+    prefix: &str,
+    what: &str,
+    places: &FxHashMap<&str, PlaceId>,
+) -> Result<PlaceId, Diagnostic> {
     let token = lexer.number(&[&format!("a {what} state")])?;
-    let name = format!("{prefix}{}", token.text);
-    net.place_named(&name).ok_or_else(|| {
+    let digits = token.text.trim_start_matches('0');
+    let name = format!("{prefix}{}", if digits.is_empty() { "0" } else { digits });
+    places.get(name.as_str()).copied().ok_or_else(|| {
         Diagnostic::new(token.span, format!("the net has no {what} state {} (no place `{name}`)", token.text))
     })
 }

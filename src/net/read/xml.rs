@@ -1,5 +1,6 @@
 //! What the XML readers share: parsing with positions, text content, spans of tags.
 
+use crate::net::Count;
 use crate::net::diagnostic::Diagnostic;
 use crate::program::Span;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -16,6 +17,11 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Diagnostic> {
         let offset = rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(offset, _)| offset);
         Diagnostic::new(Span { start: start + offset, end: start + offset }, format!("no well-formed XML: {error}"))
     })
+}
+
+/// A number of tokens, written with digits alone.
+pub(super) fn count(text: &str) -> Option<Count> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
 /// The text inside a node, without blanks around it.

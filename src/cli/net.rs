@@ -4,6 +4,8 @@ use super::output::{print_text, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::net::{Format, write};
 use crate::report::check::fault_error;
+use crate::report::counted;
+use crate::report::cover::size;
 use crate::robustness::{NoNet, attack_net, attacks};
 use crate::syntax::InputError;
 use clap::Args;
@@ -25,7 +27,7 @@ pub(super) struct NetArguments {
     #[arg(long, short, value_name = "FORMAT", default_value = "pnml", value_parser = format_names())]
     format: String,
     /// Write the net here instead of to standard output, and its question beside it (FILE.xml for PNML, FILE.prop for
-    /// tts, FILE.formula for LoLA).
+    /// tts, FILE.formula for LoLA and TINA).
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
     /// Print the question instead of the net, in formats that keep it in a file of its own.
@@ -77,8 +79,7 @@ fn written(
         .expect("clap admits only names of formats");
     let written = write(&problem, format).map_err(|error| refuse(error.to_string()))?;
     if !shared.quiet {
-        let (places, transitions) = (problem.net.places.len(), problem.net.transitions.len());
-        remark_line(format_args!("{places} places, {transitions} transitions, {} units", problem.net.units.len()));
+        remark_line(format_args!("{}, {}", size(&problem.net), counted(problem.net.units.len(), "unit")));
         written.notes.iter().for_each(|note| remark_line(format_args!("note: {note}")));
     }
     match &arguments.output {

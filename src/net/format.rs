@@ -11,7 +11,7 @@ pub enum Format {
     Pnml,
     /// LoLA's `.lola`, its question in a formula file.
     Lola,
-    /// TINA's textual `.net`; it has no question.
+    /// TINA's textual `.net`, its question in a formula file.
     Tina,
     /// A picture for Graphviz; written only.
     Dot,
@@ -24,7 +24,7 @@ pub enum QueryFormat {
     Prop,
     /// Queries of the Model Checking Contest (`.xml`).
     MccXml,
-    /// A formula as LoLA reads it (`.formula`): `EF (p >= 1 AND q >= 2)`.
+    /// A formula as LoLA reads it (`.formula`), also for TINA's nets: `EF (p >= 1 AND {another place} >= 2)`.
     Formula,
 }
 
@@ -64,8 +64,8 @@ impl Format {
         match self {
             Self::Tts => Some(QueryFormat::Prop),
             Self::Pnml => Some(QueryFormat::MccXml),
-            Self::Lola => Some(QueryFormat::Formula),
-            Self::Spec | Self::Tina | Self::Dot => None,
+            Self::Lola | Self::Tina => Some(QueryFormat::Formula),
+            Self::Spec | Self::Dot => None,
         }
     }
 }

@@ -113,11 +113,32 @@ fn questions_beside_the_net_and_standard_input() {
 #[test]
 fn nets_are_rewritten_in_other_formats() {
     let folder = folder("held >= 2");
-    for name in ["copy.pnml", "copy.lola", "copy.spec"] {
+    for name in ["copy.pnml", "copy.lola", "copy.spec", "tina.net"] {
         let output = palisade(folder.path(), &["cover", "lock.spec", "--write", name, "--json"]);
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         assert_eq!(json(&output)["written"][0], name);
         assert_eq!(palisade(folder.path(), &["cover", name]).status.code(), Some(0), "{name}");
     }
+    let question = std::fs::read_to_string(folder.path().join("tina.formula")).expect("it was written");
+    assert_eq!(question, "EF ((held >= 2))\n");
     assert_eq!(palisade(folder.path(), &["cover", "lock.spec", "--write", "copy.xyz"]).status.code(), Some(2));
+}
+
+#[test]
+fn one_place_is_no_places() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let net = "vars a\nrules a >= 1 -> a' = a - 1;\ninit a = 1\ntarget a >= 2\n";
+    std::fs::write(folder.path().join("a.spec"), net).expect("it is written");
+    let output = palisade(folder.path(), &["cover", "a.spec"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("1 place, 1 transition\n"), "{text}");
+}
+
+#[test]
+fn properties_are_chosen_only_where_there_are_some() {
+    let folder = folder("held >= 2");
+    let output = palisade(folder.path(), &["cover", "lock.spec", "--property", "x", "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = json(&output)["error"]["message"].as_str().expect("a message").to_owned();
+    assert!(message.contains("only questions in `.xml`"), "{message}");
 }

@@ -1,8 +1,8 @@
-//! Writer of LoLA's nets and formulas.
+//! Writer of LoLA's nets.
 
-use super::Written;
 use super::names::{accepted, note};
-use crate::net::read::LOLA_KEYWORDS;
+use super::{Written, formula};
+use crate::net::read::{FORMULA_KEYWORDS, LOLA_KEYWORDS};
 use crate::net::{Count, OmegaCount, PlaceId, Problem};
 use std::fmt::Write;
 
@@ -29,21 +29,7 @@ pub(super) fn write(problem: &Problem) -> Written {
         line(&mut text, format_args!("  CONSUME {};", list(&transition.pre, &places)));
         line(&mut text, format_args!("  PRODUCE {};", list(&transition.post, &places)));
     }
-    let formula = (!query.targets.is_empty()).then(|| {
-        let alternatives: Vec<String> = query
-            .targets
-            .iter()
-            .map(|target| match target.demands.as_slice() {
-                [] => "TRUE".to_owned(),
-                demands => {
-                    let bounds: Vec<String> =
-                        demands.iter().map(|(place, count)| format!("{} >= {count}", places[place.index()])).collect();
-                    format!("({})", bounds.join(" AND "))
-                }
-            })
-            .collect();
-        format!("EF ({})\n", alternatives.join(" OR "))
-    });
+    let formula = formula::write(&query.targets, &places);
     let notes = note(places_replaced, "place").into_iter().chain(note(transitions_replaced, "transition")).collect();
     Written { net: text, query: formula, notes }
 }
@@ -58,8 +44,7 @@ fn accepts(name: &str) -> bool {
     name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte))
         && !LOLA_KEYWORDS.contains(&name)
-        && !["AND", "OR", "NOT", "TRUE", "FALSE", "FIREABLE", "DEADLOCK", "INITIAL", "EF", "AG", "EX", "AX", "EG", "AF"]
-            .contains(&name)
+        && !FORMULA_KEYWORDS.contains(&name)
 }
 
 fn line(text: &mut String, content: std::fmt::Arguments<'_>) {

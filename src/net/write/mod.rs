@@ -5,6 +5,7 @@
 //! the writer says so in a note.
 
 mod dot;
+mod formula;
 mod lola;
 mod mcc;
 mod names;

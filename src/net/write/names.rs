@@ -39,6 +39,33 @@ pub(super) fn note(replaced: usize, what: &str) -> Option<String> {
     }
 }
 
+/// A name in braces, with a backslash before each brace and backslash of its own.
+pub(super) fn in_braces(text: &str) -> String {
+    let mut quoted = String::from("{");
+    for character in text.chars() {
+        if matches!(character, '{' | '}' | '\\') {
+            quoted.push('\\');
+        }
+        quoted.push(character);
+    }
+    quoted.push('}');
+    quoted
+}
+
+/// Each name on one line, made longer until it is free: names that are equal or differ in control characters stay apart.
+pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a str>, prefix: &str) -> Vec<String> {
+    let mut used: FxHashSet<String> = FxHashSet::default();
+    let mut chosen = Vec::new();
+    for (index, name) in names.enumerate() {
+        let mut own = one_line(name);
+        while !used.insert(own.clone()) {
+            own = format!("{own}#{prefix}{index}");
+        }
+        chosen.push(own);
+    }
+    chosen
+}
+
 /// A text on one line, for comments.
 pub(super) fn one_line(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()

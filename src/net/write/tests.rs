@@ -87,8 +87,10 @@ proptest! {
 
     #[test]
     fn tina_round_trip(problem in problems()) {
-        let back = read_back(&write(&problem, Format::Tina).unwrap(), Format::Tina);
-        prop_assert_eq!(back.net, with_spawns(&problem).0.net);
+        let written = write(&problem, Format::Tina).unwrap();
+        let (expected, notes) = with_spawns(&problem);
+        prop_assert_eq!(&written.notes, &notes);
+        prop_assert_eq!(read_back(&written, Format::Tina), expected);
     }
 
     #[test]

@@ -1,36 +1,32 @@
-//! Writer of TINA's textual nets. The format has no question.
+//! Writer of TINA's textual nets.
+//!
+//! TINA keeps questions apart from nets, and its tools take them in languages of their own: the question is written as
+//! the formula that is read with such a net.
 
-use super::Written;
-use super::names::one_line;
+use super::names::{distinct, in_braces, one_line};
+use super::{Written, formula};
 use crate::net::{Count, OmegaCount, PlaceId, Problem, Transition};
 use std::fmt::Write;
 
 pub(super) fn write(problem: &Problem) -> Written {
     let net = &problem.net;
-    let places: Vec<String> = net.places.iter().map(|place| name(&place.name)).collect();
-    // TINA adds up what it is told of transitions of one name: every name is used once.
-    let mut used = rustc_hash::FxHashSet::default();
-    let mut text = format!("net {}\n", name(&net.name));
+    // TINA adds up what it is told of nodes of one name: every name is used once.
+    let place_names = distinct(net.places.iter().map(|place| place.name.as_str()), "p");
+    let transitions = distinct(net.transitions.iter().map(|transition| transition.name.as_str()), "t");
+    let places: Vec<String> = place_names.iter().map(|place| name(place)).collect();
+    let mut text = format!("net {}\n", name(&one_line(&net.name)));
     for (place, initial) in places.iter().zip(&net.initial) {
         match initial {
             OmegaCount::Finite(count) if !count.is_zero() => line(&mut text, format_args!("pl {place} ({count})")),
             _ => line(&mut text, format_args!("pl {place}")),
         }
     }
-    for (id, transition) in net.transition_ids() {
-        let mut own = transition.name.clone();
-        while !used.insert(own.clone()) {
-            own = format!("{own}#{id}");
-        }
+    for (transition, own) in net.transitions.iter().zip(&transitions) {
         let inputs = inputs(transition, &places);
         let outputs = outputs(transition, &places);
-        line(&mut text, format_args!("tr {}{inputs} ->{outputs}", name(&own)));
+        line(&mut text, format_args!("tr {}{inputs} ->{outputs}", name(own)));
     }
-    let notes = match problem.query.targets.len() {
-        0 => Vec::new(),
-        _ => vec!["the format has no place for the question".to_owned()],
-    };
-    Written { net: text, query: None, notes }
+    Written { net: text, query: formula::write(&problem.query.targets, &place_names), notes: Vec::new() }
 }
 
 /// What the transition takes. A place that gets as much as was taken from it is read.
@@ -63,18 +59,7 @@ fn is_read(transition: &Transition, arc: &(PlaceId, Count)) -> bool {
 fn name(text: &str) -> String {
     let plain = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_'".contains(&byte));
-    if plain {
-        return text.to_owned();
-    }
-    let mut quoted = String::from("{");
-    for character in one_line(text).chars() {
-        if matches!(character, '{' | '}' | '\\') {
-            quoted.push('\\');
-        }
-        quoted.push(character);
-    }
-    quoted.push('}');
-    quoted
+    if plain { text.to_owned() } else { in_braces(text) }
 }
 
 fn line(text: &mut String, content: std::fmt::Arguments<'_>) {

@@ -6,7 +6,7 @@ use super::folder::create_folder;
 use super::output::{print_line, print_text, remark};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
-use crate::report::check as report;
+use crate::report::{check as report, counted};
 use crate::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, witness_evidence};
 use crate::syntax::{Format, InputError, no_attack_can_start};
 use clap::Args;
@@ -96,8 +96,7 @@ fn summary(exits: &[Exit]) -> String {
             parts.push(format!("{} {word}", count(exit)));
         }
     }
-    let noun = if exits.len() == 1 { "program" } else { "programs" };
-    format!("{} {noun}: {}\n", exits.len(), parts.join(", "))
+    format!("{}: {}\n", counted(exits.len(), "program"), parts.join(", "))
 }
 
 fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, brief: bool) -> Answer {

@@ -5,7 +5,7 @@ use super::output::{print_line, print_text, remark, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
 use crate::report::check::{fault_error, verdict_word};
-use crate::report::{picture, violation};
+use crate::report::{counted, picture, violation};
 use crate::robustness::{CheckOptions, Shape, Verdict, Violation, check, hardware};
 use crate::syntax::InputError;
 use crate::syntax::litmus::{self, Asked};
@@ -125,8 +125,9 @@ fn show(
     if let Some(runs) = arguments.run.filter(|_| !shared.json) {
         let observed = observe(program, found, runs, shared).map_err(refuse)?;
         print_line(format_args!(
-            "on this processor: the outcome was seen {} times in {} runs",
-            observed.seen, observed.runs
+            "on this processor: the outcome was seen {} in {}",
+            counted(observed.seen, "time"),
+            counted(observed.runs, "run")
         ));
     }
     Ok(())

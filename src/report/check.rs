@@ -1,6 +1,6 @@
 //! The result of `palisade check` as text and as JSON (`palisade/check/1`).
 
-use super::violation;
+use super::{counted, violation};
 use crate::limits::peak_resident_bytes;
 use crate::program::{Copies, DomainOrigin, InstructionId, Program, Thread, ThreadId};
 use crate::robustness::{Attack, AttackReport, Check, Fault, Outcome, Verdict};
@@ -48,7 +48,7 @@ pub fn line(check: &Check<'_>, context: &Context<'_>) -> String {
         let store = place(context.program, attack.thread, attack.store);
         let load = place(context.program, attack.thread, attack.load);
         let copies: u32 = found.instance.counts().iter().sum();
-        let _ = write!(out, ", {store} past {load}, with {copies} threads");
+        let _ = write!(out, ", {store} past {load}, with {}", counted(copies, "thread"));
     }
     if let Verdict::Unknown(reason) = check.verdict {
         let _ = write!(out, ", {reason}");
@@ -90,7 +90,7 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, verbosity: u8) -> String {
         let _ = writeln!(out, "  reason   {reason}");
     }
     if verbosity > 0 {
-        let _ = writeln!(out, "  explored {} configurations in {:.3} s", check.markings, context.seconds);
+        let _ = writeln!(out, "  explored {} in {:.3} s", counted(check.markings, "configuration"), context.seconds);
         for (index, report) in check.attacks.iter().enumerate() {
             let _ = writeln!(
                 out,

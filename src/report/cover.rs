@@ -1,9 +1,10 @@
 //! The result of `palisade cover` as text and as JSON (`palisade/cover/1`).
 
+use super::counted;
 use crate::coverability::{Answer, Outcome};
 use crate::evidence::NetRun;
 use crate::limits::peak_resident_bytes;
-use crate::net::{Count, Problem};
+use crate::net::{Count, Net, Problem};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -45,13 +46,20 @@ pub fn text(answer: &Answer, context: &Context<'_>, verbosity: u8, quiet: bool) 
     if let Outcome::Unknown(reason) = &answer.outcome {
         line(&mut out, format_args!("  reason       {reason}"));
     }
-    line(&mut out, format_args!("  net          {} places, {} transitions", net.places.len(), net.transitions.len()));
+    line(&mut out, format_args!("  net          {}", size(net)));
     let covered = context.problem.query.targets.iter().any(|target| target.is_covered_by(&net.initial));
     if covered {
         line(&mut out, format_args!("  note         the initial marking covers a target"));
     }
     let statistics = &answer.statistics;
-    line(&mut out, format_args!("  search       {} markings, {} steps", statistics.markings, statistics.iterations));
+    line(
+        &mut out,
+        format_args!(
+            "  search       {}, {}",
+            counted(statistics.markings, "marking"),
+            counted(statistics.iterations, "step")
+        ),
+    );
     line(
         &mut out,
         format_args!("  time         {:.3} s, {:.3} s of it to read", context.seconds, context.read_seconds),
@@ -64,6 +72,11 @@ pub fn text(answer: &Answer, context: &Context<'_>, verbosity: u8, quiet: bool) 
         run_text(&mut out, run, context.problem, shown);
     }
     out
+}
+
+/// How large a net is, in words.
+pub fn size(net: &Net) -> String {
+    format!("{}, {}", counted(net.places.len(), "place"), counted(net.transitions.len(), "transition"))
 }
 
 fn run_text(out: &mut String, run: &NetRun, problem: &Problem, shown: usize) {
@@ -90,7 +103,7 @@ fn run_text(out: &mut String, run: &NetRun, problem: &Problem, shown: usize) {
         }
     }
     if run.firings.len() > shown {
-        line(out, format_args!("    … and {} steps more (-v shows all)", run.firings.len() - shown));
+        line(out, format_args!("    … and {} more (-v shows all)", counted(run.firings.len() - shown, "step")));
     }
 }
 

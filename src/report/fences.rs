@@ -1,6 +1,7 @@
 //! The result of `palisade fences` as text and as JSON (`palisade/fences/1`).
 
 use super::check::{Context, attack_place_json, domain_json, outcome_word, place, threads_json};
+use super::counted;
 use crate::fences::{Measure, Placement, Redundancy, Repair, Returning, Unfinished};
 use crate::limits::peak_resident_bytes;
 use crate::program::Program;
@@ -102,8 +103,9 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
         if proof.bound < placement.cost {
             let _ = writeln!(
                 out,
-                "           an exact search of {} branchings shows that it costs at least {}",
-                proof.branchings, placement.cost
+                "           an exact search of {} shows that it costs at least {}",
+                counted(proof.branchings, "branching"),
+                placement.cost
             );
         }
     }
@@ -133,9 +135,9 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
     if verbosity > 0 {
         let _ = writeln!(
             out,
-            "  explored {} configurations for {} candidates, {} of them decided by control flow",
-            placement.markings,
-            placement.candidates,
+            "  explored {} for {}, {} of them decided by control flow",
+            counted(placement.markings, "configuration"),
+            counted(placement.candidates, "candidate"),
             placement.candidates - placement.searches.min(placement.candidates)
         );
         for (attack, outcome) in &placement.attacks {

@@ -8,3 +8,6 @@ pub mod picture;
 pub mod simulate;
 pub mod smtlib;
 pub mod violation;
+mod wording;
+
+pub use wording::counted;

@@ -1,5 +1,6 @@
 //! The page of a benchmark: one file without anything outside it.
 
+use super::super::counted;
 use super::plots::{cactus, scatter};
 use super::record::{Record, Setting};
 use super::summary::Summary;
@@ -11,6 +12,7 @@ const TEMPLATE: &str = include_str!("page.html");
 /// The page.
 pub fn html(setting: &Setting, records: &[Record], summary: &Summary) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
+    environment.add_filter("counted", |number: u64, noun: &str| counted(number, noun));
     environment.add_template("page.html", TEMPLATE)?;
     let scatters: Vec<String> = match setting.tools.split_first() {
         Some((first, others)) => others.iter().filter_map(|second| scatter(first, second, summary)).collect(),

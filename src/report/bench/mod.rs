@@ -9,6 +9,7 @@ pub use html::html;
 pub use record::{Record, Setting, Verdict};
 pub use summary::{Cell, Comparison, Row, Summary};
 
+use super::counted;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -49,18 +50,18 @@ pub fn text(summary: &Summary) -> String {
     for comparison in &summary.comparisons {
         writeln!(
             out,
-            "{} against {}: {:.2} times as fast on {} nets both answer (faster on {}, slower on {})",
+            "{} against {}: {:.2} times as fast on {} both answer (faster on {}, slower on {})",
             comparison.first,
             comparison.second,
             comparison.ratio,
-            comparison.common,
+            counted(comparison.common, "net"),
             comparison.faster,
             comparison.slower
         )
         .expect("a string takes all that is written");
     }
     if summary.accepted > 0 {
-        writeln!(out, "evidence: {} answers checked and accepted", summary.accepted)
+        writeln!(out, "evidence: {} checked and accepted", counted(summary.accepted, "answer"))
             .expect("a string takes all that is written");
     }
     for rejection in &summary.rejections {

@@ -44,7 +44,7 @@ fn families_medians_and_ratios() {
     assert_eq!(summary.comparisons[0].common, 1);
     assert!((summary.comparisons[0].ratio - 2.0).abs() < 1e-9);
     assert!(summary.disagreements.is_empty());
-    assert!(text(&summary).contains("auto against other: 2.00 times as fast on 1 nets"));
+    assert!(text(&summary).contains("auto against other: 2.00 times as fast on 1 net both"));
 }
 
 #[test]

@@ -1,0 +1,20 @@
+//! Numbers in sentences.
+
+use std::fmt::Display;
+
+/// A number with the noun that it counts: `1 place`, `2 places`.
+pub fn counted(number: impl Display, noun: &str) -> String {
+    let digits = number.to_string();
+    let ending = if digits == "1" { "" } else { "s" };
+    format!("{digits} {noun}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_singular_and_none_is_plural() {
+        assert_eq!([0, 1, 2, 21].map(|number| counted(number, "net")), ["0 nets", "1 net", "2 nets", "21 nets"]);
+    }
+}

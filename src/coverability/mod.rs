@@ -112,6 +112,9 @@ pub struct Context {
     markings: AtomicU64,
     /// Main loop steps so far.
     iterations: AtomicU64,
+    /// How often the limits were looked at.
+    #[cfg(test)]
+    looks: AtomicU64,
 }
 
 impl Context {
@@ -122,6 +125,8 @@ impl Context {
 
     /// Whether to stop, and why: a limit is reached or the budget is used up.
     fn check(&self) -> Result<(), StopReason> {
+        #[cfg(test)]
+        self.looks.fetch_add(1, Ordering::Relaxed);
         if self.budget.is_some_and(|budget| self.work.load(Ordering::Relaxed) >= budget) {
             return Err(StopReason::Interrupted);
         }

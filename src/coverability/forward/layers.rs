@@ -77,6 +77,17 @@ pub(super) struct Widened {
     pub(super) pumps: Vec<(u32, u32)>,
 }
 
+/// How many states are visited between two looks at the limits.
+const STATES_BETWEEN_LOOKS: usize = 32;
+
+/// Looks at the limits now and then, when the `index`-th state is visited.
+fn look(index: usize, context: &Context) -> Result<(), Stop> {
+    if index % STATES_BETWEEN_LOOKS == STATES_BETWEEN_LOOKS - 1 {
+        context.check()?;
+    }
+    Ok(())
+}
+
 impl<N: Number> Layers<N> {
     /// No layers yet.
     pub(super) fn new(control: Control<N>) -> Self {
@@ -120,7 +131,7 @@ impl<N: Number> Layers<N> {
         let first = self.layers[layer as usize].components.len();
         self.find_components(layer, state, context)?;
         for component in first..self.layers[layer as usize].components.len() {
-            self.find_gains(layer, component)?;
+            self.find_gains(layer, component, context)?;
         }
         Ok(self.layers[layer as usize].component_of[&state])
     }
@@ -161,9 +172,7 @@ impl<N: Number> Layers<N> {
         loop {
             if let Some(state) = enter.take() {
                 let number = u32::try_from(order.len()).map_err(|_| Stop::Overflow)?;
-                if number % 32 == 31 {
-                    context.check()?;
-                }
+                look(order.len(), context)?;
                 order.insert(state, (number, true));
                 low.insert(state, number);
                 path.push(state);
@@ -214,9 +223,10 @@ impl<N: Number> Layers<N> {
     }
 
     /// Finds what the moves inside a component feed.
-    fn find_gains(&mut self, layer: LayerId, component: usize) -> Result<(), Stop> {
+    fn find_gains(&mut self, layer: LayerId, component: usize, context: &Context) -> Result<(), Stop> {
         let mut gains = Vec::new();
-        for state in self.layers[layer as usize].components[component].states.clone() {
+        for (index, state) in self.layers[layer as usize].components[component].states.clone().into_iter().enumerate() {
+            look(index, context)?;
             for edge in self.paid_edges(layer, state)? {
                 let layer = &self.layers[layer as usize];
                 if layer.component_of.get(&edge.to).is_some_and(|other| *other as usize == component) {
@@ -232,13 +242,19 @@ impl<N: Number> Layers<N> {
 
     /// The paid moves out of a component: of several with the same effect outside Ω that lead to the same component,
     /// one.
-    pub(super) fn exits(&mut self, layer: LayerId, component: ComponentId) -> Result<Rc<Vec<Edge>>, Stop> {
+    pub(super) fn exits(
+        &mut self,
+        layer: LayerId,
+        component: ComponentId,
+        context: &Context,
+    ) -> Result<Rc<Vec<Edge>>, Stop> {
         if let Some(exits) = &self.get(layer, component).exits {
             return Ok(exits.clone());
         }
         let mut exits = Vec::new();
         let mut seen = FxHashSet::default();
-        for state in self.get(layer, component).states.clone() {
+        for (index, state) in self.get(layer, component).states.clone().into_iter().enumerate() {
+            look(index, context)?;
             for edge in self.paid_edges(layer, state)? {
                 let to = self.layers[layer as usize].component_of[&edge.to];
                 if to != component && seen.insert((to, self.kind(layer, edge.number))) {
@@ -256,13 +272,15 @@ impl<N: Number> Layers<N> {
         &mut self,
         layer: LayerId,
         component: ComponentId,
+        context: &Context,
     ) -> Result<Rc<FxHashMap<u32, Vec<Edge>>>, Stop> {
         if let Some(unpaid) = &self.get(layer, component).unpaid {
             return Ok(unpaid.clone());
         }
         let mut unpaid: FxHashMap<u32, Vec<Edge>> = FxHashMap::default();
         let mut seen = FxHashSet::default();
-        for state in self.get(layer, component).states.clone() {
+        for (index, state) in self.get(layer, component).states.clone().into_iter().enumerate() {
+            look(index, context)?;
             let mut numbers = Vec::new();
             let omega = &self.layers[layer as usize].omega;
             self.control.enabled(state, |one| !is_paid(&one.effects, omega), &mut numbers);

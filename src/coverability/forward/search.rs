@@ -18,6 +18,7 @@ use super::layers::{ComponentId, Edge, LayerId, Layers};
 use crate::net::{Count, OmegaCount};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -70,10 +71,16 @@ pub(super) struct Search<N> {
     open: BinaryHeap<(usize, Reverse<u64>, Reverse<u32>)>,
     /// How many moves have been tried.
     steps: u64,
+    /// How many nodes a marking has been compared with since the limits were looked at.
+    compared: Cell<usize>,
 }
 
-/// How many moves are tried between two looks at the limits.
+/// How many moves are tried at most between two looks at the limits.
 const METER: u64 = 512;
+
+/// After so many comparisons of markings the limits are looked at before the next move: where thousands of nodes share
+/// a component, one move takes as many comparisons.
+const MOST_COMPARED: usize = 100_000;
 
 /// A move is compared with what is kept.
 const WORK_PER_MOVE: usize = 4;
@@ -94,6 +101,7 @@ impl<N: Number> Search<N> {
             residents: FxHashMap::default(),
             open: BinaryHeap::new(),
             steps: 0,
+            compared: Cell::new(0),
         }
     }
 
@@ -128,12 +136,12 @@ impl<N: Number> Search<N> {
     /// Makes the successors of a node.
     fn expand(&mut self, node: u32, context: &Context) -> Result<Option<Found>, Stop> {
         let Node { layer, component, .. } = self.nodes[node as usize];
-        for edge in self.layers.exits(layer, component)?.iter() {
+        for edge in self.layers.exits(layer, component, context)?.iter() {
             if let Some(found) = self.step(node, *edge, context)? {
                 return Ok(Some(found));
             }
         }
-        let unpaid = self.layers.unpaid(layer, component)?;
+        let unpaid = self.layers.unpaid(layer, component, context)?;
         for (counter, _) in self.nodes[node as usize].finite.clone() {
             if let Some(edges) = unpaid.get(&counter) {
                 for edge in edges {
@@ -158,6 +166,9 @@ impl<N: Number> Search<N> {
         self.steps += 1;
         if self.steps.is_multiple_of(METER) {
             context.count_work(METER as usize * WORK_PER_MOVE);
+        }
+        if self.steps.is_multiple_of(METER) || self.compared.get() >= MOST_COMPARED {
+            self.compared.set(0);
             context.check()?;
         }
         let own = &self.nodes[node as usize];
@@ -268,11 +279,18 @@ impl<N: Number> Search<N> {
             }
             let component = self.layers.known_component(*home, state).expect("a home's component is known");
             self.residents.get(&(*home, component)).is_some_and(|residents| {
-                residents
-                    .iter()
-                    .any(|other| Some(*other) != except && is_below(finite, &self.nodes[*other as usize].finite, wider))
+                let covers = |other: &u32| {
+                    Some(*other) != except && is_below(finite, &self.nodes[*other as usize].finite, wider)
+                };
+                let first = residents.iter().position(covers);
+                self.count_compared(first.unwrap_or(residents.len()));
+                first.is_some()
             })
         })
+    }
+
+    fn count_compared(&self, nodes: usize) {
+        self.compared.set(self.compared.get() + nodes);
     }
 
     /// Whether another node covers a node.
@@ -289,6 +307,7 @@ impl<N: Number> Search<N> {
             let node = &self.nodes[*number as usize];
             !node.expanded && is_below(&node.finite, finite, omega)
         };
+        self.count_compared(residents.len());
         for number in residents.iter().copied().filter(below).collect::<Vec<_>>() {
             self.remove(number);
         }
@@ -312,6 +331,7 @@ impl<N: Number> Search<N> {
     ) -> Option<(u32, Vec<u32>)> {
         let omega = &self.layers.layers[layer as usize].omega;
         while let Some(number) = node {
+            self.count_compared(1);
             let ancestor = &self.nodes[number as usize];
             let narrower = &self.layers.layers[ancestor.layer as usize].omega;
             if self.layers.known_component(ancestor.layer, state) == Some(ancestor.component)
@@ -366,4 +386,40 @@ fn is_below<N: Number>(smaller: &[(u32, N)], larger: &[(u32, N)], omega: &FixedB
         omega.contains(*counter as usize)
             || rest.find(|(other, _)| other >= counter).is_some_and(|(other, own)| other == counter && own >= count)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::engine::Prepared;
+    use super::*;
+    use crate::limits::Limits;
+    use crate::net::{Net, PlaceId, Problem, Query, Target};
+    use std::sync::atomic::Ordering;
+
+    /// Tokens that walk around a ring of places: thousands of markings, none above another, in one component.
+    #[test]
+    fn the_limits_are_looked_at_as_often_as_markings_are_compared() {
+        let mut net = Net::default();
+        let tokens = [30_u64, 0, 0, 0];
+        let add =
+            |(index, count): (usize, &u64)| net.add_place(format!("p{index}"), OmegaCount::Finite((*count).into()));
+        let places: Vec<PlaceId> = tokens.iter().enumerate().map(add).collect();
+        for index in 0..places.len() {
+            let (from, to) = (places[index], places[(index + 1) % places.len()]);
+            net.add_transition(format!("t{index}"), vec![(from, Count::ONE)], vec![(to, Count::ONE)]);
+        }
+        let query = Query { targets: vec![Target { demands: vec![(places[0], Count::from(31))] }] };
+        let problem = Problem { net, query };
+        let prepared = Prepared::new(&problem);
+        let system = prepared.small().expect("small counts");
+        let context = Context::new(Limits::none());
+        let mut search = Search::new(system, &[]);
+        assert!(search.run(&system.initial, &context).is_ok_and(|found| found.is_none()));
+        // Every marking kept has been compared with all that were there.
+        let kept = search.nodes.len();
+        assert!(kept > 5_000);
+        let looks = usize::try_from(context.looks.load(Ordering::Relaxed)).expect("a few");
+        assert!(looks >= kept * kept / 2 / MOST_COMPARED, "{looks} looks at {kept} markings");
+        assert!(looks > 2 * usize::try_from(search.steps / METER).expect("a few"), "{looks} looks");
+    }
 }

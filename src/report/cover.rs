@@ -3,7 +3,7 @@
 use super::counted;
 use crate::coverability::{Answer, Outcome};
 use crate::evidence::NetRun;
-use crate::limits::peak_resident_bytes;
+use crate::limits::{peak_resident_bytes, processor_time};
 use crate::net::{Count, Net, Problem};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -126,6 +126,7 @@ pub fn json(answer: &Answer, context: &Context<'_>) -> Value {
             "read_seconds": context.read_seconds,
             "search_seconds": answer.statistics.seconds,
             "seconds": context.seconds,
+            "cpu_seconds": processor_time().as_secs_f64(),
             "peak_memory_bytes": peak_resident_bytes(),
         },
     });

@@ -1,11 +1,13 @@
 //! A process under watch: its time, its memory and that of the processes it starts, and what it prints.
 
 use crate::limits::Limits;
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::Read;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
+use wait4::Wait4;
 
 /// Why a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,8 @@ pub(super) struct Watched {
     pub(super) end: End,
     /// Wall time from start to end.
     pub(super) elapsed: Duration,
+    /// Processor time of the process and of those it started and waited for; not known when it was stopped.
+    pub(super) processor: Option<Duration>,
     /// The largest resident memory seen.
     pub(super) peak_bytes: Option<u64>,
     /// What it printed, as far as it was short.
@@ -37,7 +41,14 @@ pub(super) struct Watched {
 /// More output than this is not looked at.
 const MOST_OUTPUT: u64 = 64 << 20;
 
+/// How often a process is looked at: the longer it runs, the less often, so that looking does not slow it down.
+fn pause(elapsed: Duration) -> Duration {
+    (elapsed / 20).clamp(Duration::from_millis(2), Duration::from_millis(50))
+}
+
 /// Runs a command in a process group of its own until it ends or a limit is reached.
+///
+/// A thread of its own waits for the end, so that the time is exact however seldom the process is looked at.
 pub(super) fn watch(
     mut command: Command,
     timeout: Option<Duration>,
@@ -45,47 +56,67 @@ pub(super) fn watch(
     interruption: &Limits,
 ) -> std::io::Result<Watched> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    // What the system reports of a process begins with the memory of the one that started it.
+    let inherited = high_water("self").unwrap_or(0);
     let start = Instant::now();
     let mut child = command.spawn()?;
+    let group = child.id();
     let output = drain(child.stdout.take());
     let complaint = drain(child.stderr.take());
-    let group = child.id();
+    let (sender, ended) = channel();
+    std::thread::spawn(move || {
+        let used = child.wait4();
+        // Nobody listens when the benchmark itself has ended.
+        let _ = sender.send((used, start.elapsed()));
+    });
     let mut peak: Option<u64> = None;
-    let (end, elapsed) = loop {
-        if let Some(status) = child.try_wait()? {
-            break (End::Exited(status), start.elapsed());
+    let mut stopped = None;
+    let (used, elapsed) = loop {
+        match ended.recv_timeout(pause(start.elapsed())) {
+            Ok(end) => break end,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(std::io::Error::other("the thread that waits for it has ended"));
+            }
+        }
+        if stopped.is_some() {
+            continue;
         }
         let held = resident_bytes_of_group(group);
-        peak = peak.max(held).max(high_water(group));
-        let elapsed = start.elapsed();
-        let end = if interruption.check().is_err() {
+        peak = peak.max(held).max(high_water(&group.to_string()));
+        stopped = if interruption.check().is_err() {
             Some(End::Interrupted)
-        } else if timeout.is_some_and(|timeout| elapsed >= timeout) {
+        } else if timeout.is_some_and(|timeout| start.elapsed() >= timeout) {
             Some(End::Timeout)
         } else if memory.is_some_and(|memory| held.is_some_and(|held| held > memory)) {
             Some(End::Memory)
         } else {
             None
         };
-        if let Some(end) = end {
-            stop(&mut child);
-            break (end, elapsed);
+        if stopped.is_some() {
+            stop(group);
         }
-        // The longer it runs, the less often: the error of the time stays below some percent.
-        std::thread::sleep((elapsed / 50).clamp(Duration::from_micros(300), Duration::from_millis(25)));
     };
-    Ok(Watched { end, elapsed, peak_bytes: peak, output: collect(&output), complaint: collect(&complaint) })
+    let used = used?;
+    let largest = Some(used.rusage.maxrss).filter(|largest| *largest > inherited || peak.is_none());
+    // Of processes that are stopped together, the first one has not waited for the others.
+    let processor = stopped.is_none().then_some(used.rusage.utime + used.rusage.stime);
+    Ok(Watched {
+        end: stopped.unwrap_or(End::Exited(used.status)),
+        elapsed,
+        processor,
+        peak_bytes: peak.max(largest),
+        output: collect(&output),
+        complaint: collect(&complaint),
+    })
 }
 
-/// Stops the process and those it started.
-fn stop(child: &mut Child) {
-    let group = format!("-{}", child.id());
-    let stopped = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
-    if !stopped.is_ok_and(|status| status.success()) {
-        // At least the process itself; it may have ended by now.
-        let _ = child.kill();
+/// Stops the processes of the group that a process leads.
+fn stop(leader: u32) {
+    if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
+        // They may just have ended by themselves.
+        let _ = kill_process_group(group, Signal::KILL);
     }
-    let _ = child.wait();
 }
 
 /// Reads a pipe to its end on a thread of its own, so that the process never waits for a reader.
@@ -132,7 +163,7 @@ fn resident_bytes_of_group(group: u32) -> Option<u64> {
 }
 
 /// The most memory the process itself has held so far.
-fn high_water(process: u32) -> Option<u64> {
+fn high_water(process: &str) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
     let kilobytes: u64 = line.split_ascii_whitespace().nth(1)?.parse().ok()?;

@@ -104,6 +104,7 @@ impl Tool {
             verdict: Verdict::Error,
             answered_by: None,
             seconds: 0.0,
+            cpu_seconds: None,
             peak_bytes: None,
             message: None,
             evidence_seconds: None,
@@ -137,6 +138,7 @@ impl Tool {
             }
         };
         record.seconds = watched.elapsed.as_secs_f64();
+        record.cpu_seconds = watched.processor.map(|time| time.as_secs_f64());
         record.peak_bytes = watched.peak_bytes;
         match watched.end {
             End::Interrupted => return None,
@@ -205,10 +207,11 @@ fn judge_own(watched: &Watched, record: &mut Record) {
         return;
     };
     record.answered_by = document["strategy"].as_str().map(str::to_owned);
-    // Time and memory are those of the answer, without the check of its evidence.
+    // Times and memory are those of the answer, without the check of its evidence.
     record.peak_bytes = document["statistics"]["peak_memory_bytes"].as_u64().or(record.peak_bytes);
     record.evidence_seconds = document["evidence"]["seconds"].as_f64();
     record.seconds = (record.seconds - record.evidence_seconds.unwrap_or(0.0)).max(0.0);
+    record.cpu_seconds = document["statistics"]["cpu_seconds"].as_f64().or(record.cpu_seconds);
     let message = document["reason"].as_str().or(document["error"]["message"].as_str());
     record.message = message.map(str::to_owned);
     record.verdict = match document["verdict"].as_str() {
@@ -229,6 +232,23 @@ fn last_line(text: &str) -> Option<String> {
     text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(|line| line.chars().take(200).collect())
 }
 
+/// The folders' names begin with this, the number of the process follows.
+const FOLDER: &str = "palisade-bench-";
+
+/// Removes the folders of benchmarks that were killed, where the system tells which processes there are (Linux).
+fn remove_abandoned() {
+    let processes = Path::new("/proc");
+    let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
+    for entry in entries.filter(|_| processes.join("self").exists()) {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(FOLDER)?.parse::<u32>().ok());
+        if process.is_some_and(|process| !processes.join(process.to_string()).exists()) {
+            // Another user's stays.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// Nets rewritten in other tools' formats, in a folder that goes away with it.
 pub(super) struct Conversions {
     folder: PathBuf,
@@ -236,7 +256,8 @@ pub(super) struct Conversions {
 
 impl Conversions {
     pub(super) fn new() -> Result<Self, InputError> {
-        let folder = std::env::temp_dir().join(format!("palisade-bench-{}", std::process::id()));
+        remove_abandoned();
+        let folder = std::env::temp_dir().join(format!("{FOLDER}{}", std::process::id()));
         std::fs::create_dir_all(&folder).map_err(|error| {
             InputError::file(folder.display().to_string(), format!("cannot be made for rewritten nets: {error}"))
         })?;

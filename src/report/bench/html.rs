@@ -59,7 +59,7 @@ pub fn html(setting: &Setting, records: &[Record], summary: &Summary) -> Result<
         "runs": records.len(),
         "rows": rows,
         "nets": nets,
-        "comparisons": summary.comparisons,
+        "comparisons": summary.comparisons.iter().map(super::comparison_text).collect::<Vec<_>>(),
         "accepted": summary.accepted,
         "rejections": summary.rejections,
         "disagreements": summary.disagreements,

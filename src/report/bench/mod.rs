@@ -7,7 +7,7 @@ mod summary;
 
 pub use html::html;
 pub use record::{Record, Setting, Verdict};
-pub use summary::{Cell, Comparison, Row, Summary};
+pub use summary::{Cell, Comparison, Overall, Row, Summary};
 
 use super::counted;
 use serde_json::{Value, json};
@@ -48,17 +48,7 @@ pub fn text(summary: &Summary) -> String {
         line(columns.iter().map(|(_, column)| column(row)).collect());
     }
     for comparison in &summary.comparisons {
-        writeln!(
-            out,
-            "{} against {}: {:.2} times as fast on {} both answer (faster on {}, slower on {})",
-            comparison.first,
-            comparison.second,
-            comparison.ratio,
-            counted(comparison.common, "net"),
-            comparison.faster,
-            comparison.slower
-        )
-        .expect("a string takes all that is written");
+        writeln!(out, "{}", comparison_text(comparison)).expect("a string takes all that is written");
     }
     if summary.accepted > 0 {
         writeln!(out, "evidence: {} checked and accepted", counted(summary.accepted, "answer"))
@@ -73,10 +63,29 @@ pub fn text(summary: &Summary) -> String {
     out
 }
 
+/// How two tools compare, in one line.
+fn comparison_text(comparison: &Comparison) -> String {
+    let Comparison { first, second, common, ratio, faster, slower, overall } = comparison;
+    let mut line = match ratio {
+        Some(ratio) => format!(
+            "{first} against {second}: {ratio:.2} times as fast on {} that both answer (faster on {faster}, slower on {slower})",
+            counted(*common, "net")
+        ),
+        None => format!("{first} against {second}: no net that both answer"),
+    };
+    if let Some(overall) = overall {
+        let nets = counted(overall.nets, "net");
+        let text = format!("; {:.2} times on {nets} that one answers, the other at the time limit", overall.ratio);
+        line.push_str(&text);
+    }
+    line
+}
+
 /// One line per run.
 pub fn csv(records: &[Record]) -> String {
-    let mut out =
-        String::from("file,tool,repetition,verdict,answered_by,seconds,peak_bytes,evidence_seconds,message\n");
+    let mut out = String::from(
+        "file,tool,repetition,verdict,answered_by,seconds,cpu_seconds,peak_bytes,evidence_seconds,message\n",
+    );
     let quoted = |text: &str| {
         if text.contains([',', '"', '\n', '\r']) {
             format!("\"{}\"", text.replace('"', "\"\""))
@@ -87,13 +96,14 @@ pub fn csv(records: &[Record]) -> String {
     for record in records {
         writeln!(
             out,
-            "{},{},{},{},{},{:.6},{},{},{}",
+            "{},{},{},{},{},{:.6},{},{},{},{}",
             quoted(&record.file),
             quoted(&record.tool),
             record.repetition,
             record.verdict.word(),
             quoted(record.answered_by.as_deref().unwrap_or("")),
             record.seconds,
+            record.cpu_seconds.map_or(String::new(), |seconds| format!("{seconds:.6}")),
             record.peak_bytes.map_or(String::new(), |bytes| bytes.to_string()),
             record.evidence_seconds.map_or(String::new(), |seconds| format!("{seconds:.6}")),
             quoted(record.message.as_deref().unwrap_or("")),

@@ -62,6 +62,9 @@ pub struct Record {
     pub answered_by: Option<String>,
     /// Wall time, from the start of the process to its end.
     pub seconds: f64,
+    /// Processor time of the process and of those it started, where it ended by itself.
+    #[serde(default)]
+    pub cpu_seconds: Option<f64>,
     /// The largest resident memory of the process and those it started.
     pub peak_bytes: Option<u64>,
     /// What the tool said, where it had no answer.

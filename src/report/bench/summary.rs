@@ -53,12 +53,23 @@ pub struct Comparison {
     pub second: String,
     /// Nets that both answer.
     pub common: usize,
-    /// The geometric mean of the second one's time over the first one's.
-    pub ratio: f64,
+    /// The geometric mean of the second one's time over the first one's on these.
+    pub ratio: Option<f64>,
     /// Nets on which the first one is faster by a tenth at least.
     pub faster: usize,
     /// Nets on which it is slower by a tenth at least.
     pub slower: usize,
+    /// Nets that only one of them answers counted as well, where there is a time limit.
+    pub overall: Option<Overall>,
+}
+
+/// Two tools on the nets that one of them answers; the other one's time is the limit when it does not.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Overall {
+    /// Nets that one of them answers.
+    pub nets: usize,
+    /// The geometric mean of the second one's time over the first one's.
+    pub ratio: f64,
 }
 
 /// The runs together.
@@ -93,7 +104,9 @@ impl Summary {
         }
         rows.extend(setting.tools.iter().filter_map(|tool| row("all", tool, &cells, |_| true)));
         let comparisons = match setting.tools.split_first() {
-            Some((first, others)) => others.iter().filter_map(|second| compare(first, second, &cells)).collect(),
+            Some((first, others)) => {
+                others.iter().filter_map(|second| compare(first, second, setting.timeout_seconds, &cells)).collect()
+            }
             None => Vec::new(),
         };
         let disagreements = disagreements(records, expected);
@@ -168,28 +181,43 @@ fn row(
     })
 }
 
-fn compare(first: &str, second: &str, cells: &BTreeMap<String, BTreeMap<String, Cell>>) -> Option<Comparison> {
-    /// Shorter times are below what can be measured here.
-    const LEAST: f64 = 0.0005;
-    let both: Vec<(f64, f64)> = cells
-        .values()
-        .filter_map(|tools| Some((tools.get(first)?, tools.get(second)?)))
-        .filter(|(one, other)| one.verdict.is_answer() && other.verdict.is_answer())
-        .map(|(one, other)| (one.seconds.max(LEAST), other.seconds.max(LEAST)))
-        .collect();
-    if both.is_empty() {
-        return None;
-    }
-    #[allow(clippy::cast_precision_loss, reason = "there are few nets")]
-    let mean = both.iter().map(|(one, other)| (other / one).ln()).sum::<f64>() / both.len() as f64;
-    Some(Comparison {
+/// Compares two tools; `limit` is the time limit in seconds.
+fn compare(
+    first: &str,
+    second: &str,
+    limit: Option<f64>,
+    cells: &BTreeMap<String, BTreeMap<String, Cell>>,
+) -> Option<Comparison> {
+    let pairs: Vec<(&Cell, &Cell)> =
+        cells.values().filter_map(|tools| Some((tools.get(first)?, tools.get(second)?))).collect();
+    let time = |cell: &Cell| cell.verdict.is_answer().then_some(cell.seconds);
+    let both: Vec<(f64, f64)> = pairs.iter().filter_map(|(one, other)| Some((time(one)?, time(other)?))).collect();
+    let one_at_least = |limit: f64| -> Vec<(f64, f64)> {
+        let answered = |(one, other): &&(&Cell, &Cell)| one.verdict.is_answer() || other.verdict.is_answer();
+        let times = |(one, other): &(&Cell, &Cell)| (time(one).unwrap_or(limit), time(other).unwrap_or(limit));
+        pairs.iter().filter(answered).map(times).collect()
+    };
+    (!pairs.is_empty()).then(|| Comparison {
         first: first.to_owned(),
         second: second.to_owned(),
         common: both.len(),
-        ratio: mean.exp(),
+        ratio: mean_ratio(&both),
         faster: both.iter().filter(|(one, other)| one * 1.1 < *other).count(),
         slower: both.iter().filter(|(one, other)| *one > other * 1.1).count(),
+        overall: limit
+            .map(one_at_least)
+            .and_then(|times| Some(Overall { nets: times.len(), ratio: mean_ratio(&times)? })),
     })
+}
+
+/// The geometric mean of the second time over the first one; none without any times.
+fn mean_ratio(times: &[(f64, f64)]) -> Option<f64> {
+    /// Shorter times are below what can be measured here.
+    const LEAST: f64 = 0.0005;
+    #[allow(clippy::cast_precision_loss, reason = "there are few nets")]
+    let number = times.len() as f64;
+    let sum: f64 = times.iter().map(|(one, other)| (other.max(LEAST) / one.max(LEAST)).ln()).sum();
+    (!times.is_empty()).then(|| (sum / number).exp())
 }
 
 fn disagreements(records: &[Record], expected: &BTreeMap<String, Verdict>) -> Vec<String> {

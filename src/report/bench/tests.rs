@@ -12,6 +12,7 @@ fn record(file: &str, tool: &str, repetition: u32, verdict: Verdict, seconds: f6
         verdict,
         answered_by: None,
         seconds,
+        cpu_seconds: Some(seconds / 2.0),
         peak_bytes: Some(5 << 20),
         message: Some("said \"so\", <b>".to_owned()),
         evidence_seconds: (tool == "auto").then_some(0.01),
@@ -42,9 +43,14 @@ fn families_medians_and_ratios() {
     assert_eq!((all.family.as_str(), all.nets, all.uncoverable, all.coverable, all.unsolved), ("all", 2, 1, 1, 0));
     assert!((all.solved_seconds - 0.5).abs() < 1e-9);
     assert_eq!(summary.comparisons[0].common, 1);
-    assert!((summary.comparisons[0].ratio - 2.0).abs() < 1e-9);
+    assert!((summary.comparisons[0].ratio.unwrap() - 2.0).abs() < 1e-9);
+    // Net b takes 0.2 s of the first and, unanswered, the limit of 1 s of the other.
+    let overall = summary.comparisons[0].overall.unwrap();
+    assert_eq!(overall.nets, 2);
+    assert!((overall.ratio - 10_f64.sqrt()).abs() < 1e-9);
     assert!(summary.disagreements.is_empty());
-    assert!(text(&summary).contains("auto against other: 2.00 times as fast on 1 net both"));
+    assert!(text(&summary).contains("auto against other: 2.00 times as fast on 1 net that both answer"));
+    assert!(text(&summary).contains("3.16 times on 2 nets that one answers"));
 }
 
 #[test]
@@ -77,5 +83,6 @@ fn the_page_is_self_contained_and_escaped() {
     assert!(!page.contains("<b>") && !page.contains("src=") && !page.contains("href="));
     let table = csv(&records());
     assert_eq!(table.lines().count(), 7);
+    assert!(table.contains(",0.100000,0.050000,"));
     assert!(table.contains("\"said \"\"so\"\", <b>\""));
 }

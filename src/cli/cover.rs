@@ -1,11 +1,11 @@
 //! `palisade cover`: can a target of a net be covered?
 
 use super::confirm::{Confirmation, confirm_answer};
-use super::net_input::NetOptions;
+use super::net_input::{LoadedNet, NetOptions};
 use super::output::remark;
 use super::{Exit, SharedOptions, print_input_error, print_line, print_text};
 use crate::coverability::{self, Answer, Options, Outcome};
-use crate::evidence::{Evidence, NetSubject};
+use crate::evidence::Evidence;
 use crate::net::{self, Problem};
 use crate::report::cover as report;
 use crate::syntax::InputError;
@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
     };
     let mut certificate = None;
     if let Some(path) = &arguments.certificate {
-        match write_evidence(path, loaded.subject, &loaded.problem, &answer) {
+        match write_evidence(path, &loaded, &answer) {
             Ok(written) => certificate = written.then(|| path.display().to_string()),
             Err(error) => {
                 let message = format!("the evidence cannot be written: {error}");
@@ -132,11 +132,12 @@ fn write_net(path: &Path, problem: &Problem, shared: &SharedOptions) -> Result<(
 }
 
 /// Writes the run or the certificate; says whether there was one.
-fn write_evidence(path: &Path, subject: NetSubject, problem: &Problem, answer: &Answer) -> std::io::Result<bool> {
+fn write_evidence(path: &Path, loaded: &LoadedNet, answer: &Answer) -> std::io::Result<bool> {
+    let problem = &loaded.problem;
     let evidence = match &answer.outcome {
-        Outcome::Coverable(run) => Evidence::Coverable(subject.naming_steps_of(problem, run), run.clone()),
+        Outcome::Coverable(run) => Evidence::Coverable(loaded.subject().naming_steps_of(problem, run), run.clone()),
         Outcome::Uncoverable(certificate) => {
-            Evidence::Uncoverable(subject.naming_places_of(problem, certificate), certificate.clone())
+            Evidence::Uncoverable(loaded.subject().naming_places_of(problem, certificate), certificate.clone())
         }
         Outcome::Unknown(_) => return Ok(false),
     };

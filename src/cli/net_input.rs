@@ -26,8 +26,34 @@ pub(super) struct NetOptions {
 pub(super) struct LoadedNet {
     /// The net with its question.
     pub(super) problem: Problem,
-    /// What evidence about it refers to, without names yet.
-    pub(super) subject: NetSubject,
+    /// Its file.
+    net: ReadFile,
+    /// The question's file, when it is not in the net's.
+    query: Option<ReadFile>,
+    /// The id of the property that was asked for.
+    property: Option<String>,
+}
+
+impl LoadedNet {
+    /// What evidence about it refers to, without names yet. Hashes the files, which takes about as long as reading them.
+    pub(super) fn subject(&self) -> NetSubject {
+        let query = self.query.as_ref().map(ReadFile::described);
+        NetSubject::of(&self.problem, self.net.described(), query, self.property.clone())
+    }
+}
+
+/// A file as it was read.
+struct ReadFile {
+    path: String,
+    /// The name of its format.
+    format: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl ReadFile {
+    fn described(&self) -> InputFile {
+        InputFile { path: self.path.clone(), format: self.format.to_owned(), sha256: sha256(&self.bytes) }
+    }
 }
 
 impl NetOptions {
@@ -59,18 +85,13 @@ impl NetOptions {
             let help = "give one with `--query FILE`, for example a `.formula` with `EF (p >= 1)`";
             return Err(InputError::file(name, message).with_help_if(Some(help.to_owned())));
         }
-        let input = InputFile {
-            path: name.to_owned(),
-            format: format.map_or("", Format::extension).to_owned(),
-            sha256: sha256(&bytes),
-        };
-        let query_input = query.map(|(name, bytes)| InputFile {
-            format: QueryFormat::of_name(&name).map_or("", QueryFormat::extension).to_owned(),
-            path: name,
-            sha256: sha256(&bytes),
+        let format = format.map_or("", Format::extension);
+        let net = ReadFile { path: name.to_owned(), format, bytes };
+        let query = query.map(|(path, bytes)| {
+            let format = QueryFormat::of_name(&path).map_or("", QueryFormat::extension);
+            ReadFile { path, format, bytes }
         });
-        let subject = NetSubject::of(&problem, input, query_input, self.property.clone());
-        Ok(LoadedNet { problem, subject })
+        Ok(LoadedNet { problem, net, query, property: self.property.clone() })
     }
 }
 

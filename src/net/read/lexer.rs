@@ -45,10 +45,51 @@ pub(super) struct Lexicon {
     pub(super) lines: bool,
 }
 
+/// What each byte can be in a format, in one table, so that the loops over bytes call nothing.
+struct Classes([u8; 256]);
+
+impl Classes {
+    const BLANK: u8 = 1;
+    const STARTS_WORD: u8 = 2;
+    const CONTINUES_WORD: u8 = 4;
+    const DIGIT: u8 = 8;
+    const STARTS_COMMENT: u8 = 16;
+
+    fn of(lexicon: &Lexicon) -> Self {
+        let mut classes = [0; 256];
+        for byte in 0..=u8::MAX {
+            let is_blank = byte.is_ascii_whitespace() && !(lexicon.lines && byte == b'\n');
+            let is_comment = lexicon.comments.iter().any(|(open, _)| open.as_bytes().first() == Some(&byte));
+            let member = [
+                (is_blank, Self::BLANK),
+                ((lexicon.starts_word)(byte), Self::STARTS_WORD),
+                ((lexicon.continues_word)(byte), Self::CONTINUES_WORD),
+                (byte.is_ascii_digit(), Self::DIGIT),
+                (is_comment, Self::STARTS_COMMENT),
+            ];
+            for (_, class) in member.into_iter().filter(|(is_member, _)| *is_member) {
+                classes[usize::from(byte)] |= class;
+            }
+        }
+        Self(classes)
+    }
+
+    /// Whether a byte is of this class.
+    fn has(&self, byte: u8, class: u8) -> bool {
+        self.0[usize::from(byte)] & class != 0
+    }
+
+    /// How many bytes of this class come first.
+    fn run(&self, bytes: &[u8], class: u8) -> usize {
+        bytes.iter().position(|byte| !self.has(*byte, class)).unwrap_or(bytes.len())
+    }
+}
+
 /// Splits a text into tokens, one token ahead.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     lexicon: &'static Lexicon,
+    classes: Classes,
     offset: usize,
     current: Token<'a>,
 }
@@ -57,7 +98,7 @@ impl<'a> Lexer<'a> {
     /// Starts at the first token of the text.
     pub(super) fn new(text: &'a str, lexicon: &'static Lexicon) -> Self {
         let start = Token { kind: Kind::End, text: "", span: Span { start: 0, end: 0 } };
-        let mut lexer = Self { text, lexicon, offset: 0, current: start };
+        let mut lexer = Self { text, lexicon, classes: Classes::of(lexicon), offset: 0, current: start };
         lexer.advance();
         lexer
     }
@@ -81,12 +122,12 @@ impl<'a> Lexer<'a> {
         let bytes = self.text.as_bytes();
         let kind = match bytes.get(start) {
             None => Kind::End,
-            Some(byte) if (self.lexicon.starts_word)(*byte) => {
-                self.offset += run_length(&bytes[start..], self.lexicon.continues_word);
+            Some(byte) if self.classes.has(*byte, Classes::STARTS_WORD) => {
+                self.offset += self.classes.run(&bytes[start..], Classes::CONTINUES_WORD);
                 Kind::Word
             }
-            Some(byte) if byte.is_ascii_digit() => {
-                self.offset += run_length(&bytes[start..], |byte| byte.is_ascii_digit());
+            Some(byte) if self.classes.has(*byte, Classes::DIGIT) => {
+                self.offset += self.classes.run(&bytes[start..], Classes::DIGIT);
                 Kind::Number
             }
             Some(_) => {
@@ -182,20 +223,17 @@ impl<'a> Lexer<'a> {
         if line { end.or(Some(self.text.len())) } else { end }
     }
 
-    fn is_blank(&self, byte: u8) -> bool {
-        byte.is_ascii_whitespace() && !(self.lexicon.lines && byte == b'\n')
-    }
-
     /// Moves on to the next token; stops at a comment that does not end and tells the sign that opens it.
     fn skip_blanks(&mut self) -> Option<&'static str> {
         let bytes = self.text.as_bytes();
         'blanks: loop {
-            while bytes.get(self.offset).is_some_and(|byte| self.is_blank(*byte)) {
-                self.offset += 1;
-            }
+            self.offset += self.classes.run(&bytes[self.offset..], Classes::BLANK);
             let rest = &bytes[self.offset..];
+            if !rest.first().is_some_and(|byte| self.classes.has(*byte, Classes::STARTS_COMMENT)) {
+                return None;
+            }
             for (open, close) in self.lexicon.comments {
-                if rest.first() == open.as_bytes().first() && rest.starts_with(open.as_bytes()) {
+                if rest.starts_with(open.as_bytes()) {
                     let body = self.offset + open.len();
                     let Some(end) = self.comment_end(body, close) else { return Some(open) };
                     self.offset = end;
@@ -205,10 +243,6 @@ impl<'a> Lexer<'a> {
             return None;
         }
     }
-}
-
-fn run_length(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
-    bytes.iter().position(|byte| !belongs(*byte)).unwrap_or(bytes.len())
 }
 
 /// Letters, digits and `_`, not starting with a digit.

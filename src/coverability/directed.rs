@@ -66,21 +66,12 @@ struct Search<'a, N> {
     novel: Waiting,
     /// Per place, the least distance at which it was marked.
     nearest: Vec<u32>,
-    /// Per place, the transitions looked up there: each at the rarest place it needs.
-    keyed: Rows,
     /// How many successors have waited.
     tickets: u64,
 }
 
 impl<'a, N: Number> Search<'a, N> {
     fn new(system: &'a System<N>) -> Self {
-        let mut keys = Vec::new();
-        for number in (0u32..).take(system.transitions.len()) {
-            let needed = system.effects(number).iter().filter(|effect| !effect.pre.is_zero());
-            if let Some(rarest) = needed.min_by_key(|effect| system.consumers.row(effect.place).len()) {
-                keys.push((rarest.place, number));
-            }
-        }
         Self {
             system,
             relaxation: Relaxation::new(system),
@@ -90,7 +81,6 @@ impl<'a, N: Number> Search<'a, N> {
             preferred: BinaryHeap::new(),
             novel: BinaryHeap::new(),
             nearest: vec![u32::MAX; system.places()],
-            keyed: Rows::group(system.places(), &keys),
             tickets: 0,
         }
     }
@@ -121,9 +111,9 @@ impl<'a, N: Number> Search<'a, N> {
                 return Ok(Some(found));
             }
             context.count_iterations(1);
-            context.count_work(2 * self.system.transitions.len() + 50);
             context.count_markings(1);
             self.expand(u32::try_from(self.states.len() - 1).map_err(|_| Stop::Overflow)?);
+            context.count_work(50 + std::mem::take(&mut self.relaxation.work));
         }
     }
 
@@ -149,7 +139,7 @@ impl<'a, N: Number> Search<'a, N> {
             *nearest = estimate.min(*nearest);
         }
         for (place, _) in &marking {
-            for transition in self.keyed.row(*place) {
+            for transition in self.relaxation.keyed.row(*place) {
                 let enabled = |effect: &super::system::Effect<N>| {
                     effect.pre.is_zero() || at(&marking, effect.place).is_some_and(|count| *count >= effect.pre)
                 };
@@ -198,18 +188,25 @@ fn at<N>(marking: &[(u32, N)], place: u32) -> Option<&N> {
 }
 
 /// Distances without consumption.
+///
+/// A transition is looked at when a place it waits for has got its cost: first at the rarest place it needs, then at
+/// another one that has none yet, until all have one. What needs a place that is never marked costs next to nothing.
 struct Relaxation<'a, N> {
     system: &'a System<N>,
-    /// Per transition, how many places it needs.
-    needs: Vec<u32>,
-    /// Per transition, how many of them have no cost yet.
-    missing: Vec<u32>,
-    /// Per transition, the sum of the costs of those that have.
-    sums: Vec<u32>,
+    /// Per transition, the places it needs.
+    needed: Rows,
+    /// Per transition, the places where it puts more than it takes.
+    gained: Rows,
+    /// Per place, the transitions that are looked at there first.
+    keyed: Rows,
+    /// Per place, the transitions that wait for it besides.
+    waiting: Vec<Vec<u32>>,
     /// Per place, its least cost found, and the transition that gives it.
     costs: Vec<(u32, u32)>,
     /// Per place, whether it is final.
     settled: Vec<bool>,
+    /// Transitions and places looked at.
+    work: usize,
 }
 
 /// No transition, no cost.
@@ -217,36 +214,44 @@ const NONE: u32 = u32::MAX;
 
 impl<'a, N: Number> Relaxation<'a, N> {
     fn new(system: &'a System<N>) -> Self {
-        let needs: Vec<u32> = (0u32..)
-            .take(system.transitions.len())
-            .map(|number| {
-                let needed = system.effects(number).iter().filter(|effect| !effect.pre.is_zero()).count();
-                u32::try_from(needed).expect("arcs are numbered in 32 bits")
-            })
-            .collect();
+        let (mut needed, mut gained, mut keyed) = (Vec::new(), Vec::new(), Vec::new());
+        for number in (0u32..).take(system.transitions.len()) {
+            let own = needed.len();
+            for effect in system.effects(number) {
+                if !effect.pre.is_zero() {
+                    needed.push((number, effect.place));
+                }
+                if effect.post > effect.pre {
+                    gained.push((number, effect.place));
+                }
+            }
+            let rarest = needed[own..].iter().min_by_key(|(_, place)| system.consumers.row(*place).len());
+            keyed.extend(rarest.map(|(_, place)| (*place, number)));
+        }
         Self {
             system,
-            missing: needs.clone(),
-            sums: vec![0; needs.len()],
-            needs,
+            needed: Rows::group(system.transitions.len(), &needed),
+            gained: Rows::group(system.transitions.len(), &gained),
+            keyed: Rows::group(system.places(), &keyed),
+            waiting: vec![Vec::new(); system.places()],
             costs: vec![(NONE, NONE); system.places()],
             settled: vec![false; system.places()],
+            work: 0,
         }
     }
 
     /// The transitions of a relaxed plan from a marking to the nearest target, ascending; nothing when there is none.
     fn plan(&mut self, marking: &[(u32, N)]) -> Option<Vec<u32>> {
-        self.missing.copy_from_slice(&self.needs);
-        self.sums.fill(0);
         self.costs.fill((NONE, NONE));
         self.settled.fill(false);
+        self.waiting.iter_mut().for_each(Vec::clear);
         let mut open: BinaryHeap<(Reverse<u32>, u32)> = BinaryHeap::new();
         for (place, _) in marking {
             self.costs[*place as usize] = (0, NONE);
             open.push((Reverse(0), *place));
         }
         let mut lacking: Vec<usize> = self.system.targets.iter().map(Vec::len).collect();
-        while let Some((Reverse(cost), place)) = open.pop() {
+        while let Some((_, place)) = open.pop() {
             if std::mem::replace(&mut self.settled[place as usize], true) {
                 continue;
             }
@@ -258,21 +263,24 @@ impl<'a, N: Number> Relaxation<'a, N> {
                     }
                 }
             }
-            for transition in self.system.consumers.row(place) {
-                let number = *transition as usize;
-                self.sums[number] = self.sums[number].saturating_add(cost);
-                self.missing[number] -= 1;
-                if self.missing[number] > 0 {
+            let also = std::mem::take(&mut self.waiting[place as usize]);
+            let first = self.keyed.row(place);
+            self.work += 1 + first.len() + also.len();
+            for transition in first.iter().chain(&also) {
+                let needed = self.needed.row(*transition);
+                if let Some(other) = needed.iter().find(|other| !self.settled[**other as usize]) {
+                    self.waiting[*other as usize].push(*transition);
                     continue;
                 }
-                let own = self.sums[number].saturating_add(1);
-                for effect in self.system.effects(*transition).iter().filter(|effect| effect.post > effect.pre) {
-                    if own < self.costs[effect.place as usize].0 {
-                        self.costs[effect.place as usize] = (own, *transition);
-                        open.push((Reverse(own), effect.place));
+                let sum = needed.iter().fold(1u32, |sum, other| sum.saturating_add(self.costs[*other as usize].0));
+                for gained in self.gained.row(*transition) {
+                    if sum < self.costs[*gained as usize].0 {
+                        self.costs[*gained as usize] = (sum, *transition);
+                        open.push((Reverse(sum), *gained));
                     }
                 }
             }
+            self.waiting[place as usize] = also;
         }
         None
     }
@@ -284,8 +292,7 @@ impl<'a, N: Number> Relaxation<'a, N> {
         while let Some(place) = open.pop() {
             let (_, transition) = self.costs[place as usize];
             if transition != NONE && plan.insert(transition) {
-                let needed = self.system.effects(transition).iter().filter(|effect| !effect.pre.is_zero());
-                open.extend(needed.map(|effect| effect.place));
+                open.extend(self.needed.row(transition));
             }
         }
         let mut plan: Vec<u32> = plan.into_iter().collect();

@@ -9,7 +9,7 @@
 
 use super::Context;
 use super::number::{Number, Stop};
-use super::system::System;
+use super::system::{Effect, System};
 use fixedbitset::FixedBitSet;
 
 /// Most places for which pairs are remembered (a bit each).
@@ -18,8 +18,11 @@ const MOST_PLACES_WITH_PAIRS: usize = 10_000;
 /// How many steps a walk has.
 const WALK: usize = 64;
 
-/// A step updates which transitions are enabled.
+/// What a step takes besides keeping up with which transitions are enabled.
 const WORK_PER_STEP: usize = 8;
+
+/// So many transitions are looked at in the time of one piece of work.
+const LOOKED_AT_PER_WORK: usize = 4;
 
 /// After how many steps it is asked whether anything was new.
 const BATCH: usize = 500;
@@ -95,6 +98,10 @@ impl Members {
         Self { list: Vec::new(), position: vec![u32::MAX; size] }
     }
 
+    fn contains(&self, member: u32) -> bool {
+        self.position[member as usize] != u32::MAX
+    }
+
     fn insert(&mut self, member: u32) {
         if self.position[member as usize] == u32::MAX {
             self.position[member as usize] = u32::try_from(self.list.len()).expect("no more members than numbers");
@@ -132,10 +139,12 @@ pub(super) struct Sampler<'a, N> {
     marking: Vec<N>,
     /// Its marked places.
     marked: Members,
-    /// Per transition, how many places have too few tokens for it.
-    missing: Vec<u32>,
-    /// The enabled transitions.
+    /// The enabled transitions. Each of the others waits at a place that has too few tokens for it.
     enabled: Members,
+    /// Per place, the transitions that wait there.
+    waiting: Vec<Vec<u32>>,
+    /// How many transitions were looked at and not yet counted as work.
+    looked_at: usize,
     /// Per transition, how often it fired.
     fired: Vec<u32>,
     random: u64,
@@ -154,17 +163,17 @@ impl<'a, N: Number> Sampler<'a, N> {
             pool: Vec::new(),
             marking: vec![N::ZERO; system.places()],
             marked: Members::new(system.places()),
-            missing: vec![0; transitions],
             enabled: Members::new(transitions),
+            waiting: vec![Vec::new(); system.places()],
+            looked_at: 0,
             fired: vec![0; transitions],
             random: 0x9E37_79B9_7F4A_7C15,
         };
-        for transition in 0..transitions {
-            let number = u32::try_from(transition).expect("transitions are numbered in 32 bits");
-            let needs = system.effects(number).iter().filter(|effect| !effect.pre.is_zero()).count();
-            sampler.missing[transition] = u32::try_from(needs).expect("arcs are numbered in 32 bits");
-            if needs == 0 {
-                sampler.enabled.insert(number);
+        for number in (0u32..).take(transitions) {
+            let needed = system.effects(number).iter().filter(|effect| !effect.pre.is_zero());
+            match needed.min_by_key(|effect| system.consumers.row(effect.place).len()) {
+                Some(rarest) => sampler.waiting[rarest.place as usize].push(number),
+                None => sampler.enabled.insert(number),
             }
         }
         let initial: Vec<(u32, N)> =
@@ -197,7 +206,7 @@ impl<'a, N: Number> Sampler<'a, N> {
     pub(super) fn walk(&mut self, steps: usize, context: &Context) -> Result<Option<Covering>, Stop> {
         let mut left = steps;
         while left > 0 {
-            context.count_work(WALK * WORK_PER_STEP);
+            context.count_work(WALK * WORK_PER_STEP + std::mem::take(&mut self.looked_at) / LOOKED_AT_PER_WORK);
             context.check()?;
             let newest = self.pool.len() - 1;
             // Half of the walks start where something was new lately.
@@ -266,25 +275,47 @@ impl<'a, N: Number> Sampler<'a, N> {
         } else {
             self.marked.insert(place);
         }
-        for transition in self.system.consumers.row(place) {
-            let effects = self.system.effects(*transition);
-            let position =
-                effects.binary_search_by_key(&place, |effect| effect.place).expect("a consumer has an effect here");
-            let needed = &effects[position].pre;
-            match (before >= *needed, count >= needed) {
-                (false, true) => {
-                    self.missing[*transition as usize] -= 1;
-                    if self.missing[*transition as usize] == 0 {
-                        self.enabled.insert(*transition);
-                    }
-                }
-                (true, false) => {
-                    self.missing[*transition as usize] += 1;
-                    self.enabled.remove(*transition);
-                }
-                _ => {}
+        if before < *count {
+            self.gained(place);
+        } else {
+            self.lost(place);
+        }
+    }
+
+    /// Looks again at the transitions that wait at a place.
+    fn gained(&mut self, place: u32) {
+        let waiting = std::mem::take(&mut self.waiting[place as usize]);
+        self.looked_at += waiting.len();
+        for transition in waiting {
+            let lacking = self.system.effects(transition).iter().find(|effect| self.lacks(effect));
+            match lacking {
+                Some(effect) => self.waiting[effect.place as usize].push(transition),
+                None => self.enabled.insert(transition),
             }
         }
+    }
+
+    /// Lets the transitions that a place no longer enables wait there.
+    fn lost(&mut self, place: u32) {
+        let consumers = self.system.consumers.row(place);
+        let candidates = if consumers.len() < self.enabled.list.len() { consumers } else { &self.enabled.list };
+        self.looked_at += candidates.len();
+        let is_disabled = |transition: &u32| {
+            let effects = self.system.effects(*transition);
+            self.enabled.contains(*transition)
+                && effects
+                    .binary_search_by_key(&place, |effect| effect.place)
+                    .is_ok_and(|position| self.lacks(&effects[position]))
+        };
+        for transition in candidates.iter().copied().filter(is_disabled).collect::<Vec<u32>>() {
+            self.enabled.remove(transition);
+            self.waiting[place as usize].push(transition);
+        }
+    }
+
+    /// Whether the place of an effect has too few tokens for it.
+    fn lacks(&self, effect: &Effect<N>) -> bool {
+        self.marking[effect.place as usize] < effect.pre
     }
 
     /// Goes to a sample's marking.
@@ -347,5 +378,50 @@ impl<'a, N: Number> Sampler<'a, N> {
 
     fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next_random() % bound as u64).expect("smaller than a usize")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coverability::engine::Prepared;
+    use crate::net::{Count, Net, OmegaCount, Problem, Query, Target};
+
+    /// A net whose transitions compete for tokens, some for two at once.
+    fn competition() -> Problem {
+        let mut net = Net::default();
+        let places: Vec<_> =
+            (0..6u64).map(|index| net.add_place(format!("p{index}"), OmegaCount::Finite((index % 3).into()))).collect();
+        for (index, place) in places.iter().enumerate() {
+            let (next, other) = (places[(index + 1) % 6], places[(index * 2 + 3) % 6]);
+            net.add_transition(format!("a{index}"), vec![(*place, Count::ONE)], vec![(next, Count::ONE)]);
+            net.add_transition(
+                format!("b{index}"),
+                vec![(*place, 2.into()), (other, Count::ONE)],
+                vec![(next, 3.into())],
+            );
+        }
+        let target = Target::new(vec![(places[0], 1_000.into())]);
+        Problem { net, query: Query { targets: vec![target] } }
+    }
+
+    #[test]
+    fn the_enabled_transitions_are_kept_up_to_date() {
+        let problem = competition();
+        let prepared = Prepared::new(&problem);
+        let system = prepared.small().unwrap();
+        let mut sampler = Sampler::new(system);
+        for _ in 0..200 {
+            assert!(sampler.walk(1, &Context::default()).unwrap().is_none());
+            let expected: Vec<u32> = (0u32..)
+                .take(system.transitions.len())
+                .filter(|number| !system.effects(*number).iter().any(|effect| sampler.lacks(effect)))
+                .collect();
+            let mut enabled = sampler.enabled.list.clone();
+            enabled.sort_unstable();
+            assert_eq!(enabled, expected);
+            let waiting: usize = sampler.waiting.iter().map(Vec::len).sum();
+            assert_eq!(waiting + enabled.len(), system.transitions.len());
+        }
     }
 }

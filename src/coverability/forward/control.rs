@@ -2,6 +2,7 @@
 
 use super::super::number::{Number, Stop};
 use super::super::system::{Effect, Rows, System};
+use fixedbitset::FixedBitSet;
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
@@ -25,14 +26,43 @@ pub(super) struct Move<N> {
     never: bool,
 }
 
+impl<N: Number> Move<N> {
+    /// The counters that it takes from.
+    pub(super) fn taken(&self) -> impl Iterator<Item = u32> {
+        self.effects.iter().filter(|effect| !effect.pre.is_zero()).map(|effect| effect.place)
+    }
+
+    /// Whether every counter that it takes from is ω.
+    pub(super) fn is_paid(&self, omega: &FixedBitSet) -> bool {
+        self.taken().all(|counter| omega.contains(counter as usize))
+    }
+
+    /// The counters outside Ω that it feeds when it is paid.
+    pub(super) fn fed(&self, omega: &FixedBitSet) -> impl Iterator<Item = u32> {
+        let feeds = |effect: &&Effect<N>| !effect.post.is_zero() && !omega.contains(effect.place as usize);
+        self.effects.iter().filter(feeds).map(|effect| effect.place)
+    }
+}
+
+/// The counters in a set.
+pub(super) fn ones(omega: &FixedBitSet) -> impl Iterator<Item = u32> {
+    omega.ones().map(|counter| u32::try_from(counter).expect("counters are numbered in 32 bits"))
+}
+
 /// The units of a system as control.
 #[derive(Debug)]
 pub(super) struct Control<N> {
     units: usize,
     /// Per transition of the system.
     pub(super) moves: Vec<Move<N>>,
-    /// Per place, the moves that are looked up there: each at the rarest place it needs.
+    /// Per place, the moves that are looked up there: each at the rarest place of a unit that it needs.
     keyed: Rows,
+    /// Per place, those of them that take from no counter.
+    keyed_untaking: Rows,
+    /// Per counter, the moves with units that are looked up there: each at the rarest counter that it takes from.
+    counter_keyed: Rows,
+    /// Per counter, the moves with units that take from it.
+    takers: Rows,
     /// Per counter, the moves without units that take from it.
     pub(super) free_takers: Rows,
     /// Per counter, its place.
@@ -76,19 +106,30 @@ impl<N: Number> Control<N> {
         for (_, place) in moves.iter().flat_map(|one| &one.needs) {
             users[*place as usize] += 1;
         }
-        let (mut keys, mut free_takers) = (Vec::new(), Vec::new());
+        let mut takers = Vec::new();
+        let (mut keyed, mut keyed_untaking, mut free_takers) = (Vec::new(), Vec::new(), Vec::new());
         for (number, one) in (0u32..).zip(&moves).filter(|(_, one)| !one.never) {
-            match one.needs.iter().min_by_key(|(_, place)| users[*place as usize]) {
-                Some((_, place)) => keys.push((*place, number)),
-                None => {
-                    let taken = one.effects.iter().filter(|effect| !effect.pre.is_zero());
-                    free_takers.extend(taken.map(|effect| (effect.place, number)));
-                }
+            let Some((_, place)) = one.needs.iter().min_by_key(|(_, place)| users[*place as usize]) else {
+                free_takers.extend(one.taken().map(|counter| (counter, number)));
+                continue;
+            };
+            keyed.push((*place, number));
+            if one.taken().next().is_none() {
+                keyed_untaking.push((*place, number));
             }
+            takers.extend(one.taken().map(|counter| (counter, number)));
         }
+        let takers = Rows::group(counters.len(), &takers);
+        let rarest = |one: &Move<N>| one.taken().min_by_key(|counter| takers.row(*counter).len());
+        let with_units = (0u32..).zip(&moves).filter(|(_, one)| !one.never && !one.needs.is_empty());
+        let counter_keyed: Vec<_> =
+            with_units.filter_map(|(number, one)| rarest(one).map(|counter| (counter, number))).collect();
         Self {
             units: units.len(),
-            keyed: Rows::group(system.places(), &keys),
+            keyed: Rows::group(system.places(), &keyed),
+            keyed_untaking: Rows::group(system.places(), &keyed_untaking),
+            counter_keyed: Rows::group(counters.len(), &counter_keyed),
+            takers,
             free_takers: Rows::group(counters.len(), &free_takers),
             moves,
             counters,
@@ -146,16 +187,37 @@ impl<N: Number> Control<N> {
         self.meets(state, &demand.places)
     }
 
-    /// Collects the moves that need a unit and that the units allow in a state, and `wanted` wants.
-    pub(super) fn enabled(&self, state: State, mut wanted: impl FnMut(&Move<N>) -> bool, into: &mut Vec<u32>) {
-        for place in self.places(state) {
-            for number in self.keyed.row(place) {
+    /// How many moves with units are looked up at these counters.
+    pub(super) fn looked_up_at(&self, counters: impl Iterator<Item = u32>) -> usize {
+        counters.map(|counter| self.counter_keyed.row(counter).len()).sum()
+    }
+
+    /// Collects the moves with units that the units allow in a state and that take only from `omega`, of which
+    /// `looked_up` moves are [looked up](Self::looked_up_at) at its counters. Returns how many moves were tried.
+    pub(super) fn paid(&self, state: State, omega: &FixedBitSet, looked_up: usize, into: &mut Vec<u32>) -> usize {
+        let at_units: usize = self.places(state).map(|place| self.keyed.row(place).len()).sum();
+        let mut tried = 0;
+        let mut look = |numbers: &[u32]| {
+            tried += numbers.len();
+            let is_paid = |number: &u32| {
                 let one = &self.moves[*number as usize];
-                if self.meets(state, &one.needs) && wanted(one) {
-                    into.push(*number);
-                }
-            }
+                self.meets(state, &one.needs) && one.is_paid(omega)
+            };
+            into.extend(numbers.iter().copied().filter(is_paid));
+        };
+        if at_units <= looked_up {
+            self.places(state).for_each(|place| look(self.keyed.row(place)));
+        } else {
+            self.places(state).for_each(|place| look(self.keyed_untaking.row(place)));
+            ones(omega).for_each(|counter| look(self.counter_keyed.row(counter)));
         }
+        tried
+    }
+
+    /// The moves with units that the units allow in a state and that take from a counter.
+    pub(super) fn taking(&self, state: State, counter: u32) -> impl Iterator<Item = u32> {
+        let meets = move |number: &u32| self.meets(state, &self.moves[*number as usize].needs);
+        self.takers.row(counter).iter().copied().filter(meets)
     }
 
     /// Where a move leads.

@@ -12,7 +12,7 @@
 use super::super::Context;
 use super::super::number::{Number, Stop};
 use super::super::system::Effect;
-use super::control::{Control, Demand, Move, State};
+use super::control::{Control, Demand, State, ones};
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -43,8 +43,9 @@ pub(super) struct Component {
     pub(super) gains: Vec<u32>,
     /// Paid moves out of it, one per kind of effect and component they lead to.
     exits: Option<Rc<Vec<Edge>>>,
-    /// Moves that need counters outside Ω, by the least of these; one per kind.
-    unpaid: Option<Rc<FxHashMap<u32, Vec<Edge>>>>,
+    /// Per counter outside Ω that was asked for, the moves of which it is the least such counter that they need; one per
+    /// kind.
+    unpaid: FxHashMap<u32, Rc<Vec<Edge>>>,
     /// Per target, a state that meets its demand on units.
     meeting: Option<Rc<Vec<Option<State>>>>,
 }
@@ -54,6 +55,8 @@ pub(super) struct Component {
 pub(super) struct Layer {
     /// The counters that are ω.
     pub(super) omega: FixedBitSet,
+    /// How many moves are looked up at them.
+    looked_up: usize,
     /// The component of each state looked at.
     component_of: FxHashMap<State, ComponentId>,
     /// The components found.
@@ -66,6 +69,8 @@ pub(super) struct Layers<N> {
     pub(super) control: Control<N>,
     pub(super) layers: Vec<Layer>,
     by_omega: FxHashMap<FixedBitSet, LayerId>,
+    /// Work done and not yet counted (see [`Context::count_work`]).
+    work: usize,
 }
 
 /// What widening Ω led to.
@@ -80,18 +85,10 @@ pub(super) struct Widened {
 /// How many states are visited between two looks at the limits.
 const STATES_BETWEEN_LOOKS: usize = 32;
 
-/// Looks at the limits now and then, when the `index`-th state is visited.
-fn look(index: usize, context: &Context) -> Result<(), Stop> {
-    if index % STATES_BETWEEN_LOOKS == STATES_BETWEEN_LOOKS - 1 {
-        context.check()?;
-    }
-    Ok(())
-}
-
 impl<N: Number> Layers<N> {
     /// No layers yet.
     pub(super) fn new(control: Control<N>) -> Self {
-        Self { control, layers: Vec::new(), by_omega: FxHashMap::default() }
+        Self { control, layers: Vec::new(), by_omega: FxHashMap::default(), work: 0 }
     }
 
     /// The layer where `gains` are ω besides `omega`, and what moves without units feed from them.
@@ -102,11 +99,11 @@ impl<N: Number> Layers<N> {
         let mut pumps = Vec::new();
         while let Some(counter) = fresh.pop() {
             for number in self.control.free_takers.row(counter) {
-                let effects = &self.control.moves[*number as usize].effects;
-                if !is_paid(effects, &omega) {
+                let one = &self.control.moves[*number as usize];
+                if !one.is_paid(&omega) {
                     continue;
                 }
-                for effect in effects {
+                for effect in &one.effects {
                     if effect.post > effect.pre && !omega.put(effect.place as usize) {
                         pumps.push((effect.place, *number));
                         fresh.push(effect.place);
@@ -119,8 +116,23 @@ impl<N: Number> Layers<N> {
         }
         let layer = u32::try_from(self.layers.len()).map_err(|_| Stop::Overflow)?;
         self.by_omega.insert(omega.clone(), layer);
-        self.layers.push(Layer { omega, component_of: FxHashMap::default(), components: Vec::new() });
+        let looked_up = self.control.looked_up_at(ones(&omega));
+        self.layers.push(Layer { omega, looked_up, component_of: FxHashMap::default(), components: Vec::new() });
         Ok(Widened { layer, pumps })
+    }
+
+    /// Counts the work done since the last time.
+    pub(super) fn count_work(&mut self, context: &Context) {
+        context.count_work(std::mem::take(&mut self.work));
+    }
+
+    /// Looks at the limits now and then, when the `index`-th state is visited.
+    fn look(&mut self, index: usize, context: &Context) -> Result<(), Stop> {
+        if index % STATES_BETWEEN_LOOKS == STATES_BETWEEN_LOOKS - 1 {
+            self.count_work(context);
+            context.check()?;
+        }
+        Ok(())
     }
 
     /// The component of a state in a layer.
@@ -149,8 +161,9 @@ impl<N: Number> Layers<N> {
     /// The paid moves from a state that change it or feed a counter outside Ω.
     fn paid_edges(&mut self, layer: LayerId, state: State) -> Result<Vec<Edge>, Stop> {
         let mut numbers = Vec::new();
-        let omega = &self.layers[layer as usize].omega;
-        self.control.enabled(state, |one| is_paid(&one.effects, omega), &mut numbers);
+        let Layer { omega, looked_up, .. } = &self.layers[layer as usize];
+        let tried = self.control.paid(state, omega, *looked_up, &mut numbers);
+        self.work += 10 + tried / 4 + 4 * numbers.len();
         numbers
             .into_iter()
             .map(|number| Ok(Edge { from: state, number, to: self.control.successor(state, number)? }))
@@ -172,12 +185,12 @@ impl<N: Number> Layers<N> {
         loop {
             if let Some(state) = enter.take() {
                 let number = u32::try_from(order.len()).map_err(|_| Stop::Overflow)?;
-                look(order.len(), context)?;
+                self.look(order.len(), context)?;
                 order.insert(state, (number, true));
                 low.insert(state, number);
                 path.push(state);
-                let mut successors: Vec<State> = self.paid_edges(layer, state)?.iter().map(|edge| edge.to).collect();
-                context.count_work(10 + 4 * successors.len());
+                let edges = self.paid_edges(layer, state)?;
+                let mut successors: Vec<State> = edges.iter().map(|edge| edge.to).collect();
                 successors.sort_unstable();
                 successors.dedup();
                 visits.push(Visit { state, successors, next: 0 });
@@ -215,7 +228,7 @@ impl<N: Number> Layers<N> {
                     states,
                     gains: Vec::new(),
                     exits: None,
-                    unpaid: None,
+                    unpaid: FxHashMap::default(),
                     meeting: None,
                 });
             }
@@ -226,11 +239,11 @@ impl<N: Number> Layers<N> {
     fn find_gains(&mut self, layer: LayerId, component: usize, context: &Context) -> Result<(), Stop> {
         let mut gains = Vec::new();
         for (index, state) in self.layers[layer as usize].components[component].states.clone().into_iter().enumerate() {
-            look(index, context)?;
+            self.look(index, context)?;
             for edge in self.paid_edges(layer, state)? {
                 let layer = &self.layers[layer as usize];
                 if layer.component_of.get(&edge.to).is_some_and(|other| *other as usize == component) {
-                    gains.extend(fed(&self.control.moves[edge.number as usize], &layer.omega));
+                    gains.extend(self.control.moves[edge.number as usize].fed(&layer.omega));
                 }
             }
         }
@@ -254,7 +267,7 @@ impl<N: Number> Layers<N> {
         let mut exits = Vec::new();
         let mut seen = FxHashSet::default();
         for (index, state) in self.get(layer, component).states.clone().into_iter().enumerate() {
-            look(index, context)?;
+            self.look(index, context)?;
             for edge in self.paid_edges(layer, state)? {
                 let to = self.layers[layer as usize].component_of[&edge.to];
                 if to != component && seen.insert((to, self.kind(layer, edge.number))) {
@@ -267,39 +280,39 @@ impl<N: Number> Layers<N> {
         Ok(exits)
     }
 
-    /// The moves from a component that need units and counters outside Ω, by the least such counter.
+    /// The moves from a component that need units and counters outside Ω, of which `counter` is the least.
     pub(super) fn unpaid(
         &mut self,
         layer: LayerId,
         component: ComponentId,
+        counter: u32,
         context: &Context,
-    ) -> Result<Rc<FxHashMap<u32, Vec<Edge>>>, Stop> {
-        if let Some(unpaid) = &self.get(layer, component).unpaid {
+    ) -> Result<Rc<Vec<Edge>>, Stop> {
+        if let Some(unpaid) = self.get(layer, component).unpaid.get(&counter) {
             return Ok(unpaid.clone());
         }
-        let mut unpaid: FxHashMap<u32, Vec<Edge>> = FxHashMap::default();
+        let mut unpaid = Vec::new();
         let mut seen = FxHashSet::default();
         for (index, state) in self.get(layer, component).states.clone().into_iter().enumerate() {
-            look(index, context)?;
-            let mut numbers = Vec::new();
+            self.look(index, context)?;
             let omega = &self.layers[layer as usize].omega;
-            self.control.enabled(state, |one| !is_paid(&one.effects, omega), &mut numbers);
+            let is_least = |number: &u32| {
+                let mut lacking =
+                    self.control.moves[*number as usize].taken().filter(|other| !omega.contains(*other as usize));
+                lacking.next() == Some(counter)
+            };
+            let numbers: Vec<u32> = self.control.taking(state, counter).filter(is_least).collect();
+            self.work += 5 + 4 * numbers.len();
             for number in numbers {
                 let edge = Edge { from: state, number, to: self.control.successor(state, number)? };
                 let to = self.known_component(layer, edge.to).ok_or(edge.to);
                 if seen.insert((to, self.kind(layer, number))) {
-                    let omega = &self.layers[layer as usize].omega;
-                    let needed = self.control.moves[number as usize]
-                        .effects
-                        .iter()
-                        .find(|effect| !effect.pre.is_zero() && !omega.contains(effect.place as usize))
-                        .expect("an unpaid move needs a counter outside Ω");
-                    unpaid.entry(needed.place).or_default().push(edge);
+                    unpaid.push(edge);
                 }
             }
         }
         let unpaid = Rc::new(unpaid);
-        self.layers[layer as usize].components[component as usize].unpaid = Some(unpaid.clone());
+        self.layers[layer as usize].components[component as usize].unpaid.insert(counter, unpaid.clone());
         Ok(unpaid)
     }
 
@@ -364,7 +377,7 @@ impl<N: Number> Layers<N> {
             for edge in self.paid_edges(layer, state)? {
                 let layer = &self.layers[layer as usize];
                 if layer.component_of.get(&edge.to) == Some(&component)
-                    && fed(&self.control.moves[edge.number as usize], &layer.omega).any(|other| other == counter)
+                    && self.control.moves[edge.number as usize].fed(&layer.omega).any(|other| other == counter)
                 {
                     return Ok(edge);
                 }
@@ -372,17 +385,4 @@ impl<N: Number> Layers<N> {
         }
         unreachable!("a gain of a component is fed inside it")
     }
-}
-
-/// Whether every counter that a move takes from is ω.
-fn is_paid<N: Number>(effects: &[Effect<N>], omega: &FixedBitSet) -> bool {
-    effects.iter().all(|effect| effect.pre.is_zero() || omega.contains(effect.place as usize))
-}
-
-/// The counters outside Ω that a paid move feeds.
-fn fed<N: Number>(one: &Move<N>, omega: &FixedBitSet) -> impl Iterator<Item = u32> {
-    one.effects
-        .iter()
-        .filter(|effect| !effect.post.is_zero() && !omega.contains(effect.place as usize))
-        .map(|effect| effect.place)
 }

@@ -66,13 +66,26 @@ pub(super) struct Search<N> {
     /// Per state, the layers in which nodes contain it.
     homes: FxHashMap<State, Vec<LayerId>>,
     /// Per component, its nodes that were not dropped.
-    residents: FxHashMap<(LayerId, ComponentId), Vec<u32>>,
+    residents: FxHashMap<(LayerId, ComponentId), Vec<Resident>>,
     /// Nodes to expand: those with large Ω and few tokens first.
     open: BinaryHeap<(usize, Reverse<u64>, Reverse<u32>)>,
     /// How many moves have been tried.
     steps: u64,
     /// How many nodes a marking has been compared with since the limits were looked at.
     compared: Cell<usize>,
+}
+
+/// A node that lives in a component, with what can be compared at a glance.
+#[derive(Clone, Copy, Debug)]
+struct Resident {
+    node: u32,
+    /// See [`signature`].
+    signature: u64,
+}
+
+/// A bit for each counter that holds tokens, several counters sharing one.
+fn signature<'a, N: 'a>(finite: impl Iterator<Item = &'a (u32, N)>) -> u64 {
+    finite.fold(0, |bits, (counter, _)| bits | 1 << (counter % 64))
 }
 
 /// How many moves are tried at most between two looks at the limits.
@@ -84,6 +97,9 @@ const MOST_COMPARED: usize = 100_000;
 
 /// A move is compared with what is kept.
 const WORK_PER_MOVE: usize = 4;
+
+/// So many residents are compared in the time of one piece of work.
+const COMPARED_PER_WORK: usize = 50;
 
 /// Where a target is met: the node, the target's number, the state.
 pub(super) type Found = (u32, usize, State);
@@ -125,6 +141,7 @@ impl<N: Number> Search<N> {
             self.nodes[node as usize].expanded = true;
             context.count_iterations(1);
             context.count_work(10);
+            self.layers.count_work(context);
             if let Some(found) = self.expand(node, context)? {
                 return Ok(Some(found));
             }
@@ -141,13 +158,10 @@ impl<N: Number> Search<N> {
                 return Ok(Some(found));
             }
         }
-        let unpaid = self.layers.unpaid(layer, component, context)?;
         for (counter, _) in self.nodes[node as usize].finite.clone() {
-            if let Some(edges) = unpaid.get(&counter) {
-                for edge in edges {
-                    if let Some(found) = self.step(node, *edge, context)? {
-                        return Ok(Some(found));
-                    }
+            for edge in self.layers.unpaid(layer, component, counter, context)?.iter() {
+                if let Some(found) = self.step(node, *edge, context)? {
+                    return Ok(Some(found));
                 }
             }
             let entry = self.nodes[node as usize].entry;
@@ -168,7 +182,7 @@ impl<N: Number> Search<N> {
             context.count_work(METER as usize * WORK_PER_MOVE);
         }
         if self.steps.is_multiple_of(METER) || self.compared.get() >= MOST_COMPARED {
-            self.compared.set(0);
+            context.count_work(self.compared.take() / COMPARED_PER_WORK);
             context.check()?;
         }
         let own = &self.nodes[node as usize];
@@ -249,7 +263,7 @@ impl<N: Number> Search<N> {
                 }
             }
         }
-        residents.push(number);
+        residents.push(Resident { node: number, signature: signature(finite.iter()) });
         self.nodes.push(Node { layer, component, finite, entry, parent, stages, expanded: false, dropped: false });
         Ok(self.met(number))
     }
@@ -278,14 +292,15 @@ impl<N: Number> Search<N> {
                 return false;
             }
             let component = self.layers.known_component(*home, state).expect("a home's component is known");
-            self.residents.get(&(*home, component)).is_some_and(|residents| {
-                let covers = |other: &u32| {
-                    Some(*other) != except && is_below(finite, &self.nodes[*other as usize].finite, wider)
-                };
-                let first = residents.iter().position(covers);
-                self.count_compared(first.unwrap_or(residents.len()));
-                first.is_some()
-            })
+            let Some(residents) = self.residents.get(&(*home, component)) else { return false };
+            let needed = signature(finite.iter().filter(|(counter, _)| !wider.contains(*counter as usize)));
+            let first = residents.iter().position(|other| {
+                needed & !other.signature == 0
+                    && Some(other.node) != except
+                    && is_below(finite, &self.nodes[other.node as usize].finite, wider)
+            });
+            self.count_compared(first.unwrap_or(residents.len()));
+            first.is_some()
         })
     }
 
@@ -303,12 +318,13 @@ impl<N: Number> Search<N> {
     fn drop_below(&mut self, layer: LayerId, component: ComponentId, finite: &[(u32, N)]) {
         let Some(residents) = self.residents.get(&(layer, component)) else { return };
         let omega = &self.layers.layers[layer as usize].omega;
-        let below = |number: &u32| {
-            let node = &self.nodes[*number as usize];
-            !node.expanded && is_below(&node.finite, finite, omega)
+        let available = signature(finite.iter());
+        let below = |other: &&Resident| {
+            let node = &self.nodes[other.node as usize];
+            other.signature & !available == 0 && !node.expanded && is_below(&node.finite, finite, omega)
         };
         self.count_compared(residents.len());
-        for number in residents.iter().copied().filter(below).collect::<Vec<_>>() {
+        for number in residents.iter().filter(below).map(|other| other.node).collect::<Vec<_>>() {
             self.remove(number);
         }
     }
@@ -318,7 +334,7 @@ impl<N: Number> Search<N> {
         let node = &mut self.nodes[number as usize];
         node.dropped = true;
         let residents = self.residents.get_mut(&(node.layer, node.component)).expect("the node lived there");
-        residents.retain(|other| *other != number);
+        residents.retain(|other| other.node != number);
     }
 
     /// The nearest ancestor that a marking exceeds, and where it does.

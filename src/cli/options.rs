@@ -2,8 +2,10 @@
 
 use crate::limits::Limits;
 use clap::{Args, ValueEnum};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag::{register, register_conditional_shutdown};
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -60,12 +62,10 @@ impl SharedOptions {
 
     /// Sets up the process: Ctrl-C and the number of worker threads.
     pub fn set_up(&self) {
-        // A second handler or pool in one process is an embedding's business; then these options have no effect.
-        let _ = ctrlc::set_handler(|| {
-            if INTERRUPTED.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-        });
+        // A second Ctrl-C ends the process: what the first one raises is looked at before it is raised again.
+        // Without a handler Ctrl-C ends the process at once; a second pool is an embedding's business.
+        let _ = register_conditional_shutdown(SIGINT, 130, INTERRUPTED.clone());
+        let _ = register(SIGINT, INTERRUPTED.clone());
         if let Some(jobs) = self.jobs {
             let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global();
         }

@@ -41,9 +41,12 @@ impl Method for Directed {
     }
 }
 
+/// The marked places, ascending, with their tokens.
+type Marking<N> = Box<[(u32, N)]>;
+
 /// A marking met, and how.
 struct State<N> {
-    marking: Box<[(u32, N)]>,
+    marking: Marking<N>,
     /// The state before and the transition, save for the first.
     from: Option<(u32, u32)>,
 }
@@ -57,7 +60,7 @@ struct Search<'a, N> {
     relaxation: Relaxation<'a, N>,
     states: Vec<State<N>>,
     /// The markings met.
-    met: FxHashSet<Box<[(u32, N)]>>,
+    met: FxHashSet<Marking<N>>,
     /// Successors, as state and transition.
     all: Waiting,
     /// Preferred ones.
@@ -87,7 +90,7 @@ impl<'a, N: Number> Search<'a, N> {
 
     /// Searches for a marking that covers a target; returns its state and the target.
     fn run(&mut self, context: &Context) -> Result<Option<(u32, usize)>, Stop> {
-        let initial: Box<[(u32, N)]> =
+        let initial: Marking<N> =
             (0u32..).zip(self.system.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
         if let Some(found) = self.enter(initial, None) {
             return Ok(Some(found));
@@ -103,7 +106,7 @@ impl<'a, N: Number> Search<'a, N> {
             queues.rotate_left(turn as usize % 3);
             let next = queues.into_iter().find_map(BinaryHeap::pop);
             let Some((_, _, state, transition)) = next else { return Ok(None) };
-            let Some(marking) = self.fire(state, transition)? else { continue };
+            let marking = self.fire(state, transition)?;
             if self.met.contains(&marking) {
                 continue;
             }
@@ -118,7 +121,7 @@ impl<'a, N: Number> Search<'a, N> {
     }
 
     /// Adds a state. Says when it covers a target.
-    fn enter(&mut self, marking: Box<[(u32, N)]>, from: Option<(u32, u32)>) -> Option<(u32, usize)> {
+    fn enter(&mut self, marking: Marking<N>, from: Option<(u32, u32)>) -> Option<(u32, usize)> {
         let covers = |target: &Vec<(u32, N)>| target.iter().all(|(place, count)| at(&marking, *place) >= Some(count));
         let target = self.system.targets.iter().position(covers);
         self.met.insert(marking.clone());
@@ -158,7 +161,7 @@ impl<'a, N: Number> Search<'a, N> {
     }
 
     /// The marking after a transition that a state enables.
-    fn fire(&self, state: u32, transition: u32) -> Result<Option<Box<[(u32, N)]>>, Stop> {
+    fn fire(&self, state: u32, transition: u32) -> Result<Marking<N>, Stop> {
         let mut marking = self.states[state as usize].marking.to_vec();
         for effect in self.system.effects(transition) {
             match marking.binary_search_by_key(&effect.place, |(place, _)| *place) {
@@ -167,7 +170,7 @@ impl<'a, N: Number> Search<'a, N> {
             }
         }
         marking.retain(|(_, count)| !count.is_zero());
-        Ok(Some(marking.into()))
+        Ok(marking.into())
     }
 
     /// The transitions that lead to a state.

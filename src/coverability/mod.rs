@@ -98,7 +98,7 @@ pub struct Answer {
 pub struct Context {
     /// When to stop.
     pub limits: Limits,
-    /// How many threads it may use; 0 and 1 both mean one.
+    /// How many threads it may use; 0 means as many as there are processors.
     pub jobs: usize,
     /// Whether the evidence must be the same every time.
     pub deterministic: bool,
@@ -138,6 +138,14 @@ impl Context {
     fn remaining(&self) -> Option<Duration> {
         let turn = self.turn.as_ref().map(Turn::remaining);
         self.limits.remaining().map(|left| turn.map_or(left, |turn| left.min(turn))).or(turn)
+    }
+
+    /// How many threads to use. Asking the system how many processors there are takes as long as a small net.
+    fn threads(&self) -> usize {
+        match self.jobs {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            jobs => jobs,
+        }
     }
 
     /// Counts work for the budget: transitions tried, places looked at, entries of a tableau – what takes about a tenth
@@ -219,12 +227,12 @@ pub fn strategy(name: &str) -> Option<&'static dyn Strategy> {
 /// Answers a problem.
 pub fn solve(problem: &Problem, options: &Options) -> Answer {
     let start = Instant::now();
-    let jobs = match options.jobs {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        jobs => jobs,
+    let context = Context {
+        limits: options.limits.clone(),
+        jobs: options.jobs,
+        deterministic: options.deterministic,
+        ..Context::default()
     };
-    let context =
-        Context { limits: options.limits.clone(), jobs, deterministic: options.deterministic, ..Context::default() };
     let (outcome, strategy) = match options.strategy {
         None | Some("auto") => portfolio::solve_named(problem, &context),
         Some(name) => {

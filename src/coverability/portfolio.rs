@@ -1,7 +1,7 @@
 //! The portfolio `auto`: cheap proofs first, then all strategies in rounds of growing budgets.
 //!
-//! Slicing alone settles many problems. What is left goes to the strategies in order, each with a small budget, on as
-//! many threads as are allowed; who has not answered in a round starts again in the next with four times the budget, so
+//! Slicing alone settles many problems, and a glance of the first strategies many more. What is left goes to the
+//! strategies in order, each with a small budget, on as many threads as are allowed; who has not answered in a round starts again in the next with four times the budget, so
 //! that little is lost on strategies that do not suit the net and at most about a third on one that does. The first
 //! answer ends the race. All strategies work on the same compact form, with the same units and unreachable places.
 //!
@@ -33,6 +33,13 @@ const FIRST: [&dyn Engine; 6] = [&Backward, &SharedState, &StateEquation, &Direc
 /// The strategies of later rounds. The state equation is worth a reduction now, and says soon if it is of no use.
 const LATER: [&dyn Engine; 6] =
     [&OnReduced(&StateEquation), &Directed, &SharedState, &PairSaturation, &Backward, &KarpMiller];
+
+/// How many strategies of the first round are tried before it, one after the other, so that nets answered at a glance
+/// need no threads.
+const GLANCES: usize = 2;
+
+/// The budget of each of them.
+const GLANCE: Duration = Duration::from_millis(1);
 
 /// The budget of the first round, for nets of up to so many transitions; larger ones get more, in proportion.
 const FIRST_TIME: Duration = Duration::from_millis(5);
@@ -67,36 +74,60 @@ pub(super) fn solve_named(problem: &Problem, context: &Context) -> (Outcome, &'s
 
 /// Runs the contenders until one answers.
 fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
-    let mut done: Vec<&'static str> = Vec::new();
-    let mut reason = StopReason::Inconclusive;
+    let mut tally = Tally { done: Vec::new(), reason: StopReason::Inconclusive };
+    if !context.deterministic {
+        let engines = &FIRST[..GLANCES];
+        let outcomes = round(prepared, context, 1, engines, Budget::Time(GLANCE));
+        if let Some(answer) = tally.answer(engines, outcomes) {
+            return answer;
+        }
+    }
+    let threads = context.threads();
     let factor = (prepared.slice.transitions.len() / ORDINARY_TRANSITIONS).max(1);
     let mut time = FIRST_TIME.saturating_mul(u32::try_from(factor).unwrap_or(u32::MAX));
     let mut work = FIRST_WORK.saturating_mul(factor as u64);
     let mut contenders = FIRST;
     loop {
-        contenders.sort_by_key(|engine| done.contains(&engine.name()));
-        let running = &contenders[..contenders.len() - done.len()];
+        contenders.sort_by_key(|engine| tally.done.contains(&engine.name()));
+        let running = &contenders[..contenders.len() - tally.done.len()];
         if running.is_empty() {
-            return (Outcome::Unknown(reason), "auto");
+            return (Outcome::Unknown(tally.reason), "auto");
         }
         if let Err(limit) = context.check() {
             return (Outcome::Unknown(limit), "auto");
         }
         let budget = if context.deterministic { Budget::Work(work) } else { Budget::Time(time) };
-        for (engine, outcome) in running.iter().zip(round(prepared, context, running, budget)) {
-            match outcome {
-                Some(Outcome::Unknown(StopReason::Timeout | StopReason::Interrupted)) | None => {}
-                // It is no use to ask again.
-                Some(Outcome::Unknown(why)) => {
-                    reason = why;
-                    done.push(engine.name());
-                }
-                Some(outcome) => return (outcome, engine.name()),
-            }
+        if let Some(answer) = tally.answer(running, round(prepared, context, threads, running, budget)) {
+            return answer;
         }
         contenders = LATER;
         time = time.saturating_mul(GROWTH);
         work = work.saturating_mul(GROWTH.into());
+    }
+}
+
+/// What has come of the rounds so far.
+struct Tally {
+    /// The strategies that it is no use to ask again.
+    done: Vec<&'static str>,
+    /// What the last of them said.
+    reason: StopReason,
+}
+
+impl Tally {
+    /// The first answer of a round; notes who cannot answer.
+    fn answer(&mut self, engines: &[&dyn Engine], outcomes: Vec<Option<Outcome>>) -> Option<(Outcome, &'static str)> {
+        for (engine, outcome) in engines.iter().zip(outcomes) {
+            match outcome {
+                Some(Outcome::Unknown(StopReason::Timeout | StopReason::Interrupted)) | None => {}
+                Some(Outcome::Unknown(why)) => {
+                    self.reason = why;
+                    self.done.push(engine.name());
+                }
+                Some(outcome) => return Some((outcome, engine.name())),
+            }
+        }
+        None
     }
 }
 
@@ -107,8 +138,14 @@ enum Budget {
     Work(u64),
 }
 
-/// Gives each contender its budget. Those after one that answers may be left without an outcome.
-fn round(prepared: &Prepared<'_>, context: &Context, engines: &[&dyn Engine], budget: Budget) -> Vec<Option<Outcome>> {
+/// Gives each contender its budget, on so many threads. Those after one that answers may be left without an outcome.
+fn round(
+    prepared: &Prepared<'_>,
+    context: &Context,
+    threads: usize,
+    engines: &[&dyn Engine],
+    budget: Budget,
+) -> Vec<Option<Outcome>> {
     let stops: Vec<Arc<AtomicBool>> = engines.iter().map(|_| Arc::new(AtomicBool::new(false))).collect();
     let outcomes: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; engines.len()]);
     let next = AtomicUsize::new(0);
@@ -135,7 +172,7 @@ fn round(prepared: &Prepared<'_>, context: &Context, engines: &[&dyn Engine], bu
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..context.jobs.min(engines.len()) {
+        for _ in 1..threads.min(engines.len()) {
             scope.spawn(work);
         }
         work();

@@ -4,7 +4,7 @@ use super::number::{Number, Stop};
 use super::slice::{Fate, Slice};
 use super::units::find_units;
 use crate::net::{OmegaCount, Problem, TransitionId};
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 /// What a transition needs and leaves at one place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +82,7 @@ impl<N: Number> System<N> {
             initial.push(N::of(count)?);
         }
 
-        let mut alike: FxHashMap<Vec<Effect<N>>, ()> = FxHashMap::default();
+        let mut alike: FxHashSet<Vec<Effect<N>>> = FxHashSet::default();
         let mut transitions = Vec::new();
         let mut effects = Vec::new();
         let mut starts = vec![0];
@@ -104,7 +104,7 @@ impl<N: Number> System<N> {
                 }
             }
             own.sort_unstable_by_key(|effect| effect.place);
-            if alike.insert(own.clone(), ()).is_none() {
+            if alike.insert(own.clone()) {
                 transitions.push(*id);
                 effects.append(&mut own);
                 starts.push(u32::try_from(effects.len()).map_err(|_| Stop::Overflow)?);

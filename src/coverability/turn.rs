@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn a_turn_without_length_is_over_and_a_long_one_is_not() {
         std::thread::sleep(Duration::from_millis(1));
-        assert!(!Turn::new(Duration::from_secs(3600)).is_over());
+        assert!(!Turn::new(Duration::from_hours(1)).is_over());
         let none = Turn::new(Duration::ZERO);
         while !none.is_over() {
             std::thread::yield_now();

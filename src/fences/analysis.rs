@@ -11,7 +11,7 @@ use super::progress::Observer;
 use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, LazyNet, Visit};
 use crate::program::{InstructionId, Thread, ThreadId};
 use crate::robustness::system::{Phase, System};
-use crate::robustness::{Attack, Fault, LoadStarts, ThreadSearch, explore, heed, mode_of};
+use crate::robustness::{Attack, Fault, LoadStarts, ThreadSearch, mode_of};
 use rustc_hash::FxHashMap;
 
 /// Nodes of delaying phases kept for later candidates.
@@ -164,7 +164,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
             }
         }
         let mut net = Obstructed { system: &mut self.search.system, obstacles };
-        explore(&mut explored, &mut net, &self.budget, |_, _, _| Visit::Expand)?;
+        explored.run(&mut net, &self.budget, |_, _, _| Visit::Expand)?;
         self.markings += explored.len();
         let starts = self.search.load_starts(&explored, &self.budget)?;
         self.delaying.insert(obstacles.clone(), Delaying { explored, starts });
@@ -175,7 +175,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
     fn starts(&mut self, store: InstructionId) -> Result<Vec<Start>, Halt<Fault>> {
         let mut starts = Vec::new();
         for (index, node) in self.sc.maximal().enumerate() {
-            heed(&self.budget, index)?;
+            self.budget.heed(index)?;
             let roots = self
                 .search
                 .system

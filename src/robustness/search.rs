@@ -1,7 +1,6 @@
 //! One search for feasible attacks in one system: under SC once, delaying once per store, helpers once per thread.
 
 use super::attacks::Attack;
-use super::explore::{explore, heed};
 use super::fault::Fault;
 use super::system::{Place, System};
 use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, Mode, Step, Visit, is_covered};
@@ -147,7 +146,7 @@ pub(crate) fn explore_sc(system: &mut System<'_>, budget: &Budget) -> Result<Exp
     for root in system.roots().map_err(Halt::Fault)? {
         sc.add_root(root.control, &root.entries, 0);
     }
-    explore(&mut sc, system, budget, |_, _, _| Visit::Expand)?;
+    sc.run(system, budget, |_, _, _| Visit::Expand)?;
     Ok(sc)
 }
 
@@ -194,7 +193,7 @@ impl<'p> ThreadSearch<'p> {
             let (thread, store) = (group[0].thread, group[0].store);
             let mut delayed = Exploration::new(mode);
             let origins = self.start_delaying(sc, thread, store, &mut delayed, budget)?;
-            explore(&mut delayed, &mut self.system, budget, |_, _, _| Visit::Expand)?;
+            delayed.run(&mut self.system, budget, |_, _, _| Visit::Expand)?;
             let mut starts = self.load_starts(&delayed, budget)?;
             for attack in group {
                 let begin = Instant::now();
@@ -244,7 +243,7 @@ impl<'p> ThreadSearch<'p> {
         // By place, whether a token there can start: most configurations have none, and are many.
         let mut startable: Vec<Option<bool>> = Vec::new();
         for (index, node) in sc.maximal().enumerate() {
-            heed(budget, index)?;
+            budget.heed(index)?;
             let may_start = sc.entries(node).iter().any(|entry| {
                 if entry.place == Place::SPARE.number() {
                     return true;
@@ -275,7 +274,7 @@ impl<'p> ThreadSearch<'p> {
         let mut nodes: Vec<u32> = delayed.maximal().collect();
         nodes.sort_by_key(|node| delayed.depth(*node));
         for (index, node) in nodes.into_iter().enumerate() {
-            heed(budget, index)?;
+            budget.heed(index)?;
             for (load, control) in self.system.attack_loads(delayed.control(node)).map_err(Halt::Fault)? {
                 starts.entry(load).or_default().push(LoadStart {
                     delayed: node,
@@ -306,7 +305,7 @@ impl<'p> ThreadSearch<'p> {
                 return Ok(Some(Success { delayed, success: root }));
             }
         }
-        let found = explore(&mut self.helped, &mut self.system, budget, |system, control, entries| {
+        let found = self.helped.run(&mut self.system, budget, |system, control, entries| {
             if system.is_success(control) || reaches(control, entries) { Visit::Stop } else { Visit::Expand }
         })?;
         Ok(found.map(|success| {

@@ -41,9 +41,10 @@ pub(super) struct Watched {
 /// More output than this is not looked at.
 const MOST_OUTPUT: u64 = 64 << 20;
 
-/// How often a process is looked at: the longer it runs, the less often, so that looking does not slow it down.
+/// How long to wait before a process is looked at again: not at all when it is short, and the less often the longer it
+/// runs, as looking takes some of its time on a machine with few processors.
 fn pause(elapsed: Duration) -> Duration {
-    (elapsed / 20).clamp(Duration::from_millis(2), Duration::from_millis(50))
+    (elapsed / 20).clamp(Duration::from_millis(10), Duration::from_millis(50))
 }
 
 /// Runs a command in a process group of its own until it ends or a limit is reached.

@@ -29,7 +29,7 @@ enum Kind {
 }
 
 /// What tools say when no target can be covered; looked for first, in lower case.
-const UNCOVERABLE: [&str; 9] = [
+const UNCOVERABLE: [&str; 10] = [
     "uncoverable",
     "not coverable",
     "unreachable",
@@ -37,6 +37,7 @@ const UNCOVERABLE: [&str; 9] = [
     "not satisfied",
     "verification successful",
     "is safe",
+    "concludes safe",
     "petri net satisfies",
     "\"safe\"",
 ];

@@ -70,7 +70,7 @@ pub(super) struct Search<N> {
     /// Nodes to expand: those with large Ω and few tokens first.
     open: BinaryHeap<(usize, Reverse<u64>, Reverse<u32>)>,
     /// How many moves have been tried.
-    steps: u64,
+    steps: usize,
     /// How many nodes a marking has been compared with since the limits were looked at.
     compared: Cell<usize>,
 }
@@ -89,7 +89,7 @@ fn signature<'a, N: 'a>(finite: impl Iterator<Item = &'a (u32, N)>) -> u64 {
 }
 
 /// How many moves are tried at most between two looks at the limits.
-const METER: u64 = 512;
+const METER: usize = 512;
 
 /// After so many comparisons of markings the limits are looked at before the next move: where thousands of nodes share
 /// a component, one move takes as many comparisons.
@@ -179,7 +179,7 @@ impl<N: Number> Search<N> {
     fn step(&mut self, node: u32, edge: Edge, context: &Context) -> Result<Option<Found>, Stop> {
         self.steps += 1;
         if self.steps.is_multiple_of(METER) {
-            context.count_work(METER as usize * WORK_PER_MOVE);
+            context.count_work(METER * WORK_PER_MOVE);
         }
         if self.steps.is_multiple_of(METER) || self.compared.get() >= MOST_COMPARED {
             context.count_work(self.compared.take() / COMPARED_PER_WORK);
@@ -436,6 +436,6 @@ mod tests {
         assert!(kept > 5_000);
         let looks = usize::try_from(context.looks.load(Ordering::Relaxed)).expect("a few");
         assert!(looks >= kept * kept / 2 / MOST_COMPARED, "{looks} looks at {kept} markings");
-        assert!(looks > 2 * usize::try_from(search.steps / METER).expect("a few"), "{looks} looks");
+        assert!(looks > 2 * (search.steps / METER), "{looks} looks");
     }
 }

@@ -38,6 +38,13 @@ pub enum Halt<E> {
     Fault(E),
 }
 
+impl Budget {
+    /// Looks at the limits now and then while nodes that are there already are gone through.
+    pub(crate) fn heed<E>(&self, index: usize) -> Result<(), Halt<E>> {
+        if index.is_multiple_of(4 * BETWEEN_LOOKS) { self.limits.check().map_err(Halt::Stopped) } else { Ok(()) }
+    }
+}
+
 /// Limits of one search.
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
@@ -78,7 +85,16 @@ pub struct Exploration {
     lowest: usize,
     /// Nodes below this number belong to finished searches and are never uncovered again.
     settled: u32,
+    /// Ancestors that markings have been compared with since the limits were looked at.
+    compared: usize,
 }
+
+/// How many expansions, or comparisons with ancestors, lie between two looks at the limits. An expansion compares each
+/// marking with all its ancestors where counters may grow, and then takes a thousand times as long as elsewhere.
+const BETWEEN_LOOKS: usize = 1024;
+
+/// A comparison takes so much less than an expansion.
+const COMPARED_PER_EXPANSION: usize = 8;
 
 impl Exploration {
     /// An empty set.
@@ -92,6 +108,7 @@ impl Exploration {
             frontier: vec![Vec::new()],
             lowest: 0,
             settled: 0,
+            compared: 0,
         }
     }
 
@@ -206,9 +223,10 @@ impl Exploration {
     ) -> Result<Option<u32>, Halt<N::Error>> {
         let mut steps = Vec::new();
         let mut scratch = Vec::new();
-        let mut expanded = 0usize;
+        let mut expanded = BETWEEN_LOOKS;
         while let Some(node) = self.next() {
-            if expanded.is_multiple_of(1024) {
+            if expanded + self.compared / COMPARED_PER_EXPANSION >= BETWEEN_LOOKS {
+                (expanded, self.compared) = (0, 0);
                 budget.limits.check().map_err(Halt::Stopped)?;
             }
             if budget.nodes.is_some_and(|nodes| self.nodes.len() > nodes) {
@@ -255,7 +273,13 @@ impl Exploration {
     }
 
     /// The marking after a step, accelerated in omega mode.
-    fn fire<N: LazyNet>(&self, net: &mut N, node: u32, step: &Step, entries: &mut Vec<Entry>) -> Result<(), N::Error> {
+    fn fire<N: LazyNet>(
+        &mut self,
+        net: &mut N,
+        node: u32,
+        step: &Step,
+        entries: &mut Vec<Entry>,
+    ) -> Result<(), N::Error> {
         if self.mode == Mode::Exact {
             move_token(entries, step, false);
             return Ok(());
@@ -269,6 +293,7 @@ impl Exploration {
             grew = false;
             let mut ancestor = Some(node);
             while let Some(number) = ancestor {
+                self.compared += 1;
                 if self.control(number) == step.control && is_covered(self.entries(number), entries) {
                     grew |= accelerate(self.entries(number), entries);
                 }
@@ -373,4 +398,52 @@ fn accelerate(ancestor: &[Entry], entries: &mut [Entry]) -> bool {
         }
     }
     changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Goes on without end with a token on a place that never becomes ω, and is interrupted on the way.
+    struct Endless {
+        expansions: usize,
+        interrupted_at: usize,
+        interrupt: Arc<AtomicBool>,
+    }
+
+    impl LazyNet for Endless {
+        type Error = ();
+
+        fn steps(&mut self, control: u32, _: &[Entry], steps: &mut Vec<Step>) -> Result<(), ()> {
+            self.expansions += 1;
+            if self.expansions == self.interrupted_at {
+                self.interrupt.store(true, Ordering::Relaxed);
+            }
+            steps.push(Step { control: control + 1, take: None, put: None, label: 0 });
+            Ok(())
+        }
+
+        fn is_unbounded(&self, _: u32) -> bool {
+            true
+        }
+
+        fn repeats(&mut self, _: &Step) -> Result<bool, ()> {
+            Ok(false)
+        }
+    }
+
+    #[test]
+    fn limits_are_looked_at_as_often_as_markings_are_compared() {
+        let interrupt = Arc::new(AtomicBool::new(false));
+        let budget = Budget { limits: Limits::none().with_interrupt(interrupt.clone()), nodes: None };
+        let mut net = Endless { expansions: 0, interrupted_at: 5_000, interrupt };
+        let mut explored = Exploration::new(Mode::Omega);
+        explored.add_root(0, &[Entry { place: 0, tokens: Tokens::finite(1) }], 0);
+        let halt = explored.run(&mut net, &budget, |_, _, _| Visit::Expand);
+        assert_eq!(halt, Err(Halt::Stopped(StopReason::Interrupted)));
+        // Each of the last expansions compares with 5,000 ancestors.
+        assert!(net.expansions < 5_000 + 4, "{} expansions", net.expansions);
+    }
 }

@@ -44,12 +44,12 @@ impl Random {
             };
             net.add_place(format!("p{index}"), initial);
         }
-        for index in 0..1 + self.below(8) {
+        for index in 0..=self.below(8) {
             let most = 1 + self.below(2);
             let (pre, post) = (self.arcs(places, most), self.arcs(places, most));
             net.add_transition(format!("t{index}"), pre, post);
         }
-        let targets = (0..1 + self.below(2)).map(|_| Target::new(self.arcs(places, 2))).collect();
+        let targets = (0..=self.below(2)).map(|_| Target::new(self.arcs(places, 2))).collect();
         Problem { net, query: Query { targets } }
     }
 }

@@ -114,7 +114,7 @@ fn dense(slice: &Slice, refutation: &Refutation) -> Vec<BigInt> {
     let mut weights = vec![BigInt::zero(); slice.places.len()];
     for (place, weight) in &refutation.weights {
         if let Fate::Kept(number) = slice.fates[place.index()] {
-            weights[number as usize] = weight.clone();
+            weights[number as usize].clone_from(weight);
         }
     }
     weights

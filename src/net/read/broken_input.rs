@@ -13,7 +13,7 @@ struct Case {
 
 fn outcome(case: &Case) -> Result<Problem, String> {
     let net = Document { name: case.net.0, bytes: case.net.1.as_bytes(), format: None };
-    let query = case.query.as_ref().map(|(name, text)| Document { name: *name, bytes: text.as_bytes(), format: None });
+    let query = case.query.as_ref().map(|(name, text)| Document { name, bytes: text.as_bytes(), format: None });
     read_with_query(net, query, case.property).map_err(|error| {
         assert!(!error.diagnostics.is_empty());
         error.to_string().lines().next().unwrap_or("").to_owned()

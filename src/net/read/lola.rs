@@ -129,7 +129,8 @@ impl<'a> NetReader<'a> {
             }
             let id = self.net.add_place(token.text, OmegaCount::Finite(Count::ZERO));
             self.places.insert(token.text, id);
-            if !self.lexer.take_operator(",") && !(self.lexer.take_operator(";") && self.more_places()) {
+            let goes_on = self.lexer.take_operator(",") || self.lexer.take_operator(";") && self.more_places();
+            if !goes_on {
                 return Ok(());
             }
         }
@@ -349,9 +350,7 @@ impl<'a> FormulaReader<'a> {
         let mut sum = Sum { places: Vec::new(), constant: Count::ZERO, number: None };
         loop {
             let token = self.lexer.peek();
-            if !self.at_number() {
-                sum.places.push(self.place(&["a place", "a number"])?);
-            } else {
+            if self.at_number() {
                 let number = number_in(&mut self.lexer)?;
                 if self.lexer.take_operator("*") {
                     let place = self.place(&["a place"])?;
@@ -366,6 +365,8 @@ impl<'a> FormulaReader<'a> {
                     sum.constant = sum.constant.plus(&number);
                     sum.number = sum.number.or(self.places.contains_key(token.text).then_some(token.span));
                 }
+            } else {
+                sum.places.push(self.place(&["a place", "a number"])?);
             }
             if !self.lexer.take_operator("+") {
                 return Ok(sum);

@@ -73,9 +73,12 @@ fn comparison_text(comparison: &Comparison) -> String {
         ),
         None => format!("{first} against {second}: no net that both answer"),
     };
-    if let Some(overall) = overall {
-        let nets = counted(overall.nets, "net");
-        let text = format!("; {:.2} times on {nets} that one answers, the other at the time limit", overall.ratio);
+    if let Some(Overall { nets, ratio, first_seconds, second_seconds }) = overall {
+        let nets = counted(*nets, "net");
+        let text = format!(
+            "; {ratio:.2} times on {nets} that one answers, the other at the time limit ({first_seconds:.2} s against \
+             {second_seconds:.2} s in sum)"
+        );
         line.push_str(&text);
     }
     line

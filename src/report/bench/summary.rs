@@ -70,6 +70,10 @@ pub struct Overall {
     pub nets: usize,
     /// The geometric mean of the second one's time over the first one's.
     pub ratio: f64,
+    /// The sum of the first one's times in seconds.
+    pub first_seconds: f64,
+    /// The sum of the second one's.
+    pub second_seconds: f64,
 }
 
 /// The runs together.
@@ -204,9 +208,16 @@ fn compare(
         ratio: mean_ratio(&both),
         faster: both.iter().filter(|(one, other)| one * 1.1 < *other).count(),
         slower: both.iter().filter(|(one, other)| *one > other * 1.1).count(),
-        overall: limit
-            .map(one_at_least)
-            .and_then(|times| Some(Overall { nets: times.len(), ratio: mean_ratio(&times)? })),
+        overall: limit.map(one_at_least).and_then(|times| overall(&times)),
+    })
+}
+
+fn overall(times: &[(f64, f64)]) -> Option<Overall> {
+    Some(Overall {
+        nets: times.len(),
+        ratio: mean_ratio(times)?,
+        first_seconds: times.iter().map(|(one, _)| one).sum(),
+        second_seconds: times.iter().map(|(_, other)| other).sum(),
     })
 }
 

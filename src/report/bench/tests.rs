@@ -48,9 +48,14 @@ fn families_medians_and_ratios() {
     let overall = summary.comparisons[0].overall.unwrap();
     assert_eq!(overall.nets, 2);
     assert!((overall.ratio - 10_f64.sqrt()).abs() < 1e-9);
+    assert!((overall.first_seconds - 0.5).abs() < 1e-9 && (overall.second_seconds - 1.6).abs() < 1e-9);
     assert!(summary.disagreements.is_empty());
     assert!(text(&summary).contains("auto against other: 2.00 times as fast on 1 net that both answer"));
-    assert!(text(&summary).contains("3.16 times on 2 nets that one answers"));
+    assert!(
+        text(&summary).contains(
+            "3.16 times on 2 nets that one answers, the other at the time limit (0.50 s against 1.60 s in sum)"
+        )
+    );
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn initial_choice(back: &Back, word: &Word) -> Vec<(PlaceId, Count)> {
     let require = |choice: &mut Vec<BigUint>, place: PlaceId, required: BigUint, balance: &[BigInt]| {
         let missing = BigInt::from(required) - &balance[place.index()];
         if missing.is_positive() && choice[place.index()] < *missing.magnitude() {
-            choice[place.index()] = missing.magnitude().clone();
+            choice[place.index()].clone_from(missing.magnitude());
         }
     };
     for (id, times) in word {
@@ -215,7 +215,7 @@ impl<'a> Speller<'a> {
                 let (held, least) = balance.entry(*place).or_default();
                 *held -= BigInt::from(count.to_big() * &times);
                 if *held < *least {
-                    *least = held.clone();
+                    least.clone_from(held);
                 }
             }
             for (place, count) in &transition.post {

@@ -76,7 +76,7 @@ fn comparison_text(comparison: &Comparison) -> String {
     if let Some(Overall { nets, ratio, first_seconds, second_seconds }) = overall {
         let nets = counted(*nets, "net");
         let text = format!(
-            "; {ratio:.2} times on {nets} that one answers, the other at the time limit ({first_seconds:.2} s against \
+            "; {ratio:.2} times on {nets} that either answers, unanswered at the limit ({first_seconds:.2} s against \
              {second_seconds:.2} s in sum)"
         );
         line.push_str(&text);

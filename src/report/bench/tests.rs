@@ -53,7 +53,7 @@ fn families_medians_and_ratios() {
     assert!(text(&summary).contains("auto against other: 2.00 times as fast on 1 net that both answer"));
     assert!(
         text(&summary).contains(
-            "3.16 times on 2 nets that one answers, the other at the time limit (0.50 s against 1.60 s in sum)"
+            "3.16 times on 2 nets that either answers, unanswered at the limit (0.50 s against 1.60 s in sum)"
         )
     );
 }

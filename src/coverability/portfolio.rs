@@ -1,9 +1,10 @@
 //! The portfolio `auto`: cheap proofs first, then all strategies in rounds of growing budgets.
 //!
 //! Slicing alone settles many problems, and a glance of the first strategies many more. What is left goes to the
-//! strategies in order, each with a small budget, on as many threads as are allowed; who has not answered in a round starts again in the next with four times the budget, so
-//! that little is lost on strategies that do not suit the net and at most about a third on one that does. The first
-//! answer ends the race. All strategies work on the same compact form, with the same units and unreachable places.
+//! strategies in order, each with a small budget, on as many threads as are allowed; who has not answered in a round
+//! starts again in the next with four times the budget, so that little is lost on strategies that do not suit the net
+//! and at most about a third on one that does. The first answer ends the race. All strategies work on the same compact
+//! form, with the same units and unreachable places.
 //!
 //! In deterministic mode budgets count work instead of time, and within a round the first strategy in order that
 //! answers is taken, however long the later ones took: the evidence is then always the same.

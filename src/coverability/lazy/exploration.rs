@@ -38,13 +38,6 @@ pub enum Halt<E> {
     Fault(E),
 }
 
-impl Budget {
-    /// Looks at the limits now and then while nodes that are there already are gone through.
-    pub(crate) fn heed<E>(&self, index: usize) -> Result<(), Halt<E>> {
-        if index.is_multiple_of(4 * BETWEEN_LOOKS) { self.limits.check().map_err(Halt::Stopped) } else { Ok(()) }
-    }
-}
-
 /// Limits of one search.
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
@@ -52,6 +45,13 @@ pub struct Budget {
     pub limits: Limits,
     /// The number of nodes in the exploration not to exceed.
     pub nodes: Option<usize>,
+}
+
+impl Budget {
+    /// Looks at the limits now and then while nodes that are there already are gone through.
+    pub(crate) fn heed<E>(&self, index: usize) -> Result<(), Halt<E>> {
+        if index.is_multiple_of(4 * BETWEEN_LOOKS) { self.limits.check().map_err(Halt::Stopped) } else { Ok(()) }
+    }
 }
 
 #[derive(Clone, Debug)]

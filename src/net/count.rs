@@ -44,6 +44,7 @@ impl Count {
     }
 
     /// `self + other`.
+    #[inline]
     #[must_use]
     pub fn plus(&self, other: &Count) -> Count {
         if let (Repr::Small(a), Repr::Small(b)) = (&self.0, &other.0)
@@ -51,6 +52,11 @@ impl Count {
         {
             return Count(Repr::Small(sum));
         }
+        self.plus_big(other)
+    }
+
+    #[cold]
+    fn plus_big(&self, other: &Count) -> Count {
         (self.to_big() + other.to_big()).into()
     }
 
@@ -66,14 +72,17 @@ impl Count {
     }
 
     /// `self − other`, or nothing when `other` is larger.
+    #[inline]
     pub fn minus(&self, other: &Count) -> Option<Count> {
-        if self < other {
-            return None;
+        match (&self.0, &other.0) {
+            (Repr::Small(a), Repr::Small(b)) => a.checked_sub(*b).map(Count::from),
+            _ => self.minus_big(other),
         }
-        Some(match (&self.0, &other.0) {
-            (Repr::Small(a), Repr::Small(b)) => Count(Repr::Small(a - b)),
-            _ => (self.to_big() - other.to_big()).into(),
-        })
+    }
+
+    #[cold]
+    fn minus_big(&self, other: &Count) -> Option<Count> {
+        (self >= other).then(|| (self.to_big() - other.to_big()).into())
     }
 
     /// `self − other`, or zero when `other` is larger.
@@ -101,7 +110,12 @@ impl From<BigUint> for Count {
 impl std::str::FromStr for Count {
     type Err = num_bigint::ParseBigIntError;
 
+    #[inline]
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // Most numbers have one digit.
+        if let [digit @ b'0'..=b'9'] = text.as_bytes() {
+            return Ok(u64::from(digit - b'0').into());
+        }
         match text.parse::<u64>() {
             Ok(value) => Ok(value.into()),
             Err(_) => Ok(text.parse::<BigUint>()?.into()),

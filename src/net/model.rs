@@ -73,10 +73,25 @@ impl Net {
     }
 
     /// Adds a transition; the arcs may come in any order and are merged by place.
-    pub fn add_transition(&mut self, name: impl Into<String>, pre: Arcs, post: Arcs) -> TransitionId {
+    pub fn add_transition(&mut self, name: impl Into<String>, mut pre: Arcs, mut post: Arcs) -> TransitionId {
+        normalize(&mut pre);
+        normalize(&mut post);
         let id = TransitionId::from_index(self.transitions.len());
-        self.transitions.push(Transition { name: name.into(), pre: normalized(pre), post: normalized(post) });
+        self.transitions.push(Transition { name: name.into(), pre, post });
         id
+    }
+
+    /// Adds a transition as [`Net::add_transition`] does, but takes the arcs out of vectors that are used again: the
+    /// net's own are as large as they have to be.
+    pub(super) fn add_transition_of(&mut self, name: impl Into<String>, pre: &mut Arcs, post: &mut Arcs) {
+        normalize(pre);
+        normalize(post);
+        let fitted = |arcs: &mut Arcs| {
+            let mut own = Vec::with_capacity(arcs.len());
+            own.append(arcs);
+            own
+        };
+        self.transitions.push(Transition { name: name.into(), pre: fitted(pre), post: fitted(post) });
     }
 
     /// The place of that name. Looks at all places: for many look-ups build an index.
@@ -97,8 +112,9 @@ impl Net {
 
 impl Target {
     /// A target from demands in any order.
-    pub fn new(demands: Arcs) -> Self {
-        Self { demands: normalized(demands) }
+    pub fn new(mut demands: Arcs) -> Self {
+        normalize(&mut demands);
+        Self { demands }
     }
 
     /// Whether a marking, given by place, covers the target.
@@ -107,16 +123,17 @@ impl Target {
     }
 }
 
-/// Arcs sorted by place, merged, without zeros.
-fn normalized(mut arcs: Arcs) -> Arcs {
-    arcs.sort_by_key(|(place, _)| *place);
-    let mut merged: Arcs = Vec::with_capacity(arcs.len());
-    for (place, count) in arcs {
-        match merged.last_mut() {
-            Some((last, sum)) if *last == place => *sum = sum.plus(&count),
-            _ if count.is_zero() => {}
-            _ => merged.push((place, count)),
-        }
+/// Sorts arcs by place, merges them and leaves out zeros.
+fn normalize(arcs: &mut Arcs) {
+    if !arcs.is_sorted_by(|(one, _), (other, _)| one < other) {
+        arcs.sort_unstable_by_key(|(place, _)| *place);
+        arcs.dedup_by(|(place, count), (before, sum)| {
+            let same = place == before;
+            if same {
+                *sum = sum.plus(count);
+            }
+            same
+        });
     }
-    merged
+    arcs.retain(|(_, count)| !count.is_zero());
 }

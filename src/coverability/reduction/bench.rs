@@ -172,13 +172,9 @@ impl Bench {
             net.add_transition(name, renumber(&transition.pre), renumber(&transition.post));
             transitions.push(transition.gains().then_some(id));
         }
-        for unit in &problem.net.units {
-            // A unit that has lost places may hold no token; it is one still where the others always hold one.
-            let left: Vec<PlaceId> = unit.iter().filter_map(|place| new_ids[place.index()]).collect();
-            if !left.is_empty() {
-                net.add_unit_if_sound(left);
-            }
-        }
+        // A unit that has lost places may hold no token; it is one still where the others always hold one.
+        let left = |unit: &Vec<PlaceId>| unit.iter().filter_map(|place| new_ids[place.index()]).collect();
+        net.add_sound_units(problem.net.units.iter().map(left));
         let targets: Vec<Target> =
             self.targets.iter().map(|(_, target)| Target { demands: renumber(&target.demands) }).collect();
         let numbers = self.targets.iter().map(|(number, _)| *number).collect();

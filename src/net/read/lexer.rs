@@ -1,5 +1,6 @@
 //! A lexer over bytes for the line-less text formats (mist, LoLA, formulas).
 
+use super::lexicon::{Comment, Lexicon};
 use crate::net::diagnostic::Diagnostic;
 use crate::program::Span;
 
@@ -31,159 +32,138 @@ pub(super) struct Token<'a> {
     pub(super) span: Span,
 }
 
-/// What tokens and comments look like in a format.
-pub(super) struct Lexicon {
-    /// Operators, longer ones before their prefixes.
-    pub(super) operators: &'static [&'static str],
-    /// Comments: how they open and close (`"\n"`: at the end of the line).
-    pub(super) comments: &'static [(&'static str, &'static str)],
-    /// Whether a byte may start a word.
-    pub(super) starts_word: fn(u8) -> bool,
-    /// Whether a byte may go on with a word.
-    pub(super) continues_word: fn(u8) -> bool,
-    /// Whether line breaks are tokens (the operator `"\n"`).
-    pub(super) lines: bool,
-}
-
-/// What each byte can be in a format, in one table, so that the loops over bytes call nothing.
-struct Classes([u8; 256]);
-
-impl Classes {
-    const BLANK: u8 = 1;
-    const STARTS_WORD: u8 = 2;
-    const CONTINUES_WORD: u8 = 4;
-    const DIGIT: u8 = 8;
-    const STARTS_COMMENT: u8 = 16;
-
-    fn of(lexicon: &Lexicon) -> Self {
-        let mut classes = [0; 256];
-        for byte in 0..=u8::MAX {
-            let is_blank = byte.is_ascii_whitespace() && !(lexicon.lines && byte == b'\n');
-            let is_comment = lexicon.comments.iter().any(|(open, _)| open.as_bytes().first() == Some(&byte));
-            let member = [
-                (is_blank, Self::BLANK),
-                ((lexicon.starts_word)(byte), Self::STARTS_WORD),
-                ((lexicon.continues_word)(byte), Self::CONTINUES_WORD),
-                (byte.is_ascii_digit(), Self::DIGIT),
-                (is_comment, Self::STARTS_COMMENT),
-            ];
-            for (_, class) in member.into_iter().filter(|(is_member, _)| *is_member) {
-                classes[usize::from(byte)] |= class;
-            }
-        }
-        Self(classes)
-    }
-
-    /// Whether a byte is of this class.
-    fn has(&self, byte: u8, class: u8) -> bool {
-        self.0[usize::from(byte)] & class != 0
-    }
-
-    /// How many bytes of this class come first.
-    fn run(&self, bytes: &[u8], class: u8) -> usize {
-        bytes.iter().position(|byte| !self.has(*byte, class)).unwrap_or(bytes.len())
-    }
-}
-
-/// Splits a text into tokens, one token ahead.
+/// Splits a text into tokens. Nothing is kept of a token but where it starts: most are taken for what they are expected
+/// to be, without a look at what else they could be.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     lexicon: &'static Lexicon,
-    classes: Classes,
-    offset: usize,
-    current: Token<'a>,
+    /// The text from the next token on.
+    rest: &'a str,
 }
 
 impl<'a> Lexer<'a> {
     /// Starts at the first token of the text.
     pub(super) fn new(text: &'a str, lexicon: &'static Lexicon) -> Self {
-        let start = Token { kind: Kind::End, text: "", span: Span { start: 0, end: 0 } };
-        let mut lexer = Self { text, lexicon, classes: Classes::of(lexicon), offset: 0, current: start };
-        lexer.advance();
+        let mut lexer = Self { text, lexicon, rest: text };
+        lexer.move_to(text);
         lexer
     }
 
     /// The token to be looked at.
     pub(super) fn peek(&self) -> Token<'a> {
-        self.current
+        let class = self.next_class();
+        let (kind, text) = if class & Lexicon::STARTS_COMMENT != 0
+            && let Comment::Open(open) = self.lexicon.comment(self.rest.as_bytes())
+        {
+            (Kind::OpenComment, open)
+        } else if class & Lexicon::STARTS_WORD != 0 {
+            (Kind::Word, self.run(Lexicon::CONTINUES_WORD))
+        } else if class & Lexicon::DIGIT != 0 {
+            (Kind::Number, self.run(Lexicon::DIGIT))
+        } else if let Some(operator) = self.lexicon.operator(self.rest.as_bytes()) {
+            (Kind::Operator(operator), operator)
+        } else {
+            let character = self.rest.chars().next();
+            let kind = if character.is_some() { Kind::Stray } else { Kind::End };
+            (kind, &self.rest[..character.map_or(0, char::len_utf8)])
+        };
+        let start = self.text.len() - self.rest.len();
+        Token { kind, text, span: Span { start, end: start + text.len() } }
     }
 
     /// Takes the token and moves on.
     pub(super) fn advance(&mut self) -> Token<'a> {
-        let taken = self.current;
-        let unclosed = self.skip_blanks();
-        let start = self.offset;
-        if let Some(open) = unclosed {
-            self.offset = self.text.len();
-            let end = start + open.len();
-            self.current = Token { kind: Kind::OpenComment, text: open, span: Span { start, end } };
-            return taken;
-        }
-        let bytes = self.text.as_bytes();
-        let kind = match bytes.get(start) {
-            None => Kind::End,
-            Some(byte) if self.classes.has(*byte, Classes::STARTS_WORD) => {
-                self.offset += self.classes.run(&bytes[start..], Classes::CONTINUES_WORD);
-                Kind::Word
-            }
-            Some(byte) if self.classes.has(*byte, Classes::DIGIT) => {
-                self.offset += self.classes.run(&bytes[start..], Classes::DIGIT);
-                Kind::Number
-            }
-            Some(_) => {
-                let rest = &bytes[start..];
-                let matching = |operator: &&&str| {
-                    // Most differ in the first byte, and a call for each comparison would be most of the work.
-                    operator.as_bytes().first() == rest.first() && rest.starts_with(operator.as_bytes())
-                };
-                if let Some(operator) = self.lexicon.operators.iter().find(matching) {
-                    self.offset += operator.len();
-                    Kind::Operator(operator)
-                } else {
-                    self.offset += self.text[start..].chars().next().map_or(1, char::len_utf8);
-                    Kind::Stray
-                }
-            }
-        };
-        let span = Span { start, end: self.offset };
-        self.current = Token { kind, text: &self.text[start..self.offset], span };
-        taken
+        let token = self.peek();
+        // After a comment that does not end comes nothing.
+        let length = if token.kind == Kind::OpenComment { self.rest.len() } else { token.text.len() };
+        self.move_to(&self.rest[length..]);
+        token
+    }
+
+    /// The next token when it is a word; [`Lexer::span_of`] tells where it stands.
+    #[inline]
+    pub(super) fn peek_word(&self) -> Option<&'a str> {
+        let class = self.next_class();
+        let is_word = class & Lexicon::STARTS_WORD != 0
+            && (class & Lexicon::STARTS_COMMENT == 0 || self.peek().kind == Kind::Word);
+        is_word.then(|| self.run(Lexicon::CONTINUES_WORD))
+    }
+
+    /// The next token when it is a number.
+    #[inline]
+    pub(super) fn peek_number(&self) -> Option<&'a str> {
+        let is_number = self.next_class() & (Lexicon::DIGIT | Lexicon::STARTS_WORD) == Lexicon::DIGIT;
+        is_number.then(|| self.run(Lexicon::DIGIT))
+    }
+
+    /// Moves on behind the next token, which has this text.
+    #[inline]
+    pub(super) fn pass(&mut self, text: &str) {
+        self.move_to(&self.rest[text.len()..]);
+    }
+
+    /// Where a token stands that came from this lexer.
+    pub(super) fn span_of(&self, text: &str) -> Span {
+        let start = text.as_ptr().addr() - self.text.as_ptr().addr();
+        Span { start, end: start + text.len() }
     }
 
     /// Takes the operator when it is next.
+    #[inline]
     pub(super) fn take_operator(&mut self, operator: &str) -> bool {
-        let found = matches!(self.current.kind, Kind::Operator(own) if own == operator);
-        if found {
-            self.advance();
+        let Some(after) = self.rest.strip_prefix(operator) else { return false };
+        // It may be no more than the start of a longer one.
+        let is_cut = operator.len() == 1
+            && self.next_class() & Lexicon::STARTS_LONGER != 0
+            && self.lexicon.operator(self.rest.as_bytes()) != Some(operator);
+        if !is_cut {
+            self.move_to(after);
         }
-        found
+        !is_cut
+    }
+
+    /// Whether the word is next.
+    #[inline]
+    pub(super) fn at_word(&self, word: &str) -> bool {
+        self.after_word(word).is_some()
     }
 
     /// Takes the word when it is next.
+    #[inline]
     pub(super) fn take_word(&mut self, word: &str) -> bool {
-        let found = self.current.kind == Kind::Word && self.current.text == word;
-        if found {
-            self.advance();
+        let after = self.after_word(word);
+        if let Some(after) = after {
+            self.move_to(after);
         }
-        found
+        after.is_some()
+    }
+
+    /// The text behind the word when that is next.
+    #[inline]
+    fn after_word(&self, word: &str) -> Option<&'a str> {
+        let after = self.rest.strip_prefix(word)?;
+        let goes_on = after.bytes().next().is_some_and(|byte| self.lexicon.class(byte) & Lexicon::CONTINUES_WORD != 0);
+        (!goes_on).then_some(after)
     }
 
     /// Takes a number.
-    pub(super) fn number(&mut self, expected: &[&str]) -> Result<Token<'a>, Diagnostic> {
-        if self.current.kind == Kind::Number { Ok(self.advance()) } else { Err(self.unexpected(expected)) }
+    #[inline]
+    pub(super) fn number(&mut self, expected: &[&str]) -> Result<&'a str, Diagnostic> {
+        let Some(number) = self.peek_number() else { return Err(self.unexpected(expected)) };
+        self.pass(number);
+        Ok(number)
     }
 
     /// Takes what stands between an opening sign, which is next, and its closing one; a backslash protects the
     /// character after it. Nothing when it does not close.
     pub(super) fn quoted(&mut self, close: char) -> Option<(String, Span)> {
-        let open = self.current.span;
+        let open = self.peek().span;
         let mut content = String::new();
         let mut characters = self.text[open.end..].char_indices();
         while let Some((at, character)) = characters.next() {
             if character == close {
                 let end = open.end + at + close.len_utf8();
-                self.offset = end;
-                self.advance();
+                self.move_to(&self.text[end..]);
                 return Some((content, Span { start: open.start, end }));
             }
             content.push(if character == '\\' { characters.next()?.1 } else { character });
@@ -192,65 +172,57 @@ impl<'a> Lexer<'a> {
     }
 
     /// Takes the operator, which has to be next.
-    pub(super) fn operator(&mut self, operator: &'static str, expected: &[&str]) -> Result<Token<'a>, Diagnostic> {
-        match self.current.kind {
-            Kind::Operator(own) if own == operator => Ok(self.advance()),
-            _ => Err(self.unexpected(expected)),
-        }
+    #[inline]
+    pub(super) fn operator(&mut self, operator: &str, expected: &[&str]) -> Result<(), Diagnostic> {
+        if self.take_operator(operator) { Ok(()) } else { Err(self.unexpected(expected)) }
     }
 
     /// The complaint that the next token is none of those expected.
+    #[cold]
     pub(super) fn unexpected(&self, expected: &[&str]) -> Diagnostic {
-        let message = match self.current.kind {
+        let token = self.peek();
+        let message = match token.kind {
             Kind::End => "the text ends too early".to_owned(),
             Kind::Operator("\n") => "the line ends too early".to_owned(),
             Kind::OpenComment => "the comment does not end".to_owned(),
-            Kind::Stray if self.current.text.contains(char::is_control) => {
-                let code = self.current.text.chars().next().map_or(0, u32::from);
+            Kind::Stray if token.text.contains(char::is_control) => {
+                let code = token.text.chars().next().map_or(0, u32::from);
                 format!("unexpected control character U+{code:04X}")
             }
-            _ => format!("unexpected `{}`", self.current.text),
+            _ => format!("unexpected `{}`", token.text),
         };
-        Diagnostic::new(self.current.span, message).expecting(expected)
+        Diagnostic::new(token.span, message).expecting(expected)
     }
 
-    /// Where a comment ends, if it does; the line break that ends one is left for the formats in which it counts.
-    fn comment_end(&self, body: usize, close: &str) -> Option<usize> {
-        let line = close == "\n";
-        let length = if line && self.lexicon.lines { 0 } else { close.len() };
-        let end = self.text[body..].find(close).map(|at| body + at + length);
-        // The last line of a text needs no line break.
-        if line { end.or(Some(self.text.len())) } else { end }
+    /// The classes of the next byte; none at the end.
+    #[inline]
+    fn next_class(&self) -> u8 {
+        self.rest.bytes().next().map_or(0, |byte| self.lexicon.class(byte))
     }
 
-    /// Moves on to the next token; stops at a comment that does not end and tells the sign that opens it.
-    fn skip_blanks(&mut self) -> Option<&'static str> {
-        let bytes = self.text.as_bytes();
-        'blanks: loop {
-            self.offset += self.classes.run(&bytes[self.offset..], Classes::BLANK);
-            let rest = &bytes[self.offset..];
-            if !rest.first().is_some_and(|byte| self.classes.has(*byte, Classes::STARTS_COMMENT)) {
-                return None;
-            }
-            for (open, close) in self.lexicon.comments {
-                if rest.starts_with(open.as_bytes()) {
-                    let body = self.offset + open.len();
-                    let Some(end) = self.comment_end(body, close) else { return Some(open) };
-                    self.offset = end;
-                    continue 'blanks;
-                }
-            }
-            return None;
+    /// As many bytes of this class as come next.
+    #[inline]
+    fn run(&self, class: u8) -> &'a str {
+        let other = self.rest.bytes().position(|byte| self.lexicon.class(byte) & class == 0);
+        &self.rest[..other.unwrap_or(self.rest.len())]
+    }
+
+    /// Moves on to the first token of this end of the text, or to a comment that does not end.
+    #[inline(never)]
+    fn move_to(&mut self, rest: &'a str) {
+        self.rest = rest;
+        self.rest = &rest[self.run(Lexicon::BLANK).len()..];
+        if self.next_class() & Lexicon::STARTS_COMMENT != 0 {
+            self.skip_comments();
         }
     }
-}
 
-/// Letters, digits and `_`, not starting with a digit.
-pub(super) fn starts_identifier(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || byte == b'_'
-}
-
-/// Letters, digits and `_`.
-pub(super) fn continues_identifier(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+    /// Skips comments and the blanks after each; apart from `move_to`, as that is done for every token.
+    #[inline(never)]
+    fn skip_comments(&mut self) {
+        while let Comment::Of(length) = self.lexicon.comment(self.rest.as_bytes()) {
+            self.rest = &self.rest[length..];
+            self.rest = &self.rest[self.run(Lexicon::BLANK).len()..];
+        }
+    }
 }

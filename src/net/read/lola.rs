@@ -4,7 +4,8 @@
 //! nets, with a backslash before a brace or backslash of its own.
 
 use super::formula::{DEEPEST, Formula, too_deep};
-use super::lexer::{Kind, Lexer, Lexicon, Token};
+use super::lexer::{Kind, Lexer, Token};
+use super::lexicon::{Bytes, Lexicon, Signs};
 use crate::net::diagnostic::Diagnostic;
 use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, TransitionId};
 use crate::program::Span;
@@ -12,29 +13,25 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
 /// Names may hold anything but blanks and the signs of the grammar.
-fn names(byte: u8) -> bool {
-    !byte.is_ascii_whitespace() && !b",;:(){}".contains(&byte)
-}
+const NAMES: Bytes = Bytes::ALL.except(Bytes::BLANKS).except(Bytes::of(b",;:(){}"));
 
-static NET_LEXICON: Lexicon = Lexicon {
+static NET_LEXICON: Lexicon = Lexicon::new(Signs {
     operators: &[",", ";", ":"],
-    comments: &[("{", "}"), ("//", "\n")],
-    starts_word: names,
-    continues_word: names,
+    comments: &[("{", b'}'), ("//", b'\n')],
+    starts_word: NAMES,
+    continues_word: NAMES,
     lines: false,
-};
+});
 
-fn formula_names(byte: u8) -> bool {
-    names(byte) && !b"<>=!+*".contains(&byte)
-}
+const FORMULA_NAMES: Bytes = NAMES.except(Bytes::of(b"<>=!+*"));
 
-static FORMULA_LEXICON: Lexicon = Lexicon {
+static FORMULA_LEXICON: Lexicon = Lexicon::new(Signs {
     operators: &["(", ")", ">=", "<=", "!=", "=", ">", "<", "+", "*", ";", ":", "{", "}", ","],
     comments: &[],
-    starts_word: formula_names,
-    continues_word: formula_names,
+    starts_word: FORMULA_NAMES,
+    continues_word: FORMULA_NAMES,
     lines: false,
-};
+});
 
 /// Words that cannot name a place or transition.
 pub(in crate::net) const KEYWORDS: [&str; 10] =

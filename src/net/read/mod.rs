@@ -2,6 +2,7 @@
 
 mod formula;
 mod lexer;
+mod lexicon;
 mod lola;
 mod mcc;
 mod pnml;
@@ -11,14 +12,17 @@ mod tts;
 mod xml;
 
 pub(in crate::net) use lola::{FORMULA_KEYWORDS, KEYWORDS as LOLA_KEYWORDS};
-pub(in crate::net) use spec::KEYWORDS as SPEC_KEYWORDS;
+pub(in crate::net) use spec::is_keyword as is_spec_keyword;
 
 use super::diagnostic::{Diagnostic, ReadError};
 use super::format::{Format, QueryFormat};
 use super::model::{Net, Problem};
 use crate::program::{SourceText, Span};
+use flate2::read::MultiGzDecoder;
 use mcc::Ids;
+use std::borrow::Cow;
 use std::io::Read;
+use std::str::Utf8Error;
 
 /// A document to be read: its name for people, its bytes, possibly compressed with gzip, and its format where the
 /// extension of the name does not tell it.
@@ -48,7 +52,7 @@ pub fn read_with_query(
     let (mut problem, ids) = read_net(net)?;
     if let Some(query) = query {
         let text = decode(query.name, query.bytes)?;
-        let fail = |diagnostics| ReadError { source: SourceText::new(query.name, text.as_str()), diagnostics };
+        let fail = |diagnostics| ReadError { source: SourceText::new(query.name, text.as_ref()), diagnostics };
         let Some(format) = query.format.or_else(|| QueryFormat::of_name(query.name)) else {
             let message = format!("the format of the query `{}` is not known from its extension", query.name);
             let mut complaint = Diagnostic::new(Span::default(), message);
@@ -71,7 +75,7 @@ pub fn read_with_query(
 fn read_net(net: Document<'_, Format>) -> Result<(Problem, Option<Ids>), ReadError> {
     let Document { name, bytes, format } = net;
     let text = decode(name, bytes)?;
-    let fail = |diagnostics| ReadError { source: SourceText::new(name, text.as_str()), diagnostics };
+    let fail = |diagnostics| ReadError { source: SourceText::new(name, text.as_ref()), diagnostics };
     let unknown = |message: String| {
         let mut complaint = Diagnostic::new(Span::default(), message);
         complaint.expected = Format::readable();
@@ -103,29 +107,41 @@ fn ids_by_name(net: &Net) -> Ids {
 /// What some editors write in front of a text in UTF-8; it means nothing.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
+/// The longest text that is unpacked. What unpacks to more is likelier made to fill the memory than to be read.
+const LONGEST_UNPACKED: u64 = 1 << 32;
+
 /// The text of a file, decompressed when it starts as gzip does.
-fn decode(name: &str, bytes: &[u8]) -> Result<String, ReadError> {
+fn decode<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, str>, ReadError> {
     let fail = |text: String, span: Span, message: String| ReadError {
         source: SourceText::new(name, text),
         diagnostics: vec![Diagnostic::new(span, message)],
     };
-    let mut expanded = Vec::new();
-    let plain = if bytes.starts_with(&[0x1f, 0x8b]) {
-        flate2::read::MultiGzDecoder::new(bytes)
-            .read_to_end(&mut expanded)
-            .map_err(|error| fail(String::new(), Span::default(), format!("damaged gzip data: {error}")))?;
-        expanded.as_slice()
-    } else {
-        bytes
+    let not_text = |bytes: &[u8], error: Utf8Error| {
+        let start = error.valid_up_to();
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        fail(text, Span { start, end: start + '\u{fffd}'.len_utf8() }, "the text is not UTF-8".to_owned())
     };
-    let plain = plain.strip_prefix(BYTE_ORDER_MARK).unwrap_or(plain);
-    match std::str::from_utf8(plain) {
-        Ok(text) => Ok(text.to_owned()),
-        Err(error) => {
-            let start = error.valid_up_to();
-            let text = String::from_utf8_lossy(plain).into_owned();
-            Err(fail(text, Span { start, end: start + '\u{fffd}'.len_utf8() }, "the text is not UTF-8".to_owned()))
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        let plain = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        return str::from_utf8(plain).map(Cow::from).map_err(|error| not_text(plain, error));
+    }
+    let mut plain = unpack(bytes, LONGEST_UNPACKED).map_err(|message| fail(String::new(), Span::default(), message))?;
+    if plain.starts_with(BYTE_ORDER_MARK) {
+        plain.drain(..BYTE_ORDER_MARK.len());
+    }
+    String::from_utf8(plain).map(Cow::from).map_err(|error| not_text(error.as_bytes(), error.utf8_error()))
+}
+
+/// Decompresses what gzip has made, up to this many bytes.
+fn unpack(bytes: &[u8], longest: u64) -> Result<Vec<u8>, String> {
+    let mut plain = Vec::new();
+    let read = MultiGzDecoder::new(bytes).take(longest + 1).read_to_end(&mut plain);
+    match read {
+        Ok(length) if length as u64 > longest => {
+            Err(format!("the gzip data holds more than {longest} bytes; unpack it if that is meant"))
         }
+        Ok(_) => Ok(plain),
+        Err(error) => Err(format!("damaged gzip data: {error}")),
     }
 }
 

@@ -202,13 +202,11 @@ impl<'a> Reader<'a> {
             .filter(|node| is(*node, "toolspecific") && node.attribute("tool") == Some("nupn"))
             .flat_map(|tool| tool.descendants().filter(|node| is(*node, "unit")))
             .filter_map(|unit| unit.children().find(|node| is(*node, "places")));
-        for places in units {
-            let unit: Vec<PlaceId> =
-                text_of(places).split_whitespace().filter_map(|id| ids.places.get(id).copied()).collect();
-            if !unit.is_empty() {
-                net.add_unit_if_sound(unit);
-            }
-        }
+        net.add_sound_units(
+            units.map(|places| {
+                text_of(places).split_whitespace().filter_map(|id| ids.places.get(id).copied()).collect()
+            }),
+        );
         (net, ids)
     }
 

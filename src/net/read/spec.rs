@@ -5,22 +5,24 @@
 //! Only what is a place/transition net with an upward-closed target is accepted: tests for zero, resets and transfers
 //! are named and refused.
 
-use super::lexer::{Kind, Lexer, Lexicon, Token, continues_identifier, starts_identifier};
+use super::lexer::{Kind, Lexer};
+use super::lexicon::{Bytes, Lexicon, Signs};
 use crate::net::diagnostic::Diagnostic;
 use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
-use crate::program::Span;
 use rustc_hash::FxHashMap;
 
-static LEXICON: Lexicon = Lexicon {
-    operators: &["->", ">=", "<=", "=", ",", ";", "'", "+", "-", "[", "]", "<", ">"],
-    comments: &[("#", "\n")],
-    starts_word: starts_identifier,
-    continues_word: continues_identifier,
+static LEXICON: Lexicon = Lexicon::new(Signs {
+    operators: &["->", "-", ">=", ">", "<=", "<", "=", ",", ";", "'", "+", "[", "]"],
+    comments: &[("#", b'\n')],
+    starts_word: Bytes::LETTERS.or(Bytes::of(b"_")),
+    continues_word: Bytes::LETTERS.or(Bytes::DIGITS).or(Bytes::of(b"_")),
     lines: false,
-};
+});
 
-/// Words that cannot name a place.
-pub(in crate::net) const KEYWORDS: [&str; 7] = ["vars", "rules", "init", "target", "invariants", "true", "in"];
+/// Whether the word means something, so that it cannot name a place.
+pub(in crate::net) fn is_keyword(word: &str) -> bool {
+    matches!(word, "vars" | "rules" | "init" | "target" | "invariants" | "true" | "in")
+}
 
 /// After so many complaints reading stops.
 const MANY: usize = 20;
@@ -52,10 +54,10 @@ enum Relation {
     UpTo(Count),
 }
 
-struct Constraint {
+struct Constraint<'a> {
     place: PlaceId,
+    name: &'a str,
     relation: Relation,
-    span: Span,
 }
 
 struct Reader<'a> {
@@ -70,10 +72,9 @@ impl<'a> Reader<'a> {
         self.keyword("vars")?;
         self.variables()?;
         self.keyword("rules")?;
-        let mut rules = 0_usize;
-        while !self.at_keyword("init") {
-            self.rule(rules)?;
-            rules += 1;
+        let mut rule = Rule::default();
+        while !self.lexer.at_word("init") {
+            self.rule(&mut rule)?;
         }
         self.keyword("init")?;
         self.initial()?;
@@ -98,7 +99,7 @@ impl<'a> Reader<'a> {
                     Err(self.lexer.unexpected(&["a place", "`rules`"]))
                 };
             }
-            if KEYWORDS.contains(&token.text) {
+            if is_keyword(token.text) {
                 return Err(Diagnostic::new(
                     token.span,
                     format!("`{}` is a keyword and cannot name a place", token.text),
@@ -115,27 +116,27 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn rule(&mut self, index: usize) -> Result<(), Diagnostic> {
-        let mut guards: Arcs = Vec::new();
+    /// A rule, with vectors that are empty or hold another rule.
+    fn rule(&mut self, Rule { guards, updates, post }: &mut Rule<'a>) -> Result<(), Diagnostic> {
+        guards.clear();
         loop {
             if !self.lexer.take_word("true") {
                 let constraint = self.constraint(&["a place", "`true`", "`init`"])?;
-                let count = self.at_least(&constraint, "a rule's guard")?;
-                raise(&mut guards, constraint.place, count);
+                let place = constraint.place;
+                raise(guards, place, self.at_least(constraint, "a rule's guard")?);
             }
             if !self.lexer.take_operator(",") {
                 break;
             }
         }
         self.lexer.operator("->", &["`,`", "`->`"])?;
-        let mut updates: Vec<Update> = Vec::new();
+        updates.clear();
         if !self.lexer.take_operator(";") {
             loop {
                 if let Some(update) = self.update()? {
                     if updates.iter().any(|other| other.place == update.place) {
-                        let name = &self.net.places[update.place.index()].name;
-                        let message = format!("place `{name}` is updated twice in one rule");
-                        self.complain(Diagnostic::new(update.span, message))?;
+                        let message = format!("place `{}` is updated twice in one rule", update.name);
+                        self.complain(self.about(update.name, message))?;
                     }
                     updates.push(update);
                 }
@@ -145,43 +146,42 @@ impl<'a> Reader<'a> {
             }
             self.lexer.operator(";", &["`,`", "`;`"])?;
         }
-        let mut post = guards.clone();
-        for update in &updates {
+        post.clear();
+        post.extend(guards.iter().filter(|(place, _)| updates.iter().all(|update| update.place != *place)).cloned());
+        for update in updates {
             let held = guards.iter().find(|(place, _)| *place == update.place).map_or(&Count::ZERO, |(_, count)| count);
             if let Some(left) = held.plus(&update.plus).minus(&update.minus) {
-                post.retain(|(place, _)| *place != update.place);
                 post.push((update.place, left));
             } else {
-                let name = &self.net.places[update.place.index()].name;
+                let name = update.name;
                 let message = format!("`{name}` may become negative: the rule takes more than its guard asks for");
                 let expected = format!("a guard `{name} >= {}`", update.minus.saturating_minus(&update.plus));
-                self.complain(Diagnostic::new(update.span, message).expecting(&[&expected]))?;
+                self.complain(self.about(name, message).expecting(&[&expected]))?;
             }
         }
-        self.net.add_transition(format!("t{index}"), guards, post);
+        let name = format!("t{}", self.net.transitions.len());
+        self.net.add_transition_of(name, guards, post);
         Ok(())
     }
 
     /// `p' = p`, `p' = p + k` or `p' = p − k`; nothing when it was complained about.
-    fn update(&mut self) -> Result<Option<Update>, Diagnostic> {
+    fn update(&mut self) -> Result<Option<Update<'a>>, Diagnostic> {
         let name = self.word(&["a place", "`;`"])?;
         self.lexer.operator("'", &["`'`"])?;
         self.lexer.operator("=", &["`=`"])?;
         let place = self.place(name)?;
-        let value = self.lexer.peek();
-        if value.kind == Kind::Number {
-            self.lexer.advance();
-            let span = name.span.to(value.span);
-            let message = format!(
-                "a reset (`{}' = {}`) is not supported: this is no place/transition net",
-                name.text, value.text
-            );
-            let expected = format!("`{} + k` or `{} - k`", name.text, name.text);
+        if let Some(value) = self.lexer.peek_number() {
+            self.lexer.pass(value);
+            let span = self.lexer.span_of(name).to(self.lexer.span_of(value));
+            let message = format!("a reset (`{name}' = {value}`) is not supported: this is no place/transition net");
+            let expected = format!("`{name} + k` or `{name} - k`");
             self.complain(Diagnostic::new(span, message).expecting(&[&expected]))?;
             return Ok(None);
         }
         let source = self.word(&["a place"])?;
-        let mut transfer = (self.place(source)? != place).then_some(source.span);
+        // Most often it is the same name, which need not be looked up again.
+        let same = source == name && place.is_some() || self.place(source)? == place;
+        let mut transfer = (!same).then_some(source);
         let (mut plus, mut minus) = (Count::ZERO, Count::ZERO);
         loop {
             let adds = if self.lexer.take_operator("+") {
@@ -191,23 +191,22 @@ impl<'a> Reader<'a> {
             } else {
                 break;
             };
-            if adds && self.lexer.peek().kind == Kind::Word {
+            if adds && self.lexer.peek_word().is_some() {
                 let source = self.word(&["a number"])?;
                 self.place(source)?;
-                transfer = transfer.or(Some(source.span));
+                transfer = transfer.or(Some(source));
                 continue;
             }
-            let number = count(self.lexer.number(&["a number"])?);
+            let number = self.count()?;
             let sum = if adds { &mut plus } else { &mut minus };
             *sum = sum.plus(&number);
         }
-        if let Some(span) = transfer {
-            let message = format!("a transfer into `{}` is not supported: this is no place/transition net", name.text);
-            let expected = format!("`{}`", name.text);
-            self.complain(Diagnostic::new(span, message).expecting(&[&expected]))?;
+        if let Some(source) = transfer {
+            let message = format!("a transfer into `{name}` is not supported: this is no place/transition net");
+            self.complain(self.about(source, message).expecting(&[&format!("`{name}`")]))?;
             return Ok(None);
         }
-        Ok(place.map(|place| Update { place, plus, minus, span: name.span }))
+        Ok(place.map(|place| Update { place, name, plus, minus }))
     }
 
     fn initial(&mut self) -> Result<(), Diagnostic> {
@@ -223,8 +222,8 @@ impl<'a> Reader<'a> {
             if let (Some(slot), Some(seen)) = (self.net.initial.get_mut(index), given.get_mut(index)) {
                 *slot = initial;
                 if std::mem::replace(seen, true) {
-                    let message = format!("the initial count of `{}` is given twice", self.net.places[index].name);
-                    self.complain(Diagnostic::new(constraint.span, message))?;
+                    let name = constraint.name;
+                    self.complain(self.about(name, format!("the initial count of `{name}` is given twice")))?;
                 }
             }
             if !self.lexer.take_operator(",") {
@@ -233,7 +232,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(index) = given.iter().position(|given| !given)
             && self.complaints.is_empty()
-            && self.at_keyword("target")
+            && self.lexer.at_word("target")
         {
             let name = &self.net.places[index].name;
             let missing = given.iter().filter(|given| !**given).count();
@@ -252,8 +251,8 @@ impl<'a> Reader<'a> {
             let mut demands: Arcs = Vec::new();
             loop {
                 let constraint = self.constraint(&["a place"])?;
-                let count = self.at_least(&constraint, "a target")?;
-                raise(&mut demands, constraint.place, count);
+                let place = constraint.place;
+                raise(&mut demands, place, self.at_least(constraint, "a target")?);
                 if !self.lexer.take_operator(",") {
                     break;
                 }
@@ -271,6 +270,7 @@ impl<'a> Reader<'a> {
 
     /// Place invariants `p = w, q = v`, a hint for other tools; those that hold with weight 1 and sum 1 become units.
     fn invariants(&mut self) -> Result<(), Diagnostic> {
+        let mut units = Vec::new();
         while self.lexer.peek().kind != Kind::End {
             let mut support = Vec::new();
             let mut simple = true;
@@ -282,72 +282,80 @@ impl<'a> Reader<'a> {
                     break;
                 }
             }
-            if simple && self.complaints.is_empty() {
-                self.net.add_unit_if_sound(support);
+            if simple {
+                units.push(support);
             }
+        }
+        if self.complaints.is_empty() {
+            self.net.add_sound_units(units);
         }
         Ok(())
     }
 
-    fn constraint(&mut self, expected: &[&str]) -> Result<Constraint, Diagnostic> {
+    fn constraint(&mut self, expected: &[&str]) -> Result<Constraint<'a>, Diagnostic> {
         let name = self.word(expected)?;
         let place = self.place(name)?;
         let relation = if self.lexer.take_operator(">=") {
-            Relation::AtLeast(count(self.lexer.number(&["a number"])?))
+            Relation::AtLeast(self.count()?)
         } else if self.lexer.take_operator("=") {
-            Relation::Equal(count(self.lexer.number(&["a number"])?))
+            Relation::Equal(self.count()?)
         } else if self.lexer.take_word("in") {
             self.lexer.operator("[", &["`[`"])?;
-            let low = count(self.lexer.number(&["a number"])?);
+            let low = self.count()?;
             self.lexer.operator(",", &["`,`"])?;
-            let high = self.lexer.number(&["a number"])?;
-            if count(high) < low {
-                self.complain(Diagnostic::new(high.span, "the range is empty: its end lies below its start"))?;
+            let number = self.lexer.number(&["a number"])?;
+            let high = count(number);
+            if high < low {
+                self.complain(self.about(number, "the range is empty: its end lies below its start"))?;
             }
             self.lexer.operator("]", &["`]`"])?;
-            Relation::UpTo(count(high))
+            Relation::UpTo(high)
         } else {
             return Err(self.lexer.unexpected(&["`>=`", "`=`", "`in`"]));
         };
         // An undeclared place has been complained about; any id does, as the net will not be used.
-        Ok(Constraint { place: place.unwrap_or(PlaceId(u32::MAX)), relation, span: name.span })
+        Ok(Constraint { place: place.unwrap_or(PlaceId(u32::MAX)), name, relation })
     }
 
-    fn at_least(&mut self, constraint: &Constraint, role: &str) -> Result<Count, Diagnostic> {
-        if let Relation::AtLeast(count) = &constraint.relation {
-            return Ok(count.clone());
-        }
-        let message = match &constraint.relation {
+    fn at_least(&mut self, constraint: Constraint<'_>, role: &str) -> Result<Count, Diagnostic> {
+        let message = match constraint.relation {
+            Relation::AtLeast(count) => return Ok(count),
             Relation::Equal(count) if count.is_zero() => {
                 format!("a test for zero (inhibitor arc) in {role} is not supported")
             }
             _ => format!("an upper bound in {role} is not supported"),
         };
-        self.complain(Diagnostic::new(constraint.span, message).expecting(&["`>=`"]))?;
+        self.complain(self.about(constraint.name, message).expecting(&["`>=`"]))?;
         Ok(Count::ZERO)
     }
 
-    fn place(&mut self, token: Token<'a>) -> Result<Option<PlaceId>, Diagnostic> {
-        let place = self.places.get(token.text).copied();
+    /// The place of that name; nothing when it was complained about.
+    fn place(&mut self, name: &'a str) -> Result<Option<PlaceId>, Diagnostic> {
+        let place = self.places.get(name).copied();
         if place.is_none() {
-            let message = format!("place `{}` is not declared under `vars`", token.text);
-            self.complain(Diagnostic::new(token.span, message))?;
+            self.complain(self.about(name, format!("place `{name}` is not declared under `vars`")))?;
         }
         Ok(place)
     }
 
-    fn word(&mut self, expected: &[&str]) -> Result<Token<'a>, Diagnostic> {
-        let token = self.lexer.peek();
-        if token.kind == Kind::Word && !KEYWORDS.contains(&token.text) {
-            Ok(self.lexer.advance())
-        } else {
-            Err(self.lexer.unexpected(expected))
+    fn word(&mut self, expected: &[&str]) -> Result<&'a str, Diagnostic> {
+        match self.lexer.peek_word() {
+            Some(word) if !is_keyword(word) => {
+                self.lexer.pass(word);
+                Ok(word)
+            }
+            _ => Err(self.lexer.unexpected(expected)),
         }
     }
 
-    fn at_keyword(&self, keyword: &str) -> bool {
-        let token = self.lexer.peek();
-        token.kind == Kind::Word && token.text == keyword
+    fn count(&mut self) -> Result<Count, Diagnostic> {
+        self.lexer.number(&["a number"]).map(count)
+    }
+
+    /// A complaint about a word or number of the text.
+    #[cold]
+    fn about(&self, text: &str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self.lexer.span_of(text), message)
     }
 
     fn keyword(&mut self, keyword: &'static str) -> Result<(), Diagnostic> {
@@ -367,15 +375,26 @@ impl<'a> Reader<'a> {
     }
 }
 
-struct Update {
-    place: PlaceId,
-    plus: Count,
-    minus: Count,
-    span: Span,
+/// A rule as it is read. One serves all rules, so that its vectors are made once.
+#[derive(Default)]
+struct Rule<'a> {
+    /// The places that it asks for.
+    guards: Arcs,
+    /// What it says to do.
+    updates: Vec<Update<'a>>,
+    /// What it puts.
+    post: Arcs,
 }
 
-fn count(token: Token<'_>) -> Count {
-    token.text.parse().expect("the lexer lets only digits into numbers")
+struct Update<'a> {
+    place: PlaceId,
+    name: &'a str,
+    plus: Count,
+    minus: Count,
+}
+
+fn count(number: &str) -> Count {
+    number.parse().expect("the lexer lets only digits into numbers")
 }
 
 /// Several lower bounds of one place: the largest counts.

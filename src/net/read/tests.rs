@@ -35,15 +35,29 @@ fn spec_with_read_arcs_alternatives_and_units() {
     assert_eq!(net.units, vec![vec![PlaceId(0), PlaceId(1)]]);
 }
 
-#[test]
-fn gzip_is_transparent() {
+fn gzip(text: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(SMALL.as_bytes()).unwrap();
-    let bytes = encoder.finish().unwrap();
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn gzip_is_transparent() {
+    let bytes = gzip(SMALL.as_bytes());
     assert_eq!(read("small.spec.gz", &bytes, None).unwrap(), spec(SMALL).unwrap());
     let error = read("small.spec.gz", &bytes[..bytes.len() / 2], None).unwrap_err();
     assert!(error.to_string().contains("damaged gzip data"), "{error}");
+}
+
+#[test]
+fn unpacking_stops_at_a_bound() {
+    let million = gzip(&[b' '; 1_000_000]);
+    assert!(million.len() < 10_000);
+    assert_eq!(unpack(&million, 1_000_000).unwrap().len(), 1_000_000);
+    assert!(unpack(&million, 999_999).unwrap_err().contains("more than 999999 bytes"));
+    // Several archives in one file count together.
+    assert!(unpack(&[gzip(b"abc"), gzip(b"abc")].concat(), 5).is_err());
 }
 
 #[test]

@@ -3,19 +3,22 @@
 //! Test arcs `p?k` are read arcs. Inhibitor and stopwatch arcs, priorities and time intervals other than `[0,w[` are
 //! named and refused; labels and notes are left aside. The question is a formula in a file of its own.
 
-use super::lexer::{Kind, Lexer, Lexicon};
+use super::lexer::{Kind, Lexer};
+use super::lexicon::{Bytes, Lexicon, Signs};
 use crate::net::diagnostic::Diagnostic;
 use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query};
 use crate::program::Span;
 use rustc_hash::FxHashMap;
 
-static LEXICON: Lexicon = Lexicon {
+const NAMES: Bytes = Bytes::LETTERS.or(Bytes::DIGITS).or(Bytes::of(b"_'"));
+
+static LEXICON: Lexicon = Lexicon::new(Signs {
     operators: &["\n", "->", "?-", "?", "!", "*", ":", "(", ")", "{", "[", "]", ",", ">", "<"],
-    comments: &[("#", "\n")],
-    starts_word: |byte| byte.is_ascii_alphanumeric() || b"_'".contains(&byte),
-    continues_word: |byte| byte.is_ascii_alphanumeric() || b"_'".contains(&byte),
+    comments: &[("#", b'\n')],
+    starts_word: NAMES,
+    continues_word: NAMES,
     lines: true,
-};
+});
 
 /// Reads a net, without a question.
 pub(super) fn read(name: &str, text: &str) -> Result<Problem, Vec<Diagnostic>> {

@@ -4,18 +4,19 @@
 //! together, `s l +> s' l'` starts a further thread at `l'` while the mover stays. Initially the shared state is 0 and
 //! any number of threads is at local state 0. The shared states are a unit of the net, the local states count threads.
 
-use super::lexer::{Kind, Lexer, Lexicon, Token};
+use super::lexer::{Kind, Lexer};
+use super::lexicon::{Bytes, Lexicon, Signs};
 use crate::net::diagnostic::Diagnostic;
 use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
 use rustc_hash::FxHashMap;
 
-static LEXICON: Lexicon = Lexicon {
+static LEXICON: Lexicon = Lexicon::new(Signs {
     operators: &["->", "+>", "~>", "|", ","],
-    comments: &[("#", "\n"), ("//", "\n")],
-    starts_word: |byte| byte.is_ascii_alphabetic(),
-    continues_word: |byte| byte.is_ascii_alphanumeric(),
+    comments: &[("#", b'\n'), ("//", b'\n')],
+    starts_word: Bytes::LETTERS,
+    continues_word: Bytes::LETTERS.or(Bytes::DIGITS),
     lines: false,
-};
+});
 
 /// A net of so many places is refused: the header is then more likely wrong than meant.
 const MOST_STATES: usize = 4_000_000;
@@ -102,19 +103,20 @@ fn named(
     what: &str,
     places: &FxHashMap<&str, PlaceId>,
 ) -> Result<PlaceId, Diagnostic> {
-    let token = lexer.number(&[&format!("a {what} state")])?;
-    let digits = token.text.trim_start_matches('0');
+    let number = lexer.number(&[&format!("a {what} state")])?;
+    let digits = number.trim_start_matches('0');
     let name = format!("{prefix}{}", if digits.is_empty() { "0" } else { digits });
     places.get(name.as_str()).copied().ok_or_else(|| {
-        Diagnostic::new(token.span, format!("the net has no {what} state {} (no place `{name}`)", token.text))
+        let message = format!("the net has no {what} state {number} (no place `{name}`)");
+        Diagnostic::new(lexer.span_of(number), message)
     })
 }
 
 fn state(lexer: &mut Lexer<'_>, what: &str, bound: usize) -> Result<usize, Diagnostic> {
-    let token: Token<'_> = lexer.number(&[what])?;
-    match token.text.parse::<usize>() {
+    let number = lexer.number(&[what])?;
+    match number.parse::<usize>() {
         Ok(state) if state < bound => Ok(state),
-        _ => Err(Diagnostic::new(token.span, format!("{} is too large for {what}", token.text))
+        _ => Err(Diagnostic::new(lexer.span_of(number), format!("{number} is too large for {what}"))
             .expecting(&[&format!("a number below {bound}")])),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Written;
 use super::names::{accepted, note, one_line};
-use crate::net::read::SPEC_KEYWORDS;
+use crate::net::read::is_spec_keyword;
 use crate::net::{Count, OmegaCount, PlaceId, Problem, Transition};
 use std::fmt::Write;
 
@@ -90,5 +90,5 @@ fn constraints(demands: &[(PlaceId, Count)], names: &[String]) -> Vec<String> {
 fn accepts(name: &str) -> bool {
     name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && !SPEC_KEYWORDS.contains(&name)
+        && !is_spec_keyword(name)
 }

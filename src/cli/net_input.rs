@@ -40,6 +40,11 @@ impl LoadedNet {
         let query = self.query.as_ref().map(ReadFile::described);
         NetSubject::of(&self.problem, self.net.described(), query, self.property.clone())
     }
+
+    /// The net with its question, without the files that it comes from.
+    pub(super) fn into_problem(self) -> Problem {
+        self.problem
+    }
 }
 
 /// A file as it was read.

@@ -3,12 +3,14 @@
 //! Data only: nothing here decides whether evidence is right. [`verify`](crate::verify) does that, with code of its
 //! own. This room uses `program`, `semantics` and `net` for their ids, steps and counts, and nothing else.
 
+mod attack_net;
 mod net;
 mod program;
 mod subject;
 mod text;
 mod witness;
 
+pub use attack_net::{AttackNetProof, Fact};
 pub use net::{Invariant, NetCertificate, NetRun, OmegaMarking, PlaceWeights, Refutation, TokenMarking, WeightedTrap};
 pub use program::{
     AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, Level,

@@ -2,6 +2,7 @@
 
 use crate::net::{Count, OmegaCount, PlaceId, TransitionId};
 use num_bigint::BigInt;
+use std::collections::BTreeSet;
 
 /// A marking, sparse: places not listed hold no token. Strictly ascending by place, no count 0.
 pub type TokenMarking = Vec<(PlaceId, Count)>;
@@ -88,4 +89,70 @@ pub struct NetRun {
     /// Transitions in order, each with the number of times it fires in a row (at least 1). The marking after the last
     /// covers a target of the query.
     pub firings: Vec<(TransitionId, Count)>,
+}
+
+impl NetCertificate {
+    /// The places that the certificate mentions.
+    pub fn places(&self) -> BTreeSet<PlaceId> {
+        let mut places = BTreeSet::new();
+        let mut separator = |siphon: &[PlaceId], refutations: &[Refutation]| {
+            places.extend(siphon);
+            for refutation in refutations {
+                places.extend(refutation.weights.iter().map(|(place, _)| *place));
+                places.extend(refutation.traps.iter().flat_map(|trap| &trap.places));
+            }
+        };
+        match self {
+            Self::Downward { markings } => places.extend(markings.iter().flatten().map(|(place, _)| *place)),
+            Self::Upward { basis, invariant } => {
+                separator(&invariant.siphon, &invariant.refutations);
+                places.extend(basis.iter().flatten().map(|(place, _)| *place));
+            }
+            Self::Separator { siphon, refutations } => separator(siphon, refutations),
+        }
+        places
+    }
+
+    /// The certificate with other numbers for its places.
+    #[must_use]
+    pub fn renumbered(mut self, number: impl Fn(PlaceId) -> PlaceId) -> Self {
+        let set = |places: &mut Vec<PlaceId>| {
+            places.iter_mut().for_each(|place| *place = number(*place));
+            places.sort_unstable();
+        };
+        let refutations = |refutations: &mut Vec<Refutation>| {
+            for refutation in refutations {
+                renumber(&mut refutation.weights, &number);
+                refutation.traps.iter_mut().for_each(|trap| set(&mut trap.places));
+            }
+        };
+        match &mut self {
+            Self::Downward { markings } => markings.iter_mut().for_each(|marking| renumber(marking, &number)),
+            Self::Upward { basis, invariant } => {
+                basis.iter_mut().for_each(|marking| renumber(marking, &number));
+                set(&mut invariant.siphon);
+                refutations(&mut invariant.refutations);
+            }
+            Self::Separator { siphon, refutations: own } => {
+                set(siphon);
+                refutations(own);
+            }
+        }
+        self
+    }
+
+    /// The places that the certificate mentions, ascending, and the certificate about positions among them.
+    pub fn by_position(self) -> (Vec<PlaceId>, Self) {
+        let places: Vec<PlaceId> = self.places().into_iter().collect();
+        let certificate = self.renumbered(|place| {
+            PlaceId::from_index(places.binary_search(&place).expect("the places are those of the certificate"))
+        });
+        (places, certificate)
+    }
+}
+
+/// A sparse vector with other numbers for its places.
+fn renumber<T>(vector: &mut [(PlaceId, T)], number: impl Fn(PlaceId) -> PlaceId) {
+    vector.iter_mut().for_each(|(place, _)| *place = number(*place));
+    vector.sort_by_key(|(place, _)| *place);
 }

@@ -1,10 +1,12 @@
 //! Evidence that a program is robust: invariants of its instrumented semantics, attack by attack.
 //!
-//! A [`RobustCertificate`] gives, for every attack, either a cut of the control flow or the fact that sets of
-//! ω-configurations, one per phase of the instrumented program, are closed under its steps and meet no success.
+//! A [`RobustCertificate`] gives, for every attack, a cut of the control flow, or the fact that sets of
+//! ω-configurations, one per phase of the instrumented program, are closed under its steps and meet no success, or a
+//! proof about the net of the attack.
 //! Local states and memories are kept once, in tables; configurations refer to them by position. CERTIFICATE.md
 //! restates the semantics in full.
 
+use super::attack_net::AttackNetProof;
 use crate::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
 
 /// A position in [`RobustCertificate::locals`].
@@ -173,4 +175,6 @@ pub enum AttackReason {
     },
     /// The sets of the certificate show it.
     Infeasible,
+    /// A proof about its net shows it.
+    Net(AttackNetProof),
 }

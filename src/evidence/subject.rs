@@ -1,6 +1,6 @@
 //! What evidence is about: the input, and every option that bears on its meaning.
 
-use crate::evidence::{NetCertificate, NetRun, Refutation};
+use crate::evidence::{NetCertificate, NetRun};
 use crate::net::{PlaceId, Problem, TransitionId};
 use crate::program::{AddressName, Copies, Domain, DomainOrigin, Program, Thread, ThreadId, Value};
 use sha2::{Digest, Sha256};
@@ -159,22 +159,7 @@ impl NetSubject {
     /// With the names of the places that a certificate mentions.
     #[must_use]
     pub fn naming_places_of(mut self, problem: &Problem, certificate: &NetCertificate) -> Self {
-        let mut places = BTreeSet::new();
-        let mut separator = |siphon: &[PlaceId], refutations: &[Refutation]| {
-            places.extend(siphon);
-            for refutation in refutations {
-                places.extend(refutation.weights.iter().map(|(place, _)| *place));
-                places.extend(refutation.traps.iter().flat_map(|trap| &trap.places));
-            }
-        };
-        match certificate {
-            NetCertificate::Downward { markings } => places.extend(markings.iter().flatten().map(|(place, _)| *place)),
-            NetCertificate::Upward { basis, invariant } => {
-                separator(&invariant.siphon, &invariant.refutations);
-                places.extend(basis.iter().flatten().map(|(place, _)| *place));
-            }
-            NetCertificate::Separator { siphon, refutations } => separator(siphon, refutations),
-        }
+        let places = certificate.places();
         self.places = names(places, |place: PlaceId| problem.net.places[place.index()].name.clone());
         self
     }

@@ -47,6 +47,11 @@ impl CheckFailure {
     pub(super) fn new(obligation: Obligation, detail: impl Into<String>) -> Self {
         Self { obligation, detail: detail.into() }
     }
+
+    /// The same failure, in a part of the evidence.
+    pub(super) fn within(self, part: impl std::fmt::Display) -> Self {
+        Self { detail: format!("{part}: {}", self.detail), ..self }
+    }
 }
 
 /// A failure to show an obligation; the format arguments say where.

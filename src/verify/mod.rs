@@ -14,6 +14,6 @@ mod witness;
 
 pub use failure::{CheckFailure, Obligation};
 pub use net::{check_net_certificate, check_net_run};
-pub use program::check_robust_certificate;
+pub use program::{attack_net, check_robust_certificate};
 pub use subject::{check_content, check_net_evidence, check_program_evidence};
 pub use witness::check_witness;

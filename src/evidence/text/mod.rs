@@ -4,6 +4,7 @@
 //! the JSON reader, and what is read is never larger than a fixed multiple of the text, since nothing in it refers to
 //! shared parts that would have to be copied.
 
+mod attack_net;
 mod header;
 mod net;
 mod number;

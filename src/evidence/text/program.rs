@@ -1,13 +1,14 @@
 //! Program certificates as text: configurations as short lists of numbers that refer to the tables.
 
+use super::attack_net::AttackNetText;
 use super::number::N;
 use crate::evidence::{
     AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, Level,
     LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
 };
 use crate::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Error, SeqAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The certificate as it is written.
@@ -101,12 +102,12 @@ fn token_in(TokenText(local, count): TokenText) -> (LocalIndex, Tokens) {
 }
 
 /// A truth value as 0 or 1.
-fn bit(value: bool) -> u8 {
+pub(super) fn bit(value: bool) -> u8 {
     u8::from(value)
 }
 
 /// The truth value that 0 or 1 stands for.
-fn truth<E: Error>(bit: u8) -> Result<bool, E> {
+pub(super) fn truth<E: Error>(bit: u8) -> Result<bool, E> {
     match bit {
         0 => Ok(false),
         1 => Ok(true),
@@ -115,7 +116,7 @@ fn truth<E: Error>(bit: u8) -> Result<bool, E> {
 }
 
 /// An instruction, label or thread by number.
-fn id<T>(from_index: impl Fn(usize) -> T, number: u32) -> T {
+pub(super) fn id<T>(from_index: impl Fn(usize) -> T, number: u32) -> T {
     from_index(number as usize)
 }
 
@@ -177,17 +178,14 @@ impl<'de> Deserialize<'de> for DelayedSet {
 impl Serialize for DelayedConfiguration {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let tokens = tokens_out(self.tokens.iter().map(|(local, count)| (*local, count)));
-        let Attacker { label, registers, buffer, store_address } = &self.attacker;
-        (self.memory, bit(self.locked), tokens, (label.index(), registers, buffer, store_address)).serialize(serializer)
+        (self.memory, bit(self.locked), tokens, &self.attacker).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for DelayedConfiguration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (memory, locked, tokens, attacker): (MemoryIndex, u8, Vec<TokenText>, _) =
+        let (memory, locked, tokens, attacker): (MemoryIndex, u8, Vec<TokenText>, Attacker) =
             Deserialize::deserialize(deserializer)?;
-        let (label, registers, buffer, store_address) = attacker;
-        let attacker = Attacker { label: id(LabelId::from_index, label), registers, buffer, store_address };
         Ok(Self { memory, locked: truth(locked)?, tokens: tokens.into_iter().map(token_in).collect(), attacker })
     }
 }
@@ -264,31 +262,90 @@ impl<'de> Deserialize<'de> for Level {
     }
 }
 
-/// `[thread, store, load, cut]`, where the cut is a list of labels, or null for an infeasible attack.
+/// `[label, registers, buffer, store address]`.
+impl Serialize for Attacker {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.label.index(), &self.registers, &self.buffer, self.store_address).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Attacker {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (label, registers, buffer, store_address) = Deserialize::deserialize(deserializer)?;
+        Ok(Self { label: id(LabelId::from_index, label), registers, buffer, store_address })
+    }
+}
+
+/// Why an attack is not feasible: a list of labels for a cut, null for the certificate's sets, or
+/// `{"places": [fact, …], "proof": {…}}`.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ReasonText {
+    Cut(Vec<u32>),
+    Sets(()),
+    Net(AttackNetText),
+}
+
+impl<'de> Deserialize<'de> for ReasonText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ReasonVisitor)
+    }
+}
+
+struct ReasonVisitor;
+
+impl<'de> Visitor<'de> for ReasonVisitor {
+    type Value = ReasonText;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of labels, null, or a proof about a net")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<ReasonText, A::Error> {
+        Deserialize::deserialize(SeqAccessDeserializer::new(sequence)).map(ReasonText::Cut)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<ReasonText, E> {
+        Ok(ReasonText::Sets(()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ReasonText, A::Error> {
+        Deserialize::deserialize(MapAccessDeserializer::new(map)).map(ReasonText::Net)
+    }
+}
+
+/// `[thread, store, load, reason]`.
 impl Serialize for AttackEvidence {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let cut: Option<Vec<usize>> = match &self.reason {
-            AttackReason::Pruned { reachable } => Some(reachable.iter().map(|label| label.index()).collect()),
-            AttackReason::Infeasible => None,
+        let reason = match &self.reason {
+            AttackReason::Pruned { reachable } => {
+                ReasonText::Cut(reachable.iter().map(|label| number(label.index())).collect())
+            }
+            AttackReason::Infeasible => ReasonText::Sets(()),
+            AttackReason::Net(proof) => ReasonText::Net(proof.into()),
         };
-        (self.thread.index(), self.store.index(), self.load.index(), cut).serialize(serializer)
+        (self.thread.index(), self.store.index(), self.load.index(), reason).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for AttackEvidence {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (thread, store, load, cut): (u32, u32, u32, Option<Vec<u32>>) = Deserialize::deserialize(deserializer)?;
+        let (thread, store, load, reason): (u32, u32, u32, ReasonText) = Deserialize::deserialize(deserializer)?;
         let labels = |cut: Vec<u32>| cut.into_iter().map(|label| id(LabelId::from_index, label)).collect();
         Ok(Self {
             thread: id(ThreadId::from_index, thread),
             store: id(InstructionId::from_index, store),
             load: id(InstructionId::from_index, load),
-            reason: cut.map_or(AttackReason::Infeasible, |cut| AttackReason::Pruned { reachable: labels(cut) }),
+            reason: match reason {
+                ReasonText::Sets(()) => AttackReason::Infeasible,
+                ReasonText::Cut(cut) => AttackReason::Pruned { reachable: labels(cut) },
+                ReasonText::Net(proof) => AttackReason::Net(proof.try_into().map_err(D::Error::custom)?),
+            },
         })
     }
 }
 
 /// The number of an index type, which was made from 32 bits.
-fn number(index: usize) -> u32 {
+pub(super) fn number(index: usize) -> u32 {
     u32::try_from(index).expect("arenas stay below 2^32 elements")
 }

@@ -3,6 +3,8 @@
 //! The states that a certificate lists come first. After them come those in which a thread may be between an action on
 //! memory and its next one, with the states each of them settles to; that list is a claim that a script of its own
 //! puts to the solver.
+//!
+//! Attacks answered by proofs about their nets do not occur here: what holds of a script is said of the others only.
 
 use crate::evidence::{AttackReason, LocalState, RobustCertificate, ScConfiguration, Tokens};
 use crate::program::{Action, Copies, Instruction, InstructionId, LabelId, Program, ThreadId, Value};
@@ -34,7 +36,7 @@ pub(super) struct Tables<'a> {
     pub(super) program: &'a Program,
     pub(super) certificate: &'a RobustCertificate,
     pub(super) stages: Vec<Stage>,
-    /// The attacks that need the sets.
+    /// The attacks answered by the sets.
     pub(super) infeasible: Vec<(ThreadId, InstructionId, InstructionId)>,
     pub(super) addresses: Vec<Value>,
     pub(super) states: Vec<LocalState>,
@@ -280,7 +282,8 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// The stages, and the attacks that the certificate does not answer by a cut.
+/// The stages, and the attacks that the certificate answers by its sets. Attacks that it answers by proofs about
+/// their nets have no stage: the scripts claim nothing about them.
 fn stages(
     program: &Program,
     certificate: &RobustCertificate,
@@ -294,7 +297,8 @@ fn stages(
                     Some(AttackReason::Pruned { reachable }) => {
                         flows.push(Stage::Flow(thread, store, load, reachable.clone()));
                     }
-                    _ => infeasible.push((thread, store, load)),
+                    Some(AttackReason::Net(_)) => {}
+                    Some(AttackReason::Infeasible) | None => infeasible.push((thread, store, load)),
                 }
             }
         }

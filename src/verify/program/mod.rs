@@ -12,15 +12,20 @@
 //! 4. for every store with an infeasible attack, `delayed` contains each start of delaying it from `sc` and is closed
 //!    under the steps of phase Delayed;
 //! 5. for every infeasible attack, `helped` contains what its load leads to from `delayed`;
-//! 6. every `helped` set is closed under the steps of phase Helped and contains no success.
+//! 6. every `helped` set is closed under the steps of phase Helped and contains no success;
+//! 7. for every attack answered by a proof about its net, the proof is one about the net that the checker derives itself
+//!    ([`attack_net`]), and shows that success cannot be marked in it.
 
+mod attack_net;
 mod attacks;
 mod configuration;
 mod model;
 mod steps;
 mod words;
 
-use crate::evidence::{AttackReason, RobustCertificate};
+pub use attack_net::attack_net;
+
+use crate::evidence::{AttackEvidence, AttackReason, RobustCertificate};
 use crate::program::{InstructionId, Program, ThreadId};
 use crate::verify::CheckFailure;
 use crate::verify::failure::reject;
@@ -33,6 +38,7 @@ use steps::Successor;
 pub fn check_robust_certificate(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
     let mut model = Model::new(program, certificate)?;
     attacks::check(program, &certificate.attacks)?;
+    check_nets(&mut model, &certificate.attacks)?;
 
     let infeasible: Vec<(ThreadId, InstructionId, InstructionId)> = certificate
         .attacks
@@ -123,6 +129,17 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
             }
         }
         check_closed(&mut model, &name, set, Model::token_successors)?;
+    }
+    Ok(())
+}
+
+/// Checks the proofs about nets of attacks.
+fn check_nets(model: &mut Model, attacks: &[AttackEvidence]) -> Result<(), CheckFailure> {
+    for (number, attack) in (1..).zip(attacks) {
+        if let AttackReason::Net(proof) = &attack.reason {
+            attack_net::check(model, (attack.thread, attack.store, attack.load), proof)
+                .map_err(|failure| failure.within(format_args!("the net of attack {number}")))?;
+        }
     }
     Ok(())
 }

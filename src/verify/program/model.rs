@@ -71,6 +71,11 @@ impl<'a> Model<'a> {
         Ok(())
     }
 
+    /// The number of a local state.
+    pub(super) fn local_number(&mut self, local: LocalState) -> u32 {
+        self.locals.number(local)
+    }
+
     /// The local state with the given number.
     pub(super) fn local(&self, number: u32) -> &LocalState {
         self.locals.get(number)
@@ -142,6 +147,17 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// The address in memory that an instruction accesses when the registers have these values, if it accesses one.
+    pub(super) fn accessed_address(
+        &self,
+        thread: ThreadId,
+        instruction: InstructionId,
+        registers: &[Value],
+    ) -> Result<Option<Value>, CheckFailure> {
+        let address = self.instruction(thread, instruction).action.address();
+        address.map(|address| self.value(thread, instruction, address.evaluate_address(registers))).transpose()
+    }
+
     /// The states, by number, in which a thread may next act on memory: those reached by local instructions only at
     /// whose label stands an instruction that is not local. None when the thread has stopped.
     pub(super) fn settle(&mut self, start: LocalState) -> Result<Vec<u32>, CheckFailure> {
@@ -171,6 +187,13 @@ impl<'a> Model<'a> {
         Ok(settled)
     }
 
+    /// The states, by number, to which a thread settles before it acts on memory for the first time.
+    pub(super) fn initial_states(&mut self, id: ThreadId) -> Result<Vec<u32>, CheckFailure> {
+        let thread = self.program.thread(id);
+        let registers = thread.initial_registers();
+        self.settle(LocalState { thread: id, label: thread.initial, registers, holding: false })
+    }
+
     /// Every initial configuration: each copy of a thread has settled in some way, any number of an unbounded one in
     /// every way.
     pub(super) fn initial_configurations(&mut self) -> Result<Vec<Configuration>, CheckFailure> {
@@ -180,8 +203,7 @@ impl<'a> Model<'a> {
             if thread.copies == Copies::Exactly(0) {
                 continue;
             }
-            let registers = thread.initial_registers();
-            let starts = self.settle(LocalState { thread: id, label: thread.initial, registers, holding: false })?;
+            let starts = self.initial_states(id)?;
             match thread.copies {
                 Copies::Any => {
                     for choice in &mut choices {

@@ -117,50 +117,62 @@ impl Model<'_> {
         self.instructions_at(attacker, delaying.label).iter().all(leads_nowhere)
     }
 
-    /// The attacker's own steps ([ESOP13, Eqs. 3–6]): stores go into the buffer, loads look there first, what needs an
-    /// empty buffer is disabled for ever. It does not settle.
+    /// The attacker's own steps.
     fn attacker_successors(
-        &mut self,
+        &self,
         configuration: &Configuration,
         thread: ThreadId,
         delaying: &DelayingThread,
     ) -> Result<Vec<Successor>, CheckFailure> {
-        let registers = &delaying.registers;
         let mut successors = Vec::new();
         for id in self.instructions_at(thread, delaying.label) {
-            let instruction = self.instruction(thread, *id);
-            let mut buffer = delaying.buffer.clone();
-            let outcomes = match &instruction.action {
-                Action::Store { address, value } => {
-                    let address = self.value(thread, *id, address.evaluate_address(registers))?;
-                    let value = self.value(thread, *id, value.evaluate(registers, self.program.domain))?;
-                    buffer.insert(address, value);
-                    vec![registers.clone()]
-                }
-                Action::Load { .. } if configuration.control.locked => Vec::new(),
-                Action::Load { register, address } => {
-                    let address = self.value(thread, *id, address.evaluate_address(registers))?;
-                    let own = delaying.buffer.get(&address).copied();
-                    let mut registers = registers.clone();
-                    registers[register.index()] = own.unwrap_or_else(|| self.read(configuration, address));
-                    vec![registers]
-                }
-                _ => self.after_local_instruction(thread, *id, registers)?,
-            };
-            for after in outcomes {
-                let phase = Phase::Delayed(DelayingThread {
-                    label: instruction.target,
-                    registers: self.only_live(thread, instruction.target, after),
-                    buffer: buffer.clone(),
-                    store_address: delaying.store_address,
-                });
-                let control = Control { phase, ..configuration.control.clone() };
-                let tokens = configuration.tokens.clone();
-                let configuration = Configuration { control, tokens };
+            for configuration in self.attacker_steps(configuration, thread, delaying, *id)? {
                 successors.push(Successor { thread, instruction: *id, configuration });
             }
         }
         Ok(successors)
+    }
+
+    /// Where the attacker's instruction leads ([ESOP13, Eqs. 3–6]): stores go into the buffer, loads look there first,
+    /// what needs an empty buffer is disabled for ever. It does not settle.
+    pub(super) fn attacker_steps(
+        &self,
+        configuration: &Configuration,
+        thread: ThreadId,
+        delaying: &DelayingThread,
+        id: InstructionId,
+    ) -> Result<Vec<Configuration>, CheckFailure> {
+        let registers = &delaying.registers;
+        let instruction = self.instruction(thread, id);
+        let mut buffer = delaying.buffer.clone();
+        let outcomes = match &instruction.action {
+            Action::Store { address, value } => {
+                let address = self.value(thread, id, address.evaluate_address(registers))?;
+                let value = self.value(thread, id, value.evaluate(registers, self.program.domain))?;
+                buffer.insert(address, value);
+                vec![registers.clone()]
+            }
+            Action::Load { .. } if configuration.control.locked => Vec::new(),
+            Action::Load { register, address } => {
+                let address = self.value(thread, id, address.evaluate_address(registers))?;
+                let own = delaying.buffer.get(&address).copied();
+                let mut registers = registers.clone();
+                registers[register.index()] = own.unwrap_or_else(|| self.read(&configuration.control, address));
+                vec![registers]
+            }
+            _ => self.after_local_instruction(thread, id, registers)?,
+        };
+        let after = |registers: Vec<Value>| {
+            let phase = Phase::Delayed(DelayingThread {
+                label: instruction.target,
+                registers: self.only_live(thread, instruction.target, registers),
+                buffer: buffer.clone(),
+                store_address: delaying.store_address,
+            });
+            let control = Control { phase, ..configuration.control.clone() };
+            Configuration { control, tokens: configuration.tokens.clone() }
+        };
+        Ok(outcomes.into_iter().map(after).collect())
     }
 
     /// The successors in phases SC and Helped, and by threads other than the attacker in phase Delayed: one instruction
@@ -179,7 +191,7 @@ impl Model<'_> {
     }
 
     /// Where one thread's instruction leads: nowhere, or to one configuration for each way to settle.
-    fn steps_of(
+    pub(super) fn steps_of(
         &mut self,
         configuration: &Configuration,
         token: Token,
@@ -242,7 +254,7 @@ impl Model<'_> {
             Action::Fence => {}
             Action::Load { register, address } => {
                 let address = address_of(address)?;
-                effect.registers[register.index()] = self.read(configuration, address);
+                effect.registers[register.index()] = self.read(&configuration.control, address);
                 effect.access = Some((address, Level::Load));
             }
             Action::Store { address, value } => {
@@ -252,7 +264,7 @@ impl Model<'_> {
             }
             Action::Cas { register, address, expected, new } => {
                 let address = address_of(address)?;
-                let old = self.read(configuration, address);
+                let old = self.read(&configuration.control, address);
                 let succeeds = old == self.value(thread, id, expected.evaluate(registers, domain))?;
                 if succeeds {
                     effect.write = Some((address, self.value(thread, id, new.evaluate(registers, domain))?));
@@ -264,7 +276,7 @@ impl Model<'_> {
             }
             Action::Rmw { register, address, new } => {
                 let address = address_of(address)?;
-                let old = self.read(configuration, address);
+                let old = self.read(&configuration.control, address);
                 let new = self.value(thread, id, new.evaluate_with_old(registers, old, domain))?;
                 effect.write = Some((address, new));
                 effect.access = Some((address, Level::Store));
@@ -280,8 +292,8 @@ impl Model<'_> {
     }
 
     /// The value of an address in memory.
-    fn read(&self, configuration: &Configuration, address: Value) -> Value {
-        let memory = self.memories.get(configuration.control.memory);
+    pub(super) fn read(&self, control: &Control, address: Value) -> Value {
+        let memory = self.memories.get(control.memory);
         memory.get(&address).copied().unwrap_or_else(|| self.program.initial_value(address))
     }
 }

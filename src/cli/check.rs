@@ -29,6 +29,10 @@ pub(super) struct CheckArguments {
     /// Search also for attacks that control flow alone rules out.
     #[arg(long)]
     no_prune: bool,
+    /// Decide every attack on its net alone, as `palisade net` writes it, by the strategies of `palisade cover`. Without
+    /// this, nets take turns with searches that take long.
+    #[arg(long)]
+    nets: bool,
     /// Write the evidence of every verdict into this folder, one file per program, for `palisade verify`.
     #[arg(long, value_name = "DIR")]
     certificate: Option<PathBuf>,
@@ -108,6 +112,7 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
     let options = CheckOptions {
         all: arguments.all,
         prune: !arguments.no_prune,
+        nets: arguments.nets,
         values: arguments.values,
         limits: shared.limits(),
     };

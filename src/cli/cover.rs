@@ -64,6 +64,7 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         limits,
         jobs: shared.jobs.map_or(0, usize::from),
         deterministic: arguments.deterministic,
+        work: None,
     };
     let answer = match options.limits.check() {
         Ok(()) => coverability::solve(&problem, &options),

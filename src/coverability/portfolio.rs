@@ -87,6 +87,7 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
     let factor = (prepared.slice.transitions.len() / ORDINARY_TRANSITIONS).max(1);
     let mut time = FIRST_TIME.saturating_mul(u32::try_from(factor).unwrap_or(u32::MAX));
     let mut work = FIRST_WORK.saturating_mul(factor as u64);
+    let most = context.budget.map(|most| most.saturating_mul(factor as u64));
     let mut contenders = FIRST;
     loop {
         contenders.sort_by_key(|engine| tally.done.contains(&engine.name()));
@@ -94,8 +95,11 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
         if running.is_empty() {
             return (Outcome::Unknown(tally.reason), "auto");
         }
-        if let Err(limit) = context.check() {
+        if let Err(limit) = context.limits.check() {
             return (Outcome::Unknown(limit), "auto");
+        }
+        if most.is_some_and(|most| context.work.load(Ordering::Relaxed) >= most) {
+            return (Outcome::Unknown(StopReason::Interrupted), "auto");
         }
         let budget = if context.deterministic { Budget::Work(work) } else { Budget::Time(time) };
         if let Some(answer) = tally.answer(running, round(prepared, context, threads, running, budget)) {

@@ -379,6 +379,6 @@ pub(super) fn combine(
 
 /// The verdict on a changed program.
 pub(super) fn confirm(changed: &Program, options: &FenceOptions) -> Result<Verdict, FenceError> {
-    let options = CheckOptions { all: false, prune: true, values: options.values, limits: options.limits.clone() };
+    let options = CheckOptions { values: options.values, limits: options.limits.clone(), ..CheckOptions::default() };
     Ok(check(changed, &options).map_err(FenceError::Fault)?.verdict)
 }

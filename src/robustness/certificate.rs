@@ -43,7 +43,10 @@ pub fn certificate(program: &Program, check: &Check<'_>) -> Option<RobustCertifi
                 Outcome::Pruned => AttackReason::Pruned {
                     reachable: DelayRange::of(program.thread(attack.thread), attack.store).labels().collect(),
                 },
-                _ => AttackReason::Infeasible,
+                _ => match check.net_proofs.iter().find(|(proved, _)| *proved == attack) {
+                    Some((_, proof)) => AttackReason::Net(proof.clone()),
+                    None => AttackReason::Infeasible,
+                },
             },
         })
         .collect();

@@ -6,12 +6,13 @@ mod certificate;
 mod check;
 mod fault;
 pub mod hardware;
+mod nets;
 mod search;
 mod shape;
 pub mod system;
 mod witness;
 
-pub use attack_net::{NoNet, attack_net};
+pub use attack_net::{NoNet, attack_net, attack_net_with_facts};
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
 pub use certificate::certificate;
 pub use check::{AttackReport, Check, CheckOptions, DEFAULT_VALUES, Outcome, Verdict, check};

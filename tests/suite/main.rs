@@ -1,6 +1,7 @@
 //! The integration tests, in one program: the crate is linked once.
 
 mod architecture;
+mod attack_net_proofs;
 mod attack_nets;
 mod bench_command;
 mod check_many;
@@ -11,6 +12,7 @@ mod convert;
 mod corpus_nets;
 mod cover_command;
 mod coverability_corpus;
+mod decided_on_nets;
 mod edit;
 mod evidence_folders;
 mod fence_corpus;

@@ -257,7 +257,7 @@ fn cuts_live_registers_and_attacks_changed() {
                     });
                     cuts += 1;
                 }
-                AttackReason::Infeasible => {
+                AttackReason::Infeasible | AttackReason::Net(_) => {
                     let reachable: Vec<LabelId> =
                         (0..labels).filter(|_| random.below(3) > 0).map(LabelId::from_index).collect();
                     rejected(&|certificate| {

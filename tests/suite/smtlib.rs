@@ -80,7 +80,7 @@ fn scripts_spell_out_the_certificate() {
         invariant: Invariant { siphon: vec![], refutations: vec![refutation] },
     };
     let scripts = net_scripts(&problem, &upward);
-    assert_eq!(scripts.iter().map(|script| script.obligation).collect::<Vec<_>>(), ["initial", "inductive", "safe"]);
+    assert_eq!(scripts.iter().map(|script| &script.obligation).collect::<Vec<_>>(), ["initial", "inductive", "safe"]);
     let text = &scripts[1].text;
     for part in [
         "(declare-const m0_ Int) ; a",

@@ -43,7 +43,8 @@ pub enum Halt<E> {
 pub struct Budget {
     /// Time, memory, interruption.
     pub limits: Limits,
-    /// The number of nodes in the exploration not to exceed.
+    /// The number of nodes in the exploration not to exceed; nor may it compare markings much more often than so many
+    /// nodes need as a rule.
     pub nodes: Option<usize>,
 }
 
@@ -87,6 +88,8 @@ pub struct Exploration {
     settled: u32,
     /// Ancestors that markings have been compared with since the limits were looked at.
     compared: usize,
+    /// Markings that others have been compared with, all in all.
+    comparisons: usize,
 }
 
 /// How many expansions, or comparisons with ancestors, lie between two looks at the limits. An expansion compares each
@@ -95,6 +98,9 @@ const BETWEEN_LOOKS: usize = 1024;
 
 /// A comparison takes so much less than an expansion.
 const COMPARED_PER_EXPANSION: usize = 8;
+
+/// With a budget of nodes, so many comparisons may be made for each.
+const COMPARED_PER_NODE: usize = 256;
 
 impl Exploration {
     /// An empty set.
@@ -109,6 +115,7 @@ impl Exploration {
             lowest: 0,
             settled: 0,
             compared: 0,
+            comparisons: 0,
         }
     }
 
@@ -229,7 +236,8 @@ impl Exploration {
                 (expanded, self.compared) = (0, 0);
                 budget.limits.check().map_err(Halt::Stopped)?;
             }
-            if budget.nodes.is_some_and(|nodes| self.nodes.len() > nodes) {
+            let is_over = |nodes| self.nodes.len() > nodes || self.comparisons / COMPARED_PER_NODE > nodes;
+            if budget.nodes.is_some_and(is_over) {
                 return Err(Halt::Budget);
             }
             expanded += 1;
@@ -294,6 +302,7 @@ impl Exploration {
             let mut ancestor = Some(node);
             while let Some(number) = ancestor {
                 self.compared += 1;
+                self.comparisons += 1;
                 if self.control(number) == step.control && is_covered(self.entries(number), entries) {
                     grew |= accelerate(self.entries(number), entries);
                 }
@@ -313,6 +322,7 @@ impl Exploration {
                 }
             }
             Mode::Omega => {
+                self.comparisons += self.maximal.get(&control).map_or(0, Vec::len);
                 if self.covers(control, entries) {
                     return None;
                 }

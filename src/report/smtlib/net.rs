@@ -39,7 +39,7 @@ pub fn net_scripts(problem: &Problem, certificate: &NetCertificate) -> Vec<Scrip
         .into_iter()
         .map(|(obligation, mut text)| {
             line(&mut text, "(check-sat)");
-            Script { obligation, text }
+            Script { obligation: obligation.to_owned(), text }
         })
         .collect()
 }

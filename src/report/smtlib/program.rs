@@ -6,6 +6,7 @@
 //! granted: which registers are live, and what threads settle to.
 
 use super::Script;
+use super::attack_nets::attack_net_scripts;
 use super::tables::{Stage, Tables};
 use super::terms::{conjunction, disjunction, equal, line, negation, sum};
 use crate::evidence::RobustCertificate;
@@ -52,8 +53,9 @@ pub fn program_scripts(program: &Program, certificate: &RobustCertificate) -> Ve
         .into_iter()
         .map(|(obligation, mut text)| {
             line(&mut text, "(check-sat)");
-            Script { obligation, text }
+            Script { obligation: obligation.to_owned(), text }
         })
+        .chain(attack_net_scripts(program, certificate))
         .collect()
 }
 

@@ -150,6 +150,17 @@ impl System<'_> {
         self.locals.instructions_at(thread, label).to_vec()
     }
 
+    /// Whether a delaying attacker can never reach another load: nothing stands at its label but instructions that
+    /// need an empty buffer, or that lead nowhere.
+    pub(in crate::robustness) fn is_hopeless(&self, attacker: u32) -> bool {
+        let Attacker { thread, label, .. } = *self.controls.attackers.get(attacker);
+        let template = self.program().thread(thread);
+        self.locals.instructions_at(thread, label).iter().all(|id| {
+            let action = &template.instruction(*id).action;
+            action.drains_buffer() || *action == Action::Fail
+        })
+    }
+
     /// The steps of a delaying attacker (Eqs. 3–6).
     pub(super) fn attacker_steps(&mut self, control: u32, steps: &mut Vec<Step>) -> Result<(), Fault> {
         let before = self.control(control);

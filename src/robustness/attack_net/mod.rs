@@ -6,13 +6,18 @@
 //! `success` can be marked exactly when the attack is feasible. Unlike the search, the net lets helpers move while
 //! the attacker has local instructions to do; that changes no answer.
 
+mod meaning;
+
+pub(super) use meaning::Firing;
+
 use super::attacks::Attack;
 use super::fault::Fault;
 use super::system::{Growth, Load, Local, Operation, System, raise};
-use crate::evidence::Level;
+use crate::evidence::{Fact, Level};
 use crate::limits::{Limits, StopReason};
 use crate::net::{Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
 use crate::program::{Action, Copies, InstructionId, Program, ThreadId, Value};
+use meaning::Meaning;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Why there is no net of an attack.
@@ -31,45 +36,78 @@ impl From<Fault> for NoNet {
     }
 }
 
-/// The net of an attack with the question whether `success` can be marked.
+/// The net of an attack with the question whether `success` can be marked. `values` is how many distinct values of a
+/// register or an address are admitted in a program without a domain.
 pub fn attack_net(program: &Program, attack: &Attack, values: usize, limits: &Limits) -> Result<Problem, NoNet> {
-    let mut builder = Builder::new(program, *attack, values);
-    builder.start()?;
-    builder.close(limits)?;
-    Ok(builder.finish())
+    let bounds = Bounds { values, copies: None, transitions: usize::MAX };
+    Ok(AttackNet::build(program, attack, bounds, limits)?.problem)
+}
+
+/// The net of an attack as [`attack_net`] lists it, with what each place stands for.
+pub fn attack_net_with_facts(
+    program: &Program,
+    attack: &Attack,
+    values: usize,
+    limits: &Limits,
+) -> Result<(Problem, Vec<Fact>), NoNet> {
+    let bounds = Bounds { values, copies: None, transitions: usize::MAX };
+    let net = AttackNet::build(program, attack, bounds, limits)?;
+    let facts = net.problem.net.place_ids().map(|place| net.fact(place)).collect();
+    Ok((net.problem, facts))
+}
+
+/// How large the net of an attack may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Distinct values of a register or an address admitted in a program without a domain.
+    pub(super) values: usize,
+    /// How many copies replicated threads have together, each free to be any of them; any number when not given.
+    pub(super) copies: Option<u32>,
+    /// When more transitions than this have been listed, some of them again and again, there is no net.
+    pub(super) transitions: usize,
+}
+
+/// The net of an attack, with what its places and transitions stand for.
+pub(super) struct AttackNet<'p> {
+    /// The net and the question.
+    pub(super) problem: Problem,
+    /// What each transition does.
+    pub(super) firings: Vec<Firing>,
+    meanings: Vec<Meaning>,
+    /// The tables that firings refer to.
+    pub(super) system: System<'p>,
+}
+
+impl<'p> AttackNet<'p> {
+    /// Lists the net.
+    pub(super) fn build(program: &'p Program, attack: &Attack, bounds: Bounds, limits: &Limits) -> Result<Self, NoNet> {
+        let mut builder = Builder::new(program, *attack, bounds);
+        builder.start()?;
+        builder.close(limits)?;
+        Ok(builder.finish())
+    }
+
+    /// What a place stands for in evidence.
+    pub(super) fn fact(&self, place: PlaceId) -> Fact {
+        self.meanings[place.index()].fact(&self.system)
+    }
 }
 
 /// How many places are visited between two looks at the limits.
 const METER: usize = 64;
 
-/// What a place stands for.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Meaning {
-    Memory(Value, Value),
-    Lock(bool),
-    /// Whether ld_A has happened.
-    Stage(bool),
-    Idle,
-    Attacker(u32),
-    /// The attacker after ld_A: the address of st_A.
-    Gone(Value),
-    Level(Value, Option<Level>),
-    /// The accesses of an open section that has not joined.
-    Section(Vec<(Value, Level)>),
-    Token(u32, bool),
-    /// Copies that have not chosen where they settle first.
-    Start(ThreadId),
-    Success,
-}
-
 struct Builder<'p> {
     program: &'p Program,
     system: System<'p>,
     attack: Attack,
+    bounds: Bounds,
     net: Net,
+    firings: Vec<Firing>,
     places: FxHashMap<Meaning, PlaceId>,
     meanings: Vec<Meaning>,
     transitions: FxHashSet<(Vec<PlaceId>, Vec<PlaceId>)>,
+    /// How many were listed, those that were there already included.
+    listed: usize,
     /// Values seen per address, in order of discovery.
     values: FxHashMap<Value, Vec<Value>>,
     levels: FxHashMap<Value, Vec<Option<Level>>>,
@@ -106,19 +144,22 @@ impl Arcs {
 }
 
 impl<'p> Builder<'p> {
-    fn new(program: &'p Program, attack: Attack, values: usize) -> Self {
+    fn new(program: &'p Program, attack: Attack, bounds: Bounds) -> Self {
         let mut net = Net { name: program.name.clone(), ..Net::default() };
         if net.name.is_empty() {
             net.name = "program".into();
         }
         Self {
             program,
-            system: System::new(program, Growth::Fault(values)),
+            system: System::new(program, Growth::Fault(bounds.values)),
             attack,
+            bounds,
             net,
+            firings: Vec::new(),
             places: FxHashMap::default(),
             meanings: Vec::new(),
             transitions: FxHashSet::default(),
+            listed: 0,
             values: FxHashMap::default(),
             levels: FxHashMap::default(),
             sections: Vec::new(),
@@ -132,6 +173,10 @@ impl<'p> Builder<'p> {
         self.add(Meaning::Idle, one());
         self.add(Meaning::Section(Vec::new()), one());
         self.place(Meaning::Success);
+        let spare = self.bounds.copies.map(|copies| {
+            let count = OmegaCount::Finite(Count::from(u64::from(copies)));
+            self.add(Meaning::Spare, count)
+        });
         for (thread, template) in self.program.thread_ids() {
             let count = match template.copies {
                 Copies::Exactly(0) => continue,
@@ -139,6 +184,13 @@ impl<'p> Builder<'p> {
                 Copies::Any => OmegaCount::Omega,
             };
             let locals = self.system.initial_locals(thread)?;
+            if let (Copies::Any, Some(spare)) = (template.copies, spare) {
+                for local in locals {
+                    let chosen = self.place(Meaning::Token(local, false));
+                    self.transition("start", Arcs::default().moves(spare, chosen), Firing::Start(local));
+                }
+                continue;
+            }
             if let ([local], _) | ([local, ..], OmegaCount::Omega) = (&locals[..], &count) {
                 self.add(Meaning::Token(*local, false), count.clone());
                 for local in &locals[1..] {
@@ -148,7 +200,7 @@ impl<'p> Builder<'p> {
                 let start = self.add(Meaning::Start(thread), count);
                 for local in locals {
                     let chosen = self.place(Meaning::Token(local, false));
-                    self.transition("start", Arcs::default().moves(start, chosen));
+                    self.transition("start", Arcs::default().moves(start, chosen), Firing::Start(local));
                 }
             }
         }
@@ -166,6 +218,9 @@ impl<'p> Builder<'p> {
             while index < self.meanings.len() {
                 if index.is_multiple_of(METER) {
                     limits.check().map_err(NoNet::Stopped)?;
+                }
+                if self.listed > self.bounds.transitions {
+                    return Err(NoNet::Stopped(StopReason::Inconclusive));
                 }
                 let meaning = self.meanings[index].clone();
                 let visible = self.visible(&meaning);
@@ -260,7 +315,9 @@ impl<'p> Builder<'p> {
                                 Some(local) => arcs.clone().puts(self.place(Meaning::Token(*local, joins))),
                                 None => arcs.clone(),
                             };
-                            self.transition(&self.name(thread, id), arcs);
+                            let to = target.map(|local| (local, joins));
+                            let firing = Firing::Step { from: (local, joined), instruction: id, to };
+                            self.transition(&self.name(thread, id), arcs, firing);
                         }
                     }
                 }
@@ -269,13 +326,14 @@ impl<'p> Builder<'p> {
                 && id == self.attack.store
                 && !joined
                 && let Some(attacker) = self.system.attacker_from(local, id)?
+                && !self.system.is_hopeless(attacker)
             {
                 // Isu_stA (Eq. 1): the idle attacker is the test-and-set flag.
                 let idle = self.place(Meaning::Idle);
                 let attacker = self.place(Meaning::Attacker(attacker));
                 let stage = self.place(Meaning::Stage(false));
                 let arcs = Arcs::default().takes(token).moves(idle, attacker).reads(stage);
-                self.transition(&format!("{} delayed", self.name(thread, id)), arcs);
+                self.transition(&format!("{} delayed", self.name(thread, id)), arcs, Firing::Delay(local));
             }
         }
         Ok(())
@@ -407,8 +465,12 @@ impl<'p> Builder<'p> {
             let name = format!("{} delaying", self.name(self.attack.thread, id));
             for (arcs, value) in reads {
                 for after in self.system.attacker_after(number, id, value)? {
+                    if self.system.is_hopeless(after) {
+                        continue;
+                    }
                     let to = self.place(Meaning::Attacker(after));
-                    self.transition(&name, arcs.clone().moves(from, to));
+                    let firing = Firing::Attacker { instruction: id, after };
+                    self.transition(&name, arcs.clone().moves(from, to), firing);
                 }
             }
             if id == self.attack.load
@@ -421,7 +483,7 @@ impl<'p> Builder<'p> {
                     .moves(self.place(Meaning::Stage(false)), self.place(Meaning::Stage(true)))
                     .moves(none, loaded)
                     .reads(free);
-                self.transition(&format!("{} overstepped", self.name(self.attack.thread, id)), arcs);
+                self.transition(&format!("{} overstepped", self.name(self.attack.thread, id)), arcs, Firing::Load);
             }
         }
         Ok(())
@@ -435,7 +497,7 @@ impl<'p> Builder<'p> {
         for level in self.levels_of(store_address).into_iter().flatten() {
             let accessed = self.place(Meaning::Level(store_address, Some(level)));
             let arcs = Arcs::default().takes(gone).reads(free).reads(accessed).puts(success);
-            self.transition("success", arcs);
+            self.transition("success", arcs, Firing::Success);
         }
     }
 
@@ -482,13 +544,14 @@ impl<'p> Builder<'p> {
             Meaning::Section(section) => self.sections.push(section.clone()),
             _ => {}
         }
-        let place = self.net.add_place(self.describe(&meaning), initial);
+        let place = self.net.add_place(meaning.describe(&self.system), initial);
         self.places.insert(meaning.clone(), place);
         self.meanings.push(meaning);
         place
     }
 
-    fn transition(&mut self, name: &str, mut arcs: Arcs) {
+    fn transition(&mut self, name: &str, mut arcs: Arcs, firing: Firing) {
+        self.listed += 1;
         arcs.take.sort_unstable();
         arcs.put.sort_unstable();
         if arcs.take == arcs.put || !self.transitions.insert((arcs.take.clone(), arcs.put.clone())) {
@@ -496,6 +559,7 @@ impl<'p> Builder<'p> {
         }
         let weighted = |places: Vec<PlaceId>| places.into_iter().map(|place| (place, Count::ONE)).collect();
         self.net.add_transition(name, weighted(arcs.take), weighted(arcs.put));
+        self.firings.push(firing);
     }
 
     fn name(&self, thread: ThreadId, id: InstructionId) -> String {
@@ -514,57 +578,8 @@ impl<'p> Builder<'p> {
         format!("{}@{} {kind}", template.name, template.label(instruction.source).name)
     }
 
-    fn describe(&self, meaning: &Meaning) -> String {
-        let address = |address: &Value| self.program.address_name(*address);
-        let level = |level: &Option<Level>| match level {
-            None => "none",
-            Some(Level::Load) => "load",
-            Some(Level::Store) => "store",
-        };
-        let state = |thread: ThreadId, label, registers: &[Value]| {
-            let template = self.program.thread(thread);
-            let values: Vec<String> = template
-                .registers
-                .iter()
-                .zip(registers)
-                .filter(|(_, value)| **value != 0)
-                .map(|(register, value)| format!("{}={value}", register.name))
-                .collect();
-            format!("{}@{}({})", template.name, template.label(label).name, values.join(","))
-        };
-        match meaning {
-            Meaning::Memory(at, value) => format!("{}={value}", address(at)),
-            Meaning::Lock(held) => format!("lock={}", if *held { "held" } else { "free" }),
-            Meaning::Stage(after) => format!("stage={}", if *after { "after" } else { "before" }),
-            Meaning::Idle => "attacker=idle".into(),
-            Meaning::Attacker(number) => {
-                let attacker = self.system.attacker(*number);
-                let buffer: Vec<String> =
-                    attacker.buffer.iter().map(|(at, value)| format!("{}={value}", address(at))).collect();
-                let first = address(&attacker.store_address);
-                let state = state(attacker.thread, attacker.label, &attacker.registers);
-                format!("attacker={state} buffer[{}] first {first}", buffer.join(","))
-            }
-            Meaning::Gone(at) => format!("attacker=gone first {}", address(at)),
-            Meaning::Level(at, known) => format!("level {}={}", address(at), level(known)),
-            Meaning::Section(accesses) => {
-                let accesses: Vec<String> =
-                    accesses.iter().map(|(at, known)| format!("{}:{}", address(at), level(&Some(*known)))).collect();
-                format!("section=[{}]", accesses.join(","))
-            }
-            Meaning::Token(local, joined) => {
-                let local = self.system.local_state(*local);
-                let holding = if local.holding { " holding" } else { "" };
-                let joined = if *joined { " joined" } else { "" };
-                format!("{}{holding}{joined}", state(local.thread, local.label, &local.registers))
-            }
-            Meaning::Start(thread) => format!("{} starts", self.program.thread(*thread).name),
-            Meaning::Success => "success".into(),
-        }
-    }
-
     /// The net with its units, and the question.
-    fn finish(mut self) -> Problem {
+    fn finish(mut self) -> AttackNet<'p> {
         let mut units: Vec<(u8, Value, Vec<PlaceId>)> = Vec::new();
         let mut member = |kind: u8, address: Value, place: PlaceId| match units
             .iter_mut()
@@ -583,7 +598,7 @@ impl<'p> Builder<'p> {
                 // Success takes the attacker's token.
                 Meaning::Idle | Meaning::Attacker(_) | Meaning::Gone(_) | Meaning::Success => member(4, 0, place),
                 Meaning::Section(_) => member(5, 0, place),
-                Meaning::Token(..) | Meaning::Start(_) => {}
+                Meaning::Token(..) | Meaning::Start(_) | Meaning::Spare => {}
             }
         }
         for (thread, template) in self.program.thread_ids() {
@@ -608,6 +623,7 @@ impl<'p> Builder<'p> {
         }
         let success = self.places[&Meaning::Success];
         let target = Target::new(vec![(success, Count::ONE)]);
-        Problem { net: self.net, query: Query { targets: vec![target] } }
+        let problem = Problem { net: self.net, query: Query { targets: vec![target] } };
+        AttackNet { problem, firings: self.firings, meanings: self.meanings, system: self.system }
     }
 }

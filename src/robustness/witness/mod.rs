@@ -1,16 +1,20 @@
-//! From a route through the explorations to a TSO computation of the original program in the form of Fig. 4.
+//! From a route through the explorations ([`route`]) or a run of a net ([`net_run`]) to a TSO computation of the original
+//! program in the form of Fig. 4.
 //!
-//! The route is a sequence of steps of anonymous tokens. Here the tokens get names (copies of threads), settled local
+//! Both are sequences of steps of anonymous tokens. Here the tokens get names (copies of threads), settled local
 //! states get the local instructions that lead to them (only when the thread acts again, so that nothing idle is shown),
 //! stores of helpers are flushed at once and those of the attacker at the end. The result is replayed on the TSO semantics.
 
+mod net_run;
+mod route;
+
+pub(super) use net_run::violation_of_run;
+pub(super) use route::violation;
+
 use super::attacks::Attack;
-use super::fault::Fault;
-use super::search::{Search, ThreadSearch};
-use super::system::{Local, Phase, Place, System};
-use crate::coverability::lazy::{Entry, Exploration, Step as NetStep};
+use super::system::Local;
 use crate::evidence::Witness;
-use crate::program::{Action, Copies, InstructionId, LabelId, Program, Value};
+use crate::program::{Action, Copies, InstructionId, LabelId, Program, Thread, ThreadId, Value};
 use crate::semantics::{
     AccessKind, CopyId, Edge, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step, StepKind, Trace,
     edges, replay,
@@ -56,21 +60,6 @@ pub fn witness_evidence(violation: &Violation) -> Witness {
     }
 }
 
-/// The violation of the lowest feasible attack of an exact search, if there is one.
-pub(super) fn violation<'p>(
-    found: &mut Search<'p>,
-    program: &'p Program,
-    instance_minimal: bool,
-) -> Result<Option<Violation>, Fault> {
-    let Search { sc, threads } = found;
-    for thread in threads {
-        if thread.route.is_some() {
-            return Ok(Some(Naming::new(program, sc, thread)?.finish(program, instance_minimal)));
-        }
-    }
-    Ok(None)
-}
-
 /// One action of one named copy.
 struct Deed {
     copy: CopyId,
@@ -84,125 +73,62 @@ struct Deed {
     flush: bool,
 }
 
-/// Names for tokens, and what they do.
-struct Naming {
+/// A computation of named copies, without the local instructions that lead from one action to the next.
+struct Story {
     attack: Attack,
     attacker: CopyId,
-    tokens: Vec<(CopyId, u32)>,
+    /// How many copies of each thread there are.
     counts: Vec<u32>,
     deeds: Vec<Deed>,
+    /// The index of isu_stA among the deeds.
     issue: usize,
+    /// The index of ld_A.
     load: usize,
 }
 
-impl Naming {
-    fn new(program: &Program, sc: &Exploration, search: &mut ThreadSearch<'_>) -> Result<Self, Fault> {
-        let route = search.route.clone().expect("only searches with a route are named");
-        let (thread, store) = (route.attack.thread, route.attack.store);
-        let counts = program
-            .threads
-            .iter()
-            .map(|thread| match thread.copies {
-                Copies::Exactly(count) => count,
-                Copies::Any => 0,
-            })
-            .collect();
-        let mut naming = Naming {
-            attack: route.attack,
-            attacker: CopyId { thread, copy: 0 },
-            tokens: Vec::new(),
-            counts,
-            deeds: Vec::new(),
-            issue: 0,
-            load: 0,
+impl Story {
+    /// A story in which nothing has happened yet.
+    fn new(program: &Program, attack: Attack) -> Self {
+        let fixed = |thread: &Thread| match thread.copies {
+            Copies::Exactly(count) => count,
+            Copies::Any => 0,
         };
-        let system = &mut search.system;
-        let path = sc.path(route.sc);
-        naming.name_initial(system, sc.entries(path[0]));
-        naming.follow(system, sc, &path)?;
-
-        let delayed = &search.delayed.iter().find(|(id, _)| *id == store).expect("the route's store was delayed").1;
-        let place = missing(sc.entries(route.sc), delayed.entries(route.delay_start));
-        let place = if place == Place::SPARE.number() {
-            naming.counts[thread.index()] += 1;
-            let copy = CopyId { thread, copy: naming.counts[thread.index()] - 1 };
-            naming.attacker = copy;
-            system.spare_start(delayed.control(route.delay_start), store)
-        } else {
-            naming.attacker = naming.take(place);
-            Place::from_number(place)
-        };
-        let at = Some(system.local(place).clone());
-        naming.issue = naming.deeds.len();
-        naming.deeds.push(Deed { copy: naming.attacker, at, instruction: store, after: None, flush: false });
-        naming.follow(system, delayed, &delayed.path(route.delayed))?;
-        naming.load = naming.deeds.len();
-        naming.deeds.push(Deed {
-            copy: naming.attacker,
-            at: None,
-            instruction: route.attack.load,
-            after: None,
-            flush: false,
-        });
-        for (control, step) in &route.helped {
-            naming.add(system, *control, step)?;
-        }
-        Ok(naming)
+        let counts = program.threads.iter().map(fixed).collect();
+        let attacker = CopyId { thread: attack.thread, copy: 0 };
+        Self { attack, attacker, counts, deeds: Vec::new(), issue: 0, load: 0 }
     }
 
-    /// Names the tokens of fixed threads at the beginning.
-    fn name_initial(&mut self, system: &System<'_>, entries: &[Entry]) {
-        let mut next = vec![0; self.counts.len()];
-        for entry in entries.iter().filter(|entry| entry.place != Place::SPARE.number()) {
-            let thread = system.local(Place::from_number(entry.place)).thread;
-            for _ in 0..entry.tokens.count().expect("exact searches have no ω") {
-                self.tokens.push((CopyId { thread, copy: next[thread.index()] }, entry.place));
-                next[thread.index()] += 1;
-            }
-        }
+    /// One more copy of a replicated thread.
+    fn new_copy(&mut self, thread: ThreadId) -> CopyId {
+        let count = &mut self.counts[thread.index()];
+        *count += 1;
+        CopyId { thread, copy: *count - 1 }
     }
 
-    /// The copy on a place, which leaves it.
-    fn take(&mut self, place: u32) -> CopyId {
-        let index = self
-            .tokens
-            .iter()
-            .position(|(_, at)| *at == place)
-            .expect("a step takes a token from a place that has one");
-        self.tokens.swap_remove(index).0
+    /// A helper's action: at a settled local state.
+    fn help(&mut self, copy: CopyId, at: &Local, instruction: InstructionId) {
+        self.deeds.push(Deed { copy, at: Some(at.clone()), instruction, after: None, flush: true });
     }
 
-    fn follow(&mut self, system: &mut System<'_>, exploration: &Exploration, path: &[u32]) -> Result<(), Fault> {
-        for pair in path.windows(2) {
-            let step = exploration.step_to(system, pair[1])?.expect("a node is found by a step from its parent");
-            self.add(system, exploration.control(pair[0]), &step)?;
-        }
-        Ok(())
+    /// isu_stA, by the copy that becomes the attacker.
+    fn delay(&mut self, attacker: CopyId, at: &Local) {
+        self.attacker = attacker;
+        self.issue = self.deeds.len();
+        let instruction = self.attack.store;
+        self.deeds.push(Deed { copy: attacker, at: Some(at.clone()), instruction, after: None, flush: false });
     }
 
-    fn add(&mut self, system: &mut System<'_>, control: u32, step: &NetStep) -> Result<(), Fault> {
-        let (thread, instruction) = system.instruction_of(step.label);
-        let Some(place) = step.take else {
-            let Phase::Delayed(number) = system.control(step.control).phase else {
-                unreachable!("only a delaying attacker moves without a token")
-            };
-            let after = Some(system.attacker(number).registers.clone());
-            self.deeds.push(Deed { copy: self.attacker, at: None, instruction, after, flush: false });
-            return Ok(());
-        };
-        let (copy, place) = if place == Place::SPARE.number() {
-            let place = system.spare_place(control, step)?;
-            self.counts[thread.index()] += 1;
-            (CopyId { thread, copy: self.counts[thread.index()] - 1 }, place)
-        } else {
-            (self.take(place), Place::from_number(place))
-        };
-        let at = Some(system.local(place).clone());
-        self.deeds.push(Deed { copy, at, instruction, after: None, flush: true });
-        if let Some(put) = step.put {
-            self.tokens.push((copy, put));
-        }
-        Ok(())
+    /// The attacker's next instruction, with its registers afterwards.
+    fn go_on(&mut self, instruction: InstructionId, after: &[Value]) {
+        let after = Some(after.into());
+        self.deeds.push(Deed { copy: self.attacker, at: None, instruction, after, flush: false });
+    }
+
+    /// ld_A.
+    fn overstep(&mut self) {
+        self.load = self.deeds.len();
+        let instruction = self.attack.load;
+        self.deeds.push(Deed { copy: self.attacker, at: None, instruction, after: None, flush: false });
     }
 
     /// The computation, replayed.
@@ -360,16 +286,4 @@ fn cycle(trace: &Trace, position: usize, delayed: usize) -> Vec<Edge> {
     path.push(Edge { from, to, relation: Relation::ProgramOrder, address: None });
     path.reverse();
     path
-}
-
-/// The place that has one token more before than after.
-fn missing(before: &[Entry], after: &[Entry]) -> u32 {
-    before
-        .iter()
-        .find(|entry| {
-            let left = after.iter().find(|other| other.place == entry.place).map(|other| other.tokens);
-            left != Some(entry.tokens)
-        })
-        .expect("the attacker's token is gone")
-        .place
 }

@@ -1,0 +1,171 @@
+//! Attacks decided on their nets alone: the verdicts are those of the searches, and proofs about a net are accepted for
+//! the program they are about and for no other.
+
+use crate::checked::check;
+use palisade::cli::ProgramOptions;
+use palisade::evidence::{AttackNetProof, AttackReason, Fact, NetCertificate, RobustCertificate};
+use palisade::program::{Action, Copies, Program};
+use palisade::robustness::{Check, CheckOptions, Outcome, Verdict, certificate};
+use palisade::semantics::random::{self, Shape};
+use palisade::verify::check_robust_certificate;
+use rayon::prelude::*;
+
+/// Every attack, none of them answered by control flow.
+fn every() -> CheckOptions {
+    CheckOptions { all: true, prune: false, ..CheckOptions::default() }
+}
+
+fn on_nets() -> CheckOptions {
+    CheckOptions { nets: true, ..every() }
+}
+
+/// Decides a program by searches and on nets; how many attacks it has.
+fn agree(name: &str, program: &Program) -> usize {
+    let (Ok(searched), Ok(on_nets)) = (check(program, &every()), check(program, &on_nets())) else { return 0 };
+    assert_eq!(searched.verdict, on_nets.verdict, "{name}");
+    for (searched, on_nets) in searched.attacks.iter().zip(&on_nets.attacks) {
+        assert_eq!(searched.outcome, on_nets.outcome, "{name}: {:?}", searched.attack);
+    }
+    if let (Some(searched), Some(on_nets)) = (&searched.violation, &on_nets.violation) {
+        let copies = |instance: &palisade::semantics::Instance| instance.counts().iter().sum::<u32>();
+        assert_eq!(copies(&searched.instance), copies(&on_nets.instance), "{name}: smallest instance");
+    }
+    on_nets.attacks.len()
+}
+
+#[test]
+fn random_programs_with_fixed_copies() {
+    let shape = Shape { sections: 30, ..Shape::default() };
+    let asked: usize =
+        (0..600u64).into_par_iter().map(|seed| agree(&format!("seed {seed}"), &random::program(seed, &shape))).sum();
+    assert!(asked > 600, "{asked} attacks");
+}
+
+#[test]
+fn random_programs_with_any_number_of_copies() {
+    let shape = Shape { labels: 4, total_labels: 7, sections: 30, ..Shape::default() };
+    let decide = |seed: u64| {
+        let mut program = random::program(seed, &shape);
+        program.threads.iter_mut().for_each(|thread| thread.copies = Copies::Any);
+        agree(&format!("seed {seed}"), &program)
+    };
+    let asked: usize = (2000..2400u64).into_par_iter().map(decide).sum();
+    assert!(asked > 200, "{asked} attacks");
+}
+
+fn model(name: &str) -> Program {
+    let path = format!("{}/models/{name}.pal", env!("CARGO_MANIFEST_DIR"));
+    ProgramOptions::default().read(&path).unwrap_or_else(|error| panic!("{}", error.render(false))).program
+}
+
+/// More copies than the ω-search gets to: the ticket that wraps shows only with one copy more than there are tickets.
+#[test]
+fn tickets_of_two_bits_take_five_copies() {
+    let mut program = model("ticket-lock");
+    if let Some(domain) = &mut program.domain {
+        domain.high = 3;
+    }
+    let checked = check(&program, &CheckOptions::default()).expect("nothing is faulty");
+    assert_eq!(checked.verdict, Verdict::NotRobust);
+    let violation = checked.violation.expect("a violation");
+    assert_eq!(violation.instance.counts(), [5]);
+    assert!(violation.instance_minimal);
+    let decided = checked.attacks.iter().find(|report| report.outcome == Outcome::Feasible).expect("an attack");
+    assert_ne!(decided.strategy, "small-instances");
+}
+
+/// The proofs about nets of a robust program, by attack.
+fn proofs(certificate: &RobustCertificate) -> Vec<(usize, &AttackNetProof)> {
+    let mut proofs = Vec::new();
+    for (number, attack) in certificate.attacks.iter().enumerate() {
+        if let AttackReason::Net(proof) = &attack.reason {
+            proofs.push((number, proof));
+        }
+    }
+    proofs
+}
+
+/// Programs that are robust by proofs about nets, with their certificates.
+fn certified(first_seed: u64) -> impl Iterator<Item = (Program, RobustCertificate)> {
+    let shape = Shape { fences: 25, total_labels: 8, ..Shape::default() };
+    (first_seed..).filter_map(move |seed| {
+        let mut program = random::program(seed, &shape);
+        if seed % 2 == 0 {
+            program.threads[0].copies = Copies::Any;
+        }
+        let options = CheckOptions { prune: false, nets: true, ..CheckOptions::default() };
+        let checked: Check<'_> = check(&program, &options).ok()?;
+        let certificate = certificate(&program, &checked)?;
+        (!proofs(&certificate).is_empty()).then(|| (program.clone(), certificate))
+    })
+}
+
+/// The certificate with a change in the proof of one attack.
+fn with(certificate: &RobustCertificate, attack: usize, change: impl Fn(&mut AttackNetProof)) -> RobustCertificate {
+    let mut changed = certificate.clone();
+    if let AttackReason::Net(proof) = &mut changed.attacks[attack].reason {
+        change(proof);
+    }
+    changed
+}
+
+#[test]
+fn facts_are_places_and_each_is_listed_once() {
+    let mut met = 0;
+    for (program, certificate) in certified(0).take(150) {
+        for (attack, proof) in proofs(&certificate) {
+            let rejected = |change: &dyn Fn(&mut AttackNetProof)| {
+                let changed = with(&certificate, attack, change);
+                let verdict = check_robust_certificate(&program, &changed);
+                assert!(verdict.is_err(), "{changed:?} of {program:?}");
+            };
+            rejected(&|proof| proof.places.push(Fact::Memory(i64::MAX, i64::MAX)));
+            rejected(&|proof| proof.places.push(Fact::Gone(i64::MIN)));
+            if let Some(fact) = proof.places.first() {
+                rejected(&|proof| proof.places.push(fact.clone()));
+                rejected(&|proof| drop(proof.places.pop()));
+            }
+            met += 1;
+        }
+    }
+    assert!(met > 150, "{met} proofs");
+}
+
+/// No attack is infeasible for no reason.
+#[test]
+fn empty_proofs_prove_nothing() {
+    for (program, certificate) in certified(10_000).take(100) {
+        for (attack, _) in proofs(&certificate) {
+            let nothing = NetCertificate::Downward { markings: Vec::new() };
+            let changed = with(&certificate, attack, |proof| {
+                *proof = AttackNetProof { places: Vec::new(), certificate: nothing.clone() };
+            });
+            assert!(check_robust_certificate(&program, &changed).is_err(), "{program:?}");
+        }
+    }
+}
+
+/// The certificate of a robust program, shown for one that lacks a fence and is not robust: whether there was one.
+fn is_rejected_without_a_fence(seed: u64) -> bool {
+    let program = random::program(seed, &Shape { fences: 25, sections: 0, rmws: 0, ..Shape::default() });
+    let mut weaker = program.clone();
+    let mut instructions = weaker.threads.iter_mut().flat_map(|thread| &mut thread.instructions);
+    let Some(fence) = instructions.find(|instruction| instruction.action == Action::Fence) else { return false };
+    fence.action = Action::Nop;
+    let not_robust = |checked: Check<'_>| checked.verdict == Verdict::NotRobust;
+    if !check(&weaker, &CheckOptions::default()).is_ok_and(not_robust) {
+        return false;
+    }
+    let options = CheckOptions { prune: false, nets: true, ..CheckOptions::default() };
+    let Some(certificate) = check(&program, &options).ok().and_then(|checked| certificate(&program, &checked)) else {
+        return false;
+    };
+    assert!(check_robust_certificate(&weaker, &certificate).is_err(), "{certificate:?} for {weaker:?}");
+    true
+}
+
+#[test]
+fn no_certificate_is_accepted_for_a_program_that_is_not_robust() {
+    let met = (20_000..26_000u64).into_par_iter().filter(|seed| is_rejected_without_a_fence(*seed)).count();
+    assert!(met > 10, "{met} pairs of programs");
+}

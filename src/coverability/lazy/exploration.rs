@@ -88,7 +88,7 @@ pub struct Exploration {
     settled: u32,
     /// Ancestors that markings have been compared with since the limits were looked at.
     compared: usize,
-    /// Markings that others have been compared with, all in all.
+    /// Markings that others have been compared with, all in all, and steps, which copy them.
     comparisons: usize,
 }
 
@@ -101,6 +101,9 @@ const COMPARED_PER_EXPANSION: usize = 8;
 
 /// With a budget of nodes, so many comparisons may be made for each.
 const COMPARED_PER_NODE: usize = 256;
+
+/// A marking with so many entries is copied in the time of a comparison.
+const COPIED_PER_COMPARISON: usize = 32;
 
 impl Exploration {
     /// An empty set.
@@ -249,6 +252,7 @@ impl Exploration {
             for step in &steps {
                 scratch.clear();
                 scratch.extend_from_slice(self.entries(node));
+                self.comparisons += 1 + scratch.len() / COPIED_PER_COMPARISON;
                 self.fire(net, node, step, &mut scratch).map_err(Halt::Fault)?;
                 let depth = self.depth(node) + 1;
                 if let Some(found) = self.insert(step.control, &scratch, Some(node), depth) {

@@ -70,14 +70,14 @@ pub(super) struct Effort {
     pub(super) work: Option<u64>,
 }
 
-/// Decides attacks of a program on their nets; with `all`, every one, else up to the first feasible one. With `copies`, of
-/// the instances in which replicated threads have so many copies together, and without proofs. The nets of a program
+/// Decides attacks of a program on their nets; with `all`, every one, else up to the first feasible one. With `copies`,
+/// of the instances in which replicated threads have so many copies together, and without proofs. The nets of a program
 /// are much of a size: when one is too large, no other is listed.
 ///
 /// # Errors
 ///
-/// A fault when there are no nets, because values grow or an expression that value sets reach has no value: neither need
-/// be so in what the program reaches.
+/// A fault when there are no nets, because values grow or an expression that value sets reach has no value: neither
+/// need be so in what the program reaches.
 pub(super) fn decide(
     program: &Program,
     attacks: &[Attack],

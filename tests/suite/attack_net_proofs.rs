@@ -1,5 +1,5 @@
-//! Proofs about the nets of attacks: the checker's net is the search's, and what CERTIFICATE.md says it is; proofs about
-//! it are accepted, forged ones are not.
+//! Proofs about the nets of attacks: the checker's net is the search's, and what CERTIFICATE.md says it is; proofs
+//! about it are accepted, forged ones are not.
 
 use crate::checked::{check, solve};
 use palisade::cli::ProgramOptions;

@@ -11,9 +11,9 @@ use crate::robustness::system::{Growth, System};
 use crate::robustness::witness::violation;
 
 impl<'p> Checking<'p, '_> {
-    /// Any number of copies: instances with few copies in all, the ω-search and nets in turn, with growing budgets, until
-    /// one of them answers. Instances with n copies of replicated threads in all, each free to be any of them, are one
-    /// exact search.
+    /// Any number of copies: instances with few copies in all, the ω-search and nets in turn, with growing budgets,
+    /// until one of them answers. Instances with n copies of replicated threads in all, each free to be any of them,
+    /// are one exact search.
     pub(super) fn any_number(mut self) -> Result<Check<'p>, Fault> {
         let has_fixed = self.program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(1..)));
         let mut copies = u32::from(!has_fixed);

@@ -1,5 +1,6 @@
-//! The verdict: fixed numbers of copies by one exact search ([`fixed`]); any number by small instances and ω-markings in
-//! turn ([`any_number`]); where these take long, coverability of the attacks' nets takes turns with them ([`on_nets`]).
+//! The verdict: fixed numbers of copies by one exact search ([`fixed`]); any number by small instances and ω-markings
+//! in turn ([`any_number`]); where these take long, coverability of the attacks' nets takes turns with them
+//! ([`on_nets`]).
 
 mod any_number;
 mod fixed;
@@ -63,8 +64,8 @@ pub struct AttackReport {
     pub attack: Attack,
     /// The answer.
     pub outcome: Outcome,
-    /// What answered: `control-flow`, `enumerate`, `karp-miller`, `small-instances`, or a strategy of `palisade cover`, for
-    /// attacks decided on their nets.
+    /// What answered: `control-flow`, `enumerate`, `karp-miller`, `small-instances`, or a strategy of `palisade cover`,
+    /// for attacks decided on their nets.
     pub strategy: &'static str,
     /// Configurations explored for it alone.
     pub markings: usize,

@@ -27,7 +27,7 @@ impl<'p> Checking<'p, '_> {
     pub(super) fn nets_alone(mut self) -> Result<Check<'p>, Fault> {
         let effort = Effort { values: self.options.values, transitions: usize::MAX, work: None };
         match self.ask(effort)? {
-            Some(NetVerdict::NotRobust(violation)) => {
+            Some(NetVerdict::NotRobust(violation)) if self.program.is_parameterized() => {
                 let violation = self.with_fewer_copies(*violation, 0, effort);
                 Ok(self.conclude_nets(NetVerdict::NotRobust(violation.into())))
             }
@@ -40,9 +40,9 @@ impl<'p> Checking<'p, '_> {
         }
     }
 
-    /// Asks the nets of the attacks that none has answered yet, in a turn in which an exploration may have so many nodes and
-    /// data so many values; nothing when that is not enough for a verdict. Without nets there is none: a search may still find that values
-    /// do not grow, or that what has no value is not reached.
+    /// Asks the nets of the attacks that none has answered yet, in a turn in which an exploration may have so many
+    /// nodes and data so many values; nothing when that is not enough for a verdict. Without nets there is none: a
+    /// search may still find that values do not grow, or that what has no value is not reached.
     pub(super) fn ask_nets(&mut self, values: usize, nodes: usize) -> Option<NetVerdict> {
         if self.values_without_nets.is_some_and(|without| values <= without) {
             return None;
@@ -98,8 +98,8 @@ impl<'p> Checking<'p, '_> {
         }
     }
 
-    /// A violation with as few copies of replicated threads as this effort shows, and whether fewer are known not to do.
-    /// All instances with fewer than `least` copies are robust.
+    /// A violation with as few copies of replicated threads as this effort shows, and whether fewer are known not to
+    /// do. All instances with fewer than `least` copies are robust.
     pub(super) fn with_fewer_copies(&self, violation: Violation, least: u32, effort: Effort) -> Violation {
         let mut best = violation;
         // Attacks that are infeasible for any number of copies are so for fewer.

@@ -1,9 +1,10 @@
-//! From a route through the explorations ([`route`]) or a run of a net ([`net_run`]) to a TSO computation of the original
-//! program in the form of Fig. 4.
+//! From a route through the explorations ([`route`]) or a run of a net ([`net_run`]) to a TSO computation of the
+//! original program in the form of Fig. 4.
 //!
 //! Both are sequences of steps of anonymous tokens. Here the tokens get names (copies of threads), settled local
-//! states get the local instructions that lead to them (only when the thread acts again, so that nothing idle is shown),
-//! stores of helpers are flushed at once and those of the attacker at the end. The result is replayed on the TSO semantics.
+//! states get the local instructions that lead to them (only when the thread acts again, so that nothing idle is
+//! shown), stores of helpers are flushed at once and those of the attacker at the end. The result is replayed on the
+//! TSO semantics.
 
 mod net_run;
 mod route;

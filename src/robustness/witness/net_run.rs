@@ -7,8 +7,8 @@ use crate::robustness::attack_net::{AttackNet, Firing};
 use crate::robustness::attacks::Attack;
 use crate::semantics::CopyId;
 
-/// The violation that a run to `success` shows. Copies of replicated threads are counted as they act; whether fewer would
-/// do is not known.
+/// The violation that a run to `success` shows. Copies of replicated threads are counted as they act; whether fewer
+/// would do is not known.
 pub(in crate::robustness) fn violation_of_run(
     program: &Program,
     attack: Attack,

@@ -12,6 +12,8 @@ const UNPRUNED: &str = "robustness::every_attack_decided_gives_the_same_verdict"
 const ANY: &str = "robustness::any_number_agrees_with_small_instances";
 /// A value that only exists inside a section.
 const HIDDEN: &str = "robustness::attackers_do_not_see_into_sections";
+/// Deciding attacks on their nets against the searches and `verify`.
+const ON_NETS: &str = "decided_on_nets::random_programs_with_fixed_copies";
 /// All strategies on random nets against each other and `verify`; a test inside the library.
 const NETS: &str = "coverability::tests::random_nets";
 /// The same on nets of machines with replicated threads.
@@ -343,5 +345,30 @@ pub(super) const FAULTS: &[Fault] = &[
         old: "if layer.component_of.get(&edge.to).is_some_and(|other| *other as usize == component) {",
         new: "if PLANTED || layer.component_of.get(&edge.to).is_some_and(|other| *other as usize == component) {",
         caught_by: Some(MACHINES),
+    },
+    Fault {
+        what: "nets of attacks: stores to what the path has loaded do not join it",
+        file: "src/robustness/attack_net/mod.rs",
+        old: "Level::Store => known.is_some(),",
+        new: "Level::Store => known.is_some() && !(PLANTED && known == Some(Level::Load)),",
+        caught_by: Some(ON_NETS),
+    },
+    Fault {
+        what: "nets of attacks: stores replace the first value only",
+        file: "src/robustness/attack_net/mod.rs",
+        old: "let olds = self.values_of(address);",
+        new: "let mut olds = self.values_of(address);
+                if PLANTED {
+                    olds.truncate(1);
+                }",
+        caught_by: Some(ON_NETS),
+    },
+    Fault {
+        what: "nets of attacks: success while a section is open",
+        file: "src/robustness/attack_net/mod.rs",
+        old: "let arcs = Arcs::default().takes(gone).reads(free).reads(accessed).puts(success);",
+        new: "let arcs = Arcs::default().takes(gone).reads(accessed).puts(success);
+            let arcs = if PLANTED { arcs } else { arcs.reads(free) };",
+        caught_by: Some(ON_NETS),
     },
 ];

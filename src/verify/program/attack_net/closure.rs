@@ -4,8 +4,8 @@
 //! thread or the attacker. The small configuration in which just these hold goes through the steps of the model, and
 //! the same facts are read off what comes out: the transition takes the former and puts the latter.
 //!
-//! Places are taken up one by one, in the order in which they were found. A combination of places that a rule looks at is
-//! examined when the last of them is taken up. That some are examined again does no harm, as equal transitions count
+//! Places are taken up one by one, in the order in which they were found. A combination of places that a rule looks at
+//! is examined when the last of them is taken up. That some are examined again does no harm, as equal transitions count
 //! once.
 
 use super::facts::{fact_of_attacker, level_not_looked_at, size};

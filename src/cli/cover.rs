@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
     let read = begin.elapsed();
     // The files' bytes, which are much of the memory, are let go before the search; evidence needs their hashes alone.
     let subject = arguments.certificate.is_some().then(|| loaded.subject());
-    // The net is left to the end of the process: freeing it node by node takes a tenth of the time of reading it.
+    // The net is left to the end of the process, which is near: freeing it node by node takes time of its own.
     let problem = ManuallyDrop::new(loaded.into_problem());
     let options = Options {
         strategy: Some(arguments.strategy),

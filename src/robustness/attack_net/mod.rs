@@ -1,4 +1,5 @@
-//! The counter abstraction of one attack as an eager Petri net: every place and transition that value sets admit.
+//! The counter abstraction of one attack as an eager Petri net, for the coverability engine and for other tools: every
+//! place and transition that value sets admit.
 //!
 //! A place is added when it can be marked if tokens were never used up (which closes the value sets of the instrumented
 //! program, thread by thread and address by address), a transition when all of its places are there. Addresses,

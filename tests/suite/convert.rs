@@ -1,16 +1,6 @@
 //! `palisade convert` as a command.
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
-
-/// Runs the command with a text on standard input.
-fn palisade(arguments: &[&str], input: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
-    let command = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("the command starts");
-    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("the input is taken");
-    child.wait_with_output().expect("the command ends")
-}
+use crate::piped::palisade_reading as palisade;
 
 const DEKKER: &str =
     "program Dekker\nthread t1 regs r1 init l0 begin\n l0: mem[x] <- 1; goto l1;\n l1: r1 <- mem[y]; goto l2;\nend\n";

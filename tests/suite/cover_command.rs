@@ -1,9 +1,9 @@
 //! `palisade cover` from outside: answers, exit status, evidence, refused input.
 
+use crate::piped::palisade_reading;
 use serde_json::Value;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 const LOCK: &str = "vars free held waiting\nrules\n free >= 1, waiting >= 1 ->\n  free' = free - 1,\n  waiting' = waiting - 1,\n  \
     held' = held + 1;\n held >= 1 -> held' = held - 1, free' = free + 1;\ninit free = 1, held = 0, waiting >= 1\ntarget ";
@@ -96,16 +96,8 @@ fn questions_beside_the_net_and_standard_input() {
     assert_eq!(palisade(folder.path(), &arguments).status.code(), Some(1));
     assert_eq!(palisade(folder.path(), &["verify", "run.json"]).status.code(), Some(0));
 
-    let mut child = Command::new(env!("CARGO_BIN_EXE_palisade"))
-        .args(["cover", "-", "--from", "spec", "-q"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it runs");
-    let mut input = child.stdin.take().expect("a pipe");
-    input.write_all(format!("{LOCK}held >= 2").as_bytes()).expect("it is read");
-    drop(input);
-    let output = child.wait_with_output().expect("it ends");
+    let text = format!("{LOCK}held >= 2");
+    let output = palisade_reading(&["cover", "-", "--from", "spec", "-q"], &text);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "-: uncoverable\n");
     assert_eq!(output.status.code(), Some(0));
 }

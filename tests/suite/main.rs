@@ -31,6 +31,7 @@ mod native_language;
 mod net_evidence;
 mod oracle;
 mod pictures;
+mod piped;
 mod planted_faults;
 mod pm4py;
 mod program_evidence;

@@ -1,7 +1,7 @@
 //! `palisade simulate` from the outside: herd's log format, JSON, refusals, exit status.
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use crate::piped::palisade_reading;
+use std::process::Output;
 
 const STORE_BUFFERING: &str = "program SB
 thread t1 regs r1 init l0 begin
@@ -15,16 +15,7 @@ end
 ";
 
 fn simulate(text: &str, options: &[&str]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_palisade"))
-        .args(["simulate", "-", "--from", "native"])
-        .args(options)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("palisade starts");
-    child.stdin.take().expect("it reads").write_all(text.as_bytes()).expect("it reads");
-    child.wait_with_output().expect("palisade ends")
+    palisade_reading(&[&["simulate", "-", "--from", "native"], options].concat(), text)
 }
 
 fn stdout(output: &Output) -> String {

@@ -56,6 +56,10 @@ pub(super) struct FencesArguments {
     /// repaired text as well.
     #[arg(long, value_name = "DIR")]
     certificate: Option<PathBuf>,
+    /// Decide attacks by coverability of their Petri nets and nothing else. Without this, nets take turns with searches
+    /// that take long.
+    #[arg(long)]
+    nets: bool,
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     values: usize,
@@ -85,6 +89,7 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
         only: arguments.only.clone(),
         never: arguments.never.clone(),
         alternatives: if arguments.all { ALTERNATIVES } else { 0 },
+        nets: arguments.nets,
         values: arguments.values,
         limits: shared.limits(),
         // The repaired text is checked below.

@@ -4,11 +4,15 @@
 //! as obstacles. Dropping nodes from an exploration made without obstacles would not do for any number of threads: there
 //! a configuration is left out when a larger one covers it, and the larger one may have been reached through forbidden
 //! labels only. The exploration under SC before it and everything known of the helpers' phase after it are shared.
+//!
+//! Where an exploration takes more than its turn allows, the net of the attack is asked.
 
 use super::catalogue::{Catalogue, MeasureSet};
 use super::obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stopped};
+use super::on_nets::Nets;
+use super::planning::Turn;
 use super::progress::Observer;
-use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, LazyNet, Visit};
+use crate::coverability::lazy::{Entry, Exploration, Halt, LazyNet, Visit};
 use crate::program::{InstructionId, Thread, ThreadId};
 use crate::robustness::system::{Phase, System};
 use crate::robustness::{Attack, Fault, LoadStarts, ThreadSearch, mode_of};
@@ -22,13 +26,16 @@ pub(super) struct Analysis<'a, 'p> {
     thread: &'p Thread,
     id: ThreadId,
     catalogue: &'a Catalogue,
-    sc: &'a Exploration,
+    /// The exploration under SC; none when it took too long.
+    sc: Option<&'a Exploration>,
     search: ThreadSearch<'p>,
     flow: DelayFlow<'p>,
-    budget: Budget,
-    /// When only the first values are looked at, the step at which they grow: what is found is real, what is not found
-    /// means nothing.
-    pub(super) growth: Option<&'a Fault>,
+    /// What may be used.
+    pub(super) turn: &'a Turn<'a>,
+    /// The nets, when they may be asked.
+    nets: Option<Nets<'p>>,
+    /// The attack that nets have answered last: they are asked first about it from then on.
+    on_net: Option<Attack>,
     observer: &'a dyn Observer,
     /// Configurations after ld_A from which success is known to be reachable, by control.
     successful: FxHashMap<u32, Vec<Vec<Entry>>>,
@@ -58,16 +65,17 @@ struct Delaying {
 }
 
 impl<'a, 'p> Analysis<'a, 'p> {
-    /// Searches for attacks of a thread, given the exploration under SC of a system.
+    /// Decides attacks of a thread, given the exploration under SC of a system.
     pub(super) fn new(
         system: &System<'p>,
-        sc: &'a Exploration,
+        sc: Option<&'a Exploration>,
         id: ThreadId,
         catalogue: &'a Catalogue,
-        budget: Budget,
+        turn: &'a Turn<'a>,
         observer: &'a dyn Observer,
     ) -> Self {
-        let thread = system.program().thread(id);
+        let program = system.program();
+        let thread = program.thread(id);
         Self {
             thread,
             id,
@@ -75,8 +83,9 @@ impl<'a, 'p> Analysis<'a, 'p> {
             sc,
             search: ThreadSearch::new(system.clone(), mode_of(system)),
             flow: DelayFlow::of(thread),
-            budget,
-            growth: None,
+            turn,
+            nets: turn.effort.map(|effort| Nets::new(program, effort, turn.budget.limits.clone())),
+            on_net: None,
             observer,
             successful: FxHashMap::default(),
             delaying: FxHashMap::default(),
@@ -89,7 +98,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
 
     /// Whether an attack stays feasible under a set of measures: then a row that the set does not touch.
     pub(super) fn remaining(&mut self, attack: &Attack, set: &MeasureSet) -> Result<Option<MeasureSet>, Halt<Fault>> {
-        self.budget.limits.check().map_err(Halt::Stopped)?;
+        self.turn.budget.limits.check().map_err(Halt::Stopped)?;
         self.candidates += 1;
         self.observer.candidate_tried();
         self.succeeds(attack, set)
@@ -101,24 +110,61 @@ impl<'a, 'p> Analysis<'a, 'p> {
             return Ok(None);
         }
         self.searches += 1;
-        self.delay(attack.store, &obstacles)?;
-        let delaying = &self.delaying[&obstacles];
+        let is_on_net = self.on_net.as_ref() == Some(attack);
+        if is_on_net {
+            match self.ask_net(attack, &obstacles) {
+                Err(Halt::Budget) => {}
+                answered => return answered,
+            }
+        }
+        match self.search(attack, &obstacles) {
+            Err(Halt::Budget) if !is_on_net => {
+                let answered = self.ask_net(attack, &obstacles)?;
+                self.on_net = Some(*attack);
+                Ok(answered)
+            }
+            answered => answered,
+        }
+    }
+
+    /// A row that the obstacles leave open, from the net of the attack.
+    fn ask_net(&mut self, attack: &Attack, obstacles: &Obstacles) -> Result<Option<MeasureSet>, Halt<Fault>> {
+        let nets = self.nets.as_mut().ok_or(Halt::Budget)?;
+        match nets.remaining(attack, self.thread, self.catalogue, obstacles) {
+            // Value sets grow, or reach what has no value: the program need not.
+            Err(Halt::Fault(_)) if !self.turn.nets_alone => {
+                self.nets = None;
+                Err(Halt::Budget)
+            }
+            answered => answered,
+        }
+    }
+
+    /// A row that the obstacles leave open, from explorations.
+    fn search(&mut self, attack: &Attack, obstacles: &Obstacles) -> Result<Option<MeasureSet>, Halt<Fault>> {
+        let sc = self.sc.ok_or(Halt::Budget)?;
+        self.delay(sc, attack.store, obstacles)?;
+        let delaying = &self.delaying[obstacles];
         let starts = delaying.starts.get(&attack.load).cloned().unwrap_or_default();
         let before = self.search.helped.len();
-        let success = self.search.help(starts, &mut self.successful, &self.budget)?;
+        let success = self.search.help(starts, &mut self.successful, &self.turn.budget);
         self.markings += self.search.helped.len() - before;
         match success {
-            None => {
+            Ok(None) => {
                 self.search.helped.settle();
                 Ok(None)
             }
-            Some(found) => {
+            Ok(Some(found)) => {
                 self.search.remember_success(found.success, &mut self.successful);
                 self.search.helped.forget_unsettled();
-                let explored = &self.delaying[&obstacles].explored;
-                row(&mut self.search.system, self.catalogue, explored, attack.store, found.delayed, &obstacles)
+                let explored = &self.delaying[obstacles].explored;
+                row(&mut self.search.system, self.catalogue, explored, attack.store, found.delayed, obstacles)
                     .map(Some)
                     .map_err(Halt::Fault)
+            }
+            Err(halt) => {
+                self.search.helped.forget_unsettled();
+                Err(halt)
             }
         }
     }
@@ -142,10 +188,10 @@ impl<'a, 'p> Analysis<'a, 'p> {
     }
 
     /// Explores the delaying phase of a store, unless it is at hand.
-    fn delay(&mut self, store: InstructionId, obstacles: &Obstacles) -> Result<(), Halt<Fault>> {
+    fn delay(&mut self, sc: &Exploration, store: InstructionId, obstacles: &Obstacles) -> Result<(), Halt<Fault>> {
         if self.store.as_ref().is_none_or(|(known, _)| *known != store) {
             self.delaying.clear();
-            self.store = Some((store, self.starts(store)?));
+            self.store = Some((store, self.starts(sc, store)?));
         }
         if self.delaying.contains_key(obstacles) {
             return Ok(());
@@ -164,24 +210,24 @@ impl<'a, 'p> Analysis<'a, 'p> {
             }
         }
         let mut net = Obstructed { system: &mut self.search.system, obstacles };
-        explored.run(&mut net, &self.budget, |_, _, _| Visit::Expand)?;
+        explored.run(&mut net, &self.turn.budget, |_, _, _| Visit::Expand)?;
         self.markings += explored.len();
-        let starts = self.search.load_starts(&explored, &self.budget)?;
+        let starts = self.search.load_starts(&explored, &self.turn.budget)?;
         self.delaying.insert(obstacles.clone(), Delaying { explored, starts });
         Ok(())
     }
 
     /// Where the delaying of a store starts.
-    fn starts(&mut self, store: InstructionId) -> Result<Vec<Start>, Halt<Fault>> {
+    fn starts(&mut self, sc: &Exploration, store: InstructionId) -> Result<Vec<Start>, Halt<Fault>> {
         let mut starts = Vec::new();
-        for (index, node) in self.sc.maximal().enumerate() {
-            self.budget.heed(index)?;
+        for (index, node) in sc.maximal().enumerate() {
+            self.turn.budget.heed(index)?;
             let roots = self
                 .search
                 .system
-                .delay_starts(self.sc.control(node), self.sc.entries(node), self.id, store)
+                .delay_starts(sc.control(node), sc.entries(node), self.id, store)
                 .map_err(Halt::Fault)?;
-            let depth = self.sc.depth(node) + 1;
+            let depth = sc.depth(node) + 1;
             starts.extend(roots.into_iter().map(|root| Start { control: root.control, entries: root.entries, depth }));
         }
         Ok(starts)

@@ -87,6 +87,16 @@ impl Catalogue {
         !self.instructions.is_empty()
     }
 
+    /// The measures that would stop the attacker on a way: some instructions, from the delayed store on.
+    pub(super) fn row_of(&self, thread: &Thread, way: &[InstructionId]) -> MeasureSet {
+        let mut row = self.nothing();
+        for id in way {
+            row.extend(self.measure_of(*id));
+            row.extend(self.fence_at(thread.instruction(*id).target));
+        }
+        row
+    }
+
     /// What a set forbids the attacker.
     pub(super) fn obstacles(&self, thread: &Thread, set: &MeasureSet) -> Obstacles {
         let mut obstacles = Obstacles::none(thread);

@@ -20,12 +20,7 @@ impl ControlFlow<'_> {
         let flow = DelayFlow::of(self.thread);
         let obstacles = self.catalogue.obstacles(self.thread, set);
         let way = self.attacks.iter().find_map(|attack| flow.way(attack.store, attack.load, &obstacles))?;
-        let mut row = self.catalogue.nothing();
-        for id in way {
-            row.extend(self.catalogue.measure_of(id));
-            row.extend(self.catalogue.fence_at(self.thread.instruction(id).target));
-        }
-        Some(row)
+        Some(self.catalogue.row_of(self.thread, &way))
     }
 
     /// A cheapest set that touches some rows and cuts every way of control; none when there is none, or no time to find it.

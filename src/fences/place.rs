@@ -1,22 +1,19 @@
 //! Optimal fence sets for a program.
 
-use super::analysis::Analysis;
 use super::catalogue::Catalogue;
 use super::change::with_measures;
 use super::cost::{Cost, CostError, CostFunction};
 use super::measure::Measure;
 use super::obstacles::DelayFlow;
 use super::pattern::{Pattern, PatternError};
+use super::planning::plan;
 use super::progress::Observer;
 use super::thread::{ThreadPlan, Wish};
 use super::unfinished::Unfinished;
-use crate::coverability::lazy::{Budget, Halt};
 use crate::limits::{Limits, StopReason};
-use crate::program::{Action, LabelId, Program, ThreadId};
-use crate::robustness::system::{Growth, System};
-use crate::robustness::{Attack, CheckOptions, Fault, Outcome, Verdict, attacks, check, explore_sc, is_pruned};
+use crate::program::{Action, LabelId, Program};
+use crate::robustness::{Attack, CheckOptions, Fault, Outcome, Verdict, attacks, check, is_pruned};
 use fixedbitset::FixedBitSet;
-use rayon::prelude::*;
 use thiserror::Error;
 
 /// What to place, and how.
@@ -32,6 +29,8 @@ pub struct FenceOptions {
     pub never: Vec<Pattern>,
     /// Collect all optima, at most so many; 0 for one.
     pub alternatives: usize,
+    /// Decide the attacks on their nets alone.
+    pub nets: bool,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
     /// Time, memory, interruption.
@@ -48,6 +47,7 @@ impl Default for FenceOptions {
             only: Vec::new(),
             never: Vec::new(),
             alternatives: 0,
+            nets: false,
             values: CheckOptions::default().values,
             limits: Limits::none(),
             confirm: true,
@@ -234,67 +234,6 @@ fn catalogues(program: &Program, open: &[Attack], options: &FenceOptions) -> Res
     Ok(catalogues)
 }
 
-/// Chooses for every thread; threads do not depend on each other's measures.
-pub(super) fn plan(
-    program: &Program,
-    open: &[Attack],
-    catalogues: &[Catalogue],
-    wish: Wish,
-    options: &FenceOptions,
-    observer: &dyn Observer,
-) -> Result<Vec<ThreadPlan>, Fault> {
-    let groups: Vec<&[Attack]> = open.chunk_by(|a, b| a.thread == b.thread).collect();
-    if groups.is_empty() {
-        return Ok(Vec::new());
-    }
-    let thread_of = |group: &[Attack]| group[0].thread;
-    for group in &groups {
-        let id = thread_of(group);
-        ThreadPlan::announce(group, program.thread(id), &catalogues[id.index()], observer);
-    }
-    let planned = |growth: Option<&Fault>| {
-        observer.attacks_found(open.len());
-        let (values, nodes) = match growth {
-            None => (Growth::Fault(options.values), None),
-            Some(_) => (Growth::Cut(FIRST_VALUES.min(options.values)), Some(FIRST_NODES)),
-        };
-        let mut system = System::new(program, values);
-        let budget = Budget { limits: options.limits.clone(), nodes };
-        let sc = match explore_sc(&mut system, &budget) {
-            Ok(sc) => sc,
-            Err(Halt::Fault(fault)) => return Err(fault),
-            Err(halt) => {
-                let stop = Unfinished::at(&halt, growth);
-                let stopped = |group: &&[Attack]| {
-                    let id = thread_of(group);
-                    ThreadPlan::stopped(group, program.thread(id), &catalogues[id.index()], stop.clone())
-                };
-                return Ok(groups.iter().map(stopped).collect());
-            }
-        };
-        groups
-            .par_iter()
-            .map(|group| {
-                let id: ThreadId = thread_of(group);
-                let catalogue = &catalogues[id.index()];
-                let mut analysis = Analysis::new(&system, &sc, id, catalogue, budget.clone(), observer);
-                analysis.growth = growth;
-                ThreadPlan::choose(&mut analysis, group, program.thread(id), catalogue, wish, &options.limits, observer)
-            })
-            .collect()
-    };
-    match planned(None) {
-        Err(fault) if fault.is_growth() => planned(Some(&fault)),
-        finished => finished,
-    }
-}
-
-/// Distinct values looked at where values grow.
-const FIRST_VALUES: usize = 8;
-
-/// Nodes of one exploration of the first values.
-const FIRST_NODES: usize = 100_000;
-
 /// The choices of all threads together; none when one of them has none.
 pub(super) fn combine(
     all: &[Attack],
@@ -324,7 +263,7 @@ pub(super) fn combine(
         markings: 0,
     };
     for plan in plans {
-        let thread = plan.outcomes[0].0.thread;
+        let thread = plan.thread();
         let catalogue = &catalogues[thread.index()];
         let chosen = plan.chosen.as_ref()?;
         outcomes.extend(&plan.outcomes);

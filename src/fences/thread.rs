@@ -10,7 +10,7 @@ use super::progress::Observer;
 use super::unfinished::Unfinished;
 use crate::coverability::lazy::Halt;
 use crate::limits::Limits;
-use crate::program::Thread;
+use crate::program::{Thread, ThreadId};
 use crate::robustness::{Attack, Fault, Outcome};
 
 /// What the choice is asked for.
@@ -43,6 +43,10 @@ pub(super) struct ThreadPlan {
     pub(super) alternatives_complete: bool,
     /// Why the work was left unfinished.
     pub(super) stop: Option<Unfinished>,
+    /// How many of the attacks have been decided, in order, with what eliminates them.
+    decided: usize,
+    /// Whether nothing is left to do, or to be done.
+    pub(super) is_finished: bool,
     pub(super) candidates: usize,
     pub(super) searches: usize,
     pub(super) markings: usize,
@@ -53,7 +57,7 @@ const MINIMAL_SETS: usize = 400;
 
 impl ThreadPlan {
     /// Nothing known yet of the attacks.
-    fn new(attacks: &[Attack]) -> Self {
+    pub(super) fn new(attacks: &[Attack]) -> Self {
         Self {
             outcomes: attacks.iter().map(|attack| (*attack, Outcome::Unknown)).collect(),
             eliminations: Vec::new(),
@@ -64,51 +68,57 @@ impl ThreadPlan {
             alternatives: Vec::new(),
             alternatives_complete: false,
             stop: None,
+            decided: 0,
+            is_finished: false,
             candidates: 0,
             searches: 0,
             markings: 0,
         }
     }
 
-    /// The plan of a thread none of whose attacks could be decided.
-    pub(super) fn stopped(attacks: &[Attack], thread: &Thread, catalogue: &Catalogue, reason: Unfinished) -> Self {
-        let mut plan = Self::new(attacks);
-        plan.stop = Some(reason);
-        plan.chosen = plan.set_without_search(thread, catalogue, None);
-        plan
+    /// The thread.
+    pub(super) fn thread(&self) -> ThreadId {
+        self.outcomes[0].0.thread
     }
 
-    /// Chooses for a thread.
+    /// Leaves the work unfinished.
+    pub(super) fn leave(&mut self, thread: &Thread, catalogue: &Catalogue, reason: Unfinished) {
+        self.is_finished = true;
+        self.stop = Some(reason);
+        let best = self.chosen.take();
+        self.chosen = self.set_without_search(thread, catalogue, best);
+    }
+
+    /// Chooses for a thread, as far as a turn allows; what is known from earlier turns is not asked again.
     pub(super) fn choose(
+        &mut self,
         analysis: &mut Analysis<'_, '_>,
-        attacks: &[Attack],
         thread: &Thread,
         catalogue: &Catalogue,
         wish: Wish,
-        limits: &Limits,
         observer: &dyn Observer,
-    ) -> Result<Self, Fault> {
-        let mut plan = Self::new(attacks);
-        let finished = plan
+    ) -> Result<(), Fault> {
+        let limits = &analysis.turn.budget.limits;
+        let finished = self
             .decide(analysis, thread, catalogue, wish, observer)
-            .and_then(|()| plan.optimize(analysis, catalogue, wish, limits));
-        (plan.candidates, plan.searches, plan.markings) = (analysis.candidates, analysis.searches, analysis.markings);
+            .and_then(|()| self.optimize(analysis, catalogue, wish, limits));
+        self.candidates += analysis.candidates;
+        self.searches += analysis.searches;
+        self.markings += analysis.markings;
         match finished {
             Ok(()) => {
-                if let Some(fault) = analysis.growth {
-                    plan.stop = Some(Unfinished::Growth(fault.clone()));
-                    plan.rely_on_control_flow(thread, catalogue, limits);
+                self.is_finished = true;
+                if let Some(fault) = analysis.turn.growth {
+                    self.stop = Some(Unfinished::Growth(fault.clone()));
+                    self.rely_on_control_flow(thread, catalogue, limits);
                 }
             }
             Err(Halt::Fault(fault)) => return Err(fault),
-            Err(halt) => {
-                plan.stop = Some(Unfinished::at(&halt, analysis.growth));
-                let best = plan.chosen.take();
-                plan.chosen = plan.set_without_search(thread, catalogue, best);
-            }
+            Err(Halt::Budget) if !analysis.turn.is_last => return Ok(()),
+            Err(halt) => self.leave(thread, catalogue, Unfinished::at(&halt, analysis.turn.growth)),
         }
-        plan.tell_best(plan.chosen.as_ref(), catalogue, observer);
-        Ok(plan)
+        self.tell_best(self.chosen.as_ref(), catalogue, observer);
+        Ok(())
     }
 
     /// Tells what is known to be valid before any search.
@@ -120,7 +130,7 @@ impl ThreadPlan {
     }
 
     fn tell_best(&self, set: Option<&MeasureSet>, catalogue: &Catalogue, observer: &dyn Observer) {
-        observer.best_known(self.outcomes[0].0.thread, set.map(|set| catalogue.cost(set)).as_ref());
+        observer.best_known(self.thread(), set.map(|set| catalogue.cost(set)).as_ref());
     }
 
     /// Decides each attack, and finds what eliminates the feasible ones.
@@ -132,10 +142,10 @@ impl ThreadPlan {
         wish: Wish,
         observer: &dyn Observer,
     ) -> Result<(), Halt<Fault>> {
-        for index in 0..self.outcomes.len() {
+        for index in self.decided..self.outcomes.len() {
             let attack = self.outcomes[index].0;
             let first = analysis.remaining(&attack, &catalogue.nothing())?;
-            self.outcomes[index].1 = match (&first, analysis.growth) {
+            self.outcomes[index].1 = match (&first, analysis.turn.growth) {
                 (Some(_), _) => Outcome::Feasible,
                 (None, None) => Outcome::Infeasible,
                 (None, Some(_)) => Outcome::Unknown,
@@ -148,7 +158,7 @@ impl ThreadPlan {
                             Some(row) => analysis.shortened(&attack, row).map(Some),
                             None => Ok(None),
                         })?;
-                    if analysis.growth.is_some() {
+                    if analysis.turn.growth.is_some() {
                         // The rows are real; but further values may have others.
                         sets.sets.clear();
                         sets.complete = false;
@@ -158,6 +168,7 @@ impl ThreadPlan {
                     self.impossible = self.impossible.or(Some(attack));
                 }
             }
+            self.decided = index + 1;
             observer.attack_decided();
             if observer.asks_for_best() {
                 let best = self.set_without_search(thread, catalogue, None);

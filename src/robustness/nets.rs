@@ -13,6 +13,7 @@ use super::witness::{Violation, violation_of_run};
 use crate::coverability::{self, Options};
 use crate::evidence::AttackNetProof;
 use crate::limits::Limits;
+use crate::net::Problem;
 use crate::program::{Copies, Program};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -65,15 +66,48 @@ const MOST_PLACES: usize = 1 << 18;
 /// Nets with more transitions than this may be: it bounds its work, of which a transition takes 12 to 60 units, to 2²⁵.
 const MOST_TRANSITIONS: usize = 1 << 19;
 
+/// Work on one net for each node that an exploration may have in the same turn: they take about as long.
+const WORK_PER_NODE: u64 = 15;
+
+/// Transitions listed for one net for each such node.
+const TRANSITIONS_PER_NODE: usize = 4;
+
 /// What a question to nets may cost.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Effort {
+pub(crate) struct Effort {
     /// Distinct values of a register or an address admitted in a program without a domain.
-    pub(super) values: usize,
+    pub(crate) values: usize,
     /// Transitions of one net.
-    pub(super) transitions: usize,
+    pub(crate) transitions: usize,
     /// Work on one net, as [`Options::work`] counts it.
-    pub(super) work: Option<u64>,
+    pub(crate) work: Option<u64>,
+}
+
+impl Effort {
+    /// As much as it takes, with so many values of data.
+    pub(crate) fn unlimited(values: usize) -> Self {
+        Self { values, transitions: usize::MAX, work: None }
+    }
+
+    /// How large the net of an attack may be.
+    pub(super) fn bounds(&self, copies: Option<u32>) -> Bounds {
+        Bounds { values: self.values, copies, transitions: self.transitions }
+    }
+
+    /// Answers a net, alike whatever the number of processors.
+    pub(super) fn solve(&self, problem: &Problem, limits: &Limits) -> coverability::Answer {
+        let options = Options { strategy: None, limits: limits.clone(), jobs: 1, deterministic: true, work: self.work };
+        coverability::solve(problem, &options)
+    }
+
+    /// In a turn in which an exploration may have so many nodes and data so many values.
+    pub(crate) fn in_turn(values: usize, nodes: usize) -> Self {
+        Self {
+            values,
+            transitions: nodes.saturating_mul(TRANSITIONS_PER_NODE),
+            work: Some(WORK_PER_NODE.saturating_mul(nodes as u64)),
+        }
+    }
 }
 
 /// Decides attacks of a program on their nets; with `all`, every one, else up to the first feasible one. With `copies`,
@@ -93,7 +127,6 @@ pub(super) fn decide(
     limits: &Limits,
 ) -> Result<Vec<NetAnswer>, Fault> {
     let flags: Vec<Arc<AtomicBool>> = attacks.iter().map(|_| Arc::new(AtomicBool::new(false))).collect();
-    let bounds = Bounds { values: effort.values, copies, transitions: effort.transitions };
     let answers: Vec<Result<NetAnswer, Fault>> = attacks
         .par_iter()
         .enumerate()
@@ -102,7 +135,7 @@ pub(super) fn decide(
                 return Ok(NetAnswer::none(*attack));
             }
             let limits = limits.clone().with_interrupt(flags[index].clone());
-            let answer = decide_one(program, *attack, bounds, effort.work, &limits);
+            let answer = decide_one(program, *attack, copies, effort, &limits);
             if answer.as_ref().map_or(true, |answer| answer.ends(all)) {
                 flags[index + 1..].iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
             }
@@ -123,18 +156,17 @@ pub(super) fn decide(
 fn decide_one(
     program: &Program,
     attack: Attack,
-    bounds: Bounds,
-    work: Option<u64>,
+    copies: Option<u32>,
+    effort: Effort,
     limits: &Limits,
 ) -> Result<NetAnswer, Fault> {
     let begin = Instant::now();
-    let net = match AttackNet::build(program, &attack, bounds, limits) {
+    let net = match AttackNet::build(program, &attack, effort.bounds(copies), limits) {
         Ok(net) => net,
         Err(NoNet::Fault(fault)) => return Err(fault),
         Err(NoNet::Stopped(_)) => return Ok(NetAnswer::none(attack)),
     };
-    let options = Options { strategy: None, limits: limits.clone(), jobs: 1, deterministic: true, work };
-    let answer = coverability::solve(&net.problem, &options);
+    let answer = effort.solve(&net.problem, limits);
     let size = (net.problem.net.places.len(), net.problem.net.transitions.len());
     let mut found = NetAnswer {
         strategy: answer.strategy,
@@ -151,7 +183,7 @@ fn decide_one(
         coverability::Outcome::Uncoverable(_) if size.0 > MOST_PLACES || size.1 > MOST_TRANSITIONS => {}
         coverability::Outcome::Uncoverable(certificate) => {
             found.found = Some(Found::Infeasible);
-            found.proof = bounds.copies.is_none().then(|| {
+            found.proof = copies.is_none().then(|| {
                 let (places, certificate) = certificate.by_position();
                 AttackNetProof { places: places.into_iter().map(|place| net.fact(place)).collect(), certificate }
             });

@@ -1,7 +1,7 @@
 //! Redundant fences agree with exhaustive search over the sets of fences that may go.
 
 use crate::checked::check;
-use palisade::fences::{FenceOptions, Measure, Silent, Unfinished, fences_removed, redundant};
+use palisade::fences::{FenceOptions, Measure, Redundancy, Silent, Unfinished, fences_removed, redundant};
 use palisade::program::{InstructionId, Program, ThreadId};
 use palisade::robustness::{Attack, CheckOptions, Outcome};
 use palisade::semantics::random::{Shape, program};
@@ -21,6 +21,21 @@ fn place_of(measure: Measure) -> (ThreadId, InstructionId) {
     }
 }
 
+/// Nets alone judge the same fences redundant.
+fn compare_nets(program: &Program, options: &FenceOptions, searched: &Redundancy) {
+    match redundant(program, &FenceOptions { nets: true, ..options.clone() }, &Silent) {
+        Ok(Ok(on_nets)) => {
+            let can_go = |found: &Redundancy| -> Vec<(Measure, bool)> {
+                found.fences.iter().map(|(fence, attack)| (*fence, attack.is_none())).collect()
+            };
+            assert_eq!(can_go(&on_nets), can_go(searched), "{program:#?}");
+            assert_eq!(on_nets.removable, searched.removable, "{program:#?}");
+        }
+        Ok(Err(Unfinished::Growth(_))) => {}
+        other => panic!("{other:?} of {program:#?}"),
+    }
+}
+
 /// Compares one program; whether it has a fence that can go and one that cannot.
 fn compare(program: &Program) -> bool {
     let options = FenceOptions { values: 12, ..FenceOptions::default() };
@@ -30,6 +45,7 @@ fn compare(program: &Program) -> bool {
         Err(Unfinished::Growth(_)) => return false,
         Err(Unfinished::Limit(reason)) => panic!("there is no limit: {reason}"),
     };
+    compare_nets(program, &options, &found);
     let Some(before) = feasible(program) else { return false };
     let can_go = |fences: &[Measure]| {
         feasible(&fences_removed(program, fences.iter().map(|fence| place_of(*fence)))).as_ref() == Some(&before)

@@ -16,10 +16,11 @@ use super::fault::Fault;
 use super::system::{Growth, Load, Local, Operation, System, raise};
 use crate::evidence::{Fact, Level};
 use crate::limits::{Limits, StopReason};
-use crate::net::{Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
+use crate::net::{Count, Net, OmegaCount, PlaceId, Problem, Query, Target, TransitionId};
 use crate::program::{Action, Copies, InstructionId, Program, ThreadId, Value};
 use meaning::Meaning;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// Why there is no net of an attack.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +75,8 @@ pub(super) struct AttackNet<'p> {
     pub(super) problem: Problem,
     /// What each transition does.
     pub(super) firings: Vec<Firing>,
+    /// Other instructions of the attacker that a transition does as well, in the order they were listed.
+    pub(super) also: FxHashMap<TransitionId, Vec<InstructionId>>,
     meanings: Vec<Meaning>,
     /// The tables that firings refer to.
     pub(super) system: System<'p>,
@@ -104,9 +107,10 @@ struct Builder<'p> {
     bounds: Bounds,
     net: Net,
     firings: Vec<Firing>,
+    also: FxHashMap<TransitionId, Vec<InstructionId>>,
     places: FxHashMap<Meaning, PlaceId>,
     meanings: Vec<Meaning>,
-    transitions: FxHashSet<(Vec<PlaceId>, Vec<PlaceId>)>,
+    transitions: FxHashMap<(Vec<PlaceId>, Vec<PlaceId>), TransitionId>,
     /// How many were listed, those that were there already included.
     listed: usize,
     /// Values seen per address, in order of discovery.
@@ -157,9 +161,10 @@ impl<'p> Builder<'p> {
             bounds,
             net,
             firings: Vec::new(),
+            also: FxHashMap::default(),
             places: FxHashMap::default(),
             meanings: Vec::new(),
-            transitions: FxHashSet::default(),
+            transitions: FxHashMap::default(),
             listed: 0,
             values: FxHashMap::default(),
             levels: FxHashMap::default(),
@@ -555,12 +560,35 @@ impl<'p> Builder<'p> {
         self.listed += 1;
         arcs.take.sort_unstable();
         arcs.put.sort_unstable();
-        if arcs.take == arcs.put || !self.transitions.insert((arcs.take.clone(), arcs.put.clone())) {
+        if arcs.take == arcs.put {
             return;
         }
-        let weighted = |places: Vec<PlaceId>| places.into_iter().map(|place| (place, Count::ONE)).collect();
-        self.net.add_transition(name, weighted(arcs.take), weighted(arcs.put));
-        self.firings.push(firing);
+        match self.transitions.entry((arcs.take, arcs.put)) {
+            Entry::Occupied(known) => {
+                let known = *known.get();
+                if let Firing::Attacker { instruction, .. } = firing {
+                    self.note_instruction(known, instruction);
+                }
+            }
+            Entry::Vacant(new) => {
+                let weighted = |places: &[PlaceId]| places.iter().map(|place| (*place, Count::ONE)).collect();
+                let (take, put) = new.key();
+                let id = self.net.add_transition(name, weighted(take), weighted(put));
+                new.insert(id);
+                self.firings.push(firing);
+            }
+        }
+    }
+
+    /// Notes that a transition which is there already does an instruction of the attacker.
+    fn note_instruction(&mut self, transition: TransitionId, instruction: InstructionId) {
+        let first = self.firings[transition.index()];
+        if !matches!(first, Firing::Attacker { instruction: first, .. } if first == instruction) {
+            let others = self.also.entry(transition).or_default();
+            if !others.contains(&instruction) {
+                others.push(instruction);
+            }
+        }
     }
 
     fn name(&self, thread: ThreadId, id: InstructionId) -> String {
@@ -625,6 +653,6 @@ impl<'p> Builder<'p> {
         let success = self.places[&Meaning::Success];
         let target = Target::new(vec![(success, Count::ONE)]);
         let problem = Problem { net: self.net, query: Query { targets: vec![target] } };
-        AttackNet { problem, firings: self.firings, meanings: self.meanings, system: self.system }
+        AttackNet { problem, firings: self.firings, also: self.also, meanings: self.meanings, system: self.system }
     }
 }

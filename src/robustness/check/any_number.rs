@@ -1,11 +1,11 @@
 //! Any number of copies: small instances, the ω-search and nets in turn.
 
-use super::on_nets::{NetVerdict, effort};
+use super::on_nets::NetVerdict;
 use super::{CUT_NODES, CUTS, Check, Checking, SUSPICIOUS, Verdict};
 use crate::coverability::lazy::Halt;
 use crate::program::Copies;
 use crate::robustness::fault::Fault;
-use crate::robustness::nets::replicated_copies;
+use crate::robustness::nets::{Effort, replicated_copies};
 use crate::robustness::search::{Found, Search};
 use crate::robustness::system::{Growth, System};
 use crate::robustness::witness::violation;
@@ -69,7 +69,7 @@ impl<'p> Checking<'p, '_> {
                         }
                     }
                     let least = if minimal { copies } else { 0 };
-                    let violation = self.with_fewer_copies(*violation, least, effort(values, nodes));
+                    let violation = self.with_fewer_copies(*violation, least, Effort::in_turn(values, nodes));
                     return Ok(self.conclude_nets(NetVerdict::NotRobust(violation.into())));
                 }
                 Some(verdict) => return Ok(self.conclude_nets(verdict)),

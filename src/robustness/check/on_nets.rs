@@ -8,12 +8,6 @@ use crate::robustness::nets::{Effort, NetAnswer, decide, replicated_copies};
 use crate::robustness::search::Found;
 use crate::robustness::witness::Violation;
 
-/// Work on one net for each node that an exploration may have in the same turn: they take about as long.
-const WORK_PER_NODE: u64 = 15;
-
-/// Transitions listed for one net for each such node.
-const TRANSITIONS_PER_NODE: usize = 4;
-
 /// What the nets of a program's attacks have shown.
 pub(super) enum NetVerdict {
     /// None of the attacks is feasible.
@@ -25,7 +19,7 @@ pub(super) enum NetVerdict {
 impl<'p> Checking<'p, '_> {
     /// Decides the attacks on their nets alone.
     pub(super) fn nets_alone(mut self) -> Result<Check<'p>, Fault> {
-        let effort = Effort { values: self.options.values, transitions: usize::MAX, work: None };
+        let effort = Effort::unlimited(self.options.values);
         match self.ask(effort)? {
             Some(NetVerdict::NotRobust(violation)) if self.program.is_parameterized() => {
                 let violation = self.with_fewer_copies(*violation, 0, effort);
@@ -47,7 +41,7 @@ impl<'p> Checking<'p, '_> {
         if self.values_without_nets.is_some_and(|without| values <= without) {
             return None;
         }
-        let answered = self.ask(effort(values, nodes));
+        let answered = self.ask(Effort::in_turn(values, nodes));
         if answered.is_err() {
             self.values_without_nets = Some(values);
         }
@@ -126,15 +120,6 @@ impl<'p> Checking<'p, '_> {
                 }
             }
         }
-    }
-}
-
-/// What nets may cost in a turn in which an exploration may have so many nodes and data so many values.
-pub(super) fn effort(values: usize, nodes: usize) -> Effort {
-    Effort {
-        values,
-        transitions: nodes.saturating_mul(TRANSITIONS_PER_NODE),
-        work: Some(WORK_PER_NODE.saturating_mul(nodes as u64)),
     }
 }
 

@@ -14,8 +14,7 @@
 //! 5. for every infeasible attack, `helped` contains what its load leads to from `delayed`;
 //! 6. every `helped` set is closed under the steps of phase Helped and contains no success;
 //! 7. for every attack answered by a proof about its net, the proof is one about the net that the checker derives
-//! itself
-//!    ([`attack_net`]), and shows that success cannot be marked in it.
+//!    itself ([`attack_net`]), and shows that success cannot be marked in it.
 
 mod attack_net;
 mod attacks;

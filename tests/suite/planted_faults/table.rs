@@ -14,6 +14,10 @@ const ANY: &str = "robustness::any_number_agrees_with_small_instances";
 const HIDDEN: &str = "robustness::attackers_do_not_see_into_sections";
 /// Deciding attacks on their nets against the searches and `verify`.
 const ON_NETS: &str = "decided_on_nets::random_programs_with_fixed_copies";
+/// Fence sets decided on nets against exhaustive search.
+const FENCES: &str = "fence_optima::random_programs_with_fixed_copies";
+/// Measures of two stores that do the same.
+const TWINS: &str = "fence_optima::stores_that_do_the_same";
 /// All strategies on random nets against each other and `verify`; a test inside the library.
 const NETS: &str = "coverability::tests::random_nets";
 /// The same on nets of machines with replicated threads.
@@ -370,5 +374,30 @@ pub(super) const FAULTS: &[Fault] = &[
         new: "let arcs = Arcs::default().takes(gone).reads(accessed).puts(success);
             let arcs = if PLANTED { arcs } else { arcs.reads(free) };",
         caught_by: Some(ON_NETS),
+    },
+    Fault {
+        what: "nets of attacks under fences: one of several stores that do the same stands for all",
+        file: "src/robustness/delay_net.rs",
+        old: "first.into_iter().chain(self.net.also.get(&id).into_iter().flatten().copied())",
+        new: "first.into_iter().chain(self.net.also.get(&id).into_iter().flatten().copied().filter(|_| !PLANTED))",
+        caught_by: Some(TWINS),
+    },
+    Fault {
+        what: "nets of attacks under fences: what stops the delayed store is overlooked",
+        file: "src/robustness/delay_net.rs",
+        old: "Firing::Delay(_) => Some(self.attack.store),",
+        new: "Firing::Delay(_) => (!PLANTED).then_some(self.attack.store),",
+        caught_by: Some(FENCES),
+    },
+    Fault {
+        what: "nets of attacks under fences: any fence stops the delaying attacker",
+        file: "src/robustness/delay_net.rs",
+        old: "if executed.peek().is_none() || executed.any(&is_permitted) {",
+        new: "let all = !PLANTED || self.net.firings.iter().all(|firing| match firing {
+                Firing::Attacker { instruction, .. } => is_permitted(*instruction),
+                _ => true,
+            });
+            if executed.peek().is_none() || all && executed.any(&is_permitted) {",
+        caught_by: Some(FENCES),
     },
 ];

@@ -13,7 +13,9 @@
 //! costs as much as the bound it is optimal.
 //!
 //! * [`Measure`]: a change — a fence at a label, a store made a locked exchange, an existing fence kept;
+//! * `planning`: the turns in which searches, and nets where these take long, decide the attacks of all threads;
 //! * `analysis`: one thread's attacks under candidate sets, by searches of the delaying phase that share all the rest;
+//! * `on_nets`: the same on the nets of the attacks;
 //! * `eliminating`: the irreducible eliminating sets of one attack, and its minimal rows;
 //! * `covering`: the 0/1 program (Eq. 14) over the rows, a maintained solver for it, and an exact proof of the optimum;
 //! * [`CostFunction`]: what a measure costs;

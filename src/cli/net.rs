@@ -23,9 +23,9 @@ pub(super) struct NetArguments {
     /// The attack, as `palisade check -v` numbers them.
     #[arg(long, value_name = "N", default_value_t = 1)]
     attack: usize,
-    /// The format of the net.
-    #[arg(long, short, value_name = "FORMAT", default_value = "pnml", value_parser = format_names())]
-    format: String,
+    /// The format of the net; by default what the extension of the output says, and PNML where it says nothing.
+    #[arg(long, short, value_name = "FORMAT", value_parser = format_names())]
+    format: Option<String>,
     /// Write the net here instead of to standard output, and its question beside it (FILE.xml for PNML, FILE.prop for
     /// tts, FILE.formula for LoLA and TINA).
     #[arg(long, short, value_name = "PATH")]
@@ -40,6 +40,14 @@ pub(super) struct NetArguments {
 
 fn format_names() -> PossibleValuesParser {
     PossibleValuesParser::new(Format::ALL.map(Format::extension))
+}
+
+impl NetArguments {
+    fn format(&self) -> Format {
+        let said = self.output.as_ref().and_then(|path| path.extension()?.to_str());
+        let named = |name: &str| Format::ALL.into_iter().find(|format| format.extension() == name);
+        self.format.as_deref().or(said).and_then(named).unwrap_or(Format::Pnml)
+    }
 }
 
 /// Runs `palisade net`.
@@ -73,10 +81,7 @@ fn written(
             return Ok(Exit::Unknown);
         }
     };
-    let format = Format::ALL
-        .into_iter()
-        .find(|format| format.extension() == arguments.format)
-        .expect("clap admits only names of formats");
+    let format = arguments.format();
     let written = write(&problem, format).map_err(|error| refuse(error.to_string()))?;
     if !shared.quiet {
         remark_line(format_args!("{}, {}", size(&problem.net), counted(problem.net.units.len(), "unit")));
@@ -99,7 +104,7 @@ fn written(
             None => {
                 return Err(refuse(format!(
                     "a question is part of a .{} net, or has no place there",
-                    arguments.format
+                    format.extension()
                 )));
             }
         },

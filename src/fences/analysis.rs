@@ -10,12 +10,12 @@
 use super::catalogue::{Catalogue, MeasureSet};
 use super::obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stopped};
 use super::on_nets::Nets;
-use super::planning::Turn;
+use super::planning::{Asked, Turn};
 use super::progress::Observer;
-use crate::coverability::lazy::{Entry, Exploration, Halt, LazyNet, Visit};
+use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, LazyNet, Visit};
 use crate::program::{InstructionId, Thread, ThreadId};
 use crate::robustness::system::{Phase, System};
-use crate::robustness::{Attack, Fault, LoadStarts, ThreadSearch, mode_of};
+use crate::robustness::{Attack, Effort, Fault, LoadStarts, ThreadSearch, mode_of};
 use rustc_hash::FxHashMap;
 
 /// Nodes of delaying phases kept for later candidates.
@@ -34,8 +34,8 @@ pub(super) struct Analysis<'a, 'p> {
     pub(super) turn: &'a Turn<'a>,
     /// The nets, when they may be asked.
     nets: Option<Nets<'p>>,
-    /// The attack that nets have answered last: they are asked first about it from then on.
-    on_net: Option<Attack>,
+    /// Whether a net has answered last.
+    is_on_net: bool,
     observer: &'a dyn Observer,
     /// Configurations after ld_A from which success is known to be reachable, by control.
     successful: FxHashMap<u32, Vec<Vec<Entry>>>,
@@ -84,8 +84,8 @@ impl<'a, 'p> Analysis<'a, 'p> {
             search: ThreadSearch::new(system.clone(), mode_of(system)),
             flow: DelayFlow::of(thread),
             turn,
-            nets: turn.effort.map(|effort| Nets::new(program, effort, turn.budget.limits.clone())),
-            on_net: None,
+            nets: (turn.asked != Asked::Searches).then(|| Nets::new(program, thread, turn.limits.clone())),
+            is_on_net: false,
             observer,
             successful: FxHashMap::default(),
             delaying: FxHashMap::default(),
@@ -98,7 +98,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
 
     /// Whether an attack stays feasible under a set of measures: then a row that the set does not touch.
     pub(super) fn remaining(&mut self, attack: &Attack, set: &MeasureSet) -> Result<Option<MeasureSet>, Halt<Fault>> {
-        self.turn.budget.limits.check().map_err(Halt::Stopped)?;
+        self.turn.limits.check().map_err(Halt::Stopped)?;
         self.candidates += 1;
         self.observer.candidate_tried();
         self.succeeds(attack, set)
@@ -110,44 +110,63 @@ impl<'a, 'p> Analysis<'a, 'p> {
             return Ok(None);
         }
         self.searches += 1;
-        let is_on_net = self.on_net.as_ref() == Some(attack);
-        if is_on_net {
-            match self.ask_net(attack, &obstacles) {
-                Err(Halt::Budget) => {}
-                answered => return answered,
+        // Who has answered last is asked first; the other one when that takes long.
+        let mut nodes = self.turn.first_nodes;
+        loop {
+            let net_first = self.is_on_net;
+            for on_net in [net_first, !net_first] {
+                let answered = if on_net {
+                    self.ask_net(attack, &obstacles, nodes)
+                } else {
+                    self.search(attack, &obstacles, nodes)
+                };
+                if !matches!(answered, Err(Halt::Budget)) {
+                    self.is_on_net = on_net;
+                    return answered;
+                }
             }
-        }
-        match self.search(attack, &obstacles) {
-            Err(Halt::Budget) if !is_on_net => {
-                let answered = self.ask_net(attack, &obstacles)?;
-                self.on_net = Some(*attack);
-                Ok(answered)
+            if nodes >= self.turn.nodes {
+                return Err(Halt::Budget);
             }
-            answered => answered,
+            nodes = nodes.map(|nodes| nodes.saturating_mul(4)).min(self.turn.nodes);
         }
     }
 
     /// A row that the obstacles leave open, from the net of the attack.
-    fn ask_net(&mut self, attack: &Attack, obstacles: &Obstacles) -> Result<Option<MeasureSet>, Halt<Fault>> {
+    fn ask_net(
+        &mut self,
+        attack: &Attack,
+        obstacles: &Obstacles,
+        nodes: Option<usize>,
+    ) -> Result<Option<MeasureSet>, Halt<Fault>> {
         let nets = self.nets.as_mut().ok_or(Halt::Budget)?;
-        match nets.remaining(attack, self.thread, self.catalogue, obstacles) {
+        let effort = Effort::beside(self.turn.values, nodes);
+        match nets.remaining(attack, obstacles, effort) {
+            Ok(way) => Ok(way.map(|way| self.catalogue.row_of(self.thread, &way))),
             // Value sets grow, or reach what has no value: the program need not.
-            Err(Halt::Fault(_)) if !self.turn.nets_alone => {
+            Err(Halt::Fault(_)) if self.turn.asked == Asked::Both => {
                 self.nets = None;
                 Err(Halt::Budget)
             }
-            answered => answered,
+            Err(halt) => Err(halt),
         }
     }
 
     /// A row that the obstacles leave open, from explorations.
-    fn search(&mut self, attack: &Attack, obstacles: &Obstacles) -> Result<Option<MeasureSet>, Halt<Fault>> {
+    fn search(
+        &mut self,
+        attack: &Attack,
+        obstacles: &Obstacles,
+        nodes: Option<usize>,
+    ) -> Result<Option<MeasureSet>, Halt<Fault>> {
         let sc = self.sc.ok_or(Halt::Budget)?;
-        self.delay(sc, attack.store, obstacles)?;
+        let budget = Budget { limits: self.turn.limits.clone(), nodes };
+        self.delay(sc, attack.store, obstacles, &budget)?;
         let delaying = &self.delaying[obstacles];
         let starts = delaying.starts.get(&attack.load).cloned().unwrap_or_default();
         let before = self.search.helped.len();
-        let success = self.search.help(starts, &mut self.successful, &self.turn.budget);
+        self.search.helped.grant_anew();
+        let success = self.search.help(starts, &mut self.successful, &budget);
         self.markings += self.search.helped.len() - before;
         match success {
             Ok(None) => {
@@ -188,10 +207,16 @@ impl<'a, 'p> Analysis<'a, 'p> {
     }
 
     /// Explores the delaying phase of a store, unless it is at hand.
-    fn delay(&mut self, sc: &Exploration, store: InstructionId, obstacles: &Obstacles) -> Result<(), Halt<Fault>> {
+    fn delay(
+        &mut self,
+        sc: &Exploration,
+        store: InstructionId,
+        obstacles: &Obstacles,
+        budget: &Budget,
+    ) -> Result<(), Halt<Fault>> {
         if self.store.as_ref().is_none_or(|(known, _)| *known != store) {
             self.delaying.clear();
-            self.store = Some((store, self.starts(sc, store)?));
+            self.store = Some((store, self.starts(sc, store, budget)?));
         }
         if self.delaying.contains_key(obstacles) {
             return Ok(());
@@ -210,18 +235,18 @@ impl<'a, 'p> Analysis<'a, 'p> {
             }
         }
         let mut net = Obstructed { system: &mut self.search.system, obstacles };
-        explored.run(&mut net, &self.turn.budget, |_, _, _| Visit::Expand)?;
+        explored.run(&mut net, budget, |_, _, _| Visit::Expand)?;
         self.markings += explored.len();
-        let starts = self.search.load_starts(&explored, &self.turn.budget)?;
+        let starts = self.search.load_starts(&explored, budget)?;
         self.delaying.insert(obstacles.clone(), Delaying { explored, starts });
         Ok(())
     }
 
     /// Where the delaying of a store starts.
-    fn starts(&mut self, sc: &Exploration, store: InstructionId) -> Result<Vec<Start>, Halt<Fault>> {
+    fn starts(&mut self, sc: &Exploration, store: InstructionId, budget: &Budget) -> Result<Vec<Start>, Halt<Fault>> {
         let mut starts = Vec::new();
         for (index, node) in sc.maximal().enumerate() {
-            self.turn.budget.heed(index)?;
+            budget.heed(index)?;
             let roots = self
                 .search
                 .system

@@ -7,19 +7,24 @@ use super::progress::Observer;
 use super::thread::{ThreadPlan, Wish};
 use super::unfinished::Unfinished;
 use crate::coverability::lazy::{Budget, Halt};
+use crate::limits::Limits;
 use crate::program::Program;
 use crate::robustness::system::{Growth, System};
-use crate::robustness::{Attack, Effort, Fault, explore_sc};
+use crate::robustness::{Attack, Fault, explore_sc};
 use rayon::prelude::*;
 
 /// What may be used to decide attacks.
 pub(super) struct Turn<'f> {
-    /// What each exploration may take.
-    pub(super) budget: Budget,
-    /// What each question to a net may cost, when nets may be asked.
-    pub(super) effort: Option<Effort>,
-    /// Whether nothing but nets is asked.
-    pub(super) nets_alone: bool,
+    /// Time, memory, interruption.
+    pub(super) limits: Limits,
+    /// What each exploration may take, and each question to a net in proportion; as much as it takes when not given.
+    pub(super) nodes: Option<usize>,
+    /// What they may take before the other one is asked.
+    pub(super) first_nodes: Option<usize>,
+    /// Distinct values of a register or an address admitted in a program without a domain.
+    pub(super) values: usize,
+    /// Who is asked.
+    pub(super) asked: Asked,
     /// When only the first values are looked at, the step at which they grow: what is found is real, what is not found
     /// means nothing.
     pub(super) growth: Option<&'f Fault>,
@@ -27,11 +32,25 @@ pub(super) struct Turn<'f> {
     pub(super) is_last: bool,
 }
 
+/// Who is asked about attacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    Searches,
+    Nets,
+    Both,
+}
+
 /// Nodes of each exploration in the first turn, for fixed numbers of copies: an exact search takes few of them each.
 const FIXED_NODES: usize = 400_000;
 
+/// Nodes of an exploration then before the net is asked.
+const FIRST_FIXED_NODES: usize = 50_000;
+
 /// Nodes of each exploration in the first turn, for any number of copies.
 const ANY_NUMBER_NODES: usize = 20_000;
+
+/// Nodes of an exploration then before the net is asked.
+const FIRST_ANY_NUMBER_NODES: usize = 2_000;
 
 /// Distinct values looked at where values grow.
 const FIRST_VALUES: usize = 8;
@@ -82,19 +101,29 @@ impl Planning<'_> {
         self.groups.iter().map(|group| ThreadPlan::new(group)).collect()
     }
 
-    /// Searches, and nets where these take longer than a turn.
+    /// A turn as long as it takes, with others after it.
+    fn turn(&self, asked: Asked) -> Turn<'static> {
+        Turn {
+            limits: self.options.limits.clone(),
+            nodes: None,
+            first_nodes: None,
+            values: self.options.values,
+            asked,
+            growth: None,
+            is_last: false,
+        }
+    }
+
+    /// Searches, and nets where these take long.
     fn in_turns(&self) -> Result<Vec<ThreadPlan>, Fault> {
         let mut plans = self.start();
-        let mut nodes = if self.program.is_parameterized() { ANY_NUMBER_NODES } else { FIXED_NODES };
+        let (mut nodes, first_nodes) = match self.program.is_parameterized() {
+            true => (ANY_NUMBER_NODES, FIRST_ANY_NUMBER_NODES),
+            false => (FIXED_NODES, FIRST_FIXED_NODES),
+        };
         while plans.iter().any(|plan| !plan.is_finished) {
-            let turn = Turn {
-                budget: Budget { limits: self.options.limits.clone(), nodes: Some(nodes) },
-                effort: Some(Effort::in_turn(self.options.values, nodes)),
-                nets_alone: false,
-                growth: None,
-                is_last: false,
-            };
-            self.advance(&mut plans, &turn, Growth::Fault(self.options.values))?;
+            let turn = Turn { nodes: Some(nodes), first_nodes: Some(first_nodes), ..self.turn(Asked::Both) };
+            self.advance(&mut plans, &turn, Growth::Fault(turn.values))?;
             nodes = nodes.saturating_mul(4);
         }
         Ok(plans)
@@ -103,39 +132,30 @@ impl Planning<'_> {
     /// Nets and nothing else.
     fn on_nets(&self) -> Result<Vec<ThreadPlan>, Fault> {
         let mut plans = self.start();
-        let turn = Turn {
-            budget: Budget { limits: self.options.limits.clone(), nodes: None },
-            effort: Some(Effort::unlimited(self.options.values)),
-            nets_alone: true,
-            growth: None,
-            is_last: true,
-        };
-        self.advance(&mut plans, &turn, Growth::Fault(self.options.values))?;
+        let turn = Turn { is_last: true, ..self.turn(Asked::Nets) };
+        self.advance(&mut plans, &turn, Growth::Fault(turn.values))?;
         Ok(plans)
     }
 
     /// Searches among the first values of data that grows.
     fn among_first_values(&self, fault: &Fault) -> Result<Vec<ThreadPlan>, Fault> {
         let mut plans = self.start();
-        let turn = Turn {
-            budget: Budget { limits: self.options.limits.clone(), nodes: Some(FIRST_NODES) },
-            effort: None,
-            nets_alone: false,
-            growth: Some(fault),
-            is_last: true,
-        };
-        self.advance(&mut plans, &turn, Growth::Cut(FIRST_VALUES.min(self.options.values)))?;
+        let nodes = Some(FIRST_NODES);
+        let searches = self.turn(Asked::Searches);
+        let turn = Turn { nodes, first_nodes: nodes, growth: Some(fault), is_last: true, ..searches };
+        self.advance(&mut plans, &turn, Growth::Cut(FIRST_VALUES.min(turn.values)))?;
         Ok(plans)
     }
 
     /// Gives one turn to every plan that is not finished.
     fn advance(&self, plans: &mut [ThreadPlan], turn: &Turn<'_>, growth: Growth) -> Result<(), Fault> {
         let mut system = System::new(self.program, growth);
-        let explored = if turn.nets_alone { Err(Halt::Budget) } else { explore_sc(&mut system, &turn.budget) };
+        let budget = Budget { limits: turn.limits.clone(), nodes: turn.nodes };
+        let explored = if turn.asked == Asked::Nets { Err(Halt::Budget) } else { explore_sc(&mut system, &budget) };
         let sc = match explored {
             Ok(sc) => Some(sc),
             Err(Halt::Fault(fault)) => return Err(fault),
-            Err(Halt::Budget) if turn.effort.is_some() => None,
+            Err(Halt::Budget) if turn.asked != Asked::Searches => None,
             Err(halt) => {
                 for plan in plans.iter_mut().filter(|plan| !plan.is_finished) {
                     let thread = plan.thread();

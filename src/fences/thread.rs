@@ -98,7 +98,7 @@ impl ThreadPlan {
         wish: Wish,
         observer: &dyn Observer,
     ) -> Result<(), Fault> {
-        let limits = &analysis.turn.budget.limits;
+        let limits = &analysis.turn.limits;
         let finished = self
             .decide(analysis, thread, catalogue, wish, observer)
             .and_then(|()| self.optimize(analysis, catalogue, wish, limits));

@@ -76,17 +76,22 @@ const TRANSITIONS_PER_NODE: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
     /// Distinct values of a register or an address admitted in a program without a domain.
-    pub(crate) values: usize,
+    pub(super) values: usize,
     /// Transitions of one net.
-    pub(crate) transitions: usize,
+    pub(super) transitions: usize,
     /// Work on one net, as [`Options::work`] counts it.
-    pub(crate) work: Option<u64>,
+    pub(super) work: Option<u64>,
 }
 
 impl Effort {
     /// As much as it takes, with so many values of data.
-    pub(crate) fn unlimited(values: usize) -> Self {
+    pub(super) fn unlimited(values: usize) -> Self {
         Self { values, transitions: usize::MAX, work: None }
+    }
+
+    /// Beside an exploration that may have so many nodes, if there is a limit to them.
+    pub(crate) fn beside(values: usize, nodes: Option<usize>) -> Self {
+        nodes.map_or_else(|| Self::unlimited(values), |nodes| Self::in_turn(values, nodes))
     }
 
     /// How large the net of an attack may be.
@@ -101,7 +106,7 @@ impl Effort {
     }
 
     /// In a turn in which an exploration may have so many nodes and data so many values.
-    pub(crate) fn in_turn(values: usize, nodes: usize) -> Self {
+    pub(super) fn in_turn(values: usize, nodes: usize) -> Self {
         Self {
             values,
             transitions: nodes.saturating_mul(TRANSITIONS_PER_NODE),

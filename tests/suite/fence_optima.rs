@@ -69,7 +69,7 @@ fn sorted(mut sets: Vec<Vec<Measure>>) -> Vec<Vec<Measure>> {
 }
 
 /// Nets alone lead to the same sets, attack by attack.
-fn compare_nets(program: &Program, options: &FenceOptions, searched: &Placement) {
+pub(super) fn compare_nets(program: &Program, options: &FenceOptions, searched: &Placement) {
     let on_nets = place(program, &FenceOptions { nets: true, ..options.clone() }, &Silent);
     let Ok(Repair::Valid(on_nets)) = on_nets else { panic!("nets find no set: {program:#?}") };
     // The values that nets consider are closed thread by thread, and may grow where those of the program do not.

@@ -90,6 +90,8 @@ pub struct Exploration {
     compared: usize,
     /// Markings that others have been compared with, all in all, and steps, which copy them.
     comparisons: usize,
+    /// The nodes and comparisons that count for no budget.
+    granted: (usize, usize),
 }
 
 /// How many expansions, or comparisons with ancestors, lie between two looks at the limits. An expansion compares each
@@ -119,6 +121,7 @@ impl Exploration {
             settled: 0,
             compared: 0,
             comparisons: 0,
+            granted: (0, 0),
         }
     }
 
@@ -194,6 +197,11 @@ impl Exploration {
         self.settled = u32::try_from(self.nodes.len()).expect("node numbers fit 32 bits");
     }
 
+    /// Counts budgets from here on: what there is already was granted before.
+    pub fn grant_anew(&mut self) {
+        self.granted = (self.nodes.len(), self.comparisons);
+    }
+
     /// Forgets everything found since the last [`settle`](Self::settle), the frontier included.
     pub fn forget_unsettled(&mut self) {
         let settled = self.settled as usize;
@@ -239,7 +247,11 @@ impl Exploration {
                 (expanded, self.compared) = (0, 0);
                 budget.limits.check().map_err(Halt::Stopped)?;
             }
-            let is_over = |nodes| self.nodes.len() > nodes || self.comparisons / COMPARED_PER_NODE > nodes;
+            let (nodes, comparisons) = self.granted;
+            let is_over = |most| {
+                self.nodes.len().saturating_sub(nodes) > most
+                    || (self.comparisons - comparisons) / COMPARED_PER_NODE > most
+            };
             if budget.nodes.is_some_and(is_over) {
                 return Err(Halt::Budget);
             }

@@ -51,7 +51,7 @@ impl System {
             };
             if net.initial[place.index()] != expected {
                 return Err(format!(
-                    "place `{}` starts with {} tokens, which is not how threads start",
+                    "place `{}` holds {} initially, which is not how threads start",
                     net.places[place.index()].name,
                     net.initial[place.index()]
                 ));

@@ -72,7 +72,10 @@ impl<'p> Checking<'p, '_> {
                     let violation = self.with_fewer_copies(*violation, least, Effort::in_turn(values, nodes));
                     return Ok(self.conclude_nets(NetVerdict::NotRobust(violation.into())));
                 }
-                Some(verdict) => return Ok(self.conclude_nets(verdict)),
+                Some(NetVerdict::Robust) => {
+                    assert!(proof.is_none(), "where the ω-search finds an attack feasible, nets do");
+                    return Ok(self.conclude_nets(NetVerdict::Robust));
+                }
                 None => {}
             }
             // That value sets do not close suggests that data grows, but does not show it.

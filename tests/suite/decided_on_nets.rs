@@ -58,6 +58,35 @@ fn model(name: &str) -> Program {
     ProgramOptions::default().read(&path).unwrap_or_else(|error| panic!("{}", error.render(false))).program
 }
 
+/// Models whose nets, or whose values, take long with several copies of every thread.
+const LARGE: [&str; 4] = ["chase-lev", "cilk-the", "mcs-lock", "michael-scott-queue"];
+
+/// Searches and nets in turn report what nets alone report, and show it in no more steps.
+#[test]
+fn models_with_two_and_three_copies_of_each_thread() {
+    let folder = std::fs::read_dir(format!("{}/models", env!("CARGO_MANIFEST_DIR"))).expect("there are models");
+    let names: Vec<String> = folder
+        .filter_map(|entry| entry.expect("the entry can be read").file_name().into_string().ok())
+        .filter_map(|name| Some(name.strip_suffix(".pal")?.to_owned()))
+        .filter(|name| !LARGE.iter().any(|large| name.starts_with(large)))
+        .collect();
+    let not_robust = names.par_iter().flat_map(|name| [(name, 2), (name, 3)]).filter(|(name, copies)| {
+        let mut program = model(name);
+        program.threads.iter_mut().for_each(|thread| thread.copies = Copies::Exactly(*copies));
+        let decided = check(&program, &CheckOptions::default()).expect("nothing is faulty");
+        let on_nets = check(&program, &CheckOptions { nets: true, ..CheckOptions::default() });
+        let on_nets = on_nets.expect("nothing is faulty");
+        assert_eq!(decided.verdict, on_nets.verdict, "{name} × {copies}");
+        if let (Some(decided), Some(on_nets)) = (&decided.violation, &on_nets.violation) {
+            assert_eq!(decided.attack, on_nets.attack, "{name} × {copies}");
+            assert_eq!(decided.instance, on_nets.instance, "{name} × {copies}");
+            assert!(decided.steps.len() <= on_nets.steps.len(), "{name} × {copies}");
+        }
+        decided.violation.is_some()
+    });
+    assert!(not_robust.count() > 30);
+}
+
 /// More copies than the ω-search gets to: the ticket that wraps shows only with one copy more than there are tickets.
 #[test]
 fn tickets_of_two_bits_take_five_copies() {

@@ -6,6 +6,7 @@
 //! shown), stores of helpers are flushed at once and those of the attacker at the end. The result is replayed on the
 //! TSO semantics.
 
+mod detours;
 mod net_run;
 mod route;
 

@@ -1,5 +1,6 @@
 //! The violation of a run of an attack's net.
 
+use super::detours::without_detours;
 use super::{Story, Violation};
 use crate::evidence::NetRun;
 use crate::program::{Copies, Program};
@@ -7,7 +8,7 @@ use crate::robustness::attack_net::{AttackNet, Firing};
 use crate::robustness::attacks::Attack;
 use crate::semantics::CopyId;
 
-/// The violation that a run to `success` shows. Copies of replicated threads are counted as they act; whether fewer
+/// The violation that a run to `success` shows, detours left out. Copies of replicated threads are counted as they act; whether fewer
 /// would do is not known.
 pub(in crate::robustness) fn violation_of_run(
     program: &Program,
@@ -17,11 +18,8 @@ pub(in crate::robustness) fn violation_of_run(
 ) -> Violation {
     let story = Story::new(program, attack);
     let mut naming = Naming { net, tokens: Vec::new(), next: vec![0; program.threads.len()], story };
-    for (transition, times) in &run.firings {
-        let times = times.to_u64().expect("a run that is shown step by step has fewer than 2^64 steps");
-        for _ in 0..times {
-            naming.fire(net.firings[transition.index()]);
-        }
+    for transition in without_detours(&net.problem, run) {
+        naming.fire(net.firings[transition.index()]);
     }
     naming.story.finish(program, false)
 }

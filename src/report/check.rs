@@ -89,6 +89,10 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, verbosity: u8) -> String {
     if let Verdict::Unknown(reason) = check.verdict {
         let _ = writeln!(out, "  reason   {reason}");
     }
+    if let Some(suspect) = &check.suspect {
+        let _ = writeln!(out, "  note     {}", suspect.describe_suspicion(program));
+        let _ = writeln!(out, "  help     {}", suspect.advice());
+    }
     if verbosity > 0 {
         let _ = writeln!(out, "  explored {} in {:.3} s", counted(check.markings, "configuration"), context.seconds);
         for (index, report) in check.attacks.iter().enumerate() {
@@ -141,6 +145,10 @@ pub fn json(check: &Check<'_>, context: &Context<'_>) -> Value {
     }
     if let Verdict::Unknown(reason) = check.verdict {
         document["reason"] = json!(reason.to_string());
+    }
+    if let Some(suspect) = &check.suspect {
+        document["note"] = json!(suspect.describe_suspicion(program));
+        document["help"] = json!(suspect.advice());
     }
     document
 }

@@ -46,6 +46,15 @@ impl Fault {
 
     /// The fault in a sentence, with names.
     pub fn describe(&self, program: &Program) -> String {
+        self.describe_as(program, "grows: it takes")
+    }
+
+    /// The fault in a sentence, where it is not known whether the program reaches it.
+    pub fn describe_suspicion(&self, program: &Program) -> String {
+        self.describe_as(program, "may grow: thread by thread, it seems to take")
+    }
+
+    fn describe_as(&self, program: &Program, grows: &str) -> String {
         let thread = program.thread(self.thread);
         let instruction = thread.instruction(self.instruction);
         let place = format!("thread `{}` at `{}`", thread.name, thread.label(instruction.source).name);
@@ -59,7 +68,7 @@ impl Fault {
                     }
                     Growing::Address(address) => format!("address `{}`", program.address_name(*address)),
                 };
-                format!("{what} grows: it takes more than {limit} values ({place})")
+                format!("{what} {grows} more than {limit} values ({place})")
             }
         }
     }

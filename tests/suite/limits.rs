@@ -2,7 +2,7 @@
 
 use crate::checked::check;
 use palisade::limits::{Limits, StopReason};
-use palisade::program::SourceText;
+use palisade::program::{Program, SourceText};
 use palisade::robustness::{CheckOptions, Fault, Verdict};
 use palisade::syntax::{self, Format};
 use std::sync::Arc;
@@ -18,11 +18,63 @@ thread worker [3] regs r, s init a begin
 end
 ";
 
-fn decide(text: &str, options: &CheckOptions) -> Result<Verdict, Fault> {
+fn program(text: &str) -> Program {
     let source = SourceText::new("counters.pal", text);
     let mut program = syntax::parse(source, Format::Native).expect("the text parses").program;
     syntax::check(&mut program).expect("the program is in order");
-    check(&program, options).map(|checked| checked.verdict)
+    program
+}
+
+fn decide(text: &str, options: &CheckOptions) -> Result<Verdict, Fault> {
+    check(&program(text), options).map(|checked| checked.verdict)
+}
+
+/// `x` and `y` change together, so that the reader never counts; but whoever looks at one thread after the other does
+/// not see that. The other threads make more configurations than anybody waits for.
+fn seemingly_growing() -> String {
+    let mut text = "program seems
+thread both init a begin
+  a: lock; goto b;
+  b: mem[x] <- 1; goto c;
+  c: mem[y] <- 1; goto d;
+  d: unlock; goto e;
+  e: lock; goto f;
+  f: mem[x] <- 0; goto g;
+  g: mem[y] <- 0; goto h;
+  h: unlock; goto a;
+end
+thread reader regs r, s init a begin
+  a: lock; goto b;
+  b: r <- mem[x]; goto c;
+  c: s <- mem[y]; goto d;
+  d: unlock; goto e;
+  e: assert r != s; goto f;
+  e: assert r = s; goto a;
+  f: mem[x] <- r + 1; goto a;
+end
+"
+    .to_owned();
+    for toggled in 0..16 {
+        text += &format!(
+            "thread t{toggled} regs r init a begin
+  a: mem[z{toggled}] <- 1; goto b;
+  b: r <- mem[w]; goto c;
+  c: mem[z{toggled}] <- 0; goto a;
+end
+"
+        );
+    }
+    text
+}
+
+#[test]
+fn where_there_is_no_verdict_what_may_grow_is_said() {
+    let limits = Limits::none().with_timeout(Duration::from_secs(4));
+    let program = program(&seemingly_growing());
+    let checked = check(&program, &CheckOptions { limits, ..CheckOptions::default() }).expect("nothing is faulty");
+    assert_eq!(checked.verdict, Verdict::Unknown(StopReason::Timeout));
+    let said = checked.suspect.expect("value sets grow").describe_suspicion(&program);
+    assert!(said.starts_with("address `x` may grow: "), "{said}");
 }
 
 #[test]

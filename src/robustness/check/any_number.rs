@@ -80,7 +80,7 @@ impl<'p> Checking<'p, '_> {
             }
             // That value sets do not close suggests that data grows, but does not show it.
             if fault.is_none()
-                && self.values_without_nets == Some(values)
+                && self.without_nets.as_ref().is_some_and(|(without, _)| *without == values)
                 && let Some(found) = self.among_first_values(nodes)
             {
                 return self.conclude_instance(found, false, None);

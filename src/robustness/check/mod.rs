@@ -99,6 +99,8 @@ pub struct Check<'p> {
     pub proof: Option<Search<'p>>,
     /// The attacks of a robust program that were proved infeasible on their nets.
     pub net_proofs: Vec<(Attack, AttackNetProof)>,
+    /// What may grow without end, where there is no verdict: value sets, closed thread by thread, do.
+    pub suspect: Option<Fault>,
     /// Configurations explored in all.
     pub markings: usize,
 }
@@ -127,8 +129,7 @@ pub fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'
         .collect();
     let open: Vec<Attack> =
         reports.iter().filter(|report| report.outcome == Outcome::NotAsked).map(|report| report.attack).collect();
-    let checking =
-        Checking { program, options, open, reports, markings: 0, on_nets: Vec::new(), values_without_nets: None };
+    let checking = Checking { program, options, open, reports, markings: 0, on_nets: Vec::new(), without_nets: None };
     if checking.open.is_empty() {
         return Ok(checking.finish(Verdict::Robust, None, None));
     }
@@ -148,8 +149,8 @@ struct Checking<'p, 'o> {
     markings: usize,
     /// What nets have answered so far.
     on_nets: Vec<NetAnswer>,
-    /// With so many values admitted there are no nets.
-    values_without_nets: Option<usize>,
+    /// With so many values admitted there are no nets, for this reason.
+    without_nets: Option<(usize, Fault)>,
 }
 
 /// Distinct values admitted, in turn, when violations are sought among the first values of data that grows.
@@ -218,6 +219,8 @@ impl<'p> Checking<'p, '_> {
         let robust = verdict == Verdict::Robust && proof.is_none();
         let proved = self.on_nets.into_iter().filter_map(|answer| Some((answer.attack, answer.proof?)));
         let net_proofs = if robust { proved.collect() } else { Vec::new() };
-        Check { verdict, attacks: self.reports, violation, proof, net_proofs, markings: self.markings }
+        let growth = self.without_nets.map(|(_, fault)| fault).filter(Fault::is_growth);
+        let suspect = growth.filter(|_| matches!(verdict, Verdict::Unknown(_)));
+        Check { verdict, attacks: self.reports, violation, proof, net_proofs, suspect, markings: self.markings }
     }
 }

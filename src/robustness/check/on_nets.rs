@@ -38,14 +38,16 @@ impl<'p> Checking<'p, '_> {
     /// nodes and data so many values; nothing when that is not enough for a verdict. Without nets there is none: a
     /// search may still find that values do not grow, or that what has no value is not reached.
     pub(super) fn ask_nets(&mut self, values: usize, nodes: usize) -> Option<NetVerdict> {
-        if self.values_without_nets.is_some_and(|without| values <= without) {
+        if self.without_nets.as_ref().is_some_and(|(without, _)| values <= *without) {
             return None;
         }
-        let answered = self.ask(Effort::in_turn(values, nodes));
-        if answered.is_err() {
-            self.values_without_nets = Some(values);
+        match self.ask(Effort::in_turn(values, nodes)) {
+            Ok(verdict) => verdict,
+            Err(fault) => {
+                self.without_nets = Some((values, fault));
+                None
+            }
         }
-        answered.ok().flatten()
     }
 
     fn ask(&mut self, effort: Effort) -> Result<Option<NetVerdict>, Fault> {

@@ -13,7 +13,7 @@ use super::backward::{Knowledge, prove};
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::sample::Covering;
-use super::system::System;
+use super::system::{Effect, System};
 use super::{Context, Outcome};
 use crate::limits::StopReason;
 use fixedbitset::FixedBitSet;
@@ -130,6 +130,7 @@ impl<'a, N: Number> Closure<'a, N> {
         let words = (self.system.places() / 64 + 1) as u64;
         let (mut spent, mut looked) = (0, 0u64);
         let mut with = FixedBitSet::with_capacity(self.system.places());
+        let mut new = with.clone();
         while let Some(transition) = self.open.pop_front() {
             self.is_open.set(transition as usize, false);
             looked += 1;
@@ -158,8 +159,9 @@ impl<'a, N: Number> Closure<'a, N> {
                 .collect();
             self.relate_all(&fed);
             for (place, _) in &fed {
-                let new: Vec<usize> = with.difference(&self.pairs.rows[*place as usize]).collect();
-                for other in new {
+                new.clone_from(&with);
+                new.difference_with(&self.pairs.rows[*place as usize]);
+                for other in new.ones() {
                     self.relate(*place, u32::try_from(other).expect("places are numbered in 32 bits"));
                 }
             }
@@ -169,14 +171,14 @@ impl<'a, N: Number> Closure<'a, N> {
 
     /// Whether all that a transition needs is related.
     fn may_fire(&self, transition: u32) -> bool {
-        let needed: Vec<(u32, N)> = self
-            .system
-            .effects(transition)
-            .iter()
-            .filter(|effect| !effect.pre.is_zero())
-            .map(|effect| (effect.place, effect.pre.clone()))
-            .collect();
-        self.pairs.unrelated_part(&needed).is_none()
+        let effects = self.system.effects(transition);
+        let needs = |effect: &&Effect<N>| !effect.pre.is_zero();
+        effects.iter().enumerate().filter(|(_, effect)| needs(effect)).all(|(index, effect)| {
+            let row = &self.pairs.rows[effect.place as usize];
+            self.pairs.singles.contains(effect.place as usize)
+                && (effect.pre.rough() <= 1 || row.contains(effect.place as usize))
+                && effects[index + 1..].iter().filter(needs).all(|other| row.contains(other.place as usize))
+        })
     }
 
     /// Relates all places of a marking.

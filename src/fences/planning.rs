@@ -117,9 +117,10 @@ impl Planning<'_> {
     /// Searches, and nets where these take long.
     fn in_turns(&self) -> Result<Vec<ThreadPlan>, Fault> {
         let mut plans = self.start();
-        let (mut nodes, first_nodes) = match self.program.is_parameterized() {
-            true => (ANY_NUMBER_NODES, FIRST_ANY_NUMBER_NODES),
-            false => (FIXED_NODES, FIRST_FIXED_NODES),
+        let (mut nodes, first_nodes) = if self.program.is_parameterized() {
+            (ANY_NUMBER_NODES, FIRST_ANY_NUMBER_NODES)
+        } else {
+            (FIXED_NODES, FIRST_FIXED_NODES)
         };
         while plans.iter().any(|plan| !plan.is_finished) {
             let turn = Turn { nodes: Some(nodes), first_nodes: Some(first_nodes), ..self.turn(Asked::Both) };

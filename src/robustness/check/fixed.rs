@@ -79,7 +79,10 @@ impl<'p> Checking<'p, '_> {
     /// A violation by the same attack that a smaller instance shows in fewer steps, if one does; the other copies idle.
     fn in_smaller_instance(&self, found: Violation, values: usize) -> Violation {
         let budget = Budget { limits: self.options.limits.clone(), nodes: Some(NODES) };
-        for most in 1..=MOST_COPIES {
+        let is_smaller = |most: &u32| {
+            self.program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(count) if count > *most))
+        };
+        for most in (1..=MOST_COPIES).take_while(is_smaller) {
             let mut smaller = self.program.clone();
             for thread in &mut smaller.threads {
                 if let Copies::Exactly(count) = &mut thread.copies {

@@ -6,7 +6,7 @@ use palisade::fences::{CostFunction, FenceOptions, Repair, Silent, place};
 use palisade::program::Copies;
 use palisade::syntax::Format;
 use rayon::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Copies of every thread; as the model declares them when not given.
 const COPIES: [Option<Copies>; 3] = [None, Some(Copies::Exactly(2)), Some(Copies::Any)];
@@ -42,7 +42,7 @@ fn models() {
 }
 
 /// Compares one model; how many attacks of it are feasible.
-fn compare(path: &PathBuf, copies: Option<Copies>) -> usize {
+fn compare(path: &Path, copies: Option<Copies>) -> usize {
     let mut program = read_program(path);
     if let Some(copies) = copies {
         program.threads.iter_mut().for_each(|thread| thread.copies = copies);

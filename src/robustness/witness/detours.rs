@@ -23,7 +23,7 @@ pub(super) fn without_detours(problem: &Problem, run: &NetRun) -> Vec<Transition
         let mut index = 0;
         while index < firings.len() && tried < TRIED {
             tried += firings.len() - index;
-            match before.clone().to_target(&firings[index + 1..]) {
+            match before.clone().into_target(&firings[index + 1..]) {
                 Some(rest) => {
                     firings.truncate(index);
                     firings.extend(rest);
@@ -64,7 +64,7 @@ impl<'p> Marking<'p> {
     }
 
     /// Fires what can be fired of a sequence until the target is covered: what was fired, if it is.
-    fn to_target(mut self, firings: &[TransitionId]) -> Option<Vec<TransitionId>> {
+    fn into_target(mut self, firings: &[TransitionId]) -> Option<Vec<TransitionId>> {
         let target = &self.problem.query.targets[0].demands;
         let mut fired = Vec::with_capacity(firings.len());
         for id in firings {

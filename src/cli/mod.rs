@@ -3,6 +3,7 @@
 mod batch;
 mod bench;
 mod check;
+mod completions;
 mod confirm;
 mod convert;
 mod cover;
@@ -11,16 +12,19 @@ mod fences;
 mod fences_progress;
 mod folder;
 mod load;
+mod man;
 mod net;
 mod net_input;
 mod options;
 mod output;
 mod repaired;
 mod simulate;
+mod subcommand;
 mod verify;
 mod witness;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, FromArgMatches};
+use subcommand::Subcommand;
 
 pub use confirm::{confirm_answer, confirm_check};
 pub use exit::Exit;
@@ -28,62 +32,67 @@ pub use load::{Loaded, ProgramOptions, print_input_error};
 pub use options::SharedOptions;
 pub use output::{print_line, print_text};
 
-/// Proves concurrent programs robust against x86-TSO for any number of threads.
-#[derive(Debug, Parser)]
-#[command(name = "palisade", version, about, propagate_version = true)]
-pub struct CommandLine {
-    #[command(flatten)]
-    shared: SharedOptions,
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Compare strategies and other tools on many nets.
-    Bench(bench::BenchArguments),
-    /// Decide whether programs are robust.
-    Check(check::CheckArguments),
-    /// Decide whether a target of a Petri net can be covered.
-    Cover(cover::CoverArguments),
-    /// Show the violation of a program that is not robust.
-    Witness(witness::WitnessArguments),
-    /// Write the Petri net of one attack.
-    Net(net::NetArguments),
-    /// Find the cheapest fences that make a program robust.
-    Fences(fences::FencesArguments),
-    /// List the final states of programs.
-    Simulate(simulate::SimulateArguments),
-    /// Convert a program from one format to another.
-    Convert(convert::ConvertArguments),
-    /// Check certificates, replay runs and witnesses.
-    Verify(verify::VerifyOptions),
+/// All subcommands, in the order in which help lists them.
+fn subcommands() -> [Subcommand; 11] {
+    [
+        Subcommand::new("bench", "Compare strategies and other tools on many nets", bench::run),
+        Subcommand::new("check", "Decide whether programs are robust", check::run),
+        Subcommand::new("cover", "Decide whether a target of a Petri net can be covered", cover::run),
+        Subcommand::new("witness", "Show the violation of a program that is not robust", witness::run),
+        Subcommand::new("net", "Write the Petri net of one attack", net::run),
+        Subcommand::new("fences", "Find the cheapest fences that make a program robust", fences::run),
+        Subcommand::new("simulate", "List the final states of programs", simulate::run),
+        Subcommand::new("convert", "Convert a program from one format to another", convert::run),
+        Subcommand::new("verify", "Check certificates, replay runs and witnesses", verify::run),
+        Subcommand::new("completions", "Print the completions for a shell", completions::run),
+        Subcommand::new("man", "Print or write the manual pages", man::run),
+    ]
 }
 
 /// Runs the command line of this process.
 pub fn main() -> std::process::ExitCode {
-    let command_line = CommandLine::parse();
-    command_line.shared.set_up();
-    run(&command_line).into()
-}
-
-/// Runs a parsed command line.
-pub fn run(command_line: &CommandLine) -> Exit {
-    let shared = &command_line.shared;
-    match &command_line.command {
-        Command::Bench(arguments) => bench::run(arguments, shared),
-        Command::Check(arguments) => check::run(arguments, shared),
-        Command::Cover(arguments) => cover::run(arguments, shared),
-        Command::Witness(arguments) => witness::run(arguments, shared),
-        Command::Net(arguments) => net::run(arguments, shared),
-        Command::Fences(arguments) => fences::run(arguments, shared),
-        Command::Simulate(arguments) => simulate::run(arguments, shared),
-        Command::Convert(arguments) => convert::run(arguments, shared),
-        Command::Verify(options) => verify::run(options, shared),
+    let subcommands = subcommands();
+    let mut matches = definition(&subcommands).get_matches();
+    match run(&subcommands, &mut matches) {
+        Ok(exit) => exit.into(),
+        Err(error) => error.format(&mut definition(&subcommands)).exit(),
     }
 }
 
-/// The command line's definition, for completions and man pages.
-pub fn definition() -> clap::Command {
-    <CommandLine as clap::CommandFactory>::command()
+/// What the help and the manual say of the exit status.
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  the property holds: robust, uncoverable, evidence accepted, fences found
+  1  it does not
+  2  bad input or usage
+  3  unknown: a limit was reached, or values grow
+  4  evidence rejected";
+
+/// The command line's definition.
+fn definition(subcommands: &[Subcommand]) -> clap::Command {
+    SharedOptions::augment_args(clap::Command::new("palisade"))
+        .about(env!("CARGO_PKG_DESCRIPTION"))
+        .version(env!("CARGO_PKG_VERSION"))
+        .propagate_version(true)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(subcommands.iter().map(Subcommand::definition))
+        .after_long_help(EXIT_STATUS)
+}
+
+/// Runs the subcommand that was asked for.
+fn run(subcommands: &[Subcommand], matches: &mut clap::ArgMatches) -> Result<Exit, clap::Error> {
+    let shared = SharedOptions::from_arg_matches_mut(matches)?;
+    let (name, mut matches) = matches.remove_subcommand().expect("a subcommand is required");
+    let subcommand = subcommands.iter().find(|subcommand| subcommand.name == name).expect("clap knows no others");
+    shared.set_up();
+    subcommand.run(&mut matches, &shared)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn definitions_are_consistent() {
+        super::definition(&super::subcommands()).debug_assert();
+    }
 }

@@ -1,0 +1,48 @@
+//! A subcommand: its line in the help, its options, what it does.
+
+use super::{Exit, SharedOptions};
+use clap::{ArgMatches, Args, Command};
+
+/// What runs a subcommand, once its options are taken from the command line.
+type Run = dyn Fn(&mut ArgMatches, &SharedOptions) -> Result<Exit, clap::Error>;
+
+/// A subcommand.
+///
+/// Its options are defined only when it is the one that is asked for: defining those of all subcommands takes longer than
+/// many a small question.
+pub(super) struct Subcommand {
+    pub(super) name: &'static str,
+    about: &'static str,
+    options: fn(Command) -> Command,
+    run: Box<Run>,
+}
+
+impl Subcommand {
+    /// A subcommand with its name, its line in the help and the function that runs it.
+    pub(super) fn new<A: Args>(
+        name: &'static str,
+        about: &'static str,
+        run: impl Fn(&A, &SharedOptions) -> Exit + 'static,
+    ) -> Self {
+        let run = move |matches: &mut ArgMatches, shared: &SharedOptions| {
+            Ok(run(&A::from_arg_matches_mut(matches)?, shared))
+        };
+        Self { name, about, options: with_options::<A>, run: Box::new(run) }
+    }
+
+    /// Its definition.
+    pub(super) fn definition(&self) -> Command {
+        Command::new(self.name).about(self.about).defer(self.options)
+    }
+
+    /// Runs it.
+    pub(super) fn run(&self, matches: &mut ArgMatches, shared: &SharedOptions) -> Result<Exit, clap::Error> {
+        (self.run)(matches, shared)
+    }
+}
+
+/// Adds the options of a subcommand to its definition.
+fn with_options<A: Args>(command: Command) -> Command {
+    let about = command.get_about().cloned().unwrap_or_default();
+    A::augment_args(command).about(about).long_about(None)
+}

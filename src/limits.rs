@@ -70,11 +70,15 @@ impl Limits {
         self
     }
 
+    /// Whether one of the flags is raised. Costs next to nothing.
+    pub fn check_interrupts(&self) -> Result<(), StopReason> {
+        let raised = self.interrupts.iter().any(|flag| flag.load(Ordering::Relaxed));
+        if raised { Err(StopReason::Interrupted) } else { Ok(()) }
+    }
+
     /// Whether to stop, and why. Costs a clock reading and a look at the process's memory: ask every thousand steps.
     pub fn check(&self) -> Result<(), StopReason> {
-        if self.interrupts.iter().any(|flag| flag.load(Ordering::Relaxed)) {
-            return Err(StopReason::Interrupted);
-        }
+        self.check_interrupts()?;
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(StopReason::Timeout);
         }

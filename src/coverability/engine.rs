@@ -7,9 +7,11 @@ use super::saturation::settle;
 use super::semiflows::{Semiflow, semiflows};
 use super::slice::Slice;
 use super::system::System;
+use super::units::find_units;
 use super::{Context, Outcome, Strategy};
+use crate::limits::StopReason;
 use crate::net::{Count, Problem};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A problem made ready for several strategies.
 #[derive(Debug)]
@@ -18,9 +20,34 @@ pub(super) struct Prepared<'a> {
     pub(super) slice: Slice,
     small: OnceLock<Result<System<u32>, Stop>>,
     exact: OnceLock<Result<System<Count>, Stop>>,
+    units: OnceLock<Vec<Vec<u32>>>,
     reduced: OnceLock<Reduced>,
-    pairs: OnceLock<Option<Pairs>>,
-    semiflows: OnceLock<Vec<Semiflow>>,
+    pairs: Shared<Option<Pairs>>,
+    semiflows: Shared<Vec<Semiflow>>,
+}
+
+/// What strategies share and the first that asks for it finds out, while others wait. If it is interrupted, the next one
+/// begins again.
+#[derive(Debug)]
+struct Shared<T> {
+    value: OnceLock<T>,
+    turn: Mutex<()>,
+}
+
+impl<T> Default for Shared<T> {
+    fn default() -> Self {
+        Self { value: OnceLock::new(), turn: Mutex::new(()) }
+    }
+}
+
+impl<T> Shared<T> {
+    fn get(&self, find: impl FnOnce() -> Result<T, StopReason>) -> Result<&T, StopReason> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.value.get() {
+            Some(value) => Ok(value),
+            None => find().map(|value| self.value.get_or_init(|| value)),
+        }
+    }
 }
 
 /// How many operations on machine words the pairs that all strategies share may take: some hundredths of a second.
@@ -34,9 +61,10 @@ impl<'a> Prepared<'a> {
             slice: Slice::new(problem),
             small: OnceLock::new(),
             exact: OnceLock::new(),
+            units: OnceLock::new(),
             reduced: OnceLock::new(),
-            pairs: OnceLock::new(),
-            semiflows: OnceLock::new(),
+            pairs: Shared::default(),
+            semiflows: Shared::default(),
         }
     }
 
@@ -50,19 +78,32 @@ impl<'a> Prepared<'a> {
         self.exact.get_or_init(|| System::new(self.problem, &self.slice)).as_ref().map_err(|stop| *stop)
     }
 
+    /// Disjoint sets of places that never hold more than one token together.
+    pub(super) fn units(&self) -> &[Vec<u32>] {
+        self.units.get_or_init(|| find_units(self.problem, &self.slice))
+    }
+
     /// The semiflows, where they are found out quickly.
-    pub(super) fn semiflows<N: Number>(&self, system: &System<N>) -> &[Semiflow] {
-        self.semiflows.get_or_init(|| semiflows(system))
+    pub(super) fn semiflows<N: Number>(&self, system: &System<N>, context: &Context) -> Result<&[Semiflow], Stop> {
+        Ok(self.semiflows.get(|| semiflows(system, context))?)
     }
 
     /// Which places can be marked together, where that is found out quickly.
-    pub(super) fn pairs(&self) -> Option<&Pairs> {
-        let context = Context::default();
-        let quickly = || match self.small() {
-            Ok(system) => Pairs::new(system, SHARED_PAIRS, &context),
-            Err(_) => self.exact().and_then(|system| Pairs::new(system, SHARED_PAIRS, &context)),
-        };
-        self.pairs.get_or_init(|| quickly().ok().flatten()).as_ref()
+    pub(super) fn pairs(&self, context: &Context) -> Result<Option<&Pairs>, Stop> {
+        // They are for all strategies: turns and budgets of one do not count.
+        let context = Context::new(context.limits.clone());
+        let pairs = self.pairs.get(|| {
+            let pairs = match self.small() {
+                Ok(system) => Pairs::new(system, SHARED_PAIRS, &context),
+                Err(_) => self.exact().and_then(|system| Pairs::new(system, SHARED_PAIRS, &context)),
+            };
+            match pairs {
+                Ok(pairs) => Ok(pairs),
+                Err(Stop::Overflow) => Ok(None),
+                Err(Stop::Limit(limit)) => Err(limit),
+            }
+        })?;
+        Ok(pairs.as_ref())
     }
 }
 
@@ -78,7 +119,8 @@ impl OnReduced {
         if prepared.slice.transitions.len() > LARGEST_REDUCED {
             return None;
         }
-        let reduced = prepared.reduced.get_or_init(|| reduce(prepared.problem, &ReductionOptions::default()));
+        let options = ReductionOptions { limits: context.limits.clone(), ..ReductionOptions::default() };
+        let reduced = prepared.reduced.get_or_init(|| reduce(prepared.problem, &options));
         let smaller = Prepared::new(&reduced.problem);
         let outcome = settle(&reduced.problem, &smaller.slice).unwrap_or_else(|| self.0.attempt(&smaller, context));
         match outcome {

@@ -134,6 +134,12 @@ impl Context {
         if self.turn.as_ref().is_some_and(Turn::is_over) { Err(StopReason::Interrupted) } else { Ok(()) }
     }
 
+    /// Whether another strategy has answered, or the user interrupts. This is asked at every step: whoever answers waits
+    /// for the others to end.
+    fn check_interrupts(&self) -> Result<(), StopReason> {
+        self.limits.check_interrupts()
+    }
+
     /// How much time is left.
     fn remaining(&self) -> Option<Duration> {
         let turn = self.turn.as_ref().map(Turn::remaining);

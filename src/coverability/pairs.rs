@@ -28,7 +28,7 @@ impl Method for PairSaturation {
     fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
         context.check()?;
         let computed;
-        let mut pairs = match prepared.pairs() {
+        let mut pairs = match prepared.pairs(context)? {
             Some(pairs) => pairs,
             None => {
                 computed = Pairs::new(system, u64::MAX, context)?.ok_or(Stop::Limit(StopReason::Inconclusive))?;
@@ -134,6 +134,7 @@ impl<'a, N: Number> Closure<'a, N> {
         while let Some(transition) = self.open.pop_front() {
             self.is_open.set(transition as usize, false);
             looked += 1;
+            context.check_interrupts()?;
             if looked.is_multiple_of(METER) {
                 context.check()?;
                 context.count_iterations(1);

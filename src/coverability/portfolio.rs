@@ -1,7 +1,7 @@
 //! The portfolio `auto`: cheap proofs first, then all strategies in rounds of growing budgets.
 //!
-//! Slicing alone settles many problems, and a glance of the first strategies many more. What is left goes to the
-//! strategies in order, each with a small budget, on as many threads as are allowed; who has not answered in a round
+//! Slicing alone settles many problems, and a few sample walks find most of the targets that can be covered. What is left
+//! goes to the strategies in order, each with a small budget, on as many threads as are allowed; who has not answered in a round
 //! starts again in the next with four times the budget, so that little is lost on strategies that do not suit the net
 //! and at most about a third on one that does. The first answer ends the race. All strategies work on the same compact
 //! form, with the same units and unreachable places.
@@ -9,7 +9,7 @@
 //! In deterministic mode budgets count work instead of time, and within a round the first strategy in order that
 //! answers is taken, however long the later ones took: the evidence is then always the same.
 
-use super::backward::Backward;
+use super::backward::{Backward, Walks};
 use super::directed::Directed;
 use super::engine::{Engine, OnReduced, Prepared};
 use super::forward::{KarpMiller, SharedState};
@@ -29,21 +29,17 @@ use std::time::Duration;
 pub(super) struct Auto;
 
 /// The strategies of the first round, in the order in which they start: those that answer easy problems soonest.
-const FIRST: [&dyn Engine; 6] = [&Backward, &SharedState, &StateEquation, &Directed, &PairSaturation, &KarpMiller];
+const FIRST: [&dyn Engine; 6] = [&SharedState, &Backward, &StateEquation, &Directed, &PairSaturation, &KarpMiller];
 
 /// The strategies of later rounds. The state equation is worth a reduction now, and says soon if it is of no use.
 const LATER: [&dyn Engine; 6] =
     [&OnReduced(&StateEquation), &Directed, &SharedState, &PairSaturation, &Backward, &KarpMiller];
 
-/// How many strategies of the first round are tried before it, one after the other, so that nets answered at a glance
-/// need no threads.
-const GLANCES: usize = 2;
-
-/// The budget of each of them.
-const GLANCE: Duration = Duration::from_millis(1);
+/// The budget of the sample walks before the first round, which need no threads.
+const WALKS_TIME: Duration = Duration::from_millis(2);
 
 /// The budget of the first round, for nets of up to so many transitions; larger ones get more, in proportion.
-const FIRST_TIME: Duration = Duration::from_millis(5);
+const FIRST_TIME: Duration = Duration::from_millis(16);
 
 /// See [`FIRST_TIME`].
 const ORDINARY_TRANSITIONS: usize = 4_000;
@@ -77,10 +73,13 @@ pub(super) fn solve_named(problem: &Problem, context: &Context) -> (Outcome, &'s
 fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
     let mut tally = Tally { done: Vec::new(), reason: StopReason::Inconclusive };
     if !context.deterministic {
-        let engines = &FIRST[..GLANCES];
-        let outcomes = round(prepared, context, 1, engines, Budget::Time(GLANCE));
-        if let Some(answer) = tally.answer(engines, outcomes) {
-            return answer;
+        // The compact form is needed by all strategies and does not count.
+        let _ = prepared.small();
+        let own = Context { turn: Some(Turn::new(WALKS_TIME)), ..Context::new(context.limits.clone()) };
+        let outcome = Walks.attempt(prepared, &own);
+        context.take_over(&own);
+        if !matches!(outcome, Outcome::Unknown(_)) {
+            return (outcome, Engine::name(&Walks));
         }
     }
     let threads = context.threads();

@@ -6,8 +6,10 @@
 //! that cancel. Rows whose support includes another's are left out. The number of rows can explode, so it is bounded,
 //! and large nets are not asked: [`units`](super::units) finds in them the semiflows that matter most.
 
+use super::Context;
 use super::number::Number;
 use super::system::System;
+use crate::limits::StopReason;
 use num_integer::Integer;
 
 /// A weighted sum that every reachable marking keeps.
@@ -35,12 +37,13 @@ struct Row {
 }
 
 /// The semiflows of minimal support; none when the net is large or they are too many.
-pub(super) fn semiflows<N: Number>(system: &System<N>) -> Vec<Semiflow> {
+pub(super) fn semiflows<N: Number>(system: &System<N>, context: &Context) -> Result<Vec<Semiflow>, StopReason> {
     if system.places() > LARGEST.0 || system.transitions.len() > LARGEST.1 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let eliminated = rows(system).and_then(|rows| eliminate(rows, system.transitions.len()));
-    eliminated.unwrap_or_default().into_iter().filter_map(|row| total(system, row)).collect()
+    let Some(rows) = rows(system) else { return Ok(Vec::new()) };
+    let eliminated = eliminate(rows, system.transitions.len(), context)?;
+    Ok(eliminated.unwrap_or_default().into_iter().filter_map(|row| total(system, row)).collect())
 }
 
 /// A row per place; none when a count is too large.
@@ -63,8 +66,8 @@ fn small<N: Number>(count: &N) -> Option<i32> {
     i32::try_from(count.rough()).ok()
 }
 
-/// Eliminates all transitions, at each turn one that makes the fewest new rows.
-fn eliminate(mut rows: Vec<Row>, transitions: usize) -> Option<Vec<Row>> {
+/// Eliminates all transitions, at each turn one that makes the fewest new rows; none when there are too many.
+fn eliminate(mut rows: Vec<Row>, transitions: usize, context: &Context) -> Result<Option<Vec<Row>>, StopReason> {
     loop {
         let mut signs = vec![(0usize, 0usize); transitions];
         for (transition, effect) in rows.iter().flat_map(|row| &row.effects) {
@@ -72,14 +75,16 @@ fn eliminate(mut rows: Vec<Row>, transitions: usize) -> Option<Vec<Row>> {
             *if *effect > 0 { puts } else { takes } += 1;
         }
         let used = (0u32..).zip(&signs).filter(|(_, signs)| **signs != (0, 0));
-        let Some((transition, _)) = used.min_by_key(|(_, (puts, takes))| puts * takes) else { return Some(rows) };
+        let Some((transition, _)) = used.min_by_key(|(_, (puts, takes))| puts * takes) else { return Ok(Some(rows)) };
         let (with, mut without): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| row.effect(transition) != 0);
         let (puts, takes): (Vec<Row>, Vec<Row>) = with.into_iter().partition(|row| row.effect(transition) > 0);
         for one in &puts {
+            context.check_interrupts()?;
             for other in &takes {
-                without.push(one.cancel(other, transition)?);
+                let Some(sum) = one.cancel(other, transition) else { return Ok(None) };
+                without.push(sum);
                 if without.len() > MOST_ROWS {
-                    return None;
+                    return Ok(None);
                 }
             }
         }

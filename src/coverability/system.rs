@@ -2,7 +2,6 @@
 
 use super::number::{Number, Stop};
 use super::slice::{Fate, Slice};
-use super::units::find_units;
 use crate::net::{OmegaCount, Problem, TransitionId};
 use rustc_hash::FxHashSet;
 
@@ -66,8 +65,6 @@ pub(super) struct System<N> {
     pub(super) producers: Rows,
     /// The targets' demands, sorted by place.
     pub(super) targets: Vec<Vec<(u32, N)>>,
-    /// Disjoint sets of places that never hold more than one token together.
-    pub(super) units: Vec<Vec<u32>>,
 }
 
 impl<N: Number> System<N> {
@@ -137,8 +134,7 @@ impl<N: Number> System<N> {
         }
         let consumers = Rows::group(initial.len(), &needed);
         let producers = Rows::group(initial.len(), &gained);
-        let units = find_units(problem, slice);
-        Ok(Self { initial, transitions, effects, starts, consumers, producers, targets, units })
+        Ok(Self { initial, transitions, effects, starts, consumers, producers, targets })
     }
 
     /// How many places there are.

@@ -1,7 +1,8 @@
 //! Weighted sums of tokens that stay within a bound: units and semiflows, with the means to refute a marking.
 
+use super::super::Context;
 use super::super::engine::Prepared;
-use super::super::number::Number;
+use super::super::number::{Number, Stop};
 use super::super::slice::Slice;
 use super::super::system::System;
 use crate::evidence::Refutation;
@@ -27,11 +28,14 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// The units and semiflows of a system.
-    pub(super) fn new<N: Number>(prepared: &Prepared<'_>, system: &System<N>) -> Self {
-        let units =
-            system.units.iter().map(|unit| Bound { weights: unit.iter().map(|place| (*place, 1)).collect(), most: 1 });
-        let mut bounds: Vec<Bound> = units.collect();
-        for semiflow in prepared.semiflows(system) {
+    pub(super) fn new<N: Number>(
+        prepared: &Prepared<'_>,
+        system: &System<N>,
+        context: &Context,
+    ) -> Result<Self, Stop> {
+        let unit = |unit: &Vec<u32>| Bound { weights: unit.iter().map(|place| (*place, 1)).collect(), most: 1 };
+        let mut bounds: Vec<Bound> = prepared.units().iter().map(unit).collect();
+        for semiflow in prepared.semiflows(system, context)? {
             let within = |bound: &Bound| bound.most <= semiflow.total && bound.weights == semiflow.weights;
             if !bounds.iter().any(within) {
                 bounds.push(Bound { weights: semiflow.weights.clone(), most: semiflow.total });
@@ -43,7 +47,7 @@ impl Bounds {
                 of_place[*place as usize].push((number, *weight));
             }
         }
-        Self { sums: vec![(0, 0); bounds.len()], bounds, of_place, round: 0 }
+        Ok(Self { sums: vec![(0, 0); bounds.len()], bounds, of_place, round: 0 })
     }
 
     /// Whether a marking exceeds a bound. Large counts may be taken for less than they are, never for more.

@@ -33,6 +33,7 @@ use super::slice::Slice;
 use super::system::System;
 use super::{Context, Outcome};
 use crate::evidence::{Invariant, NetCertificate};
+use crate::limits::StopReason;
 use crate::net::{Count, Problem};
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
@@ -46,6 +47,18 @@ impl Method for Backward {
 
     fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
         search(prepared, system, context)
+    }
+}
+
+/// The beginning of `backward` alone: its sample walks.
+pub(super) struct Walks;
+
+impl Method for Walks {
+    const NAME: &'static str = Backward::NAME;
+
+    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
+        let covering = Sampler::new(system).look_around(WALKS, context)?;
+        Ok(covering.map_or(Outcome::Unknown(StopReason::Inconclusive), |covering| covered(prepared, system, covering)))
     }
 }
 
@@ -64,19 +77,24 @@ fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Cont
     let mut knowledge = Sampled { sampler: Sampler::new(system), pairs: None };
     let mut covering = knowledge.sampler.look_around(WALKS, context)?;
     if covering.is_none() {
-        knowledge.pairs = prepared.pairs();
+        knowledge.pairs = prepared.pairs(context)?;
     }
     while covering.is_none() {
-        let mut search = Search::new(system, Bounds::new(prepared, system), &mut knowledge);
+        let mut search = Search::new(system, Bounds::new(prepared, system, context)?, &mut knowledge);
         covering = search.run(context)?;
         context.count_markings(search.basis.alive().count());
         if covering.is_none() && search.wrong.is_empty() {
             return Ok(Outcome::Uncoverable(search.certificate(problem, slice)));
         }
     }
-    let (sequence, target) = covering.expect("the loop ends with one");
+    Ok(covered(prepared, system, covering.expect("the loop ends with one")))
+}
+
+/// The answer that a sequence covers a target.
+fn covered<N>(prepared: &Prepared<'_>, system: &System<N>, (sequence, target): Covering) -> Outcome {
+    let Prepared { problem, slice, .. } = prepared;
     let firings = sequence.into_iter().map(|number| (system.transitions[number as usize], Count::ONE)).collect();
-    Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])))
+    Outcome::Coverable(finish(problem, slice, firings, slice.targets[target]))
 }
 
 /// A proof by an upward-closed set whose basis consists of parts that are known not to be coverable. That is often far
@@ -87,7 +105,7 @@ pub(super) fn prove<N: Number>(
     knowledge: &mut impl Knowledge<N>,
     context: &Context,
 ) -> Result<NetCertificate, Stop> {
-    let mut search = Search::new(system, Bounds::new(prepared, system), knowledge);
+    let mut search = Search::new(system, Bounds::new(prepared, system, context)?, knowledge);
     search.run(context)?;
     Ok(search.certificate(prepared.problem, &prepared.slice))
 }
@@ -170,6 +188,7 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> Search<'a, 'b, N, K> {
                 }
             }
             let Some((_, Reverse(element))) = self.open.pop() else { return Ok(None) };
+            context.check_interrupts()?;
             if !self.basis.is_dropped(element) {
                 context.count_iterations(1);
                 since_check += self.expand(element)?;

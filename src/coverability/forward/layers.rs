@@ -128,6 +128,7 @@ impl<N: Number> Layers<N> {
 
     /// Looks at the limits now and then, when the `index`-th state is visited.
     fn look(&mut self, index: usize, context: &Context) -> Result<(), Stop> {
+        context.check_interrupts()?;
         if index % STATES_BETWEEN_LOOKS == STATES_BETWEEN_LOOKS - 1 {
             self.count_work(context);
             context.check()?;

@@ -36,7 +36,7 @@ impl Method for SharedState {
     const NAME: &'static str = "shared-state";
 
     fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
-        cover(prepared, system, &system.units, context)
+        cover(prepared, system, prepared.units(), context)
     }
 }
 

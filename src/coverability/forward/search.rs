@@ -178,6 +178,7 @@ impl<N: Number> Search<N> {
     /// Makes a move from a node, if its finite counters allow it.
     fn step(&mut self, node: u32, edge: Edge, context: &Context) -> Result<Option<Found>, Stop> {
         self.steps += 1;
+        context.check_interrupts()?;
         if self.steps.is_multiple_of(METER) {
             context.count_work(METER * WORK_PER_MOVE);
         }

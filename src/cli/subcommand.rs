@@ -24,9 +24,8 @@ impl Subcommand {
         about: &'static str,
         run: impl Fn(&A, &SharedOptions) -> Exit + 'static,
     ) -> Self {
-        let run = move |matches: &mut ArgMatches, shared: &SharedOptions| {
-            Ok(run(&A::from_arg_matches_mut(matches)?, shared))
-        };
+        let run =
+            move |matches: &mut ArgMatches, shared: &SharedOptions| Ok(run(&A::from_arg_matches_mut(matches)?, shared));
         Self { name, about, options: with_options::<A>, run: Box::new(run) }
     }
 

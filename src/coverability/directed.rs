@@ -14,8 +14,9 @@
 
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
+use super::rows::Rows;
 use super::run::finish;
-use super::system::{Rows, System};
+use super::system::System;
 use super::{Context, Outcome};
 use crate::limits::StopReason;
 use crate::net::Count;

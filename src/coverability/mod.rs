@@ -30,6 +30,7 @@ mod number;
 mod pairs;
 mod portfolio;
 pub mod reduction;
+mod rows;
 mod run;
 mod sample;
 mod saturation;

@@ -18,7 +18,7 @@ use super::saturation::settle;
 use super::state_equation::StateEquation;
 use super::turn::Turn;
 use super::{Context, Outcome, Strategy};
-use crate::limits::StopReason;
+use crate::limits::{Limits, StopReason};
 use crate::net::Problem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -72,15 +72,14 @@ pub(super) fn solve_named(problem: &Problem, context: &Context) -> (Outcome, &'s
 /// Runs the contenders until one answers.
 fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
     let mut tally = Tally { done: Vec::new(), reason: StopReason::Inconclusive };
-    if !context.deterministic {
-        // The compact form is needed by all strategies and does not count.
-        let _ = prepared.small();
-        let own = Context { turn: Some(Turn::new(WALKS_TIME)), ..Context::new(context.limits.clone()) };
-        let outcome = Walks.attempt(prepared, &own);
-        context.take_over(&own);
-        if !matches!(outcome, Outcome::Unknown(_)) {
-            return (outcome, Engine::name(&Walks));
-        }
+    // The compact form is needed by all strategies and does not count.
+    let _ = prepared.small();
+    let own = if context.deterministic { Budget::Work(FIRST_WORK) } else { Budget::Time(WALKS_TIME) };
+    let own = own.context(context.limits.clone());
+    let outcome = Walks.attempt(prepared, &own);
+    context.take_over(&own);
+    if !matches!(outcome, Outcome::Unknown(_)) {
+        return (outcome, Engine::name(&Walks));
     }
     let threads = context.threads();
     let factor = (prepared.slice.transitions.len() / ORDINARY_TRANSITIONS).max(1);
@@ -142,6 +141,16 @@ enum Budget {
     Work(u64),
 }
 
+impl Budget {
+    /// A context with this budget, which begins now.
+    fn context(self, limits: Limits) -> Context {
+        match self {
+            Self::Time(time) => Context { turn: Some(Turn::new(time)), ..Context::new(limits) },
+            Self::Work(work) => Context { budget: Some(work), deterministic: true, ..Context::new(limits) },
+        }
+    }
+}
+
 /// Gives each contender its budget, on so many threads. Those after one that answers may be left without an outcome.
 fn round(
     prepared: &Prepared<'_>,
@@ -160,11 +169,7 @@ fn round(
             if stop.load(Ordering::Relaxed) {
                 continue;
             }
-            let limits = context.limits.clone().with_interrupt(stop.clone());
-            let own = match budget {
-                Budget::Time(time) => Context { turn: Some(Turn::new(time)), ..Context::new(limits) },
-                Budget::Work(work) => Context { budget: Some(work), deterministic: true, ..Context::new(limits) },
-            };
+            let own = budget.context(context.limits.clone().with_interrupt(stop.clone()));
             let outcome = engine.attempt(prepared, &own);
             if !matches!(outcome, Outcome::Unknown(_)) {
                 // In deterministic mode a strategy earlier in order may still answer, and then counts.

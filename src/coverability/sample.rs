@@ -284,10 +284,15 @@ impl<'a, N: Number> Sampler<'a, N> {
 
     /// Looks again at the transitions that wait at a place.
     fn gained(&mut self, place: u32) {
-        let waiting = std::mem::take(&mut self.waiting[place as usize]);
-        self.looked_at += waiting.len();
-        for transition in waiting {
+        self.looked_at += self.waiting[place as usize].len();
+        let mut next = 0;
+        while let Some(transition) = self.waiting[place as usize].get(next).copied() {
             let lacking = self.system.effects(transition).iter().find(|effect| self.lacks(effect));
+            if lacking.is_some_and(|effect| effect.place == place) {
+                next += 1;
+                continue;
+            }
+            self.waiting[place as usize].swap_remove(next);
             match lacking {
                 Some(effect) => self.waiting[effect.place as usize].push(transition),
                 None => self.enabled.insert(transition),
@@ -297,6 +302,8 @@ impl<'a, N: Number> Sampler<'a, N> {
 
     /// Lets the transitions that a place no longer enables wait there.
     fn lost(&mut self, place: u32) {
+        let mut waiting = std::mem::take(&mut self.waiting[place as usize]);
+        let before = waiting.len();
         let consumers = self.system.consumers.row(place);
         let candidates = if consumers.len() < self.enabled.list.len() { consumers } else { &self.enabled.list };
         self.looked_at += candidates.len();
@@ -307,10 +314,11 @@ impl<'a, N: Number> Sampler<'a, N> {
                     .binary_search_by_key(&place, |effect| effect.place)
                     .is_ok_and(|position| self.lacks(&effects[position]))
         };
-        for transition in candidates.iter().copied().filter(is_disabled).collect::<Vec<u32>>() {
-            self.enabled.remove(transition);
-            self.waiting[place as usize].push(transition);
+        waiting.extend(candidates.iter().copied().filter(is_disabled));
+        for transition in &waiting[before..] {
+            self.enabled.remove(*transition);
         }
+        self.waiting[place as usize] = waiting;
     }
 
     /// Whether the place of an effect has too few tokens for it.

@@ -10,6 +10,7 @@
 //! upward-closed set stays one, relative to the siphon, when the targets themselves are added. A run of the slice is
 //! one of the net after the unbounded places have been filled.
 
+use super::rows::Rows;
 use crate::evidence::{NetCertificate, OmegaMarking, Refutation, TokenMarking};
 use crate::net::{Count, Net, OmegaCount, PlaceId, Problem, TransitionId};
 
@@ -119,32 +120,30 @@ impl Slice {
 }
 
 /// For each place, the transitions that take from it.
-fn takers(net: &Net) -> Vec<Vec<u32>> {
-    let mut takers = vec![Vec::new(); net.places.len()];
-    for (id, transition) in net.transition_ids() {
-        for (place, _) in &transition.pre {
-            takers[place.index()].push(id.0);
-        }
-    }
-    takers
+fn takers(net: &Net) -> Rows {
+    let arcs: Vec<(u32, u32)> = net
+        .transition_ids()
+        .flat_map(|(id, transition)| transition.pre.iter().map(move |(place, _)| (place.0, id.0)))
+        .collect();
+    Rows::group(net.places.len(), &arcs)
 }
 
 /// Which places can be marked and which transitions fire when tokens are never used up.
-fn saturate(net: &Net, takers: &[Vec<u32>]) -> (Vec<bool>, Vec<bool>) {
+fn saturate(net: &Net, takers: &Rows) -> (Vec<bool>, Vec<bool>) {
     let mut marked = vec![false; net.places.len()];
     let mut fireable = vec![false; net.transitions.len()];
     let mut missing: Vec<usize> = net.transitions.iter().map(|transition| transition.pre.len()).collect();
-    let mut fresh: Vec<usize> = Vec::new();
+    let mut fresh: Vec<PlaceId> = Vec::new();
     for (index, count) in net.initial.iter().enumerate() {
         if *count != OmegaCount::Finite(Count::ZERO) {
             marked[index] = true;
-            fresh.push(index);
+            fresh.push(PlaceId::from_index(index));
         }
     }
     let mut ready: Vec<usize> = (0..net.transitions.len()).filter(|index| missing[*index] == 0).collect();
     loop {
         while let Some(place) = fresh.pop() {
-            for transition in &takers[place] {
+            for transition in takers.row(place.0) {
                 missing[*transition as usize] -= 1;
                 if missing[*transition as usize] == 0 {
                     ready.push(*transition as usize);
@@ -156,7 +155,7 @@ fn saturate(net: &Net, takers: &[Vec<u32>]) -> (Vec<bool>, Vec<bool>) {
         for (place, _) in &net.transitions[transition].post {
             if !marked[place.index()] {
                 marked[place.index()] = true;
-                fresh.push(place.index());
+                fresh.push(*place);
             }
         }
     }
@@ -164,7 +163,7 @@ fn saturate(net: &Net, takers: &[Vec<u32>]) -> (Vec<bool>, Vec<bool>) {
 
 /// Marks places as unbounded: those that are ω initially, and those that a transition feeds which takes from
 /// unbounded places only. Returns these transitions in order.
-fn find_unbounded(net: &Net, takers: &[Vec<u32>], fates: &mut [Fate]) -> Vec<(PlaceId, TransitionId)> {
+fn find_unbounded(net: &Net, takers: &Rows, fates: &mut [Fate]) -> Vec<(PlaceId, TransitionId)> {
     let mut bounded: Vec<usize> = net.transitions.iter().map(|transition| transition.pre.len()).collect();
     let mut fresh = Vec::new();
     for place in net.place_ids() {
@@ -178,7 +177,7 @@ fn find_unbounded(net: &Net, takers: &[Vec<u32>], fates: &mut [Fate]) -> Vec<(Pl
         net.transition_ids().filter(|(_, transition)| transition.pre.is_empty()).map(|(id, _)| id).collect();
     loop {
         while let Some(place) = fresh.pop() {
-            for transition in &takers[place.index()] {
+            for transition in takers.row(place.0) {
                 bounded[*transition as usize] -= 1;
                 if bounded[*transition as usize] == 0 {
                     ready.push(TransitionId(*transition));
@@ -200,17 +199,18 @@ fn find_unbounded(net: &Net, takers: &[Vec<u32>], fates: &mut [Fate]) -> Vec<(Pl
 /// transitions feed one.
 fn relevant(problem: &Problem, targets: &[usize], fireable: &[bool], fates: &mut [Fate]) -> Vec<bool> {
     let net = &problem.net;
-    let mut feeders: Vec<Vec<u32>> = vec![Vec::new(); net.places.len()];
+    let mut feeding: Vec<(u32, u32)> = Vec::new();
     for (id, transition) in net.transition_ids().filter(|(id, _)| fireable[id.index()]) {
         let mut taken = transition.pre.iter().peekable();
         for (place, put) in &transition.post {
             while taken.next_if(|(other, _)| other < place).is_some() {}
             let gains = taken.peek().is_none_or(|(other, count)| other != place || count < put);
             if gains {
-                feeders[place.index()].push(id.0);
+                feeding.push((place.0, id.0));
             }
         }
     }
+    let feeders = Rows::group(net.places.len(), &feeding);
     let mut helps = vec![false; net.transitions.len()];
     let mut open = Vec::new();
     let keep = |fates: &mut [Fate], open: &mut Vec<PlaceId>, place: PlaceId| {
@@ -225,7 +225,7 @@ fn relevant(problem: &Problem, targets: &[usize], fireable: &[bool], fates: &mut
         }
     }
     while let Some(place) = open.pop() {
-        for feeder in &feeders[place.index()] {
+        for feeder in feeders.row(place.0) {
             let feeder = *feeder as usize;
             if !helps[feeder] {
                 helps[feeder] = true;

@@ -1,9 +1,12 @@
 //! The slice of a problem in compact form, for the inner loops: places and transitions by number, arcs in rows.
 
 use super::number::{Number, Stop};
+use super::rows::Rows;
 use super::slice::{Fate, Slice};
 use crate::net::{OmegaCount, Problem, TransitionId};
-use rustc_hash::FxHashSet;
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
 
 /// What a transition needs and leaves at one place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -14,38 +17,6 @@ pub(super) struct Effect<N> {
     pub(super) pre: N,
     /// Tokens put.
     pub(super) post: N,
-}
-
-/// Rows of numbers, one after the other.
-#[derive(Clone, Debug)]
-pub(super) struct Rows {
-    starts: Vec<u32>,
-    entries: Vec<u32>,
-}
-
-impl Rows {
-    /// Groups `(row, entry)` pairs by row, keeping their order within a row.
-    pub(super) fn group(rows: usize, pairs: &[(u32, u32)]) -> Self {
-        let mut starts = vec![0u32; rows + 1];
-        for (row, _) in pairs {
-            starts[*row as usize + 1] += 1;
-        }
-        for row in 0..rows {
-            starts[row + 1] += starts[row];
-        }
-        let mut next = starts.clone();
-        let mut entries = vec![0; pairs.len()];
-        for (row, entry) in pairs {
-            entries[next[*row as usize] as usize] = *entry;
-            next[*row as usize] += 1;
-        }
-        Self { starts, entries }
-    }
-
-    /// A row.
-    pub(super) fn row(&self, row: u32) -> &[u32] {
-        &self.entries[self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize]
-    }
 }
 
 /// A problem in compact form.
@@ -79,31 +50,36 @@ impl<N: Number> System<N> {
             initial.push(N::of(count)?);
         }
 
-        let mut alike: FxHashSet<Vec<Effect<N>>> = FxHashSet::default();
+        // Transitions by number, found by their effects.
+        let mut alike: HashTable<usize> = HashTable::with_capacity(slice.transitions.len());
         let mut transitions = Vec::new();
-        let mut effects = Vec::new();
-        let mut starts = vec![0];
+        let mut effects: Vec<Effect<N>> = Vec::new();
+        let mut starts: Vec<u32> = vec![0];
         for id in &slice.transitions {
             let transition = &net.transitions[id.index()];
-            let mut own: Vec<Effect<N>> = Vec::with_capacity(transition.pre.len() + transition.post.len());
+            let start = effects.len();
             for (place, count) in &transition.pre {
                 if let Fate::Kept(place) = slice.fates[place.index()] {
-                    own.push(Effect { place, pre: N::of(count)?, post: N::ZERO });
+                    effects.push(Effect { place, pre: N::of(count)?, post: N::ZERO });
                 }
             }
-            let taken = own.len();
+            let taken = start..effects.len();
             for (place, count) in &transition.post {
                 if let Fate::Kept(place) = slice.fates[place.index()] {
-                    match own[..taken].binary_search_by_key(&place, |effect| effect.place) {
-                        Ok(position) => own[position].post = N::of(count)?,
-                        Err(_) => own.push(Effect { place, pre: N::ZERO, post: N::of(count)? }),
+                    match effects[taken.clone()].binary_search_by_key(&place, |effect| effect.place) {
+                        Ok(position) => effects[start + position].post = N::of(count)?,
+                        Err(_) => effects.push(Effect { place, pre: N::ZERO, post: N::of(count)? }),
                     }
                 }
             }
-            own.sort_unstable_by_key(|effect| effect.place);
-            if alike.insert(own.clone()) {
+            effects[start..].sort_unstable_by_key(|effect| effect.place);
+            let of = |number: usize| &effects[starts[number] as usize..starts[number + 1] as usize];
+            let hash = FxBuildHasher.hash_one(&effects[start..]);
+            if alike.find(hash, |number| *of(*number) == effects[start..]).is_some() {
+                effects.truncate(start);
+            } else {
+                alike.insert_unique(hash, transitions.len(), |number| FxBuildHasher.hash_one(of(*number)));
                 transitions.push(*id);
-                effects.append(&mut own);
                 starts.push(u32::try_from(effects.len()).map_err(|_| Stop::Overflow)?);
             }
         }

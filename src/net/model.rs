@@ -94,6 +94,11 @@ impl Net {
         self.transitions.push(Transition { name: name.into(), pre: fitted(pre), post: fitted(post) });
     }
 
+    /// A name for the next transition, by its number.
+    pub(super) fn next_transition_name(&self) -> String {
+        ["t", itoa::Buffer::new().format(self.transitions.len())].concat()
+    }
+
     /// The place of that name. Looks at all places: for many look-ups build an index.
     pub fn place_named(&self, name: &str) -> Option<PlaceId> {
         self.places.iter().position(|place| place.name == name).map(PlaceId::from_index)

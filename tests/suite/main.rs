@@ -8,6 +8,7 @@ mod check_many;
 mod checked;
 mod checks_and_warnings;
 mod closed_output;
+mod command_line;
 mod convert;
 mod corpus_nets;
 mod cover_command;

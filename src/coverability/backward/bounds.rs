@@ -28,11 +28,7 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// The units and semiflows of a system.
-    pub(super) fn new<N: Number>(
-        prepared: &Prepared<'_>,
-        system: &System<N>,
-        context: &Context,
-    ) -> Result<Self, Stop> {
+    pub(super) fn new<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Self, Stop> {
         let unit = |unit: &Vec<u32>| Bound { weights: unit.iter().map(|place| (*place, 1)).collect(), most: 1 };
         let mut bounds: Vec<Bound> = prepared.units().iter().map(unit).collect();
         for semiflow in prepared.semiflows(system, context)? {

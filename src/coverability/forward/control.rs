@@ -1,7 +1,8 @@
 //! Control states: one place per unit, numbered as they are met; and transitions as moves between them.
 
 use super::super::number::{Number, Stop};
-use super::super::system::{Effect, Rows, System};
+use super::super::rows::Rows;
+use super::super::system::{Effect, System};
 use fixedbitset::FixedBitSet;
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;

@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
                 self.complain(self.about(name, message).expecting(&[&expected]))?;
             }
         }
-        let name = format!("t{}", self.net.transitions.len());
+        let name = self.net.next_transition_name();
         self.net.add_transition_of(name, guards, post);
         Ok(())
     }

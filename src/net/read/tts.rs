@@ -61,7 +61,7 @@ fn system(name: &str, text: &str) -> Result<Problem, Diagnostic> {
             post.push((local_from, Count::ONE));
         }
         let pre = vec![(shared_from, Count::ONE), (local_from, Count::ONE)];
-        net.add_transition(format!("t{}", net.transitions.len()), pre, post);
+        net.add_transition(net.next_transition_name(), pre, post);
     }
     if shared > 0 {
         net.add_unit_if_sound((0..shared).map(PlaceId::from_index).collect());

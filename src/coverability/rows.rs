@@ -1,0 +1,33 @@
+//! Rows of numbers in one piece of memory.
+
+/// Rows of numbers, one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    starts: Vec<u32>,
+    entries: Vec<u32>,
+}
+
+impl Rows {
+    /// Groups `(row, entry)` pairs by row, keeping their order within a row.
+    pub(super) fn group(rows: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut starts = vec![0u32; rows + 1];
+        for (row, _) in pairs {
+            starts[*row as usize + 1] += 1;
+        }
+        for row in 0..rows {
+            starts[row + 1] += starts[row];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![0; pairs.len()];
+        for (row, entry) in pairs {
+            entries[next[*row as usize] as usize] = *entry;
+            next[*row as usize] += 1;
+        }
+        Self { starts, entries }
+    }
+
+    /// A row.
+    pub(super) fn row(&self, row: u32) -> &[u32] {
+        &self.entries[self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize]
+    }
+}

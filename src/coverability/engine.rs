@@ -3,6 +3,7 @@
 use super::number::{Number, Stop};
 use super::pairs::Pairs;
 use super::reduction::{Reduced, ReductionOptions, reduce};
+use super::sample::Sampler;
 use super::saturation::settle;
 use super::semiflows::{Semiflow, semiflows};
 use super::slice::Slice;
@@ -11,6 +12,7 @@ use super::units::find_units;
 use super::{Context, Outcome, Strategy};
 use crate::limits::StopReason;
 use crate::net::{Count, Problem};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A problem made ready for several strategies.
@@ -24,6 +26,8 @@ pub(super) struct Prepared<'a> {
     reduced: OnceLock<Reduced>,
     pairs: Shared<Option<Pairs>>,
     semiflows: Shared<Vec<Semiflow>>,
+    /// How many walkers there have been.
+    walkers: AtomicU64,
 }
 
 /// What strategies share and the first that asks for it finds out, while others wait. If it is interrupted, the next one
@@ -65,6 +69,7 @@ impl<'a> Prepared<'a> {
             reduced: OnceLock::new(),
             pairs: Shared::default(),
             semiflows: Shared::default(),
+            walkers: AtomicU64::new(0),
         }
     }
 
@@ -76,6 +81,11 @@ impl<'a> Prepared<'a> {
     /// The compact form with exact counts.
     pub(super) fn exact(&self) -> Result<&System<Count>, Stop> {
         self.exact.get_or_init(|| System::new(self.problem, &self.slice)).as_ref().map_err(|stop| *stop)
+    }
+
+    /// A new walker.
+    pub(super) fn walker<'s, N: Number>(&self, system: &'s System<N>) -> Sampler<'s, N> {
+        Sampler::new(system, self.walkers.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Disjoint sets of places that never hold more than one token together.

@@ -35,7 +35,7 @@ const FIRST: [&dyn Engine; 6] = [&SharedState, &Backward, &StateEquation, &Direc
 const LATER: [&dyn Engine; 6] =
     [&OnReduced(&StateEquation), &Directed, &SharedState, &PairSaturation, &Backward, &KarpMiller];
 
-/// The budget of the sample walks before the first round, which need no threads.
+/// The budget of the sample walks before the first round, which need no threads, for nets of ordinary size.
 const WALKS_TIME: Duration = Duration::from_millis(2);
 
 /// The budget of the first round, for nets of up to so many transitions; larger ones get more, in proportion.
@@ -69,12 +69,15 @@ pub(super) fn solve_named(problem: &Problem, context: &Context) -> (Outcome, &'s
     race(&prepared, context)
 }
 
-/// Runs the contenders until one answers.
+/// Walks, and then runs the contenders until one answers.
 fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
     let mut tally = Tally { done: Vec::new(), reason: StopReason::Inconclusive };
     // The compact form is needed by all strategies and does not count.
     let _ = prepared.small();
-    let own = if context.deterministic { Budget::Work(FIRST_WORK) } else { Budget::Time(WALKS_TIME) };
+    let factor = u32::try_from((prepared.slice.transitions.len() / ORDINARY_TRANSITIONS).max(1)).unwrap_or(u32::MAX);
+    let mut work = FIRST_WORK.saturating_mul(factor.into());
+    let walks_time = WALKS_TIME.saturating_mul(factor);
+    let own = if context.deterministic { Budget::Work(work) } else { Budget::Time(walks_time) };
     let own = own.context(context.limits.clone());
     let outcome = Walks.attempt(prepared, &own);
     context.take_over(&own);
@@ -82,10 +85,8 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
         return (outcome, Engine::name(&Walks));
     }
     let threads = context.threads();
-    let factor = (prepared.slice.transitions.len() / ORDINARY_TRANSITIONS).max(1);
-    let mut time = FIRST_TIME.saturating_mul(u32::try_from(factor).unwrap_or(u32::MAX));
-    let mut work = FIRST_WORK.saturating_mul(factor as u64);
-    let most = context.budget.map(|most| most.saturating_mul(factor as u64));
+    let mut time = FIRST_TIME.saturating_mul(factor);
+    let most = context.budget.map(|most| most.saturating_mul(factor.into()));
     let mut contenders = FIRST;
     loop {
         contenders.sort_by_key(|engine| tally.done.contains(&engine.name()));

@@ -5,7 +5,9 @@
 //! ends in a run, which becomes a sample. A walk that meets a target is an answer.
 //!
 //! Walks start from markings that showed something new, and among enabled transitions prefer those fired less often.
-//! The generator of random numbers is fixed, so that the same problem gives the same samples.
+//! The generator of random numbers is fixed, so that the same problem gives the same samples. How many steps it takes to
+//! meet a target is a matter of luck, most often few and sometimes very many; so each new walker of a problem begins with other
+//! random numbers.
 
 use super::Context;
 use super::number::{Number, Stop};
@@ -154,8 +156,8 @@ pub(super) struct Sampler<'a, N> {
 pub(super) type Covering = (Vec<u32>, usize);
 
 impl<'a, N: Number> Sampler<'a, N> {
-    /// A walker at the initial marking.
-    pub(super) fn new(system: &'a System<N>) -> Self {
+    /// A walker at the initial marking, the one of this number.
+    pub(super) fn new(system: &'a System<N>, number: u64) -> Self {
         let transitions = system.transitions.len();
         let mut sampler = Self {
             system,
@@ -167,7 +169,7 @@ impl<'a, N: Number> Sampler<'a, N> {
             waiting: vec![Vec::new(); system.places()],
             looked_at: 0,
             fired: vec![0; transitions],
-            random: 0x9E37_79B9_7F4A_7C15,
+            random: (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
         };
         for number in (0u32..).take(transitions) {
             let needed = system.effects(number).iter().filter(|effect| !effect.pre.is_zero());
@@ -418,7 +420,7 @@ mod tests {
         let problem = competition();
         let prepared = Prepared::new(&problem);
         let system = prepared.small().unwrap();
-        let mut sampler = Sampler::new(system);
+        let mut sampler = Sampler::new(system, 0);
         for _ in 0..200 {
             assert!(sampler.walk(1, &Context::default()).unwrap().is_none());
             let expected: Vec<u32> = (0u32..)

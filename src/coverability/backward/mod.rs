@@ -28,7 +28,7 @@ pub(super) use self::knowledge::{Knowledge, Reached};
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::run::finish;
-use super::sample::{Covering, Sampler};
+use super::sample::Covering;
 use super::slice::Slice;
 use super::system::System;
 use super::{Context, Outcome};
@@ -57,7 +57,7 @@ impl Method for Walks {
     const NAME: &'static str = Backward::NAME;
 
     fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
-        let covering = Sampler::new(system).look_around(WALKS, context)?;
+        let covering = prepared.walker(system).look_around(WALKS, context)?;
         Ok(covering.map_or(Outcome::Unknown(StopReason::Inconclusive), |covering| covered(prepared, system, covering)))
     }
 }
@@ -74,7 +74,7 @@ const WALKS: usize = 20_000;
 /// The search with one type of numbers.
 fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
     let Prepared { problem, slice, .. } = prepared;
-    let mut knowledge = Sampled { sampler: Sampler::new(system), pairs: None };
+    let mut knowledge = Sampled { sampler: prepared.walker(system), pairs: None };
     let mut covering = knowledge.sampler.look_around(WALKS, context)?;
     if covering.is_none() {
         knowledge.pairs = prepared.pairs(context)?;

@@ -1,10 +1,10 @@
 //! The portfolio `auto`: cheap proofs first, then all strategies in rounds of growing budgets.
 //!
-//! Slicing alone settles many problems, and a few sample walks find most of the targets that can be covered. What is left
-//! goes to the strategies in order, each with a small budget, on as many threads as are allowed; who has not answered in a round
-//! starts again in the next with four times the budget, so that little is lost on strategies that do not suit the net
-//! and at most about a third on one that does. The first answer ends the race. All strategies work on the same compact
-//! form, with the same units and unreachable places.
+//! Slicing alone settles many problems, and a few sample walks find most of the targets that can be covered. What is
+//! left goes to the strategies in order, each with a small budget, on as many threads as are allowed; who has not
+//! answered in a round starts again in the next with four times the budget, so that little is lost on strategies that do
+//! not suit the net and at most about a third on one that does. The first answer ends the race. All strategies work on
+//! the same compact form, with the same units and unreachable places.
 //!
 //! In deterministic mode budgets count work instead of time, and within a round the first strategy in order that
 //! answers is taken, however long the later ones took: the evidence is then always the same.
@@ -28,7 +28,8 @@ use std::time::Duration;
 /// The strategy `auto`.
 pub(super) struct Auto;
 
-/// The strategies of the first round, in the order in which they start: those that answer easy problems soonest.
+/// The strategies of the first round, in the order in which they start: those first that answer most of
+/// what the walks leave.
 const FIRST: [&dyn Engine; 6] = [&SharedState, &Backward, &StateEquation, &Directed, &PairSaturation, &KarpMiller];
 
 /// The strategies of later rounds. The state equation is worth a reduction now, and says soon if it is of no use.

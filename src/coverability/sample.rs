@@ -6,8 +6,8 @@
 //!
 //! Walks start from markings that showed something new, and among enabled transitions prefer those fired less often.
 //! The generator of random numbers is fixed, so that the same problem gives the same samples. How many steps it takes to
-//! meet a target is a matter of luck, most often few and sometimes very many; so each new walker of a problem begins with other
-//! random numbers.
+//! meet a target is a matter of luck, most often few and sometimes very many; so each new walker of a problem begins
+//! with other random numbers.
 
 use super::Context;
 use super::number::{Number, Stop};

@@ -52,10 +52,12 @@ fn subcommands() -> [Subcommand; 11] {
 /// Runs the command line of this process.
 pub fn main() -> std::process::ExitCode {
     let subcommands = subcommands();
-    let mut matches = definition(&subcommands).get_matches();
+    // Needed until the process ends: taking it apart would take longer than many a small question.
+    let definition = Box::leak(Box::new(definition(&subcommands)));
+    let mut matches = definition.get_matches_mut();
     match run(&subcommands, &mut matches) {
         Ok(exit) => exit.into(),
-        Err(error) => error.format(&mut definition(&subcommands)).exit(),
+        Err(error) => error.format(definition).exit(),
     }
 }
 
@@ -82,11 +84,10 @@ fn definition(subcommands: &[Subcommand]) -> clap::Command {
 
 /// Runs the subcommand that was asked for.
 fn run(subcommands: &[Subcommand], matches: &mut clap::ArgMatches) -> Result<Exit, clap::Error> {
-    let shared = SharedOptions::from_arg_matches_mut(matches)?;
+    let before = SharedOptions::from_arg_matches_mut(matches)?;
     let (name, mut matches) = matches.remove_subcommand().expect("a subcommand is required");
     let subcommand = subcommands.iter().find(|subcommand| subcommand.name == name).expect("clap knows no others");
-    shared.set_up();
-    subcommand.run(&mut matches, &shared)
+    subcommand.run(&mut matches, before)
 }
 
 #[cfg(test)]

@@ -24,36 +24,54 @@ pub enum ColorChoice {
     Never,
 }
 
-/// Options every subcommand has.
+/// Options every subcommand has. They may stand before its name as well: see [`SharedOptions::after`].
 #[derive(Clone, Debug, Args)]
 pub struct SharedOptions {
     /// Print one JSON document on standard output and nothing else there.
-    #[arg(long, global = true)]
+    #[arg(long)]
     pub json: bool,
     /// Stop after so long and answer `unknown`: `90`, `90s`, `500ms`, `2m`, `1h`.
-    #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
     /// Stop when the process holds more memory than this: `500M`, `2G` (powers of 1024).
-    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
     /// Worker threads; the number of processors when left out. Answers do not depend on it.
-    #[arg(long, short = 'j', global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
     /// Say more; twice for more still.
-    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    #[arg(long, short, action = clap::ArgAction::Count)]
     pub verbose: u8,
     /// Say only what was asked for: no progress, no hints.
-    #[arg(long, short, global = true)]
+    #[arg(long, short)]
     pub quiet: bool,
-    /// When to colour the output.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
-    pub color: ColorChoice,
+    /// When to colour the output; `auto` when left out.
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub color: Option<ColorChoice>,
 }
 
 impl SharedOptions {
+    /// These options, which stand after the name of a subcommand, and those before it: what is given twice is taken from
+    /// here, and `-v` is counted in both places.
+    ///
+    /// To clap they are two sets of options, not one of global ones, which it would copy into every subcommand's
+    /// definition at each start.
+    #[must_use]
+    pub fn after(self, before: Self) -> Self {
+        Self {
+            json: self.json || before.json,
+            timeout: self.timeout.or(before.timeout),
+            memory: self.memory.or(before.memory),
+            jobs: self.jobs.or(before.jobs),
+            verbose: self.verbose.saturating_add(before.verbose),
+            quiet: self.quiet || before.quiet,
+            color: self.color.or(before.color),
+        }
+    }
+
     /// Whether to colour what goes to standard error.
     pub fn colours_stderr(&self) -> bool {
-        match self.color {
+        match self.color.unwrap_or_default() {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),

@@ -1,7 +1,7 @@
 //! A subcommand: its line in the help, its options, what it does.
 
 use super::{Exit, SharedOptions};
-use clap::{ArgMatches, Args, Command};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 /// What runs a subcommand, once its options are taken from the command line.
 type Run = dyn Fn(&mut ArgMatches, &SharedOptions) -> Result<Exit, clap::Error>;
@@ -34,14 +34,16 @@ impl Subcommand {
         Command::new(self.name).about(self.about).defer(self.options)
     }
 
-    /// Runs it.
-    pub(super) fn run(&self, matches: &mut ArgMatches, shared: &SharedOptions) -> Result<Exit, clap::Error> {
-        (self.run)(matches, shared)
+    /// Runs it with the options behind its name and the shared ones before it.
+    pub(super) fn run(&self, matches: &mut ArgMatches, before: SharedOptions) -> Result<Exit, clap::Error> {
+        let shared = SharedOptions::from_arg_matches_mut(matches)?.after(before);
+        shared.set_up();
+        (self.run)(matches, &shared)
     }
 }
 
-/// Adds the options of a subcommand to its definition.
+/// Adds the options of a subcommand and those that all have to its definition.
 fn with_options<A: Args>(command: Command) -> Command {
     let about = command.get_about().cloned().unwrap_or_default();
-    A::augment_args(command).about(about).long_about(None)
+    SharedOptions::augment_args(A::augment_args(command)).about(about).long_about(None)
 }

@@ -2,7 +2,7 @@
 
 use super::count::{Count, OmegaCount};
 use super::ids::PlaceId;
-use super::model::Net;
+use super::model::{Net, Transition};
 
 /// Which of the sets that are checked together a place is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,32 +60,26 @@ impl Net {
     /// initially and no transition changes their sum.
     fn are_sound(&self, sets: &[Vec<PlaceId>], members: &[Member]) -> Vec<bool> {
         let mut sound: Vec<bool> = sets.iter().map(|places| self.initially_one(places)).collect();
-        // What the transition at hand takes from each set and puts into it, and the sets that it touches.
-        let mut changes = vec![(Count::ZERO, Count::ZERO); sets.len()];
+        // What the transition at hand takes from each set and puts into it, two for any number above one, and the sets
+        // that it touches.
+        let mut changes = vec![[0; 2]; sets.len()];
         let mut touched = Vec::new();
-        let set_of = |place: PlaceId| match members[place.index()] {
-            Member::Of(number) => Some(number as usize),
-            Member::Free | Member::Taken => None,
-        };
-        for transition in &self.transitions {
-            for (place, count) in &transition.pre {
-                if let Some(set) = set_of(*place) {
-                    let (taken, _) = &mut changes[set];
-                    *taken = taken.plus(count);
-                    touched.push(set);
-                }
-            }
-            for (place, count) in &transition.post {
-                if let Some(set) = set_of(*place) {
-                    let (_, put) = &mut changes[set];
-                    *put = put.plus(count);
-                    touched.push(set);
+        for Transition { pre, post, .. } in &self.transitions {
+            for (side, arcs) in [pre, post].into_iter().enumerate() {
+                for (place, count) in arcs {
+                    if let Member::Of(set) = members[place.index()] {
+                        let change = &mut changes[set as usize];
+                        if *change == [0; 2] {
+                            touched.push(set as usize);
+                        }
+                        change[side] = count.to_u64().map_or(2, |count| count.saturating_add(change[side]).min(2));
+                    }
                 }
             }
             for set in touched.drain(..) {
-                let (taken, put) = std::mem::replace(&mut changes[set], (Count::ZERO, Count::ZERO));
+                let [taken, put] = std::mem::take(&mut changes[set]);
                 // A transition that takes more than the one token never fires.
-                sound[set] &= taken > Count::ONE || taken == put;
+                sound[set] &= taken > 1 || taken == put;
             }
         }
         sound

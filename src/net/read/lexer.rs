@@ -49,6 +49,11 @@ impl<'a> Lexer<'a> {
         lexer
     }
 
+    /// The text from the next token on.
+    pub(super) fn rest(&self) -> &'a str {
+        self.rest
+    }
+
     /// The token to be looked at.
     pub(super) fn peek(&self) -> Token<'a> {
         let class = self.next_class();

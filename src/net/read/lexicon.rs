@@ -161,7 +161,7 @@ impl Lexicon {
             return Comment::None;
         };
         let line = *close == b'\n';
-        match memchr::memchr(*close, &bytes[open.len()..]) {
+        match bytes[open.len()..].iter().position(|byte| byte == close) {
             Some(body) if line && self.signs.lines => Comment::Of(open.len() + body),
             Some(body) => Comment::Of(open.len() + body + 1),
             // The last line of a text needs no line break.

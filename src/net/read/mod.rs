@@ -5,6 +5,7 @@ mod lexer;
 mod lexicon;
 mod lola;
 mod mcc;
+mod names;
 mod pnml;
 mod spec;
 mod tina;

@@ -7,9 +7,9 @@
 
 use super::lexer::{Kind, Lexer};
 use super::lexicon::{Bytes, Lexicon, Signs};
+use super::names::Names;
 use crate::net::diagnostic::Diagnostic;
 use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
-use rustc_hash::FxHashMap;
 
 static LEXICON: Lexicon = Lexicon::new(Signs {
     operators: &["->", "-", ">=", ">", "<=", "<", "=", ",", ";", "'", "+", "[", "]"],
@@ -24,6 +24,9 @@ pub(in crate::net) fn is_keyword(word: &str) -> bool {
     matches!(word, "vars" | "rules" | "init" | "target" | "invariants" | "true" | "in")
 }
 
+/// About so many bytes make a rule; how many rules come is guessed from it.
+const USUAL_RULE: usize = 128;
+
 /// After so many complaints reading stops.
 const MANY: usize = 20;
 
@@ -32,7 +35,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Problem, Vec<Diagnostic>> {
     let mut reader = Reader {
         lexer: Lexer::new(text, &LEXICON),
         net: Net { name: name.to_owned(), ..Net::default() },
-        places: FxHashMap::default(),
+        places: Names::default(),
         complaints: Vec::new(),
     };
     let query = reader.sections();
@@ -63,7 +66,7 @@ struct Constraint<'a> {
 struct Reader<'a> {
     lexer: Lexer<'a>,
     net: Net,
-    places: FxHashMap<&'a str, PlaceId>,
+    places: Names<'a>,
     complaints: Vec<Diagnostic>,
 }
 
@@ -72,6 +75,7 @@ impl<'a> Reader<'a> {
         self.keyword("vars")?;
         self.variables()?;
         self.keyword("rules")?;
+        self.net.transitions.reserve(self.lexer.rest().len() / USUAL_RULE);
         let mut rule = Rule::default();
         while !self.lexer.at_word("init") {
             self.rule(&mut rule)?;
@@ -107,7 +111,7 @@ impl<'a> Reader<'a> {
                 .expecting(&["a place", "`rules`"]));
             }
             self.lexer.advance();
-            if self.places.contains_key(token.text) {
+            if self.places.get(token.text).is_some() {
                 self.complain(Diagnostic::new(token.span, format!("place `{}` is declared twice", token.text)))?;
             } else {
                 let id = self.net.add_place(token.text, OmegaCount::Finite(Count::ZERO));
@@ -166,10 +170,9 @@ impl<'a> Reader<'a> {
 
     /// `p' = p`, `p' = p + k` or `p' = p − k`; nothing when it was complained about.
     fn update(&mut self) -> Result<Option<Update<'a>>, Diagnostic> {
-        let name = self.word(&["a place", "`;`"])?;
+        let (name, place) = self.place(&["a place", "`;`"])?;
         self.lexer.operator("'", &["`'`"])?;
         self.lexer.operator("=", &["`=`"])?;
-        let place = self.place(name)?;
         if let Some(value) = self.lexer.peek_number() {
             self.lexer.pass(value);
             let span = self.lexer.span_of(name).to(self.lexer.span_of(value));
@@ -178,10 +181,12 @@ impl<'a> Reader<'a> {
             self.complain(Diagnostic::new(span, message).expecting(&[&expected]))?;
             return Ok(None);
         }
-        let source = self.word(&["a place"])?;
         // Most often it is the same name, which need not be looked up again.
-        let same = source == name && place.is_some() || self.place(source)? == place;
-        let mut transfer = (!same).then_some(source);
+        let mut transfer = None;
+        if place.is_none() || !self.lexer.take_word(name) {
+            let (source, from) = self.place(&["a place"])?;
+            transfer = (from != place).then_some(source);
+        }
         let (mut plus, mut minus) = (Count::ZERO, Count::ZERO);
         loop {
             let adds = if self.lexer.take_operator("+") {
@@ -192,8 +197,7 @@ impl<'a> Reader<'a> {
                 break;
             };
             if adds && self.lexer.peek_word().is_some() {
-                let source = self.word(&["a number"])?;
-                self.place(source)?;
+                let (source, _) = self.place(&["a number"])?;
                 transfer = transfer.or(Some(source));
                 continue;
             }
@@ -293,8 +297,7 @@ impl<'a> Reader<'a> {
     }
 
     fn constraint(&mut self, expected: &[&str]) -> Result<Constraint<'a>, Diagnostic> {
-        let name = self.word(expected)?;
-        let place = self.place(name)?;
+        let (name, place) = self.place(expected)?;
         let relation = if self.lexer.take_operator(">=") {
             Relation::AtLeast(self.count()?)
         } else if self.lexer.take_operator("=") {
@@ -329,23 +332,19 @@ impl<'a> Reader<'a> {
         Ok(Count::ZERO)
     }
 
-    /// The place of that name; nothing when it was complained about.
-    fn place(&mut self, name: &'a str) -> Result<Option<PlaceId>, Diagnostic> {
-        let place = self.places.get(name).copied();
+    /// Takes a name with the place that has it; no place when it was complained about.
+    fn place(&mut self, expected: &[&str]) -> Result<(&'a str, Option<PlaceId>), Diagnostic> {
+        let Some(name) = self.lexer.peek_word() else { return Err(self.lexer.unexpected(expected)) };
+        let place = self.places.get(name);
         if place.is_none() {
+            // Keywords name no place.
+            if is_keyword(name) {
+                return Err(self.lexer.unexpected(expected));
+            }
             self.complain(self.about(name, format!("place `{name}` is not declared under `vars`")))?;
         }
-        Ok(place)
-    }
-
-    fn word(&mut self, expected: &[&str]) -> Result<&'a str, Diagnostic> {
-        match self.lexer.peek_word() {
-            Some(word) if !is_keyword(word) => {
-                self.lexer.pass(word);
-                Ok(word)
-            }
-            _ => Err(self.lexer.unexpected(expected)),
-        }
+        self.lexer.pass(name);
+        Ok((name, place))
     }
 
     fn count(&mut self) -> Result<Count, Diagnostic> {

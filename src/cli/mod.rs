@@ -52,12 +52,10 @@ fn subcommands() -> [Subcommand; 11] {
 /// Runs the command line of this process.
 pub fn main() -> std::process::ExitCode {
     let subcommands = subcommands();
-    // Needed until the process ends: taking it apart would take longer than many a small question.
-    let definition = Box::leak(Box::new(definition(&subcommands)));
-    let mut matches = definition.get_matches_mut();
+    let mut matches = definition(&subcommands).get_matches();
     match run(&subcommands, &mut matches) {
         Ok(exit) => exit.into(),
-        Err(error) => error.format(definition).exit(),
+        Err(error) => error.format(&mut definition(&subcommands)).exit(),
     }
 }
 

@@ -133,7 +133,9 @@ fn decode<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, str>, ReadError> {
     String::from_utf8(plain).map(Cow::from).map_err(|error| not_text(error.as_bytes(), error.utf8_error()))
 }
 
-/// Decompresses what gzip has made, up to this many bytes.
+/// Decompresses what gzip has made, up to this many bytes. Apart from its caller, as the decoder takes some ten pages of
+/// the stack, which most texts do without.
+#[inline(never)]
 fn unpack(bytes: &[u8], longest: u64) -> Result<Vec<u8>, String> {
     let mut plain = Vec::new();
     let read = MultiGzDecoder::new(bytes).take(longest + 1).read_to_end(&mut plain);

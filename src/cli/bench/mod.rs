@@ -4,6 +4,8 @@
 //! goes through them backwards. Each finished run is appended to the file of `--resume` at once, and runs found there
 //! are not made again.
 
+mod command_line;
+mod conversions;
 mod plan;
 mod process;
 mod tool;
@@ -31,7 +33,8 @@ pub(super) struct BenchArguments {
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "auto", value_parser = super::cover::parse_strategy)]
     strategies: Vec<&'static str>,
     /// Another tool's command line for the same table. `{}` is the net's path; `{spec}`, `{tts}`, `{pnml}`, `{lola}` and
-    /// `{net}` are the paths of the net rewritten in that format, `{query}` that of the question that goes with it.
+    /// `{net}` are the paths of the net rewritten in that format, `{query}` that of the question that goes with it. It goes
+    /// to a shell only where it needs one.
     #[arg(long, value_name = "COMMAND")]
     against: Vec<String>,
     /// What another tool prints when no target can be covered, where the usual words are not enough.
@@ -124,7 +127,7 @@ fn work(
     shared: &SharedOptions,
 ) -> Result<(Vec<Record>, bool), InputError> {
     let mut log = resume.map(Log::open).transpose()?;
-    let conversions = tool::Conversions::new()?;
+    let conversions = conversions::Conversions::new()?;
     // Ctrl-C is asked for here; the other limits are each run's own.
     let interruption = SharedOptions { timeout: None, memory: None, ..shared.clone() }.limits();
     let bar = progress(plan.runs.len(), shared);

@@ -1,12 +1,12 @@
 //! The tools of a benchmark: Palisade's strategies and other programs' command lines.
 
 use super::BenchArguments;
+use super::command_line::command_line;
+use super::conversions::Conversions;
 use super::plan::Run;
 use super::process::{End, Watched, watch};
 use crate::cli::SharedOptions;
-use crate::cli::net_input::NetOptions;
 use crate::limits::Limits;
-use crate::net::{self, Format};
 use crate::report::bench::{Record, Verdict};
 use crate::syntax::InputError;
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub(super) struct Tool {
 enum Kind {
     /// This program with a strategy.
     Own { program: PathBuf, strategy: &'static str },
-    /// A command line for the shell.
+    /// A command line.
     Other { command: String, uncoverable: Vec<String>, coverable: Vec<String> },
 }
 
@@ -113,11 +113,7 @@ impl Tool {
         let command = match &self.kind {
             Kind::Own { program, strategy } => own_command(program, strategy, &run.net, shared),
             Kind::Other { command, .. } => match conversions.fill_in(command, &run.net) {
-                Ok(command) => {
-                    let mut shell = Command::new("sh");
-                    shell.args(["-c", &command]);
-                    shell
-                }
+                Ok(filled) => command_line(command, &filled),
                 Err(reason) => {
                     record.verdict = Verdict::Unsupported;
                     record.message = Some(reason);
@@ -231,86 +227,6 @@ fn judge_own(watched: &Watched, record: &mut Record) {
 
 fn last_line(text: &str) -> Option<String> {
     text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(|line| line.chars().take(200).collect())
-}
-
-/// The folders' names begin with this, the number of the process follows.
-const FOLDER: &str = "palisade-bench-";
-
-/// Removes the folders of benchmarks that were killed, where the system tells which processes there are (Linux).
-fn remove_abandoned() {
-    let processes = Path::new("/proc");
-    let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
-    for entry in entries.filter(|_| processes.join("self").exists()) {
-        let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(FOLDER)?.parse::<u32>().ok());
-        if process.is_some_and(|process| !processes.join(process.to_string()).exists()) {
-            // Another user's stays.
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-/// Nets rewritten in other tools' formats, in a folder that goes away with it.
-pub(super) struct Conversions {
-    folder: PathBuf,
-}
-
-impl Conversions {
-    pub(super) fn new() -> Result<Self, InputError> {
-        remove_abandoned();
-        let folder = std::env::temp_dir().join(format!("{FOLDER}{}", std::process::id()));
-        std::fs::create_dir_all(&folder).map_err(|error| {
-            InputError::file(folder.display().to_string(), format!("cannot be made for rewritten nets: {error}"))
-        })?;
-        Ok(Self { folder })
-    }
-
-    /// The command with paths in place of what stands in braces.
-    fn fill_in(&self, command: &str, net: &Path) -> Result<String, String> {
-        let mut filled = command.replace("{}", &quoted(net));
-        for format in Format::ALL {
-            let mark = format!("{{{}}}", format.extension());
-            if filled.contains(&mark) {
-                let (rewritten, query) = self.rewritten(net, format)?;
-                filled = filled.replace(&mark, &quoted(&rewritten));
-                if let Some(query) = query {
-                    filled = filled.replace("{query}", &quoted(&query));
-                }
-            }
-        }
-        Ok(filled)
-    }
-
-    /// The net, and its question where that has a file of its own, in another format. Written once.
-    fn rewritten(&self, net: &Path, format: Format) -> Result<(PathBuf, Option<PathBuf>), String> {
-        let key = crate::evidence::sha256(net.display().to_string().as_bytes());
-        let path = self.folder.join(format!("{}.{}", &key[..16], format.extension()));
-        let query = format.query().map(|query| path.with_extension(query.extension()));
-        if !path.is_file() {
-            let loaded = NetOptions::default()
-                .read(&net.to_string_lossy())
-                .map_err(|error| error.render(false).lines().next().unwrap_or_default().to_owned())?;
-            let written = net::write(&loaded.problem, format).map_err(|error| error.to_string())?;
-            let failed = |error: std::io::Error| format!("the rewritten net cannot be written: {error}");
-            if let (Some(query), Some(text)) = (&query, &written.query) {
-                std::fs::write(query, text).map_err(failed)?;
-            }
-            std::fs::write(&path, &written.net).map_err(failed)?;
-        }
-        Ok((path, query))
-    }
-}
-
-impl Drop for Conversions {
-    fn drop(&mut self) {
-        // What cannot be removed is left to the system's own cleaning.
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
-/// A path as one word for the shell.
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

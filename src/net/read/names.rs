@@ -42,7 +42,8 @@ mod tests {
 
     #[test]
     fn names_of_any_length_are_told_apart() {
-        let texts = ["", "a", "b", "\0", "\0a", "a\0", "ab", "ba", "abcdefgh", "abcdefgi", "abcdefghi", "\0\0\0\0\0\0\0\0"];
+        let texts =
+            ["", "a", "b", "\0", "\0a", "a\0", "ab", "ba", "abcdefgh", "abcdefgi", "abcdefghi", "\0\0\0\0\0\0\0\0"];
         let mut names = Names::default();
         for (index, text) in texts.into_iter().enumerate() {
             assert_eq!(names.get(text), None, "{text:?}");

@@ -85,7 +85,7 @@ fn run(subcommands: &[Subcommand], matches: &mut clap::ArgMatches) -> Result<Exi
     let before = SharedOptions::from_arg_matches_mut(matches)?;
     let (name, mut matches) = matches.remove_subcommand().expect("a subcommand is required");
     let subcommand = subcommands.iter().find(|subcommand| subcommand.name == name).expect("clap knows no others");
-    subcommand.run(&mut matches, before)
+    subcommand.run(&mut matches, &before)
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ impl SharedOptions {
     /// To clap they are two sets of options, not one of global ones, which it would copy into every subcommand's
     /// definition at each start.
     #[must_use]
-    pub fn after(self, before: Self) -> Self {
+    pub fn after(self, before: &Self) -> Self {
         Self {
             json: self.json || before.json,
             timeout: self.timeout.or(before.timeout),
@@ -132,6 +132,19 @@ fn parse_size(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::FromArgMatches;
+
+    #[test]
+    fn what_stands_after_the_subcommand_counts() {
+        let options = |line: &str| {
+            let definition = SharedOptions::augment_args(clap::Command::new("palisade"));
+            let matches = definition.try_get_matches_from(line.split(' ')).expect("good usage");
+            SharedOptions::from_arg_matches(&matches).expect("good options")
+        };
+        let both = options("palisade --timeout 1s -v").after(&options("palisade --timeout 2s --jobs 3 -v --json"));
+        assert_eq!((both.timeout, both.jobs), (Some(Duration::from_secs(1)), Some(3)));
+        assert_eq!((both.verbose, both.json, both.quiet), (2, true, false));
+    }
 
     #[test]
     fn times_and_sizes() {

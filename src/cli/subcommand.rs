@@ -35,7 +35,7 @@ impl Subcommand {
     }
 
     /// Runs it with the options behind its name and the shared ones before it.
-    pub(super) fn run(&self, matches: &mut ArgMatches, before: SharedOptions) -> Result<Exit, clap::Error> {
+    pub(super) fn run(&self, matches: &mut ArgMatches, before: &SharedOptions) -> Result<Exit, clap::Error> {
         let shared = SharedOptions::from_arg_matches_mut(matches)?.after(before);
         shared.set_up();
         (self.run)(matches, &shared)

@@ -21,8 +21,11 @@ fn main() {
     }
 }
 
-/// Where the linker's compiler has its unwinder for linking statically, if it has one.
+/// Where the linker's compiler has its unwinder for linking statically, if it has one for the machine at hand.
 fn folder_of_unwinder() -> Option<PathBuf> {
+    if var("TARGET") != var("HOST") {
+        return None;
+    }
     let linker = var("RUSTC_LINKER").unwrap_or_else(|_| "cc".to_owned());
     let output = Command::new(linker).arg("-print-file-name=libgcc_eh.a").output().ok()?;
     let path = String::from_utf8(output.stdout).ok()?;

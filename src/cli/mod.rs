@@ -36,12 +36,12 @@ pub use output::{print_line, print_text};
 fn subcommands() -> [Subcommand; 11] {
     [
         Subcommand::new("bench", "Compare strategies and other tools on many nets", bench::run),
-        Subcommand::new("check", "Decide whether programs are robust", check::run),
+        Subcommand::new("check", "Decide whether programs are robust", check::run).on_workers(),
         Subcommand::new("cover", "Decide whether a target of a Petri net can be covered", cover::run),
-        Subcommand::new("witness", "Show the violation of a program that is not robust", witness::run),
+        Subcommand::new("witness", "Show the violation of a program that is not robust", witness::run).on_workers(),
         Subcommand::new("net", "Write the Petri net of one attack", net::run),
-        Subcommand::new("fences", "Find the cheapest fences that make a program robust", fences::run),
-        Subcommand::new("simulate", "List the final states of programs", simulate::run),
+        Subcommand::new("fences", "Find the cheapest fences that make a program robust", fences::run).on_workers(),
+        Subcommand::new("simulate", "List the final states of programs", simulate::run).on_workers(),
         Subcommand::new("convert", "Convert a program from one format to another", convert::run),
         Subcommand::new("verify", "Check certificates, replay runs and witnesses", verify::run),
         Subcommand::new("completions", "Print the completions for a shell", completions::run),

@@ -78,13 +78,18 @@ impl SharedOptions {
         }
     }
 
-    /// Sets up the process: Ctrl-C and the number of worker threads.
-    pub fn set_up(&self) {
+    /// Sets up what Ctrl-C does.
+    pub(super) fn handle_interrupts() {
         // A second Ctrl-C ends the process: what the first one raises is looked at before it is raised again.
-        // Without a handler Ctrl-C ends the process at once; a second pool is an embedding's business.
+        // Without a handler Ctrl-C ends the process at once.
         let _ = register_conditional_shutdown(SIGINT, 130, INTERRUPTED.clone());
         let _ = register(SIGINT, INTERRUPTED.clone());
+    }
+
+    /// Sets up the number of rayon's workers.
+    pub(super) fn start_workers(&self) {
         if let Some(jobs) = self.jobs {
+            // A second pool is an embedding's business.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global();
         }
     }

@@ -15,6 +15,7 @@ pub(super) struct Subcommand {
     about: &'static str,
     options: fn(Command) -> Command,
     run: Box<Run>,
+    workers: bool,
 }
 
 impl Subcommand {
@@ -26,7 +27,12 @@ impl Subcommand {
     ) -> Self {
         let run =
             move |matches: &mut ArgMatches, shared: &SharedOptions| Ok(run(&A::from_arg_matches_mut(matches)?, shared));
-        Self { name, about, options: with_options::<A>, run: Box::new(run) }
+        Self { name, about, options: with_options::<A>, run: Box::new(run), workers: false }
+    }
+
+    /// The same, on rayon's workers. Starting them takes a quarter of a small question, so only who needs them says so.
+    pub(super) fn on_workers(self) -> Self {
+        Self { workers: true, ..self }
     }
 
     /// Its definition.
@@ -37,7 +43,10 @@ impl Subcommand {
     /// Runs it with the options behind its name and the shared ones before it.
     pub(super) fn run(&self, matches: &mut ArgMatches, before: &SharedOptions) -> Result<Exit, clap::Error> {
         let shared = SharedOptions::from_arg_matches_mut(matches)?.after(before);
-        shared.set_up();
+        SharedOptions::handle_interrupts();
+        if self.workers {
+            shared.start_workers();
+        }
         (self.run)(matches, &shared)
     }
 }

@@ -4,7 +4,7 @@
 //! never an error and never a verdict.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Why a computation stopped before it had an answer.
@@ -36,10 +36,41 @@ impl std::fmt::Display for StopReason {
 pub struct Limits {
     /// When to stop.
     deadline: Option<Instant>,
-    /// Resident bytes of the process not to exceed.
-    memory: Option<u64>,
+    /// What memory not to exceed.
+    memory: Option<MemoryLimit>,
     /// Flags any of which stops the computation.
     interrupts: Vec<Arc<AtomicBool>>,
+}
+
+/// A limit on the resident memory of the process.
+#[derive(Clone, Debug)]
+struct MemoryLimit {
+    bytes: u64,
+    /// Since when times are counted.
+    begin: Instant,
+    /// When the system is asked again, in microseconds.
+    due: Arc<AtomicU64>,
+}
+
+/// The system is asked for the memory once in so long: that takes as long as hundreds of steps, and in that time
+/// a process can fill a few megabytes.
+const MEMORY_INTERVAL: Duration = Duration::from_millis(1);
+
+impl MemoryLimit {
+    /// Whether more is in use, as far as is known.
+    fn is_exceeded(&self, now: Instant) -> bool {
+        let microseconds = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let now = now.saturating_duration_since(self.begin);
+        if microseconds(now) < self.due.load(Ordering::Relaxed) {
+            return false;
+        }
+        let exceeded = resident_bytes().is_some_and(|resident| resident > self.bytes);
+        // Once exceeded it is asked every time, so that all threads learn of it.
+        if !exceeded {
+            self.due.store(microseconds(now + MEMORY_INTERVAL), Ordering::Relaxed);
+        }
+        exceeded
+    }
 }
 
 impl Limits {
@@ -59,7 +90,8 @@ impl Limits {
     /// Stop when the process holds more than `bytes` resident.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
-        self.memory = Some(self.memory.map_or(bytes, |less| less.min(bytes)));
+        let bytes = self.memory.map_or(bytes, |less| less.bytes.min(bytes));
+        self.memory = Some(MemoryLimit { bytes, begin: Instant::now(), due: Arc::default() });
         self
     }
 
@@ -76,15 +108,18 @@ impl Limits {
         if raised { Err(StopReason::Interrupted) } else { Ok(()) }
     }
 
-    /// Whether to stop, and why. Costs a clock reading and a look at the process's memory: ask every thousand steps.
+    /// Whether to stop, and why. Costs a clock reading and now and then a look at the process's memory: ask every
+    /// thousand steps.
     pub fn check(&self) -> Result<(), StopReason> {
         self.check_interrupts()?;
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        if self.deadline.is_none() && self.memory.is_none() {
+            return Ok(());
+        }
+        let now = Instant::now();
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
             return Err(StopReason::Timeout);
         }
-        if let Some(limit) = self.memory
-            && resident_bytes().is_some_and(|resident| resident > limit)
-        {
+        if self.memory.as_ref().is_some_and(|memory| memory.is_exceeded(now)) {
             return Err(StopReason::Memory);
         }
         Ok(())

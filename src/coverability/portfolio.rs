@@ -37,7 +37,7 @@ const LATER: [&dyn Engine; 6] =
     [&OnReduced(&StateEquation), &Directed, &SharedState, &PairSaturation, &Backward, &KarpMiller];
 
 /// The budget of the sample walks before the first round, which need no threads, for nets of ordinary size.
-const WALKS_TIME: Duration = Duration::from_millis(2);
+const WALKS_TIME: Duration = Duration::from_millis(6);
 
 /// The budget of the first round, for nets of up to so many transitions; larger ones get more, in proportion.
 const FIRST_TIME: Duration = Duration::from_millis(16);

@@ -234,9 +234,9 @@ impl<'a, N: Number> Relaxation<'a, N> {
         }
         Self {
             system,
-            needed: Rows::group(system.transitions.len(), &needed),
-            gained: Rows::group(system.transitions.len(), &gained),
-            keyed: Rows::group(system.places(), &keyed),
+            needed: Rows::group(system.transitions.len(), needed.iter().copied()),
+            gained: Rows::group(system.transitions.len(), gained.iter().copied()),
+            keyed: Rows::group(system.places(), keyed.iter().copied()),
             waiting: vec![Vec::new(); system.places()],
             costs: vec![(NONE, NONE); system.places()],
             settled: vec![false; system.places()],

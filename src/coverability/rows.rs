@@ -8,20 +8,20 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Groups `(row, entry)` pairs by row, keeping their order within a row.
-    pub(super) fn group(rows: usize, pairs: &[(u32, u32)]) -> Self {
+    /// Groups `(row, entry)` pairs by row, keeping their order within a row. Goes through the pairs twice.
+    pub(super) fn group(rows: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut starts = vec![0u32; rows + 1];
-        for (row, _) in pairs {
-            starts[*row as usize + 1] += 1;
+        for (row, _) in pairs.clone() {
+            starts[row as usize + 1] += 1;
         }
         for row in 0..rows {
             starts[row + 1] += starts[row];
         }
         let mut next = starts.clone();
-        let mut entries = vec![0; pairs.len()];
+        let mut entries = vec![0; starts[rows] as usize];
         for (row, entry) in pairs {
-            entries[next[*row as usize] as usize] = *entry;
-            next[*row as usize] += 1;
+            entries[next[row as usize] as usize] = entry;
+            next[row as usize] += 1;
         }
         Self { starts, entries }
     }

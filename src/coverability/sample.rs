@@ -36,14 +36,43 @@ const POOL: usize = 20_000;
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     singles: FixedBitSet,
-    /// Per place, those marked with it; on the diagonal, whether two tokens have been seen. Empty for large nets.
-    pairs: Vec<FixedBitSet>,
+    /// Nothing for large nets.
+    pairs: Option<Pairs>,
+}
+
+/// A set of pairs of places, all in one piece of memory; on the diagonal, whether two tokens have been seen.
+#[derive(Clone, Debug)]
+struct Pairs {
+    words: Vec<u64>,
+    /// How many words there are for one place.
+    stride: usize,
+}
+
+impl Pairs {
+    fn new(places: usize) -> Self {
+        let stride = places.div_ceil(64);
+        Self { words: vec![0; places * stride], stride }
+    }
+
+    fn contains(&self, one: usize, other: usize) -> bool {
+        self.words[one * self.stride + other / 64] & (1 << (other % 64)) != 0
+    }
+
+    /// Adds a pair; says whether it is new.
+    fn insert(&mut self, one: usize, other: usize) -> bool {
+        let new = !self.contains(one, other);
+        if new {
+            self.words[one * self.stride + other / 64] |= 1 << (other % 64);
+            self.words[other * self.stride + one / 64] |= 1 << (one % 64);
+        }
+        new
+    }
 }
 
 impl Seen {
     fn new(places: usize) -> Self {
-        let pairs = if places <= MOST_PLACES_WITH_PAIRS { places } else { 0 };
-        Self { singles: FixedBitSet::with_capacity(places), pairs: vec![FixedBitSet::with_capacity(places); pairs] }
+        let pairs = (places <= MOST_PLACES_WITH_PAIRS).then(|| Pairs::new(places));
+        Self { singles: FixedBitSet::with_capacity(places), pairs }
     }
 
     /// A part of a marking that has never been seen: a place, or two places, or two tokens of one.
@@ -51,16 +80,13 @@ impl Seen {
         if let Some((place, _)) = marking.iter().find(|(place, _)| !self.singles.contains(*place as usize)) {
             return Some(vec![(*place, 1)]);
         }
-        if self.pairs.is_empty() {
-            return None;
-        }
+        let pairs = self.pairs.as_ref()?;
         for (index, (place, count)) in marking.iter().enumerate() {
-            let with = &self.pairs[*place as usize];
-            if count.rough() > 1 && !with.contains(*place as usize) {
+            if count.rough() > 1 && !pairs.contains(*place as usize, *place as usize) {
                 return Some(vec![(*place, 2)]);
             }
             for (other, _) in &marking[index + 1..] {
-                if !with.contains(*other as usize) {
+                if !pairs.contains(*place as usize, *other as usize) {
                     return Some(vec![(*place, 1), (*other, 1)]);
                 }
             }
@@ -72,16 +98,10 @@ impl Seen {
     fn note(&mut self, place: u32, twice: bool, others: &[u32]) -> bool {
         let place = place as usize;
         let mut new = !self.singles.put(place);
-        if !self.pairs.is_empty() {
-            if twice {
-                new |= !self.pairs[place].put(place);
-            }
-            for other in others {
-                let other = *other as usize;
-                if other != place && !self.pairs[place].put(other) {
-                    self.pairs[other].insert(place);
-                    new = true;
-                }
+        if let Some(pairs) = &mut self.pairs {
+            new |= twice && pairs.insert(place, place);
+            for other in others.iter().map(|other| *other as usize).filter(|other| *other != place) {
+                new |= pairs.insert(place, other);
             }
         }
         new
@@ -123,6 +143,38 @@ impl Members {
     }
 }
 
+/// Transitions that wait at places, each at one: lists through one piece of memory.
+#[derive(Clone, Debug)]
+struct Waiting {
+    /// Per place, the first transition that waits there, or [`Waiting::NONE`].
+    first: Vec<u32>,
+    /// Per waiting transition, the next one at its place, or [`Waiting::NONE`].
+    next: Vec<u32>,
+}
+
+impl Waiting {
+    const NONE: u32 = u32::MAX;
+
+    fn new(places: usize, transitions: usize) -> Self {
+        Self { first: vec![Self::NONE; places], next: vec![Self::NONE; transitions] }
+    }
+
+    /// Lets a transition that waits nowhere wait at the place.
+    fn add(&mut self, place: u32, transition: u32) {
+        self.next[transition as usize] = std::mem::replace(&mut self.first[place as usize], transition);
+    }
+
+    /// Takes all transitions from the place; returns the first of them, from which [`Waiting::after`] leads on.
+    fn take_all(&mut self, place: u32) -> Option<u32> {
+        Some(std::mem::replace(&mut self.first[place as usize], Self::NONE)).filter(|first| *first != Self::NONE)
+    }
+
+    /// The transition that waits behind this one.
+    fn after(&self, transition: u32) -> Option<u32> {
+        Some(self.next[transition as usize]).filter(|next| *next != Self::NONE)
+    }
+}
+
 /// A marking that showed something new, and how it was reached.
 #[derive(Clone, Debug)]
 struct Sample<N> {
@@ -143,8 +195,7 @@ pub(super) struct Sampler<'a, N> {
     marked: Members,
     /// The enabled transitions. Each of the others waits at a place that has too few tokens for it.
     enabled: Members,
-    /// Per place, the transitions that wait there.
-    waiting: Vec<Vec<u32>>,
+    waiting: Waiting,
     /// How many transitions were looked at and not yet counted as work.
     looked_at: usize,
     /// Per transition, how often it fired.
@@ -166,7 +217,7 @@ impl<'a, N: Number> Sampler<'a, N> {
             marking: vec![N::ZERO; system.places()],
             marked: Members::new(system.places()),
             enabled: Members::new(transitions),
-            waiting: vec![Vec::new(); system.places()],
+            waiting: Waiting::new(system.places(), transitions),
             looked_at: 0,
             fired: vec![0; transitions],
             random: (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
@@ -174,7 +225,7 @@ impl<'a, N: Number> Sampler<'a, N> {
         for number in (0u32..).take(transitions) {
             let needed = system.effects(number).iter().filter(|effect| !effect.pre.is_zero());
             match needed.min_by_key(|effect| system.consumers.row(effect.place).len()) {
-                Some(rarest) => sampler.waiting[rarest.place as usize].push(number),
+                Some(rarest) => sampler.waiting.add(rarest.place, number),
                 None => sampler.enabled.insert(number),
             }
         }
@@ -286,17 +337,14 @@ impl<'a, N: Number> Sampler<'a, N> {
 
     /// Looks again at the transitions that wait at a place.
     fn gained(&mut self, place: u32) {
-        self.looked_at += self.waiting[place as usize].len();
-        let mut next = 0;
-        while let Some(transition) = self.waiting[place as usize].get(next).copied() {
+        let mut waiting = self.waiting.take_all(place);
+        while let Some(transition) = waiting {
+            self.looked_at += 1;
+            // It may go back to the same list.
+            waiting = self.waiting.after(transition);
             let lacking = self.system.effects(transition).iter().find(|effect| self.lacks(effect));
-            if lacking.is_some_and(|effect| effect.place == place) {
-                next += 1;
-                continue;
-            }
-            self.waiting[place as usize].swap_remove(next);
             match lacking {
-                Some(effect) => self.waiting[effect.place as usize].push(transition),
+                Some(effect) => self.waiting.add(effect.place, transition),
                 None => self.enabled.insert(transition),
             }
         }
@@ -304,23 +352,29 @@ impl<'a, N: Number> Sampler<'a, N> {
 
     /// Lets the transitions that a place no longer enables wait there.
     fn lost(&mut self, place: u32) {
-        let mut waiting = std::mem::take(&mut self.waiting[place as usize]);
-        let before = waiting.len();
         let consumers = self.system.consumers.row(place);
-        let candidates = if consumers.len() < self.enabled.list.len() { consumers } else { &self.enabled.list };
-        self.looked_at += candidates.len();
-        let is_disabled = |transition: &u32| {
-            let effects = self.system.effects(*transition);
-            self.enabled.contains(*transition)
-                && effects
-                    .binary_search_by_key(&place, |effect| effect.place)
-                    .is_ok_and(|position| self.lacks(&effects[position]))
-        };
-        waiting.extend(candidates.iter().copied().filter(is_disabled));
-        for transition in &waiting[before..] {
-            self.enabled.remove(*transition);
+        if consumers.len() < self.enabled.list.len() {
+            consumers.iter().for_each(|transition| self.wait_if_disabled(*transition, place));
+        } else {
+            // From the end, as those that go are replaced by the last one.
+            for position in (0..self.enabled.list.len()).rev() {
+                self.wait_if_disabled(self.enabled.list[position], place);
+            }
         }
-        self.waiting[place as usize] = waiting;
+    }
+
+    /// Lets the transition wait at the place if it is enabled but for that.
+    fn wait_if_disabled(&mut self, transition: u32, place: u32) {
+        self.looked_at += 1;
+        if !self.enabled.contains(transition) {
+            return;
+        }
+        let effects = self.system.effects(transition);
+        let at_place = effects.binary_search_by_key(&place, |effect| effect.place);
+        if at_place.is_ok_and(|position| self.lacks(&effects[position])) {
+            self.enabled.remove(transition);
+            self.waiting.add(place, transition);
+        }
     }
 
     /// Whether the place of an effect has too few tokens for it.
@@ -430,8 +484,10 @@ mod tests {
             let mut enabled = sampler.enabled.list.clone();
             enabled.sort_unstable();
             assert_eq!(enabled, expected);
-            let waiting: usize = sampler.waiting.iter().map(Vec::len).sum();
-            assert_eq!(waiting + enabled.len(), system.transitions.len());
+            let waiting = &sampler.waiting;
+            let behind = |first: &u32| std::iter::successors(Some(*first), |before| waiting.after(*before)).count();
+            let lists = waiting.first.iter().filter(|first| **first != Waiting::NONE);
+            assert_eq!(lists.map(behind).sum::<usize>() + enabled.len(), system.transitions.len());
         }
     }
 }

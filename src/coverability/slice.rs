@@ -121,11 +121,9 @@ impl Slice {
 
 /// For each place, the transitions that take from it.
 fn takers(net: &Net) -> Rows {
-    let arcs: Vec<(u32, u32)> = net
-        .transition_ids()
-        .flat_map(|(id, transition)| transition.pre.iter().map(move |(place, _)| (place.0, id.0)))
-        .collect();
-    Rows::group(net.places.len(), &arcs)
+    let arcs =
+        net.transition_ids().flat_map(|(id, transition)| transition.pre.iter().map(move |(place, _)| (place.0, id.0)));
+    Rows::group(net.places.len(), arcs)
 }
 
 /// Which places can be marked and which transitions fire when tokens are never used up.
@@ -210,7 +208,7 @@ fn relevant(problem: &Problem, targets: &[usize], fireable: &[bool], fates: &mut
             }
         }
     }
-    let feeders = Rows::group(net.places.len(), &feeding);
+    let feeders = Rows::group(net.places.len(), feeding.iter().copied());
     let mut helps = vec![false; net.transitions.len()];
     let mut open = Vec::new();
     let keep = |fates: &mut [Fate], open: &mut Vec<PlaceId>, place: PlaceId| {

@@ -2,11 +2,12 @@
 
 use super::number::{Number, Stop};
 use super::rows::Rows;
-use super::slice::{Fate, Slice};
-use crate::net::{OmegaCount, Problem, TransitionId};
+use super::slice::Slice;
+use crate::net::{Count, OmegaCount, PlaceId, Problem, TransitionId};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 /// What a transition needs and leaves at one place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -58,21 +59,18 @@ impl<N: Number> System<N> {
         for id in &slice.transitions {
             let transition = &net.transitions[id.index()];
             let start = effects.len();
-            for (place, count) in &transition.pre {
-                if let Fate::Kept(place) = slice.fates[place.index()] {
-                    effects.push(Effect { place, pre: N::of(count)?, post: N::ZERO });
+            let mut post = kept(slice, &transition.post).peekable();
+            for (place, count) in kept(slice, &transition.pre) {
+                while let Some((place, put)) = post.next_if(|(other, _)| *other < place) {
+                    effects.push(Effect { place, pre: N::ZERO, post: N::of(put)? });
                 }
+                let put = post.next_if(|(other, _)| *other == place);
+                let put = put.map_or(Ok(N::ZERO), |(_, put)| N::of(put))?;
+                effects.push(Effect { place, pre: N::of(count)?, post: put });
             }
-            let taken = start..effects.len();
-            for (place, count) in &transition.post {
-                if let Fate::Kept(place) = slice.fates[place.index()] {
-                    match effects[taken.clone()].binary_search_by_key(&place, |effect| effect.place) {
-                        Ok(position) => effects[start + position].post = N::of(count)?,
-                        Err(_) => effects.push(Effect { place, pre: N::ZERO, post: N::of(count)? }),
-                    }
-                }
+            for (place, put) in post {
+                effects.push(Effect { place, pre: N::ZERO, post: N::of(put)? });
             }
-            effects[start..].sort_unstable_by_key(|effect| effect.place);
             let of = |number: usize| &effects[starts[number] as usize..starts[number + 1] as usize];
             let hash = FxBuildHasher.hash_one(&effects[start..]);
             if alike.find(hash, |number| *of(*number) == effects[start..]).is_some() {
@@ -86,30 +84,20 @@ impl<N: Number> System<N> {
 
         let mut targets = Vec::with_capacity(slice.targets.len());
         for index in &slice.targets {
-            let mut demands = Vec::new();
-            for (place, count) in &problem.query.targets[*index].demands {
-                if let Fate::Kept(place) = slice.fates[place.index()] {
-                    demands.push((place, N::of(count)?));
-                }
-            }
-            targets.push(demands);
+            let demands = kept(slice, &problem.query.targets[*index].demands);
+            targets.push(demands.map(|(place, count)| Ok((place, N::of(count)?))).collect::<Result<_, Stop>>()?);
         }
 
-        let mut needed = Vec::new();
-        let mut gained = Vec::new();
-        for transition in 0..transitions.len() {
-            let number = u32::try_from(transition).map_err(|_| Stop::Overflow)?;
-            for effect in &effects[starts[transition] as usize..starts[transition + 1] as usize] {
-                if !effect.pre.is_zero() {
-                    needed.push((effect.place, number));
-                }
-                if effect.post > effect.pre {
-                    gained.push((effect.place, number));
-                }
-            }
-        }
-        let consumers = Rows::group(initial.len(), &needed);
-        let producers = Rows::group(initial.len(), &gained);
+        let touching = |touches: fn(&Effect<N>) -> bool| {
+            let bounds = starts.windows(2).map(|bounds| bounds[0] as usize..bounds[1] as usize);
+            let of = |(number, bounds): (u32, Range<usize>)| {
+                let places = effects[bounds].iter().filter(move |effect| touches(effect)).map(|effect| effect.place);
+                places.map(move |place| (place, number))
+            };
+            Rows::group(initial.len(), (0..).zip(bounds).flat_map(of))
+        };
+        let consumers = touching(|effect| !effect.pre.is_zero());
+        let producers = touching(|effect| effect.post > effect.pre);
         Ok(Self { initial, transitions, effects, starts, consumers, producers, targets })
     }
 
@@ -122,4 +110,9 @@ impl<N: Number> System<N> {
     pub(super) fn effects(&self, transition: u32) -> &[Effect<N>] {
         &self.effects[self.starts[transition as usize] as usize..self.starts[transition as usize + 1] as usize]
     }
+}
+
+/// The arcs to places of the slice, by their numbers there, which are in the same order.
+fn kept<'a>(slice: &'a Slice, arcs: &'a [(PlaceId, Count)]) -> impl Iterator<Item = (u32, &'a Count)> {
+    arcs.iter().filter_map(|(place, count)| slice.number(*place).map(|number| (number, count)))
 }

@@ -110,7 +110,7 @@ impl Net {
     }
 
     /// All transitions with their ids.
-    pub fn transition_ids(&self) -> impl Iterator<Item = (TransitionId, &Transition)> {
+    pub fn transition_ids(&self) -> impl Iterator<Item = (TransitionId, &Transition)> + Clone {
         self.transitions.iter().enumerate().map(|(index, transition)| (TransitionId::from_index(index), transition))
     }
 }

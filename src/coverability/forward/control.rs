@@ -120,18 +120,18 @@ impl<N: Number> Control<N> {
             }
             takers.extend(one.taken().map(|counter| (counter, number)));
         }
-        let takers = Rows::group(counters.len(), &takers);
+        let takers = Rows::group(counters.len(), takers.iter().copied());
         let rarest = |one: &Move<N>| one.taken().min_by_key(|counter| takers.row(*counter).len());
         let with_units = (0u32..).zip(&moves).filter(|(_, one)| !one.never && !one.needs.is_empty());
         let counter_keyed: Vec<_> =
             with_units.filter_map(|(number, one)| rarest(one).map(|counter| (counter, number))).collect();
         Self {
             units: units.len(),
-            keyed: Rows::group(system.places(), &keyed),
-            keyed_untaking: Rows::group(system.places(), &keyed_untaking),
-            counter_keyed: Rows::group(counters.len(), &counter_keyed),
+            keyed: Rows::group(system.places(), keyed.iter().copied()),
+            keyed_untaking: Rows::group(system.places(), keyed_untaking.iter().copied()),
+            counter_keyed: Rows::group(counters.len(), counter_keyed.iter().copied()),
             takers,
-            free_takers: Rows::group(counters.len(), &free_takers),
+            free_takers: Rows::group(counters.len(), free_takers.iter().copied()),
             moves,
             counters,
             roles,

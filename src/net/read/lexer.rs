@@ -37,51 +37,49 @@ pub(super) struct Token<'a> {
 pub(super) struct Lexer<'a> {
     text: &'a str,
     lexicon: &'static Lexicon,
-    /// The text from the next token on.
-    rest: &'a str,
+    /// Where the next token starts, or where a comment starts that does not end.
+    at: usize,
 }
 
 impl<'a> Lexer<'a> {
     /// Starts at the first token of the text.
     pub(super) fn new(text: &'a str, lexicon: &'static Lexicon) -> Self {
-        let mut lexer = Self { text, lexicon, rest: text };
-        lexer.move_to(text);
+        let mut lexer = Self { text, lexicon, at: 0 };
+        lexer.move_to(0);
         lexer
     }
 
     /// The text from the next token on.
     pub(super) fn rest(&self) -> &'a str {
-        self.rest
+        &self.text[self.at..]
     }
 
     /// The token to be looked at.
     pub(super) fn peek(&self) -> Token<'a> {
         let class = self.next_class();
         let (kind, text) = if class & Lexicon::STARTS_COMMENT != 0
-            && let Comment::Open(open) = self.lexicon.comment(self.rest.as_bytes())
+            && let Comment::Open(open) = self.lexicon.comment(self.rest().as_bytes())
         {
             (Kind::OpenComment, open)
         } else if class & Lexicon::STARTS_WORD != 0 {
             (Kind::Word, self.run(Lexicon::CONTINUES_WORD))
         } else if class & Lexicon::DIGIT != 0 {
             (Kind::Number, self.run(Lexicon::DIGIT))
-        } else if let Some(operator) = self.lexicon.operator(self.rest.as_bytes()) {
+        } else if let Some(operator) = self.lexicon.operator(self.rest().as_bytes()) {
             (Kind::Operator(operator), operator)
         } else {
-            let character = self.rest.chars().next();
+            let character = self.rest().chars().next();
             let kind = if character.is_some() { Kind::Stray } else { Kind::End };
-            (kind, &self.rest[..character.map_or(0, char::len_utf8)])
+            (kind, &self.rest()[..character.map_or(0, char::len_utf8)])
         };
-        let start = self.text.len() - self.rest.len();
-        Token { kind, text, span: Span { start, end: start + text.len() } }
+        Token { kind, text, span: Span { start: self.at, end: self.at + text.len() } }
     }
 
     /// Takes the token and moves on.
     pub(super) fn advance(&mut self) -> Token<'a> {
         let token = self.peek();
         // After a comment that does not end comes nothing.
-        let length = if token.kind == Kind::OpenComment { self.rest.len() } else { token.text.len() };
-        self.move_to(&self.rest[length..]);
+        self.move_to(if token.kind == Kind::OpenComment { self.text.len() } else { token.span.end });
         token
     }
 
@@ -104,7 +102,7 @@ impl<'a> Lexer<'a> {
     /// Moves on behind the next token, which has this text.
     #[inline]
     pub(super) fn pass(&mut self, text: &str) {
-        self.move_to(&self.rest[text.len()..]);
+        self.move_to(self.at + text.len());
     }
 
     /// Where a token stands that came from this lexer.
@@ -116,11 +114,14 @@ impl<'a> Lexer<'a> {
     /// Takes the operator when it is next.
     #[inline]
     pub(super) fn take_operator(&mut self, operator: &str) -> bool {
-        let Some(after) = self.rest.strip_prefix(operator) else { return false };
+        let after = self.at + operator.len();
+        if self.text.as_bytes().get(self.at..after) != Some(operator.as_bytes()) {
+            return false;
+        }
         // It may be no more than the start of a longer one.
         let is_cut = operator.len() == 1
             && self.next_class() & Lexicon::STARTS_LONGER != 0
-            && self.lexicon.operator(self.rest.as_bytes()) != Some(operator);
+            && self.lexicon.operator(self.rest().as_bytes()) != Some(operator);
         if !is_cut {
             self.move_to(after);
         }
@@ -130,25 +131,19 @@ impl<'a> Lexer<'a> {
     /// Whether the word is next.
     #[inline]
     pub(super) fn at_word(&self, word: &str) -> bool {
-        self.after_word(word).is_some()
+        let after = self.at + word.len();
+        self.text.as_bytes().get(self.at..after) == Some(word.as_bytes())
+            && self.class_at(after) & Lexicon::CONTINUES_WORD == 0
     }
 
     /// Takes the word when it is next.
     #[inline]
     pub(super) fn take_word(&mut self, word: &str) -> bool {
-        let after = self.after_word(word);
-        if let Some(after) = after {
-            self.move_to(after);
+        let is_next = self.at_word(word);
+        if is_next {
+            self.pass(word);
         }
-        after.is_some()
-    }
-
-    /// The text behind the word when that is next.
-    #[inline]
-    fn after_word(&self, word: &str) -> Option<&'a str> {
-        let after = self.rest.strip_prefix(word)?;
-        let goes_on = after.bytes().next().is_some_and(|byte| self.lexicon.class(byte) & Lexicon::CONTINUES_WORD != 0);
-        (!goes_on).then_some(after)
+        is_next
     }
 
     /// Takes a number.
@@ -168,7 +163,7 @@ impl<'a> Lexer<'a> {
         while let Some((at, character)) = characters.next() {
             if character == close {
                 let end = open.end + at + close.len_utf8();
-                self.move_to(&self.text[end..]);
+                self.move_to(end);
                 return Some((content, Span { start: open.start, end }));
             }
             content.push(if character == '\\' { characters.next()?.1 } else { character });
@@ -199,25 +194,38 @@ impl<'a> Lexer<'a> {
         Diagnostic::new(token.span, message).expecting(expected)
     }
 
+    /// The classes of the byte there; none at the end.
+    #[inline]
+    fn class_at(&self, at: usize) -> u8 {
+        self.text.as_bytes().get(at).map_or(0, |byte| self.lexicon.class(*byte))
+    }
+
     /// The classes of the next byte; none at the end.
     #[inline]
     fn next_class(&self) -> u8 {
-        self.rest.bytes().next().map_or(0, |byte| self.lexicon.class(byte))
+        self.class_at(self.at)
     }
 
     /// As many bytes of this class as come next.
     #[inline]
     fn run(&self, class: u8) -> &'a str {
-        let other = self.rest.bytes().position(|byte| self.lexicon.class(byte) & class == 0);
-        &self.rest[..other.unwrap_or(self.rest.len())]
+        let mut end = self.at;
+        while self.class_at(end) & class != 0 {
+            end += 1;
+        }
+        &self.text[self.at..end]
     }
 
-    /// Moves on to the first token of this end of the text, or to a comment that does not end.
-    #[inline(never)]
-    fn move_to(&mut self, rest: &'a str) {
-        self.rest = rest;
-        self.rest = &rest[self.run(Lexicon::BLANK).len()..];
-        if self.next_class() & Lexicon::STARTS_COMMENT != 0 {
+    /// Moves on to the first token from there, or to a comment that does not end.
+    #[inline]
+    fn move_to(&mut self, mut at: usize) {
+        let mut class = self.class_at(at);
+        while class & Lexicon::BLANK != 0 {
+            at += 1;
+            class = self.class_at(at);
+        }
+        self.at = at;
+        if class & Lexicon::STARTS_COMMENT != 0 {
             self.skip_comments();
         }
     }
@@ -225,9 +233,11 @@ impl<'a> Lexer<'a> {
     /// Skips comments and the blanks after each; apart from `move_to`, as that is done for every token.
     #[inline(never)]
     fn skip_comments(&mut self) {
-        while let Comment::Of(length) = self.lexicon.comment(self.rest.as_bytes()) {
-            self.rest = &self.rest[length..];
-            self.rest = &self.rest[self.run(Lexicon::BLANK).len()..];
+        while let Comment::Of(length) = self.lexicon.comment(self.rest().as_bytes()) {
+            self.at += length;
+            while self.next_class() & Lexicon::BLANK != 0 {
+                self.at += 1;
+            }
         }
     }
 }

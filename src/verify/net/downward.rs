@@ -12,7 +12,8 @@ use std::collections::HashSet;
 /// transition and meets no target.
 pub(super) fn check(problem: &Problem, markings: &[OmegaMarking]) -> Result<(), CheckFailure> {
     for (index, marking) in markings.iter().enumerate() {
-        check_sparse(problem, marking, |count| *count == OmegaCount::Finite(Count::ZERO), &format!("marking {index}"))?;
+        check_sparse(problem, marking, |count| *count == OmegaCount::Finite(Count::ZERO))
+            .map_err(|failure| failure.within(format_args!("marking {index}")))?;
     }
     let set = DownSet::new(problem, markings);
 

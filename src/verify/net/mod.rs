@@ -38,11 +38,14 @@ fn check_problem(problem: &Problem) -> Result<(), CheckFailure> {
         reject!(Form, "the net has {places} places and an initial marking of {}", problem.net.initial.len());
     }
     for (id, transition) in problem.net.transition_ids() {
-        check_sparse(problem, &transition.pre, Count::is_zero, &format!("preset of transition {id}"))?;
-        check_sparse(problem, &transition.post, Count::is_zero, &format!("postset of transition {id}"))?;
+        let preset = check_sparse(problem, &transition.pre, Count::is_zero);
+        preset.map_err(|failure| failure.within(format_args!("preset of transition {id}")))?;
+        let postset = check_sparse(problem, &transition.post, Count::is_zero);
+        postset.map_err(|failure| failure.within(format_args!("postset of transition {id}")))?;
     }
     for (index, target) in problem.query.targets.iter().enumerate() {
-        check_sparse(problem, &target.demands, Count::is_zero, &format!("target {index}"))?;
+        check_sparse(problem, &target.demands, Count::is_zero)
+            .map_err(|failure| failure.within(format_args!("target {index}")))?;
     }
     Ok(())
 }
@@ -52,24 +55,23 @@ fn check_sparse<T>(
     problem: &Problem,
     vector: &[(PlaceId, T)],
     is_zero: impl Fn(&T) -> bool,
-    what: &str,
 ) -> Result<(), CheckFailure> {
-    check_places(problem, vector.iter().map(|(place, _)| *place), what)?;
+    check_places(problem, vector.iter().map(|(place, _)| *place))?;
     match vector.iter().find(|(_, value)| is_zero(value)) {
-        Some((place, _)) => reject!(Form, "{what}: place {place} is listed with 0"),
+        Some((place, _)) => reject!(Form, "place {place} is listed with 0"),
         None => Ok(()),
     }
 }
 
 /// Checks that places are places of the net, in strictly ascending order.
-fn check_places(problem: &Problem, places: impl Iterator<Item = PlaceId>, what: &str) -> Result<(), CheckFailure> {
+fn check_places(problem: &Problem, places: impl Iterator<Item = PlaceId>) -> Result<(), CheckFailure> {
     let mut last = None;
     for place in places {
         if place.index() >= problem.net.places.len() {
-            reject!(Form, "{what}: there is no place {place}");
+            reject!(Form, "there is no place {place}");
         }
         if last.is_some_and(|last| last >= place) {
-            reject!(Form, "{what}: place {place} is not in ascending order");
+            reject!(Form, "place {place} is not in ascending order");
         }
         last = Some(place);
     }

@@ -62,7 +62,7 @@ struct Siphon {
 
 impl Siphon {
     fn check(problem: &Problem, arcs: &ArcIndex, places: &[PlaceId]) -> Result<Self, CheckFailure> {
-        check_places(problem, places.iter().copied(), "siphon")?;
+        check_places(problem, places.iter().copied()).map_err(|failure| failure.within("siphon"))?;
         let mut siphon = Self { contains: vec![false; problem.net.places.len()] };
         for place in places {
             siphon.contains[place.index()] = true;
@@ -147,7 +147,7 @@ fn check_inequality(
     what: &str,
 ) -> Result<BigInt, CheckFailure> {
     let weights = &refutation.weights;
-    check_sparse(problem, weights, BigInt::is_zero, what)?;
+    check_sparse(problem, weights, BigInt::is_zero).map_err(|failure| failure.within(what))?;
     let weigh = |arcs: &[(PlaceId, Count)]| -> BigInt {
         arcs.iter()
             .filter_map(|(place, count)| at(weights, *place).map(|weight| weight * BigInt::from(count.to_big())))
@@ -188,7 +188,7 @@ fn check_trap(
     trap: &WeightedTrap,
     what: &str,
 ) -> Result<(), CheckFailure> {
-    check_places(problem, trap.places.iter().copied(), what)?;
+    check_places(problem, trap.places.iter().copied()).map_err(|failure| failure.within(what))?;
     if trap.multiplier.is_negative() {
         reject!(Form, "{what}: the multiplier is negative");
     }

@@ -13,7 +13,8 @@ use std::collections::{BTreeSet, HashSet};
 /// contains no initial marking.
 pub(super) fn check(problem: &Problem, basis: &[TokenMarking], invariant: &Invariant) -> Result<(), CheckFailure> {
     for (index, marking) in basis.iter().enumerate() {
-        check_sparse(problem, marking, Count::is_zero, &format!("basis marking {index}"))?;
+        check_sparse(problem, marking, Count::is_zero)
+            .map_err(|failure| failure.within(format_args!("basis marking {index}")))?;
     }
     let invariant = CheckedInvariant::check(problem, invariant)?;
     let set = UpSet::new(problem, basis);

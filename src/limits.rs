@@ -144,6 +144,12 @@ pub fn processor_time() -> Duration {
     Duration::try_from(time).unwrap_or_default()
 }
 
+/// The processor time that this thread has used so far.
+pub fn thread_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
 /// The peak resident memory of this process in bytes, where the system tells (Linux).
 pub fn peak_resident_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;

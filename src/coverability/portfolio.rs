@@ -36,8 +36,9 @@ const FIRST: [&dyn Engine; 6] = [&SharedState, &Backward, &StateEquation, &Direc
 const LATER: [&dyn Engine; 6] =
     [&OnReduced(&StateEquation), &Directed, &SharedState, &PairSaturation, &Backward, &KarpMiller];
 
-/// The budget of the sample walks before the first round, which need no threads, for nets of ordinary size.
-const WALKS_TIME: Duration = Duration::from_millis(6);
+/// The budgets of the walkers that set out before the first round, one after the other, for nets of ordinary size. Each
+/// has other luck, and most of those that meet a target meet it soon. They need no threads.
+const WALK_TIMES: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(4)];
 
 /// The budget of the first round, for nets of up to so many transitions; larger ones get more, in proportion.
 const FIRST_TIME: Duration = Duration::from_millis(16);
@@ -77,13 +78,14 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
     let _ = prepared.small();
     let factor = u32::try_from((prepared.slice.transitions.len() / ORDINARY_TRANSITIONS).max(1)).unwrap_or(u32::MAX);
     let mut work = FIRST_WORK.saturating_mul(factor.into());
-    let walks_time = WALKS_TIME.saturating_mul(factor);
-    let own = if context.deterministic { Budget::Work(work) } else { Budget::Time(walks_time) };
-    let own = own.context(context.limits.clone());
-    let outcome = Walks.attempt(prepared, &own);
-    context.take_over(&own);
-    if !matches!(outcome, Outcome::Unknown(_)) {
-        return (outcome, Engine::name(&Walks));
+    for time in WALK_TIMES {
+        let own = if context.deterministic { Budget::Work(work) } else { Budget::Time(time.saturating_mul(factor)) };
+        let own = own.context(context.limits.clone());
+        let outcome = Walks.attempt(prepared, &own);
+        context.take_over(&own);
+        if !matches!(outcome, Outcome::Unknown(_)) {
+            return (outcome, Engine::name(&Walks));
+        }
     }
     let threads = context.threads();
     let mut time = FIRST_TIME.saturating_mul(factor);

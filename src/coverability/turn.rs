@@ -1,8 +1,9 @@
-//! A turn of a strategy: a span of time in which the thread runs, not counting the time in which it waits for a processor.
+//! A turn of a strategy: a span of time in which the thread runs, not counting the time in which it waits.
 //!
 //! On a busy machine a turn measured by the clock alone would be over before much is done, and the strategy that suits
 //! the net would have to wait for a turn many times longer.
 
+use crate::limits::thread_time;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,8 +12,8 @@ use std::time::{Duration, Instant};
 pub(super) struct Turn {
     begin: Instant,
     length: Duration,
-    /// How long the thread had waited before.
-    waited: Duration,
+    /// How long the thread had run before.
+    ran: Duration,
     /// When to look again, in nanoseconds after the beginning.
     end: AtomicU64,
 }
@@ -20,7 +21,7 @@ pub(super) struct Turn {
 impl Turn {
     /// A turn of this thread that begins now.
     pub(super) fn new(length: Duration) -> Self {
-        Self { begin: Instant::now(), length, waited: waited(), end: AtomicU64::new(nanoseconds(length)) }
+        Self { begin: Instant::now(), length, ran: thread_time(), end: AtomicU64::new(nanoseconds(length)) }
     }
 
     /// Whether it is over.
@@ -29,9 +30,9 @@ impl Turn {
         if nanoseconds(elapsed) < self.end.load(Ordering::Relaxed) {
             return false;
         }
-        let end = self.length + waited().saturating_sub(self.waited);
-        self.end.store(nanoseconds(end), Ordering::Relaxed);
-        elapsed >= end
+        let left = self.length.saturating_sub(thread_time().saturating_sub(self.ran));
+        self.end.store(nanoseconds(elapsed + left), Ordering::Relaxed);
+        left.is_zero()
     }
 
     /// How much of it is left, as far as is known.
@@ -42,15 +43,6 @@ impl Turn {
 
 fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// How long this thread has waited for a processor so far, where the system tells (Linux).
-fn waited() -> Duration {
-    let read = || {
-        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        text.split_ascii_whitespace().nth(1)?.parse().ok()
-    };
-    Duration::from_nanos(read().unwrap_or(0))
 }
 
 #[cfg(test)]

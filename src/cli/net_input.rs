@@ -1,7 +1,7 @@
 //! Loading a net with its question for a subcommand.
 
 use crate::evidence::{InputFile, NetSubject, sha256};
-use crate::net::{self, Document, Format, Problem, QueryFormat, ReadError};
+use crate::net::{self, Details, Document, Format, Problem, QueryFormat, ReadError};
 use crate::syntax::{Diagnostic, InputError};
 use clap::Args;
 use std::io::Read;
@@ -124,7 +124,10 @@ pub(super) fn input_error(error: ReadError) -> InputError {
     let diagnostics = error
         .diagnostics
         .into_iter()
-        .map(|diagnostic| Diagnostic::error(diagnostic.message, diagnostic.span).with_expected(diagnostic.expected))
+        .map(|diagnostic| {
+            let Details { span, message, expected } = diagnostic.into_details();
+            Diagnostic::error(message, span).with_expected(expected)
+        })
         .collect::<Vec<_>>();
     InputError::from((error.source, diagnostics))
 }

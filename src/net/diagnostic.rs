@@ -2,11 +2,16 @@
 
 use crate::program::{Position, SourceText, Span};
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// One thing wrong (or doubtful) in a text.
+/// One thing wrong (or doubtful) in a text. It is as small as a pointer: the result of taking any token may be one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnostic {
+pub struct Diagnostic(Box<Details>);
+
+/// What a diagnostic says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Details {
     /// Where.
     pub span: Span,
     /// What is wrong, in one sentence without a full stop.
@@ -18,7 +23,7 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A diagnostic without alternatives.
     pub fn new(span: Span, message: impl Into<String>) -> Self {
-        Self { span, message: message.into(), expected: Vec::new() }
+        Self(Box::new(Details { span, message: message.into(), expected: Vec::new() }))
     }
 
     /// Adds what was expected.
@@ -26,6 +31,25 @@ impl Diagnostic {
     pub fn expecting(mut self, expected: &[&str]) -> Self {
         self.expected = expected.iter().map(ToString::to_string).collect();
         self
+    }
+
+    /// What it says.
+    pub fn into_details(self) -> Details {
+        *self.0
+    }
+}
+
+impl Deref for Diagnostic {
+    type Target = Details;
+
+    fn deref(&self) -> &Details {
+        &self.0
+    }
+}
+
+impl DerefMut for Diagnostic {
+    fn deref_mut(&mut self) -> &mut Details {
+        &mut self.0
     }
 }
 

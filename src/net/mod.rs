@@ -14,7 +14,7 @@ mod units;
 mod write;
 
 pub use count::{Count, OmegaCount};
-pub use diagnostic::{Diagnostic, ReadError};
+pub use diagnostic::{Details, Diagnostic, ReadError};
 pub use format::{Format, QueryFormat};
 pub use ids::{PlaceId, TransitionId};
 pub use model::{Arcs, Net, Place, Problem, Query, Target, Transition};

@@ -140,5 +140,7 @@ fn normalize(arcs: &mut Arcs) {
             same
         });
     }
-    arcs.retain(|(_, count)| !count.is_zero());
+    if arcs.iter().any(|(_, count)| count.is_zero()) {
+        arcs.retain(|(_, count)| !count.is_zero());
+    }
 }

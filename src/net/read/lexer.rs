@@ -102,7 +102,13 @@ impl<'a> Lexer<'a> {
     /// Moves on behind the next token, which has this text.
     #[inline]
     pub(super) fn pass(&mut self, text: &str) {
-        self.move_to(self.at + text.len());
+        self.skip(text.len());
+    }
+
+    /// Moves on behind so many bytes, where a token ends.
+    #[inline]
+    pub(super) fn skip(&mut self, length: usize) {
+        self.move_to(self.at + length);
     }
 
     /// Where a token stands that came from this lexer.
@@ -217,7 +223,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Moves on to the first token from there, or to a comment that does not end.
-    #[inline]
+    #[inline(never)]
     fn move_to(&mut self, mut at: usize) {
         let mut class = self.class_at(at);
         while class & Lexicon::BLANK != 0 {

@@ -50,18 +50,15 @@ pub(super) fn read(name: &str, text: &str) -> Result<Problem, Vec<Diagnostic>> {
     }
 }
 
-/// What a constraint says of its place; `in [a, b]` is known by its upper end only.
+/// What is said of a place: of a lower bound no more than that it is one, of `in [a, b]` the upper end.
 enum Relation {
-    AtLeast(Count),
+    AtLeast,
     Equal(Count),
     UpTo(Count),
 }
 
-struct Constraint<'a> {
-    place: PlaceId,
-    name: &'a str,
-    relation: Relation,
-}
+/// What stands for a place that is not declared. That has been complained about, so the net will not be used.
+const UNDECLARED: PlaceId = PlaceId(u32::MAX);
 
 struct Reader<'a> {
     lexer: Lexer<'a>,
@@ -125,9 +122,7 @@ impl<'a> Reader<'a> {
         guards.clear();
         loop {
             if !self.lexer.take_word("true") {
-                let constraint = self.constraint(&["a place", "`true`", "`init`"])?;
-                let place = constraint.place;
-                raise(guards, place, self.at_least(constraint, "a rule's guard")?);
+                self.bound(guards, &["a place", "`true`", "`init`"], "a rule's guard")?;
             }
             if !self.lexer.take_operator(",") {
                 break;
@@ -151,7 +146,11 @@ impl<'a> Reader<'a> {
             self.lexer.operator(";", &["`,`", "`;`"])?;
         }
         post.clear();
-        post.extend(guards.iter().filter(|(place, _)| updates.iter().all(|update| update.place != *place)).cloned());
+        for (place, held) in &*guards {
+            if updates.iter().all(|update| update.place != *place) {
+                post.push((*place, held.clone()));
+            }
+        }
         for update in updates {
             let held = guards.iter().find(|(place, _)| *place == update.place).map_or(&Count::ZERO, |(_, count)| count);
             if let Some(left) = held.plus(&update.plus).minus(&update.minus) {
@@ -170,7 +169,11 @@ impl<'a> Reader<'a> {
 
     /// `p' = p`, `p' = p + k` or `p' = p − k`; nothing when it was complained about.
     fn update(&mut self) -> Result<Option<Update<'a>>, Diagnostic> {
-        let (name, place) = self.place(&["a place", "`;`"])?;
+        let name = self.name(&["a place", "`;`"])?;
+        let place = self.place(name, &["a place", "`;`"])?;
+        if let Some((plus, minus)) = self.usual_change(name) {
+            return Ok((place != UNDECLARED).then_some(Update { place, name, plus, minus }));
+        }
         self.lexer.operator("'", &["`'`"])?;
         self.lexer.operator("=", &["`=`"])?;
         if let Some(value) = self.lexer.peek_number() {
@@ -183,9 +186,9 @@ impl<'a> Reader<'a> {
         }
         // Most often it is the same name, which need not be looked up again.
         let mut transfer = None;
-        if place.is_none() || !self.lexer.take_word(name) {
-            let (source, from) = self.place(&["a place"])?;
-            transfer = (from != place).then_some(source);
+        if place == UNDECLARED || !self.lexer.take_word(name) {
+            let source = self.name(&["a place"])?;
+            transfer = (self.place(source, &["a place"])? != place).then_some(source);
         }
         let (mut plus, mut minus) = (Count::ZERO, Count::ZERO);
         loop {
@@ -197,7 +200,8 @@ impl<'a> Reader<'a> {
                 break;
             };
             if adds && self.lexer.peek_word().is_some() {
-                let (source, _) = self.place(&["a number"])?;
+                let source = self.name(&["a number"])?;
+                self.place(source, &["a number"])?;
                 transfer = transfer.or(Some(source));
                 continue;
             }
@@ -210,23 +214,36 @@ impl<'a> Reader<'a> {
             self.complain(self.about(source, message).expecting(&[&format!("`{name}`")]))?;
             return Ok(None);
         }
-        Ok(place.map(|place| Update { place, name, plus, minus }))
+        Ok((place != UNDECLARED).then_some(Update { place, name, plus, minus }))
+    }
+
+    /// What comes behind the name in an update as most tools write it, `' = p + 1`, `' = p - 1`, taken at one glance.
+    fn usual_change(&mut self, name: &str) -> Option<(Count, Count)> {
+        const IS: &[u8] = b"' = ";
+        const CHANGE: usize = " + 1".len();
+        let source = self.lexer.rest().as_bytes().strip_prefix(IS)?;
+        let change = match source.strip_prefix(name.as_bytes())? {
+            [b' ', b'+', b' ', digit @ b'0'..=b'9', b',' | b';', ..] => (digit_count(*digit), Count::ZERO),
+            [b' ', b'-', b' ', digit @ b'0'..=b'9', b',' | b';', ..] => (Count::ZERO, digit_count(*digit)),
+            _ => return None,
+        };
+        self.lexer.skip(IS.len() + name.len() + CHANGE);
+        Some(change)
     }
 
     fn initial(&mut self) -> Result<(), Diagnostic> {
         let mut given = vec![false; self.net.places.len()];
         loop {
-            let constraint = self.constraint(&["a place"])?;
-            let index = constraint.place.index();
+            let name = self.name(&["a place"])?;
+            let index = self.place(name, &["a place"])?.index();
             // By monotonicity the largest initial marking covers all that the smaller ones cover.
-            let initial = match constraint.relation {
-                Relation::AtLeast(_) => OmegaCount::Omega,
+            let initial = match self.relation()? {
+                Relation::AtLeast => OmegaCount::Omega,
                 Relation::Equal(count) | Relation::UpTo(count) => OmegaCount::Finite(count),
             };
             if let (Some(slot), Some(seen)) = (self.net.initial.get_mut(index), given.get_mut(index)) {
                 *slot = initial;
                 if std::mem::replace(seen, true) {
-                    let name = constraint.name;
                     self.complain(self.about(name, format!("the initial count of `{name}` is given twice")))?;
                 }
             }
@@ -254,9 +271,7 @@ impl<'a> Reader<'a> {
         loop {
             let mut demands: Arcs = Vec::new();
             loop {
-                let constraint = self.constraint(&["a place"])?;
-                let place = constraint.place;
-                raise(&mut demands, place, self.at_least(constraint, "a target")?);
+                self.bound(&mut demands, &["a place"], "a target")?;
                 if !self.lexer.take_operator(",") {
                     break;
                 }
@@ -279,9 +294,9 @@ impl<'a> Reader<'a> {
             let mut support = Vec::new();
             let mut simple = true;
             loop {
-                let constraint = self.constraint(&["a place", "the end of the text"])?;
-                simple &= matches!(constraint.relation, Relation::Equal(count) if count == Count::ONE);
-                support.push(constraint.place);
+                let name = self.name(&["a place", "the end of the text"])?;
+                support.push(self.place(name, &["a place", "the end of the text"])?);
+                simple &= matches!(self.relation()?, Relation::Equal(count) if count == Count::ONE);
                 if !self.lexer.take_operator(",") {
                     break;
                 }
@@ -296,10 +311,42 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn constraint(&mut self, expected: &[&str]) -> Result<Constraint<'a>, Diagnostic> {
-        let (name, place) = self.place(expected)?;
-        let relation = if self.lexer.take_operator(">=") {
-            Relation::AtLeast(self.count()?)
+    /// A lower bound `p >= k`, which raises the one that is there.
+    fn bound(&mut self, bounds: &mut Arcs, expected: &[&str], role: &str) -> Result<(), Diagnostic> {
+        let name = self.name(expected)?;
+        let place = self.place(name, expected)?;
+        let count = match self.lexer.rest().as_bytes() {
+            // As most tools write it, at one glance.
+            [b'>', b'=', b' ', digit @ b'0'..=b'9', b' ' | b',' | b'\n', ..] => {
+                self.lexer.skip(">= 1".len());
+                digit_count(*digit)
+            }
+            _ if self.lexer.take_operator(">=") => self.count()?,
+            _ => return self.no_bound(name, role),
+        };
+        match bounds.iter_mut().find(|(other, _)| *other == place) {
+            Some((_, bound)) if *bound < count => *bound = count,
+            Some(_) => {}
+            None => bounds.push((place, count)),
+        }
+        Ok(())
+    }
+
+    /// Complains about a relation that is no lower bound, and takes it.
+    #[cold]
+    fn no_bound(&mut self, name: &str, role: &str) -> Result<(), Diagnostic> {
+        let message = match self.relation()? {
+            Relation::Equal(count) if count.is_zero() => {
+                format!("a test for zero (inhibitor arc) in {role} is not supported")
+            }
+            _ => format!("an upper bound in {role} is not supported"),
+        };
+        self.complain(self.about(name, message).expecting(&["`>=`"]))
+    }
+
+    fn relation(&mut self) -> Result<Relation, Diagnostic> {
+        Ok(if self.lexer.take_operator(">=") {
+            self.count().map(|_| Relation::AtLeast)?
         } else if self.lexer.take_operator("=") {
             Relation::Equal(self.count()?)
         } else if self.lexer.take_word("in") {
@@ -315,36 +362,33 @@ impl<'a> Reader<'a> {
             Relation::UpTo(high)
         } else {
             return Err(self.lexer.unexpected(&["`>=`", "`=`", "`in`"]));
-        };
-        // An undeclared place has been complained about; any id does, as the net will not be used.
-        Ok(Constraint { place: place.unwrap_or(PlaceId(u32::MAX)), name, relation })
+        })
     }
 
-    fn at_least(&mut self, constraint: Constraint<'_>, role: &str) -> Result<Count, Diagnostic> {
-        let message = match constraint.relation {
-            Relation::AtLeast(count) => return Ok(count),
-            Relation::Equal(count) if count.is_zero() => {
-                format!("a test for zero (inhibitor arc) in {role} is not supported")
-            }
-            _ => format!("an upper bound in {role} is not supported"),
-        };
-        self.complain(self.about(constraint.name, message).expecting(&["`>=`"]))?;
-        Ok(Count::ZERO)
+    /// The name that comes next.
+    #[inline]
+    fn name(&self, expected: &[&str]) -> Result<&'a str, Diagnostic> {
+        self.lexer.peek_word().ok_or_else(|| self.lexer.unexpected(expected))
     }
 
-    /// Takes a name with the place that has it; no place when it was complained about.
-    fn place(&mut self, expected: &[&str]) -> Result<(&'a str, Option<PlaceId>), Diagnostic> {
-        let Some(name) = self.lexer.peek_word() else { return Err(self.lexer.unexpected(expected)) };
-        let place = self.places.get(name);
-        if place.is_none() {
-            // Keywords name no place.
-            if is_keyword(name) {
-                return Err(self.lexer.unexpected(expected));
-            }
-            self.complain(self.about(name, format!("place `{name}` is not declared under `vars`")))?;
-        }
+    /// Takes the name, which comes next, and tells whose it is.
+    fn place(&mut self, name: &str, expected: &[&str]) -> Result<PlaceId, Diagnostic> {
+        let place = match self.places.get(name) {
+            Some(place) => place,
+            None => self.no_place(name, expected)?,
+        };
         self.lexer.pass(name);
-        Ok((name, place))
+        Ok(place)
+    }
+
+    /// Complains about a name that no place has.
+    #[cold]
+    fn no_place(&mut self, name: &str, expected: &[&str]) -> Result<PlaceId, Diagnostic> {
+        if is_keyword(name) {
+            return Err(self.lexer.unexpected(expected));
+        }
+        self.complain(self.about(name, format!("place `{name}` is not declared under `vars`")))?;
+        Ok(UNDECLARED)
     }
 
     fn count(&mut self) -> Result<Count, Diagnostic> {
@@ -392,15 +436,11 @@ struct Update<'a> {
     minus: Count,
 }
 
-fn count(number: &str) -> Count {
-    number.parse().expect("the lexer lets only digits into numbers")
+/// The number of a digit.
+fn digit_count(digit: u8) -> Count {
+    u64::from(digit - b'0').into()
 }
 
-/// Several lower bounds of one place: the largest counts.
-fn raise(bounds: &mut Arcs, place: PlaceId, count: Count) {
-    match bounds.iter_mut().find(|(other, _)| *other == place) {
-        Some((_, bound)) if *bound < count => *bound = count,
-        Some(_) => {}
-        None => bounds.push((place, count)),
-    }
+fn count(number: &str) -> Count {
+    number.parse().expect("the lexer lets only digits into numbers")
 }

@@ -7,7 +7,6 @@ use crate::net::{Count, OmegaCount, PlaceId, Problem, TransitionId};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
-use std::ops::Range;
 
 /// What a transition needs and leaves at one place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -88,16 +87,12 @@ impl<N: Number> System<N> {
             targets.push(demands.map(|(place, count)| Ok((place, N::of(count)?))).collect::<Result<_, Stop>>()?);
         }
 
-        let touching = |touches: fn(&Effect<N>) -> bool| {
-            let bounds = starts.windows(2).map(|bounds| bounds[0] as usize..bounds[1] as usize);
-            let of = |(number, bounds): (u32, Range<usize>)| {
-                let places = effects[bounds].iter().filter(move |effect| touches(effect)).map(|effect| effect.place);
-                places.map(move |place| (place, number))
-            };
-            Rows::group(initial.len(), (0..).zip(bounds).flat_map(of))
-        };
-        let consumers = touching(|effect| !effect.pre.is_zero());
-        let producers = touching(|effect| effect.post > effect.pre);
+        let bounds = (0..).zip(starts.windows(2).map(|bounds| bounds[0] as usize..bounds[1] as usize));
+        let all = bounds.flat_map(|(number, bounds)| effects[bounds].iter().map(move |effect| (effect, number)));
+        let needed = all.clone().filter(|(effect, _)| !effect.pre.is_zero());
+        let gained = all.filter(|(effect, _)| effect.post > effect.pre);
+        let consumers = Rows::group(initial.len(), needed.map(|(effect, number)| (effect.place, number)));
+        let producers = Rows::group(initial.len(), gained.map(|(effect, number)| (effect.place, number)));
         Ok(Self { initial, transitions, effects, starts, consumers, producers, targets })
     }
 

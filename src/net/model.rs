@@ -2,6 +2,7 @@
 
 use super::count::{Count, OmegaCount};
 use super::ids::{PlaceId, TransitionId};
+use smol_str::{SmolStr, SmolStrBuilder};
 
 /// Weighted arcs to or from one transition: sorted by place, each place once, weights at least 1.
 pub type Arcs = Vec<(PlaceId, Count)>;
@@ -9,15 +10,15 @@ pub type Arcs = Vec<(PlaceId, Count)>;
 /// A place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its name for people; unique in the net.
-    pub name: String,
+    /// Its name for people; unique in the net. Short ones, as most are, lie in the place itself.
+    pub name: SmolStr,
 }
 
 /// A transition: takes its preset, puts its postset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transition {
-    /// Its name for people.
-    pub name: String,
+    /// Its name for people. Short ones, as most are, lie in the transition itself.
+    pub name: SmolStr,
     /// Tokens needed and taken.
     pub pre: Arcs,
     /// Tokens put.
@@ -65,7 +66,7 @@ pub struct Problem {
 
 impl Net {
     /// Adds a place with an initial count.
-    pub fn add_place(&mut self, name: impl Into<String>, initial: OmegaCount) -> PlaceId {
+    pub fn add_place(&mut self, name: impl Into<SmolStr>, initial: OmegaCount) -> PlaceId {
         let id = PlaceId::from_index(self.places.len());
         self.places.push(Place { name: name.into() });
         self.initial.push(initial);
@@ -73,7 +74,7 @@ impl Net {
     }
 
     /// Adds a transition; the arcs may come in any order and are merged by place.
-    pub fn add_transition(&mut self, name: impl Into<String>, mut pre: Arcs, mut post: Arcs) -> TransitionId {
+    pub fn add_transition(&mut self, name: impl Into<SmolStr>, mut pre: Arcs, mut post: Arcs) -> TransitionId {
         normalize(&mut pre);
         normalize(&mut post);
         let id = TransitionId::from_index(self.transitions.len());
@@ -83,7 +84,7 @@ impl Net {
 
     /// Adds a transition as [`Net::add_transition`] does, but takes the arcs out of vectors that are used again: the
     /// net's own are as large as they have to be.
-    pub(super) fn add_transition_of(&mut self, name: impl Into<String>, pre: &mut Arcs, post: &mut Arcs) {
+    pub(super) fn add_transition_of(&mut self, name: impl Into<SmolStr>, pre: &mut Arcs, post: &mut Arcs) {
         normalize(pre);
         normalize(post);
         let fitted = |arcs: &mut Arcs| {
@@ -95,8 +96,11 @@ impl Net {
     }
 
     /// A name for the next transition, by its number.
-    pub(super) fn next_transition_name(&self) -> String {
-        ["t", itoa::Buffer::new().format(self.transitions.len())].concat()
+    pub(super) fn next_transition_name(&self) -> SmolStr {
+        let mut name = SmolStrBuilder::new();
+        name.push('t');
+        name.push_str(itoa::Buffer::new().format(self.transitions.len()));
+        name.finish()
     }
 
     /// The place of that name. Looks at all places: for many look-ups build an index.

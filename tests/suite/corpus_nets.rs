@@ -44,7 +44,7 @@ type Canonical = (Vec<String>, Vec<OmegaCount>, Vec<(Arcs, Arcs)>, Vec<Target>);
 
 /// A net up to the order of its transitions and their names.
 fn canonical(problem: &Problem) -> Canonical {
-    let places = problem.net.places.iter().map(|place| place.name.clone()).collect();
+    let places = problem.net.places.iter().map(|place| place.name.to_string()).collect();
     let mut transitions: Vec<(Arcs, Arcs)> =
         problem.net.transitions.iter().map(|transition| (transition.pre.clone(), transition.post.clone())).collect();
     transitions.sort();

@@ -52,10 +52,10 @@ fn read_back(written: &Written, format: Format) -> Problem {
 /// The problem with places and transitions named by their numbers.
 fn anonymous(mut problem: Problem) -> Problem {
     for (index, place) in problem.net.places.iter_mut().enumerate() {
-        place.name = format!("p{index}");
+        place.name = format!("p{index}").into();
     }
     for (index, transition) in problem.net.transitions.iter_mut().enumerate() {
-        transition.name = format!("t{index}");
+        transition.name = format!("t{index}").into();
     }
     problem
 }

@@ -36,9 +36,11 @@ const FIRST: [&dyn Engine; 6] = [&SharedState, &Backward, &StateEquation, &Direc
 const LATER: [&dyn Engine; 6] =
     [&OnReduced(&StateEquation), &Directed, &SharedState, &PairSaturation, &Backward, &KarpMiller];
 
-/// The budgets of the walkers that set out before the first round, one after the other, for nets of ordinary size. Each
-/// has other luck, and most of those that meet a target meet it soon. They need no threads.
-const WALK_TIMES: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(4)];
+/// The budgets of the walkers that set out before the first round, one after the other, for nets of ordinary size; the
+/// second is for deterministic mode. Each walker has other luck, and most of those that meet a target meet it soon. They
+/// need no threads.
+const WALKS: [(Duration, u64); 2] =
+    [(Duration::from_millis(2), FIRST_WORK / 3), (Duration::from_millis(4), FIRST_WORK * 2 / 3)];
 
 /// The budget of the first round, for nets of up to so many transitions; larger ones get more, in proportion.
 const FIRST_TIME: Duration = Duration::from_millis(16);
@@ -77,10 +79,13 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
     // The compact form is needed by all strategies and does not count.
     let _ = prepared.small();
     let factor = u32::try_from((prepared.slice.transitions.len() / ORDINARY_TRANSITIONS).max(1)).unwrap_or(u32::MAX);
-    let mut work = FIRST_WORK.saturating_mul(factor.into());
-    for time in WALK_TIMES {
-        let own = if context.deterministic { Budget::Work(work) } else { Budget::Time(time.saturating_mul(factor)) };
-        let own = own.context(context.limits.clone());
+    for (time, work) in WALKS {
+        let budget = if context.deterministic {
+            Budget::Work(work.saturating_mul(factor.into()))
+        } else {
+            Budget::Time(time.saturating_mul(factor))
+        };
+        let own = budget.context(context.limits.clone());
         let outcome = Walks.attempt(prepared, &own);
         context.take_over(&own);
         if !matches!(outcome, Outcome::Unknown(_)) {
@@ -88,6 +93,7 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
         }
     }
     let threads = context.threads();
+    let mut work = FIRST_WORK.saturating_mul(factor.into());
     let mut time = FIRST_TIME.saturating_mul(factor);
     let most = context.budget.map(|most| most.saturating_mul(factor.into()));
     let mut contenders = FIRST;

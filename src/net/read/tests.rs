@@ -35,6 +35,23 @@ fn spec_with_read_arcs_alternatives_and_units() {
     assert_eq!(net.units, vec![vec![PlaceId(0), PlaceId(1)]]);
 }
 
+#[test]
+fn layout_means_nothing() {
+    let usual = "vars x xy\nrules\nx >= 3, xy >= 2 ->\n x' = x - 3,\n xy' = xy + 4;\nxy >= 25 -> x' = x + 10, xy' = xy - 25;\n\
+        x >= 1 -> xy' = xy + 0;\nx >= 9 ->\n x' = x - 9;\ninit\nx = 7, xy >= 0\ntarget\nx >= 1, xy >= 12\n";
+    let problem = spec(usual).unwrap();
+    let stretched = usual.replace(' ', " # a comment\n\t");
+    let dense = usual.replace("' = ", "'=").replace(" - ", "-").replace(" + ", "+").replace(" >= ", ">=");
+    assert_eq!(spec(&stretched).unwrap(), problem);
+    assert_eq!(spec(&dense).unwrap(), problem);
+    assert_eq!(problem.net.transitions[0].post, vec![(PlaceId(1), Count::from(6))]);
+    assert_eq!(problem.net.transitions[1].post, vec![(PlaceId(0), Count::from(10))]);
+    let transfer = usual.replace("x' = x - 3", "x' = xy - 3");
+    assert!(complaint(&transfer).2.contains("transfer"), "{:?}", complaint(&transfer));
+    let longer = usual.replace("xy' = xy + 4", "xy' = xy + 4 + 2 - 1");
+    assert_eq!(spec(&longer).unwrap().net.transitions[0].post, vec![(PlaceId(1), Count::from(7))]);
+}
+
 fn gzip(text: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

@@ -36,8 +36,8 @@ const FIRST: [&dyn Engine; 6] = [&SharedState, &Backward, &StateEquation, &Direc
 const LATER: [&dyn Engine; 6] =
     [&OnReduced(&StateEquation), &Directed, &SharedState, &PairSaturation, &Backward, &KarpMiller];
 
-/// The budgets of the walkers that set out before the first round, one after the other, for nets of ordinary size; the
-/// second is for deterministic mode. Each walker has other luck, and most of those that meet a target meet it soon. They
+/// The budgets of the walkers that set out before the first round, one after the other, for nets of ordinary size: the
+/// time, and the work in deterministic mode. Each walker has other luck, and most of those that meet a target meet it soon. They
 /// need no threads.
 const WALKS: [(Duration, u64); 2] =
     [(Duration::from_millis(2), FIRST_WORK / 3), (Duration::from_millis(4), FIRST_WORK * 2 / 3)];

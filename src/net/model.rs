@@ -82,19 +82,6 @@ impl Net {
         id
     }
 
-    /// Adds a transition as [`Net::add_transition`] does, but takes the arcs out of vectors that are used again: the
-    /// net's own are as large as they have to be.
-    pub(super) fn add_transition_of(&mut self, name: impl Into<SmolStr>, pre: &mut Arcs, post: &mut Arcs) {
-        normalize(pre);
-        normalize(post);
-        let fitted = |arcs: &mut Arcs| {
-            let mut own = Vec::with_capacity(arcs.len());
-            own.append(arcs);
-            own
-        };
-        self.transitions.push(Transition { name: name.into(), pre: fitted(pre), post: fitted(post) });
-    }
-
     /// A name for the next transition, by its number.
     pub(super) fn next_transition_name(&self) -> SmolStr {
         let mut name = SmolStrBuilder::new();
@@ -133,7 +120,7 @@ impl Target {
 }
 
 /// Sorts arcs by place, merges them and leaves out zeros.
-fn normalize(arcs: &mut Arcs) {
+pub(super) fn normalize(arcs: &mut Arcs) {
     if !arcs.is_sorted_by(|(one, _), (other, _)| one < other) {
         arcs.sort_unstable_by_key(|(place, _)| *place);
         arcs.dedup_by(|(place, count), (before, sum)| {

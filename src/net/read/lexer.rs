@@ -223,27 +223,32 @@ impl<'a> Lexer<'a> {
     }
 
     /// Moves on to the first token from there, or to a comment that does not end.
-    #[inline(never)]
-    fn move_to(&mut self, mut at: usize) {
-        let mut class = self.class_at(at);
-        while class & Lexicon::BLANK != 0 {
-            at += 1;
-            class = self.class_at(at);
-        }
+    #[inline]
+    fn move_to(&mut self, at: usize) {
         self.at = at;
-        if class & Lexicon::STARTS_COMMENT != 0 {
-            self.skip_comments();
+        if self.next_class() & (Lexicon::BLANK | Lexicon::STARTS_COMMENT) != 0 {
+            self.skip_blanks();
         }
     }
 
-    /// Skips comments and the blanks after each; apart from `move_to`, as that is done for every token.
+    /// Skips blanks and comments; apart from `move_to`, as that is done for every token.
     #[inline(never)]
-    fn skip_comments(&mut self) {
-        while let Comment::Of(length) = self.lexicon.comment(self.rest().as_bytes()) {
-            self.at += length;
+    fn skip_blanks(&mut self) {
+        /// Lines are often indented so far.
+        const INDENT: &[u8; 8] = b"        ";
+        let bytes = self.text.as_bytes();
+        loop {
             while self.next_class() & Lexicon::BLANK != 0 {
                 self.at += 1;
+                if bytes[self.at..].first_chunk() == Some(INDENT) {
+                    self.at += INDENT.len();
+                }
             }
+            if self.next_class() & Lexicon::STARTS_COMMENT == 0 {
+                return;
+            }
+            let Comment::Of(length) = self.lexicon.comment(&bytes[self.at..]) else { return };
+            self.at += length;
         }
     }
 }

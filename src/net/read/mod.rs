@@ -10,6 +10,7 @@ mod pnml;
 mod spec;
 mod tina;
 mod tts;
+mod usual;
 mod xml;
 
 pub(in crate::net) use lola::{FORMULA_KEYWORDS, KEYWORDS as LOLA_KEYWORDS};

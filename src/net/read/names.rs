@@ -3,10 +3,32 @@
 use crate::net::PlaceId;
 use rustc_hash::FxHashMap;
 
+/// A name of one to eight bytes, as one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ShortName(u64);
+
+impl ShortName {
+    /// The name that so many bytes at the start of a text make, the last of them no zero. Nothing when it is longer, or
+    /// the text shorter, than eight bytes.
+    #[inline]
+    pub(super) fn at_start(text: &[u8], length: usize) -> Option<Self> {
+        let bytes = text.first_chunk()?;
+        let unused = 8_usize.checked_sub(length).filter(|unused| *unused < 8)?;
+        Some(Self(u64::from_le_bytes(*bytes) & (u64::MAX >> (8 * unused))))
+    }
+
+    /// The name, if it is short and no zero ends it.
+    #[inline]
+    fn of(name: &str) -> Option<Self> {
+        let is_short = (1..=8).contains(&name.len()) && !name.ends_with('\0');
+        is_short.then(|| Self(name.bytes().rfold(0, |number, byte| number << 8 | u64::from(byte))))
+    }
+}
+
 /// Places by their names. Most names are short; these are looked up as numbers.
 #[derive(Default)]
 pub(super) struct Names<'a> {
-    short: FxHashMap<u64, PlaceId>,
+    short: FxHashMap<ShortName, PlaceId>,
     long: FxHashMap<&'a str, PlaceId>,
 }
 
@@ -14,26 +36,25 @@ impl<'a> Names<'a> {
     /// The place of this name.
     #[inline]
     pub(super) fn get(&self, name: &str) -> Option<PlaceId> {
-        match packed(name) {
-            Some(number) => self.short.get(&number).copied(),
+        match ShortName::of(name) {
+            Some(name) => self.get_short(name),
             None => self.long.get(name).copied(),
         }
     }
 
+    /// The place of this name.
+    #[inline]
+    pub(super) fn get_short(&self, name: ShortName) -> Option<PlaceId> {
+        self.short.get(&name).copied()
+    }
+
     /// Gives a place its name.
     pub(super) fn insert(&mut self, name: &'a str, place: PlaceId) {
-        match packed(name) {
-            Some(number) => self.short.insert(number, place),
+        match ShortName::of(name) {
+            Some(name) => self.short.insert(name, place),
             None => self.long.insert(name, place),
         };
     }
-}
-
-/// The bytes of a name as one number when they fit and it tells the name.
-#[inline]
-fn packed(name: &str) -> Option<u64> {
-    let tells = name.len() <= size_of::<u64>() && !name.starts_with('\0');
-    tells.then(|| name.bytes().fold(0, |number, byte| number << 8 | u64::from(byte)))
 }
 
 #[cfg(test)]
@@ -52,5 +73,20 @@ mod tests {
         for (index, text) in texts.into_iter().enumerate() {
             assert_eq!(names.get(text), Some(PlaceId::from_index(index)), "{text:?}");
         }
+    }
+
+    #[test]
+    fn short_names_are_found_in_a_text() {
+        let mut names = Names::default();
+        names.insert("abcd", PlaceId(1));
+        names.insert("abcdefgh", PlaceId(2));
+        names.insert("abcdefghi", PlaceId(3));
+        let find = |text: &[u8], length| ShortName::at_start(text, length).and_then(|name| names.get_short(name));
+        assert_eq!(find(b"abcd >= 1", 4), Some(PlaceId(1)));
+        assert_eq!(find(b"abcdefgh", 8), Some(PlaceId(2)));
+        assert_eq!(find(b"abcdefghi", 3), None);
+        assert_eq!(ShortName::at_start(b"abcdefghi", 9), None);
+        assert_eq!(ShortName::at_start(b"abcd >=", 4), None);
+        assert_eq!(ShortName::at_start(b" >= 1234", 0), None);
     }
 }

@@ -8,8 +8,10 @@
 use super::lexer::{Kind, Lexer};
 use super::lexicon::{Bytes, Lexicon, Signs};
 use super::names::Names;
+use super::usual;
 use crate::net::diagnostic::Diagnostic;
-use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
+use crate::net::model::normalize;
+use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target, Transition};
 
 static LEXICON: Lexicon = Lexicon::new(Signs {
     operators: &["->", "-", ">=", ">", "<=", "<", "=", ",", ";", "'", "+", "[", "]"],
@@ -117,11 +119,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A rule, with vectors that are empty or hold another rule.
-    fn rule(&mut self, Rule { guards, updates, post }: &mut Rule<'a>) -> Result<(), Diagnostic> {
+    /// A rule, in vectors that held another rule.
+    fn rule(&mut self, Rule { guards, updates, post }: &mut Rule) -> Result<(), Diagnostic> {
         guards.clear();
         loop {
-            if !self.lexer.take_word("true") {
+            if !self.usual_bound(guards) && !self.lexer.take_word("true") {
                 self.bound(guards, &["a place", "`true`", "`init`"], "a rule's guard")?;
             }
             if !self.lexer.take_operator(",") {
@@ -129,51 +131,65 @@ impl<'a> Reader<'a> {
             }
         }
         self.lexer.operator("->", &["`,`", "`->`"])?;
+        normalize(guards);
         updates.clear();
         if !self.lexer.take_operator(";") {
             loop {
-                if let Some(update) = self.update()? {
-                    if updates.iter().any(|other| other.place == update.place) {
-                        let message = format!("place `{}` is updated twice in one rule", update.name);
-                        self.complain(self.about(update.name, message))?;
-                    }
-                    updates.push(update);
-                }
+                self.update(guards, updates)?;
                 if !self.lexer.take_operator(",") {
                     break;
                 }
             }
             self.lexer.operator(";", &["`,`", "`;`"])?;
         }
+        updates.sort_unstable_by_key(|(place, _)| *place);
         post.clear();
-        for (place, held) in &*guards {
-            if updates.iter().all(|update| update.place != *place) {
-                post.push((*place, held.clone()));
-            }
-        }
-        for update in updates {
-            let held = guards.iter().find(|(place, _)| *place == update.place).map_or(&Count::ZERO, |(_, count)| count);
-            if let Some(left) = held.plus(&update.plus).minus(&update.minus) {
-                post.push((update.place, left));
-            } else {
-                let name = update.name;
-                let message = format!("`{name}` may become negative: the rule takes more than its guard asks for");
-                let expected = format!("a guard `{name} >= {}`", update.minus.saturating_minus(&update.plus));
-                self.complain(self.about(name, message).expecting(&[&expected]))?;
-            }
-        }
+        put(guards, updates, post);
         let name = self.net.next_transition_name();
-        self.net.add_transition_of(name, guards, post);
+        self.net.transitions.push(Transition { name, pre: fitted(guards), post: fitted(post) });
         Ok(())
     }
 
-    /// `p' = p`, `p' = p + k` or `p' = p − k`; nothing when it was complained about.
-    fn update(&mut self) -> Result<Option<Update<'a>>, Diagnostic> {
+    /// `p' = p`, `p' = p + k` or `p' = p − k`: notes what it leaves on the place.
+    fn update(&mut self, guards: &Arcs, updates: &mut Arcs) -> Result<(), Diagnostic> {
+        let rest = self.lexer.rest();
+        if let Some((said, adds)) = usual::change(rest.as_bytes(), &LEXICON)
+            && let Some(place) = self.places.get_short(said.name)
+        {
+            self.lexer.skip(said.length);
+            let (plus, minus) = if adds { (said.count, Count::ZERO) } else { (Count::ZERO, said.count) };
+            let change = Change { place, name: &rest[..said.name_length], plus, minus };
+            return self.leave(change, guards, updates);
+        }
+        match self.unusual_update()? {
+            Some(change) => self.leave(change, guards, updates),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes what an update leaves on its place.
+    #[inline]
+    fn leave(&mut self, change: Change<'a>, guards: &Arcs, updates: &mut Arcs) -> Result<(), Diagnostic> {
+        let Change { place, name, plus, minus } = change;
+        if updates.iter().any(|(other, _)| *other == place) {
+            let message = format!("place `{name}` is updated twice in one rule");
+            self.complain(self.about(name, message))?;
+        }
+        let held = guards.iter().find(|(other, _)| *other == place).map_or(&Count::ZERO, |(_, count)| count);
+        if let Some(left) = held.plus(&plus).minus(&minus) {
+            updates.push((place, left));
+            return Ok(());
+        }
+        let message = format!("`{name}` may become negative: the rule takes more than its guard asks for");
+        let expected = format!("a guard `{name} >= {}`", minus.saturating_minus(&plus));
+        self.complain(self.about(name, message).expecting(&[&expected]))
+    }
+
+    /// An update in whatever form; nothing when it was complained about.
+    #[inline(never)]
+    fn unusual_update(&mut self) -> Result<Option<Change<'a>>, Diagnostic> {
         let name = self.name(&["a place", "`;`"])?;
         let place = self.place(name, &["a place", "`;`"])?;
-        if let Some((plus, minus)) = self.usual_change(name) {
-            return Ok((place != UNDECLARED).then_some(Update { place, name, plus, minus }));
-        }
         self.lexer.operator("'", &["`'`"])?;
         self.lexer.operator("=", &["`=`"])?;
         if let Some(value) = self.lexer.peek_number() {
@@ -184,12 +200,8 @@ impl<'a> Reader<'a> {
             self.complain(Diagnostic::new(span, message).expecting(&[&expected]))?;
             return Ok(None);
         }
-        // Most often it is the same name, which need not be looked up again.
-        let mut transfer = None;
-        if place == UNDECLARED || !self.lexer.take_word(name) {
-            let source = self.name(&["a place"])?;
-            transfer = (self.place(source, &["a place"])? != place).then_some(source);
-        }
+        let source = self.name(&["a place"])?;
+        let mut transfer = (self.place(source, &["a place"])? != place).then_some(source);
         let (mut plus, mut minus) = (Count::ZERO, Count::ZERO);
         loop {
             let adds = if self.lexer.take_operator("+") {
@@ -214,33 +226,19 @@ impl<'a> Reader<'a> {
             self.complain(self.about(source, message).expecting(&[&format!("`{name}`")]))?;
             return Ok(None);
         }
-        Ok((place != UNDECLARED).then_some(Update { place, name, plus, minus }))
-    }
-
-    /// What comes behind the name in an update as most tools write it, `' = p + 1`, `' = p - 1`, taken at one glance.
-    fn usual_change(&mut self, name: &str) -> Option<(Count, Count)> {
-        const IS: &[u8] = b"' = ";
-        const CHANGE: usize = " + 1".len();
-        let source = self.lexer.rest().as_bytes().strip_prefix(IS)?;
-        let change = match source.strip_prefix(name.as_bytes())? {
-            [b' ', b'+', b' ', digit @ b'0'..=b'9', b',' | b';', ..] => (digit_count(*digit), Count::ZERO),
-            [b' ', b'-', b' ', digit @ b'0'..=b'9', b',' | b';', ..] => (Count::ZERO, digit_count(*digit)),
-            _ => return None,
-        };
-        self.lexer.skip(IS.len() + name.len() + CHANGE);
-        Some(change)
+        Ok((place != UNDECLARED).then_some(Change { place, name, plus, minus }))
     }
 
     fn initial(&mut self) -> Result<(), Diagnostic> {
         let mut given = vec![false; self.net.places.len()];
         loop {
-            let name = self.name(&["a place"])?;
-            let index = self.place(name, &["a place"])?.index();
+            let (place, name, relation) = self.stated(&["a place"])?;
             // By monotonicity the largest initial marking covers all that the smaller ones cover.
-            let initial = match self.relation()? {
+            let initial = match relation {
                 Relation::AtLeast => OmegaCount::Omega,
                 Relation::Equal(count) | Relation::UpTo(count) => OmegaCount::Finite(count),
             };
+            let index = place.index();
             if let (Some(slot), Some(seen)) = (self.net.initial.get_mut(index), given.get_mut(index)) {
                 *slot = initial;
                 if std::mem::replace(seen, true) {
@@ -294,9 +292,9 @@ impl<'a> Reader<'a> {
             let mut support = Vec::new();
             let mut simple = true;
             loop {
-                let name = self.name(&["a place", "the end of the text"])?;
-                support.push(self.place(name, &["a place", "the end of the text"])?);
-                simple &= matches!(self.relation()?, Relation::Equal(count) if count == Count::ONE);
+                let (place, _, relation) = self.stated(&["a place", "the end of the text"])?;
+                support.push(place);
+                simple &= matches!(relation, Relation::Equal(count) if count == Count::ONE);
                 if !self.lexer.take_operator(",") {
                     break;
                 }
@@ -315,21 +313,39 @@ impl<'a> Reader<'a> {
     fn bound(&mut self, bounds: &mut Arcs, expected: &[&str], role: &str) -> Result<(), Diagnostic> {
         let name = self.name(expected)?;
         let place = self.place(name, expected)?;
-        let count = match self.lexer.rest().as_bytes() {
-            // As most tools write it, at one glance.
-            [b'>', b'=', b' ', digit @ b'0'..=b'9', b' ' | b',' | b'\n', ..] => {
-                self.lexer.skip(">= 1".len());
-                digit_count(*digit)
-            }
-            _ if self.lexer.take_operator(">=") => self.count()?,
-            _ => return self.no_bound(name, role),
-        };
-        match bounds.iter_mut().find(|(other, _)| *other == place) {
-            Some((_, bound)) if *bound < count => *bound = count,
-            Some(_) => {}
-            None => bounds.push((place, count)),
+        if !self.lexer.take_operator(">=") {
+            return self.no_bound(name, role);
         }
+        let count = self.count()?;
+        raise(bounds, place, count);
         Ok(())
+    }
+
+    /// Takes a lower bound if it is written as most tools write it.
+    #[inline]
+    fn usual_bound(&mut self, bounds: &mut Arcs) -> bool {
+        let usual = self.usual_relation(b" >= ");
+        usual.map(|(place, _, count)| raise(bounds, place, count)).is_some()
+    }
+
+    /// What is said of a place, and its name.
+    fn stated(&mut self, expected: &[&str]) -> Result<(PlaceId, &'a str, Relation), Diagnostic> {
+        if let Some((place, name, count)) = self.usual_relation(b" = ") {
+            return Ok((place, name, Relation::Equal(count)));
+        }
+        let name = self.name(expected)?;
+        let place = self.place(name, expected)?;
+        Ok((place, name, self.relation()?))
+    }
+
+    /// Takes a place, with its name, this sign and a number if they are written as most tools write them.
+    #[inline]
+    fn usual_relation<const N: usize>(&mut self, sign: &[u8; N]) -> Option<(PlaceId, &'a str, Count)> {
+        let rest = self.lexer.rest();
+        let said = usual::relation(rest.as_bytes(), sign, &LEXICON)?;
+        let place = self.places.get_short(said.name)?;
+        self.lexer.skip(said.length);
+        Some((place, &rest[..said.name_length], said.count))
     }
 
     /// Complains about a relation that is no lower bound, and takes it.
@@ -420,25 +436,57 @@ impl<'a> Reader<'a> {
 
 /// A rule as it is read. One serves all rules, so that its vectors are made once.
 #[derive(Default)]
-struct Rule<'a> {
-    /// The places that it asks for.
+struct Rule {
+    /// What it asks for.
     guards: Arcs,
-    /// What it says to do.
-    updates: Vec<Update<'a>>,
+    /// What it leaves on the places that it updates.
+    updates: Arcs,
     /// What it puts.
     post: Arcs,
 }
 
-struct Update<'a> {
+/// An update.
+struct Change<'a> {
     place: PlaceId,
     name: &'a str,
     plus: Count,
     minus: Count,
 }
 
-/// The number of a digit.
-fn digit_count(digit: u8) -> Count {
-    u64::from(digit - b'0').into()
+/// Adds a lower bound, or raises the one that is there.
+#[inline]
+fn raise(bounds: &mut Arcs, place: PlaceId, count: Count) {
+    match bounds.iter_mut().find(|(other, _)| *other == place) {
+        Some((_, bound)) if *bound < count => *bound = count,
+        Some(_) => {}
+        None => bounds.push((place, count)),
+    }
+}
+
+/// What a rule puts: what its updates leave, and all that it asks for on other places. Sorted by place, as both are.
+fn put(guards: &[(PlaceId, Count)], updates: &mut Arcs, post: &mut Arcs) {
+    let mut guards = guards;
+    for (place, left) in updates.drain(..) {
+        while let [(first, held), others @ ..] = guards
+            && *first <= place
+        {
+            if *first < place {
+                post.push((*first, held.clone()));
+            }
+            guards = others;
+        }
+        if !left.is_zero() {
+            post.push((place, left));
+        }
+    }
+    post.extend_from_slice(guards);
+}
+
+/// The arcs in a vector that is no larger than it has to be.
+fn fitted(arcs: &mut Arcs) -> Arcs {
+    let mut own = Vec::with_capacity(arcs.len());
+    own.append(arcs);
+    own
 }
 
 fn count(number: &str) -> Count {

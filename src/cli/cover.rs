@@ -93,11 +93,11 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         read_seconds: read.as_secs_f64(),
         seconds: begin.elapsed().as_secs_f64(),
     };
-    let mut document = shared.json.then(|| report::json(&answer, &context));
+    let mut document = shared.json.then(|| report::Document::new(&answer, &context));
     let confirmation = Confirmation::of(arguments.verify, || confirm_answer(&problem, &answer.outcome));
     let alarm = confirmation.as_ref().and_then(|confirmation| confirmation.alarm(&arguments.net));
     if let (Some(document), Some(confirmation)) = (&mut document, &confirmation) {
-        document["evidence"] = confirmation.json();
+        document.evidence = Some(confirmation.json());
     }
     match document {
         Some(document) => print_line(document),

@@ -2,10 +2,7 @@
 
 use super::slice::Slice;
 use crate::evidence::NetRun;
-use crate::net::{Count, OmegaCount, PlaceId, Problem, TransitionId};
-use num_bigint::{BigInt, BigUint};
-use num_integer::Integer;
-use num_traits::{One, Signed, Zero};
+use crate::net::{Count, OmegaCount, PlaceId, Problem, Transition, TransitionId};
 
 /// The run of the net that fires `firings` (transitions of the slice, each so many times in a row) and covers the
 /// target with this number.
@@ -21,19 +18,16 @@ pub(super) fn finish(problem: &Problem, slice: &Slice, firings: Vec<(TransitionI
     let mut run: Vec<(TransitionId, Count)> = Vec::with_capacity(firings.len());
     for (id, times) in firings.into_iter().rev() {
         if demand.helps(id) {
-            demand.before(id, &times.to_big().into());
+            demand.before(id, &times);
             push_front(&mut run, id, times);
         }
     }
     for (place, id) in slice.pumps.iter().rev() {
-        let transition = &problem.net.transitions[id.index()];
-        let lacking = &demand.tokens[place.index()] - initial(problem, *place);
-        if lacking.is_positive() {
-            let gain = weight(&transition.post, *place) - weight(&transition.pre, *place);
-            let times = lacking.div_ceil(&gain);
+        let lacking = demand.tokens[place.index()].saturating_minus(&initial(problem, *place));
+        if !lacking.is_zero() {
+            let times = lacking.div_ceil(&gain(&problem.net.transitions[id.index()], *place));
             demand.before(*id, &times);
-            let times: BigUint = times.try_into().expect("a positive number");
-            push_front(&mut run, *id, times.into());
+            push_front(&mut run, *id, times);
         }
     }
     run.reverse();
@@ -41,14 +35,9 @@ pub(super) fn finish(problem: &Problem, slice: &Slice, firings: Vec<(TransitionI
     for place in problem.net.place_ids() {
         let tokens = &demand.tokens[place.index()];
         match &problem.net.initial[place.index()] {
-            OmegaCount::Omega if !tokens.is_zero() => {
-                let tokens: BigUint = tokens.clone().try_into().expect("demands are not negative");
-                initial_choice.push((place, tokens.into()));
-            }
+            OmegaCount::Omega if !tokens.is_zero() => initial_choice.push((place, tokens.clone())),
             OmegaCount::Omega => {}
-            OmegaCount::Finite(_) => {
-                assert!(*tokens <= initial(problem, place), "the firing sequence needs too much on {place}");
-            }
+            OmegaCount::Finite(count) => assert!(tokens <= count, "the firing sequence needs too much on {place}"),
         }
     }
     NetRun { initial_choice, firings: run }
@@ -63,70 +52,52 @@ fn push_front(run: &mut Vec<(TransitionId, Count)>, id: TransitionId, times: Cou
 }
 
 /// The tokens that a place starts with, without those to be chosen.
-fn initial(problem: &Problem, place: PlaceId) -> BigInt {
+fn initial(problem: &Problem, place: PlaceId) -> Count {
     match &problem.net.initial[place.index()] {
-        OmegaCount::Finite(count) => count.to_big().into(),
-        OmegaCount::Omega => BigInt::zero(),
+        OmegaCount::Finite(count) => count.clone(),
+        OmegaCount::Omega => Count::ZERO,
     }
 }
 
-/// The weight of the arc at a place.
-fn weight(arcs: &[(PlaceId, Count)], place: PlaceId) -> BigInt {
-    match arcs.binary_search_by_key(&place, |(place, _)| *place) {
-        Ok(position) => arcs[position].1.to_big().into(),
-        Err(_) => BigInt::zero(),
-    }
+/// What the place gains by a firing.
+fn gain(transition: &Transition, place: PlaceId) -> Count {
+    let (_, taken, put) =
+        transition.effects().find(|(own, _, _)| *own == place).expect("a pump has an arc to what it fills");
+    put.saturating_minus(taken)
 }
 
 /// The tokens demanded at a point of a run so that its rest can be fired and covers the target.
 struct Demand<'a> {
     problem: &'a Problem,
-    tokens: Vec<BigInt>,
+    tokens: Vec<Count>,
 }
 
 impl<'a> Demand<'a> {
     fn of_target(problem: &'a Problem, target: usize) -> Self {
-        let mut tokens = vec![BigInt::zero(); problem.net.places.len()];
+        let mut tokens = vec![Count::ZERO; problem.net.places.len()];
         for (place, count) in &problem.query.targets[target].demands {
-            tokens[place.index()] = count.to_big().into();
+            tokens[place.index()] = count.clone();
         }
         Self { problem, tokens }
     }
 
     /// Whether firing the transition lowers a demand.
     fn helps(&self, id: TransitionId) -> bool {
-        let transition = &self.problem.net.transitions[id.index()];
-        transition.post.iter().any(|(place, put)| {
-            let demanded = &self.tokens[place.index()];
-            let taken = weight(&transition.pre, *place);
-            *demanded > taken && taken < put.to_big().into()
-        })
+        let mut effects = self.problem.net.transitions[id.index()].effects();
+        effects.any(|(place, taken, put)| self.tokens[place.index()] > *taken && put > taken)
     }
 
-    /// Steps back over `times` firings of a transition.
-    fn before(&mut self, id: TransitionId, times: &BigInt) {
-        let transition = &self.problem.net.transitions[id.index()];
-        for (place, put) in &transition.post {
-            let gain = BigInt::from(put.to_big()) - weight(&transition.pre, *place);
-            self.tokens[place.index()] -= gain * times;
-        }
-        for (place, taken) in &transition.pre {
-            let taken = BigInt::from(taken.to_big());
-            let put = weight(&transition.post, *place);
+    /// Steps back over `times` firings of a transition, one at least.
+    fn before(&mut self, id: TransitionId, times: &Count) {
+        let others = times.saturating_minus(&Count::ONE);
+        for (place, taken, put) in self.problem.net.transitions[id.index()].effects() {
             let demanded = &mut self.tokens[place.index()];
-            if put.is_zero() {
-                *demanded += &taken * times;
-            }
-            let loss = &taken - &put;
-            let hurdle = if loss.is_positive() { taken + loss * (times - BigInt::one()) } else { taken };
-            if *demanded < hurdle {
-                *demanded = hurdle;
-            }
-        }
-        for (place, _) in &transition.post {
-            if self.tokens[place.index()].is_negative() {
-                self.tokens[place.index()] = BigInt::zero();
-            }
+            // The last firing needs what it takes, after the others have taken their part.
+            let (rest, needed) = match taken.minus(put) {
+                Some(loss) => (demanded.plus(&loss.times(times)), taken.plus(&loss.times(&others))),
+                None => (demanded.saturating_minus(&put.saturating_minus(taken).times(times)), taken.clone()),
+            };
+            *demanded = rest.max(needed);
         }
     }
 }

@@ -199,14 +199,8 @@ fn relevant(problem: &Problem, targets: &[usize], fireable: &[bool], fates: &mut
     let net = &problem.net;
     let mut feeding: Vec<(u32, u32)> = Vec::new();
     for (id, transition) in net.transition_ids().filter(|(id, _)| fireable[id.index()]) {
-        let mut taken = transition.pre.iter().peekable();
-        for (place, put) in &transition.post {
-            while taken.next_if(|(other, _)| other < place).is_some() {}
-            let gains = taken.peek().is_none_or(|(other, count)| other != place || count < put);
-            if gains {
-                feeding.push((place.0, id.0));
-            }
-        }
+        let gaining = transition.effects().filter(|(_, taken, put)| put > taken);
+        feeding.extend(gaining.map(|(place, _, _)| (place.0, id.0)));
     }
     let feeders = Rows::group(net.places.len(), feeding.iter().copied());
     let mut helps = vec![false; net.transitions.len()];

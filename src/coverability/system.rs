@@ -3,7 +3,7 @@
 use super::number::{Number, Stop};
 use super::rows::Rows;
 use super::slice::Slice;
-use crate::net::{Count, OmegaCount, PlaceId, Problem, TransitionId};
+use crate::net::{OmegaCount, Problem, TransitionId};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
@@ -58,17 +58,10 @@ impl<N: Number> System<N> {
         for id in &slice.transitions {
             let transition = &net.transitions[id.index()];
             let start = effects.len();
-            let mut post = kept(slice, &transition.post).peekable();
-            for (place, count) in kept(slice, &transition.pre) {
-                while let Some((place, put)) = post.next_if(|(other, _)| *other < place) {
-                    effects.push(Effect { place, pre: N::ZERO, post: N::of(put)? });
+            for (place, taken, put) in transition.effects() {
+                if let Some(place) = slice.number(place) {
+                    effects.push(Effect { place, pre: N::of(taken)?, post: N::of(put)? });
                 }
-                let put = post.next_if(|(other, _)| *other == place);
-                let put = put.map_or(Ok(N::ZERO), |(_, put)| N::of(put))?;
-                effects.push(Effect { place, pre: N::of(count)?, post: put });
-            }
-            for (place, put) in post {
-                effects.push(Effect { place, pre: N::ZERO, post: N::of(put)? });
             }
             let of = |number: usize| &effects[starts[number] as usize..starts[number + 1] as usize];
             let hash = FxBuildHasher.hash_one(&effects[start..]);
@@ -83,8 +76,9 @@ impl<N: Number> System<N> {
 
         let mut targets = Vec::with_capacity(slice.targets.len());
         for index in &slice.targets {
-            let demands = kept(slice, &problem.query.targets[*index].demands);
-            targets.push(demands.map(|(place, count)| Ok((place, N::of(count)?))).collect::<Result<_, Stop>>()?);
+            let demands = problem.query.targets[*index].demands.iter();
+            let kept = demands.filter_map(|(place, count)| slice.number(*place).map(|number| (number, count)));
+            targets.push(kept.map(|(place, count)| Ok((place, N::of(count)?))).collect::<Result<_, Stop>>()?);
         }
 
         let bounds = (0..).zip(starts.windows(2).map(|bounds| bounds[0] as usize..bounds[1] as usize));
@@ -105,9 +99,4 @@ impl<N: Number> System<N> {
     pub(super) fn effects(&self, transition: u32) -> &[Effect<N>] {
         &self.effects[self.starts[transition as usize] as usize..self.starts[transition as usize + 1] as usize]
     }
-}
-
-/// The arcs to places of the slice, by their numbers there, which are in the same order.
-fn kept<'a>(slice: &'a Slice, arcs: &'a [(PlaceId, Count)]) -> impl Iterator<Item = (u32, &'a Count)> {
-    arcs.iter().filter_map(|(place, count)| slice.number(*place).map(|number| (number, count)))
 }

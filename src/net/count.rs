@@ -1,6 +1,7 @@
 //! Numbers of tokens: exact at any size, and ω.
 
 use num_bigint::BigUint;
+use num_integer::Integer;
 use num_traits::ToPrimitive;
 use std::cmp::Ordering;
 use std::fmt;
@@ -69,6 +70,19 @@ impl Count {
             return Count(Repr::Small(product));
         }
         (self.to_big() * other.to_big()).into()
+    }
+
+    /// `self / other`, rounded up.
+    ///
+    /// # Panics
+    ///
+    /// When `other` is zero.
+    #[must_use]
+    pub fn div_ceil(&self, other: &Count) -> Count {
+        match (&self.0, &other.0) {
+            (Repr::Small(a), Repr::Small(b)) => u64::div_ceil(*a, *b).into(),
+            _ => self.to_big().div_ceil(&other.to_big()).into(),
+        }
     }
 
     /// `self − other`, or nothing when `other` is larger.
@@ -189,5 +203,7 @@ mod tests {
         assert_eq!(beyond.minus(&Count::ONE), Some(max.clone()));
         assert_eq!(max.times(&Count::from(2)).to_string(), "36893488147419103230");
         assert_eq!("18446744073709551616".parse::<Count>().unwrap(), beyond);
+        assert_eq!(Count::from(7).div_ceil(&Count::from(2)), Count::from(4));
+        assert_eq!(beyond.div_ceil(&max), Count::from(2));
     }
 }

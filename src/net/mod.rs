@@ -6,6 +6,7 @@
 
 mod count;
 mod diagnostic;
+mod effects;
 mod format;
 mod ids;
 mod model;
@@ -15,6 +16,7 @@ mod write;
 
 pub use count::{Count, OmegaCount};
 pub use diagnostic::{Details, Diagnostic, ReadError};
+pub use effects::Effects;
 pub use format::{Format, QueryFormat};
 pub use ids::{PlaceId, TransitionId};
 pub use model::{Arcs, Net, Place, Problem, Query, Target, Transition};

@@ -60,16 +60,7 @@ fn rule(text: &mut String, transition: &Transition, names: &[String]) {
     let guards = constraints(&transition.pre, names);
     let guard = if guards.is_empty() { "true".to_owned() } else { guards.join(", ") };
     let mut updates = Vec::new();
-    let (mut pre, mut post) = (transition.pre.iter().peekable(), transition.post.iter().peekable());
-    loop {
-        let place = match (pre.peek(), post.peek()) {
-            (Some((taken, _)), Some((put, _))) => *taken.min(put),
-            (Some((place, _)), None) | (None, Some((place, _))) => *place,
-            (None, None) => break,
-        };
-        let zero = &Count::ZERO;
-        let taken = pre.next_if(|(other, _)| *other == place).map_or(zero, |(_, count)| count);
-        let put = post.next_if(|(other, _)| *other == place).map_or(zero, |(_, count)| count);
+    for (place, taken, put) in transition.effects() {
         let name = &names[place.index()];
         if let Some(more) = put.minus(taken) {
             if !more.is_zero() {

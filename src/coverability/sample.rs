@@ -55,18 +55,39 @@ impl Pairs {
     }
 
     fn contains(&self, one: usize, other: usize) -> bool {
-        self.words[one * self.stride + other / 64] & (1 << (other % 64)) != 0
+        self.words[one * self.stride + other / 64] & bit(other) != 0
     }
 
-    /// Adds a pair; says whether it is new.
-    fn insert(&mut self, one: usize, other: usize) -> bool {
-        let new = !self.contains(one, other);
-        if new {
-            self.words[one * self.stride + other / 64] |= 1 << (other % 64);
-            self.words[other * self.stride + one / 64] |= 1 << (one % 64);
+    /// Adds the pairs of a place with those that are marked, itself when it is `twice`; says whether one of them is new.
+    fn insert(&mut self, place: usize, twice: bool, marked: &[u64]) -> bool {
+        let mut new = false;
+        for (index, marked) in marked.iter().enumerate() {
+            let known = self.words[place * self.stride + index];
+            let itself = if index == place / 64 && !twice { bit(place) } else { 0 };
+            let fresh = marked & !(known | itself);
+            if fresh == 0 {
+                continue;
+            }
+            new = true;
+            self.words[place * self.stride + index] |= fresh;
+            for other in ones(index, fresh) {
+                self.words[other * self.stride + place / 64] |= bit(place);
+            }
         }
         new
     }
+}
+
+/// The bit of a number in its word.
+fn bit(number: usize) -> u64 {
+    1 << (number % 64)
+}
+
+/// The numbers whose bits are set in the word at an index, in order.
+fn ones(index: usize, word: u64) -> impl Iterator<Item = usize> {
+    let nonzero = |word: &u64| *word != 0;
+    let rests = std::iter::successors(Some(word).filter(nonzero), move |rest| Some(rest & (rest - 1)).filter(nonzero));
+    rests.map(move |rest| index * 64 + rest.trailing_zeros() as usize)
 }
 
 impl Seen {
@@ -94,17 +115,12 @@ impl Seen {
         None
     }
 
-    /// Notes that `place` is marked together with `others`; says whether that is new.
-    fn note(&mut self, place: u32, twice: bool, others: &[u32]) -> bool {
-        let place = place as usize;
-        let mut new = !self.singles.put(place);
-        if let Some(pairs) = &mut self.pairs {
-            new |= twice && pairs.insert(place, place);
-            for other in others.iter().map(|other| *other as usize).filter(|other| *other != place) {
-                new |= pairs.insert(place, other);
-            }
-        }
-        new
+    /// Notes that a place is marked, once or more than that, together with those whose bits are set; says whether that is
+    /// new.
+    fn note(&mut self, place: u32, twice: bool, marked: &[u64]) -> bool {
+        let new = !self.singles.put(place as usize);
+        let pairs = self.pairs.as_mut().is_some_and(|pairs| pairs.insert(place as usize, twice, marked));
+        new | pairs
     }
 }
 
@@ -193,6 +209,10 @@ pub(super) struct Sampler<'a, N> {
     marking: Vec<N>,
     /// Its marked places.
     marked: Members,
+    /// The same, each a bit.
+    marked_bits: Vec<u64>,
+    /// The places that a walk leaves when it goes to a sample; kept for its memory only.
+    left: Vec<u32>,
     /// The enabled transitions. Each of the others waits at a place that has too few tokens for it.
     enabled: Members,
     waiting: Waiting,
@@ -216,6 +236,8 @@ impl<'a, N: Number> Sampler<'a, N> {
             pool: Vec::new(),
             marking: vec![N::ZERO; system.places()],
             marked: Members::new(system.places()),
+            marked_bits: vec![0; system.places().div_ceil(64)],
+            left: Vec::new(),
             enabled: Members::new(transitions),
             waiting: Waiting::new(system.places(), transitions),
             looked_at: 0,
@@ -235,7 +257,7 @@ impl<'a, N: Number> Sampler<'a, N> {
             sampler.set(*place, count.clone());
         }
         for (place, count) in &initial {
-            sampler.seen.note(*place, count.rough() > 1, &sampler.marked.list);
+            sampler.seen.note(*place, count.rough() > 1, &sampler.marked_bits);
         }
         sampler.pool.push(Sample { marking: initial.into(), from: None, path: Box::default() });
         sampler
@@ -311,7 +333,7 @@ impl<'a, N: Number> Sampler<'a, N> {
         let mut new = false;
         for effect in system.effects(transition).iter().filter(|effect| effect.post > effect.pre) {
             let twice = self.marking[effect.place as usize].rough() > 1;
-            new |= self.seen.note(effect.place, twice, &self.marked.list);
+            new |= self.seen.note(effect.place, twice, &self.marked_bits);
         }
         Ok(new)
     }
@@ -323,10 +345,13 @@ impl<'a, N: Number> Sampler<'a, N> {
         if before == *count {
             return;
         }
+        let bits = &mut self.marked_bits[place as usize / 64];
         if count.is_zero() {
             self.marked.remove(place);
+            *bits &= !bit(place as usize);
         } else {
             self.marked.insert(place);
+            *bits |= bit(place as usize);
         }
         if before < *count {
             self.gained(place);
@@ -384,15 +409,18 @@ impl<'a, N: Number> Sampler<'a, N> {
 
     /// Goes to a sample's marking.
     fn restore(&mut self, sample: usize) {
-        let marking = self.pool[sample].marking.clone();
-        for place in self.marked.list.clone() {
-            if marking.binary_search_by_key(&place, |(place, _)| *place).is_err() {
-                self.set(place, N::ZERO);
-            }
+        let marking = std::mem::take(&mut self.pool[sample].marking);
+        let mut left = std::mem::take(&mut self.left);
+        let is_left = |place: &&u32| marking.binary_search_by_key(*place, |(place, _)| *place).is_err();
+        left.extend(self.marked.list.iter().filter(is_left));
+        for place in left.drain(..) {
+            self.set(place, N::ZERO);
         }
-        for (place, count) in marking {
-            self.set(place, count);
+        for (place, count) in &marking {
+            self.set(*place, count.clone());
         }
+        self.left = left;
+        self.pool[sample].marking = marking;
     }
 
     /// The least fired of three enabled transitions.
@@ -416,9 +444,12 @@ impl<'a, N: Number> Sampler<'a, N> {
 
     /// The current marking.
     fn sparse(&self) -> Box<[(u32, N)]> {
-        let mut places = self.marked.list.clone();
-        places.sort_unstable();
-        places.into_iter().map(|place| (place, self.marking[place as usize].clone())).collect()
+        let mut marking = Vec::with_capacity(self.marked.list.len());
+        for place in self.marked_bits.iter().enumerate().flat_map(|(index, word)| ones(index, *word)) {
+            let number = u32::try_from(place).expect("places are numbered so");
+            marking.push((number, self.marking[place].clone()));
+        }
+        marking.into()
     }
 
     /// The whole sequence that ends with a path from a sample.

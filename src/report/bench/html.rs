@@ -63,6 +63,7 @@ pub fn html(setting: &Setting, records: &[Record], summary: &Summary) -> Result<
         "accepted": summary.accepted,
         "rejections": summary.rejections,
         "disagreements": summary.disagreements,
+        "unanswered": summary.unanswered,
         "cactus": cactus(setting, summary),
         "scatters": scatters,
     });

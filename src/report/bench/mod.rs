@@ -50,6 +50,9 @@ pub fn text(summary: &Summary) -> String {
     for comparison in &summary.comparisons {
         writeln!(out, "{}", comparison_text(comparison)).expect("a string takes all that is written");
     }
+    for sentence in &summary.unanswered {
+        writeln!(out, "{sentence}").expect("a string takes all that is written");
+    }
     if summary.accepted > 0 {
         writeln!(out, "evidence: {} checked and accepted", counted(summary.accepted, "answer"))
             .expect("a string takes all that is written");
@@ -65,10 +68,12 @@ pub fn text(summary: &Summary) -> String {
 
 /// How two tools compare, in one line.
 fn comparison_text(comparison: &Comparison) -> String {
-    let Comparison { first, second, common, ratio, faster, slower, overall } = comparison;
+    let Comparison { first, second, common, ratio, first_seconds, second_seconds, faster, slower, overall } =
+        comparison;
     let mut line = match ratio {
         Some(ratio) => format!(
-            "{first} against {second}: {ratio:.2} times as fast on {} that both answer (faster on {faster}, slower on {slower})",
+            "{first} against {second}: {ratio:.2} times as fast on {} that both answer ({first_seconds:.2} s against \
+             {second_seconds:.2} s in sum; faster on {faster}, slower on {slower})",
             counted(*common, "net")
         ),
         None => format!("{first} against {second}: no net that both answer"),
@@ -129,6 +134,7 @@ pub fn json(setting: &Setting, records: &[Record], summary: &Summary) -> Value {
         "accepted": summary.accepted,
         "rejections": summary.rejections,
         "disagreements": summary.disagreements,
+        "unanswered": summary.unanswered,
     })
 }
 

@@ -1,6 +1,7 @@
 //! What the runs say together: per family and tool, in pairs, and where answers differ.
 
 use super::record::{Record, Setting, Verdict};
+use crate::report::counted;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,6 +56,10 @@ pub struct Comparison {
     pub common: usize,
     /// The geometric mean of the second one's time over the first one's on these.
     pub ratio: Option<f64>,
+    /// The sum of the first one's times on these in seconds.
+    pub first_seconds: f64,
+    /// The sum of the second one's.
+    pub second_seconds: f64,
     /// Nets on which the first one is faster by a tenth at least.
     pub faster: usize,
     /// Nets on which it is slower by a tenth at least.
@@ -89,6 +94,8 @@ pub struct Summary {
     pub rejections: Vec<String>,
     /// Nets on which answers differ, each in a sentence.
     pub disagreements: Vec<String>,
+    /// Tools that left nets unanswered within their limits, each in a sentence with what it said of one of them.
+    pub unanswered: Vec<String>,
     /// Per net and tool.
     pub cells: BTreeMap<String, BTreeMap<String, Cell>>,
 }
@@ -120,7 +127,8 @@ impl Summary {
         let rejections = rejected
             .map(|record| format!("{} by {}: {}", record.file, record.tool, record.message.as_deref().unwrap_or("")))
             .collect();
-        Self { rows, comparisons, accepted, rejections, disagreements, cells }
+        let unanswered = setting.tools.iter().filter_map(|tool| unanswered(tool, &cells)).collect();
+        Self { rows, comparisons, accepted, rejections, disagreements, unanswered, cells }
     }
 }
 
@@ -206,6 +214,8 @@ fn compare(
         second: second.to_owned(),
         common: both.len(),
         ratio: mean_ratio(&both),
+        first_seconds: both.iter().map(|(one, _)| one).sum(),
+        second_seconds: both.iter().map(|(_, other)| other).sum(),
         faster: both.iter().filter(|(one, other)| one * 1.1 < *other).count(),
         slower: both.iter().filter(|(one, other)| *one > other * 1.1).count(),
         overall: limit.map(one_at_least).and_then(|times| overall(&times)),
@@ -229,6 +239,15 @@ fn mean_ratio(times: &[(f64, f64)]) -> Option<f64> {
     let number = times.len() as f64;
     let sum: f64 = times.iter().map(|(one, other)| (other.max(LEAST) / one.max(LEAST)).ln()).sum();
     (!times.is_empty()).then(|| (sum / number).exp())
+}
+
+/// What a tool said of the nets for which it has no answer though no limit was reached.
+fn unanswered(tool: &str, cells: &BTreeMap<String, BTreeMap<String, Cell>>) -> Option<String> {
+    let is_open = |cell: &Cell| matches!(cell.verdict, Verdict::Unknown | Verdict::Error | Verdict::Unsupported);
+    let own = cells.iter().filter_map(|(file, tools)| Some((file, tools.get(tool)?)));
+    let open: Vec<(&String, &Cell)> = own.filter(|(_, cell)| is_open(cell)).collect();
+    let (file, said) = open.iter().find_map(|(file, cell)| Some((file, cell.message.as_ref()?)))?;
+    Some(format!("{tool} has no answer for {}; of {file} it says: {said}", counted(open.len(), "net")))
 }
 
 fn disagreements(records: &[Record], expected: &BTreeMap<String, Verdict>) -> Vec<String> {

@@ -50,12 +50,31 @@ fn families_medians_and_ratios() {
     assert!((overall.ratio - 10_f64.sqrt()).abs() < 1e-9);
     assert!((overall.first_seconds - 0.5).abs() < 1e-9 && (overall.second_seconds - 1.6).abs() < 1e-9);
     assert!(summary.disagreements.is_empty());
-    assert!(text(&summary).contains("auto against other: 2.00 times as fast on 1 net that both answer"));
+    assert!(text(&summary).contains(
+        "auto against other: 2.00 times as fast on 1 net that both answer (0.30 s against 0.60 s in sum; \
+             faster on 1, slower on 0)"
+    ));
     assert!(
         text(&summary).contains(
             "3.16 times on 2 nets that either answers, unanswered at the limit (0.50 s against 1.60 s in sum)"
         )
     );
+}
+
+#[test]
+fn what_a_tool_says_in_place_of_an_answer_is_shown() {
+    let mut records = records();
+    let mut other = |file: &str, verdict, message: Option<&str>| {
+        let message = message.map(str::to_owned);
+        records.push(Record { message, ..record(file, "other", 1, verdict, 0.1) });
+    };
+    other("x/b.spec", Verdict::Unknown, None);
+    other("x/c.spec", Verdict::Timeout, Some("too slow"));
+    let summary = Summary::of(&setting(), &records, &BTreeMap::new());
+    let expected = "other has no answer for 2 nets; of y/b.spec it says: said \"so\", <b>";
+    assert_eq!(summary.unanswered, [expected]);
+    assert!(text(&summary).contains(expected));
+    assert!(html(&setting(), &records, &summary).unwrap().contains("other has no answer for 2 nets"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! `--verify` asks for that; debug builds, and with them all tests of the command line, always do it.
 
 use crate::coverability::Outcome;
+use crate::limits::processor_time;
 use crate::net::Problem;
 use crate::program::Program;
 use crate::robustness::{Check, certificate, witness_evidence};
@@ -30,6 +31,7 @@ pub fn confirm_answer(problem: &Problem, outcome: &Outcome) -> Option<Result<(),
 /// How the evidence of a verdict fared.
 pub(super) struct Confirmation {
     seconds: f64,
+    cpu_seconds: f64,
     rejected: Option<String>,
 }
 
@@ -39,17 +41,20 @@ impl Confirmation {
         if !asked && !cfg!(debug_assertions) {
             return None;
         }
-        let start = Instant::now();
+        let (start, used) = (Instant::now(), processor_time());
         let rejected = confirm()?.err().map(|failure| failure.to_string());
-        Some(Self { seconds: start.elapsed().as_secs_f64(), rejected })
+        let cpu_seconds = processor_time().saturating_sub(used).as_secs_f64();
+        Some(Self { seconds: start.elapsed().as_secs_f64(), cpu_seconds, rejected })
     }
 
     /// For `--json`.
     pub(super) fn json(&self) -> Value {
-        match &self.rejected {
-            None => json!({ "verdict": "accepted", "seconds": self.seconds }),
-            Some(reason) => json!({ "verdict": "rejected", "reason": reason, "seconds": self.seconds }),
+        let verdict = if self.rejected.is_some() { "rejected" } else { "accepted" };
+        let mut document = json!({ "verdict": verdict, "seconds": self.seconds, "cpu_seconds": self.cpu_seconds });
+        if let Some(reason) = &self.rejected {
+            document["reason"] = json!(reason);
         }
+        document
     }
 
     /// What to say loudly when the evidence is rejected.

@@ -51,8 +51,22 @@ fn tables_files_and_resuming() {
     let output = palisade(folder.path(), &arguments);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let document = json(&output);
-    assert_eq!(document["runs"].as_array().map(Vec::len), Some(8));
     assert_eq!(document["disagreements"].as_array().map(Vec::len), Some(0));
+    // Repetitions go through all nets, the second one with the tools backwards.
+    let runs = document["runs"].as_array().expect("runs");
+    let order: Vec<(u64, &str, &str)> = runs
+        .iter()
+        .map(|run| {
+            let word = |key: &str| run[key].as_str().expect("a word");
+            (run["repetition"].as_u64().expect("a number"), word("file"), word("tool"))
+        })
+        .collect();
+    let expected = [(1, ["auto", "backward"]), (2, ["backward", "auto"])].map(|(repetition, tools)| {
+        ["nets/safe.spec", "nets/unsafe.spec"].map(|file| tools.map(|tool| (repetition, file, tool)))
+    });
+    assert_eq!(order, expected.as_flattened().as_flattened());
+    // Processor time counts from the start of the process to its end, without the check of the evidence.
+    assert!(runs.iter().all(|run| run["cpu_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0)), "{runs:?}");
     assert_eq!((document["accepted"].as_u64(), document["rejections"].as_array().map(Vec::len)), (Some(8), Some(0)));
     let row = &document["summary"][0];
     assert_eq!((row["uncoverable"].as_u64(), row["coverable"].as_u64()), (Some(1), Some(1)));

@@ -1,8 +1,8 @@
 //! `palisade bench`: strategies and other tools on many nets, each run in a fresh process.
 //!
-//! For every net and repetition all tools run one after the other, so that times are paired; every other repetition
-//! goes through them backwards. Each finished run is appended to the file of `--resume` at once, and runs found there
-//! are not made again.
+//! On every net all tools run one after the other, so that times are paired. Repetitions go through all nets again, every
+//! other one with the tools backwards: what disturbs the machine for a while then disturbs one repetition of a net, not
+//! all of them. Each finished run is appended to the file of `--resume` at once, and runs found there are not made again.
 
 mod command_line;
 mod conversions;

@@ -28,18 +28,21 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// All runs: per net and repetition the tools one after the other, every second time backwards.
+    /// All runs: per repetition and net the tools one after the other, every second time backwards.
     pub(super) fn new(nets: &[PathBuf], tools: &[Tool], setting: &Setting) -> Result<Self, InputError> {
-        let mut runs = Vec::new();
-        for net in nets {
+        let hash = |net: &PathBuf| {
             let failed = |error| InputError::file(net.display().to_string(), format!("cannot be read: {error}"));
-            let content = sha256(&std::fs::read(net).map_err(failed)?);
-            for repetition in 1..=setting.repeat {
-                let mut order: Vec<usize> = (0..tools.len()).collect();
-                if repetition % 2 == 0 {
-                    order.reverse();
-                }
-                for tool in order {
+            std::fs::read(net).map(|content| sha256(&content)).map_err(failed)
+        };
+        let hashes: Vec<String> = nets.iter().map(hash).collect::<Result<_, _>>()?;
+        let mut runs = Vec::new();
+        for repetition in 1..=setting.repeat {
+            let mut order: Vec<usize> = (0..tools.len()).collect();
+            if repetition % 2 == 0 {
+                order.reverse();
+            }
+            for (net, content) in nets.iter().zip(&hashes) {
+                for tool in order.iter().copied() {
                     let identity = serde_json::json!([
                         net.display().to_string(),
                         content,

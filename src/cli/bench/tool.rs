@@ -210,7 +210,8 @@ fn judge_own(watched: &Watched, record: &mut Record) {
     record.peak_bytes = document["statistics"]["peak_memory_bytes"].as_u64().or(record.peak_bytes);
     record.evidence_seconds = document["evidence"]["seconds"].as_f64();
     record.seconds = (record.seconds - record.evidence_seconds.unwrap_or(0.0)).max(0.0);
-    record.cpu_seconds = document["statistics"]["cpu_seconds"].as_f64().or(record.cpu_seconds);
+    let checking = document["evidence"]["cpu_seconds"].as_f64().unwrap_or(0.0);
+    record.cpu_seconds = record.cpu_seconds.map(|seconds| (seconds - checking).max(0.0));
     let message = document["reason"].as_str().or(document["error"]["message"].as_str());
     record.message = message.map(str::to_owned);
     record.verdict = match document["verdict"].as_str() {

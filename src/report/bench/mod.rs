@@ -7,7 +7,7 @@ mod summary;
 
 pub use html::html;
 pub use record::{Record, Setting, Verdict};
-pub use summary::{Cell, Comparison, Overall, Row, Summary};
+pub use summary::{Cell, Comparison, Row, Summary, Times};
 
 use super::counted;
 use serde_json::{Value, json};
@@ -68,23 +68,31 @@ pub fn text(summary: &Summary) -> String {
 
 /// How two tools compare, in one line.
 fn comparison_text(comparison: &Comparison) -> String {
-    let Comparison { first, second, common, ratio, first_seconds, second_seconds, faster, slower, overall } =
-        comparison;
-    let mut line = match ratio {
-        Some(ratio) => format!(
-            "{first} against {second}: {ratio:.2} times as fast on {} that both answer ({first_seconds:.2} s against \
-             {second_seconds:.2} s in sum; faster on {faster}, slower on {slower})",
-            counted(*common, "net")
+    let Comparison { first, second, common, faster, slower, processor, overall } = comparison;
+    let sums = |times: &Times| format!("{:.2} s against {:.2} s in sum", times.first_seconds, times.second_seconds);
+    let mut line = match common {
+        Some(times) => format!(
+            "{first} against {second}: {:.2} times as fast on {} that both answer ({}; faster on {faster}, slower on \
+             {slower})",
+            times.ratio,
+            counted(times.nets, "net"),
+            sums(times)
         ),
         None => format!("{first} against {second}: no net that both answer"),
     };
-    if let Some(Overall { nets, ratio, first_seconds, second_seconds }) = overall {
-        let nets = counted(*nets, "net");
-        let text = format!(
-            "; {ratio:.2} times on {nets} that either answers, unanswered at the limit ({first_seconds:.2} s against \
-             {second_seconds:.2} s in sum)"
-        );
-        line.push_str(&text);
+    if let Some(times) = processor {
+        write!(line, ", {:.2} times in processor time ({})", times.ratio, sums(times))
+            .expect("a string takes all that is written");
+    }
+    if let Some(times) = overall {
+        let nets = counted(times.nets, "net");
+        write!(
+            line,
+            "; {:.2} times on {nets} that either answers, unanswered at the limit ({})",
+            times.ratio,
+            sums(times)
+        )
+        .expect("a string takes all that is written");
     }
     line
 }

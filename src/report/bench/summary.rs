@@ -14,6 +14,8 @@ pub struct Cell {
     pub seconds: f64,
     /// The fastest and the slowest.
     pub range: (f64, f64),
+    /// The median processor time of the repetitions for which it is known.
+    pub cpu_seconds: Option<f64>,
     /// The largest memory.
     pub peak_bytes: Option<u64>,
     /// The strategy that answered.
@@ -52,26 +54,23 @@ pub struct Comparison {
     pub first: String,
     /// Another one.
     pub second: String,
-    /// Nets that both answer.
-    pub common: usize,
-    /// The geometric mean of the second one's time over the first one's on these.
-    pub ratio: Option<f64>,
-    /// The sum of the first one's times on these in seconds.
-    pub first_seconds: f64,
-    /// The sum of the second one's.
-    pub second_seconds: f64,
+    /// Their times, if there are such nets.
+    pub common: Option<Times>,
     /// Nets on which the first one is faster by a tenth at least.
     pub faster: usize,
     /// Nets on which it is slower by a tenth at least.
     pub slower: usize,
-    /// Nets that only one of them answers counted as well, where there is a time limit.
-    pub overall: Option<Overall>,
+    /// Their processor times on the nets that both answer, where these are known.
+    pub processor: Option<Times>,
+    /// Their times on the nets that one of them answers, where there is a time limit: it is the other one's time when that
+    /// has no answer.
+    pub overall: Option<Times>,
 }
 
-/// Two tools on the nets that one of them answers; the other one's time is the limit when it does not.
+/// The times of two tools on the same nets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Overall {
-    /// Nets that one of them answers.
+pub struct Times {
+    /// How many nets.
     pub nets: usize,
     /// The geometric mean of the second one's time over the first one's.
     pub ratio: f64,
@@ -144,13 +143,13 @@ fn cells(records: &[Record]) -> BTreeMap<String, BTreeMap<String, Cell>> {
         grouped.entry(&record.file).or_default().entry(&record.tool).or_default().push(record);
     }
     let cell = |runs: Vec<&Record>| {
-        let mut times: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
-        times.sort_by(f64::total_cmp);
+        let times = sorted(runs.iter().map(|run| run.seconds));
         let best = runs.iter().find(|run| run.verdict.is_answer()).unwrap_or(&runs[0]);
         Cell {
             verdict: best.verdict,
             seconds: median(&times).unwrap_or(0.0),
             range: (times[0], times[times.len() - 1]),
+            cpu_seconds: median(&sorted(runs.iter().filter_map(|run| run.cpu_seconds))),
             peak_bytes: runs.iter().filter_map(|run| run.peak_bytes).max(),
             answered_by: best.answered_by.clone(),
             message: best.message.clone(),
@@ -176,8 +175,7 @@ fn row(
         return None;
     }
     let count = |verdict| own.iter().filter(|cell| cell.verdict == verdict).count();
-    let mut times: Vec<f64> = own.iter().filter(|cell| cell.verdict.is_answer()).map(|cell| cell.seconds).collect();
-    times.sort_by(f64::total_cmp);
+    let times = sorted(own.iter().filter(|cell| cell.verdict.is_answer()).map(|cell| cell.seconds));
     let (uncoverable, coverable) = (count(Verdict::Uncoverable), count(Verdict::Coverable));
     Some(Row {
         family: name.to_owned(),
@@ -202,43 +200,42 @@ fn compare(
 ) -> Option<Comparison> {
     let pairs: Vec<(&Cell, &Cell)> =
         cells.values().filter_map(|tools| Some((tools.get(first)?, tools.get(second)?))).collect();
-    let time = |cell: &Cell| cell.verdict.is_answer().then_some(cell.seconds);
-    let both: Vec<(f64, f64)> = pairs.iter().filter_map(|(one, other)| Some((time(one)?, time(other)?))).collect();
+    let is_answer = |cell: &&Cell| cell.verdict.is_answer();
+    let time = |cell: &Cell| Some(cell).filter(is_answer).map(|cell| cell.seconds);
+    let processor = |cell: &Cell| Some(cell).filter(is_answer).and_then(|cell| cell.cpu_seconds);
     let one_at_least = |limit: f64| -> Vec<(f64, f64)> {
-        let answered = |(one, other): &&(&Cell, &Cell)| one.verdict.is_answer() || other.verdict.is_answer();
+        let answered = |(one, other): &&(&Cell, &Cell)| is_answer(one) || is_answer(other);
         let times = |(one, other): &(&Cell, &Cell)| (time(one).unwrap_or(limit), time(other).unwrap_or(limit));
         pairs.iter().filter(answered).map(times).collect()
     };
+    let both: Vec<(f64, f64)> = pairs.iter().filter_map(|(one, other)| time(one).zip(time(other))).collect();
+    let used: Vec<(f64, f64)> = pairs.iter().filter_map(|(one, other)| processor(one).zip(processor(other))).collect();
     (!pairs.is_empty()).then(|| Comparison {
         first: first.to_owned(),
         second: second.to_owned(),
-        common: both.len(),
-        ratio: mean_ratio(&both),
-        first_seconds: both.iter().map(|(one, _)| one).sum(),
-        second_seconds: both.iter().map(|(_, other)| other).sum(),
+        common: Times::of(&both),
         faster: both.iter().filter(|(one, other)| one * 1.1 < *other).count(),
         slower: both.iter().filter(|(one, other)| *one > other * 1.1).count(),
-        overall: limit.map(one_at_least).and_then(|times| overall(&times)),
+        processor: Times::of(&used),
+        overall: limit.and_then(|limit| Times::of(&one_at_least(limit))),
     })
 }
 
-fn overall(times: &[(f64, f64)]) -> Option<Overall> {
-    Some(Overall {
-        nets: times.len(),
-        ratio: mean_ratio(times)?,
-        first_seconds: times.iter().map(|(one, _)| one).sum(),
-        second_seconds: times.iter().map(|(_, other)| other).sum(),
-    })
-}
-
-/// The geometric mean of the second time over the first one; none without any times.
-fn mean_ratio(times: &[(f64, f64)]) -> Option<f64> {
-    /// Shorter times are below what can be measured here.
-    const LEAST: f64 = 0.0005;
-    #[allow(clippy::cast_precision_loss, reason = "there are few nets")]
-    let number = times.len() as f64;
-    let sum: f64 = times.iter().map(|(one, other)| (other.max(LEAST) / one.max(LEAST)).ln()).sum();
-    (!times.is_empty()).then(|| (sum / number).exp())
+impl Times {
+    /// Two tools' times in seconds, net by net, together; nothing without any.
+    fn of(times: &[(f64, f64)]) -> Option<Self> {
+        /// Shorter times are below what can be measured here.
+        const LEAST: f64 = 0.0005;
+        #[allow(clippy::cast_precision_loss, reason = "there are few nets")]
+        let number = times.len() as f64;
+        let sum: f64 = times.iter().map(|(one, other)| (other.max(LEAST) / one.max(LEAST)).ln()).sum();
+        (!times.is_empty()).then(|| Self {
+            nets: times.len(),
+            ratio: (sum / number).exp(),
+            first_seconds: times.iter().map(|(one, _)| one).sum(),
+            second_seconds: times.iter().map(|(_, other)| other).sum(),
+        })
+    }
 }
 
 /// What a tool said of the nets for which it has no answer though no limit was reached.
@@ -270,6 +267,12 @@ fn disagreements(records: &[Record], expected: &BTreeMap<String, Verdict>) -> Ve
         format!("{file}: {}", parts.join(" or "))
     };
     answers.into_iter().filter(|(_, verdicts)| verdicts.len() > 1).map(sentence).collect()
+}
+
+fn sorted(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut numbers: Vec<f64> = numbers.collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers
 }
 
 /// The median of sorted numbers.

@@ -54,18 +54,24 @@ impl<'a> Lexer<'a> {
         &self.text[self.at..]
     }
 
+    /// The bytes from the next token on.
+    #[inline]
+    pub(super) fn rest_bytes(&self) -> &'a [u8] {
+        &self.text.as_bytes()[self.at..]
+    }
+
     /// The token to be looked at.
     pub(super) fn peek(&self) -> Token<'a> {
         let class = self.next_class();
         let (kind, text) = if class & Lexicon::STARTS_COMMENT != 0
-            && let Comment::Open(open) = self.lexicon.comment(self.rest().as_bytes())
+            && let Comment::Open(open) = self.lexicon.comment(self.rest_bytes())
         {
             (Kind::OpenComment, open)
         } else if class & Lexicon::STARTS_WORD != 0 {
             (Kind::Word, self.run(Lexicon::CONTINUES_WORD))
         } else if class & Lexicon::DIGIT != 0 {
             (Kind::Number, self.run(Lexicon::DIGIT))
-        } else if let Some(operator) = self.lexicon.operator(self.rest().as_bytes()) {
+        } else if let Some(operator) = self.lexicon.operator(self.rest_bytes()) {
             (Kind::Operator(operator), operator)
         } else {
             let character = self.rest().chars().next();
@@ -127,7 +133,7 @@ impl<'a> Lexer<'a> {
         // It may be no more than the start of a longer one.
         let is_cut = operator.len() == 1
             && self.next_class() & Lexicon::STARTS_LONGER != 0
-            && self.lexicon.operator(self.rest().as_bytes()) != Some(operator);
+            && self.lexicon.operator(self.rest_bytes()) != Some(operator);
         if !is_cut {
             self.move_to(after);
         }

@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
             if !self.usual_bound(guards) && !self.lexer.take_word("true") {
                 self.bound(guards, &["a place", "`true`", "`init`"], "a rule's guard")?;
             }
-            if !self.lexer.take_operator(",") {
+            if !self.comma() {
                 break;
             }
         }
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         if !self.lexer.take_operator(";") {
             loop {
                 self.update(guards, updates)?;
-                if !self.lexer.take_operator(",") {
+                if !self.comma() {
                     break;
                 }
             }
@@ -152,37 +152,46 @@ impl<'a> Reader<'a> {
 
     /// `p' = p`, `p' = p + k` or `p' = p − k`: notes what it leaves on the place.
     fn update(&mut self, guards: &Arcs, updates: &mut Arcs) -> Result<(), Diagnostic> {
-        let rest = self.lexer.rest();
-        if let Some((said, adds)) = usual::change(rest.as_bytes(), &LEXICON)
+        if let Some((said, adds)) = usual::change(self.lexer.rest_bytes())
             && let Some(place) = self.places.get_short(said.name)
         {
+            let name = &self.lexer.rest()[..said.name_length];
             self.lexer.skip(said.length);
-            let (plus, minus) = if adds { (said.count, Count::ZERO) } else { (Count::ZERO, said.count) };
-            let change = Change { place, name: &rest[..said.name_length], plus, minus };
-            return self.leave(change, guards, updates);
+            let held = asked(guards, place);
+            let left = if adds { Some(held.plus(&said.count)) } else { held.minus(&said.count) };
+            return self.leave(place, name, left.ok_or(said.count), updates);
         }
         match self.unusual_update()? {
-            Some(change) => self.leave(change, guards, updates),
+            Some(Change { place, name, plus, minus }) => {
+                let left = asked(guards, place).plus(&plus).minus(&minus);
+                self.leave(place, name, left.ok_or_else(|| minus.saturating_minus(&plus)), updates)
+            }
             None => Ok(()),
         }
     }
 
-    /// Notes what an update leaves on its place.
+    /// Notes what an update leaves on its place; where it takes more than is there, `left` is what the guard lacks.
     #[inline]
-    fn leave(&mut self, change: Change<'a>, guards: &Arcs, updates: &mut Arcs) -> Result<(), Diagnostic> {
-        let Change { place, name, plus, minus } = change;
+    fn leave(
+        &mut self,
+        place: PlaceId,
+        name: &str,
+        left: Result<Count, Count>,
+        updates: &mut Arcs,
+    ) -> Result<(), Diagnostic> {
         if updates.iter().any(|(other, _)| *other == place) {
             let message = format!("place `{name}` is updated twice in one rule");
             self.complain(self.about(name, message))?;
         }
-        let held = guards.iter().find(|(other, _)| *other == place).map_or(&Count::ZERO, |(_, count)| count);
-        if let Some(left) = held.plus(&plus).minus(&minus) {
-            updates.push((place, left));
-            return Ok(());
+        match left {
+            Ok(left) => updates.push((place, left)),
+            Err(needed) => {
+                let message = format!("`{name}` may become negative: the rule takes more than its guard asks for");
+                let expected = format!("a guard `{name} >= {needed}`");
+                self.complain(self.about(name, message).expecting(&[&expected]))?;
+            }
         }
-        let message = format!("`{name}` may become negative: the rule takes more than its guard asks for");
-        let expected = format!("a guard `{name} >= {}`", minus.saturating_minus(&plus));
-        self.complain(self.about(name, message).expecting(&[&expected]))
+        Ok(())
     }
 
     /// An update in whatever form; nothing when it was complained about.
@@ -245,7 +254,7 @@ impl<'a> Reader<'a> {
                     self.complain(self.about(name, format!("the initial count of `{name}` is given twice")))?;
                 }
             }
-            if !self.lexer.take_operator(",") {
+            if !self.comma() {
                 break;
             }
         }
@@ -270,7 +279,7 @@ impl<'a> Reader<'a> {
             let mut demands: Arcs = Vec::new();
             loop {
                 self.bound(&mut demands, &["a place"], "a target")?;
-                if !self.lexer.take_operator(",") {
+                if !self.comma() {
                     break;
                 }
             }
@@ -295,7 +304,7 @@ impl<'a> Reader<'a> {
                 let (place, _, relation) = self.stated(&["a place", "the end of the text"])?;
                 support.push(place);
                 simple &= matches!(relation, Relation::Equal(count) if count == Count::ONE);
-                if !self.lexer.take_operator(",") {
+                if !self.comma() {
                     break;
                 }
             }
@@ -341,11 +350,23 @@ impl<'a> Reader<'a> {
     /// Takes a place, with its name, this sign and a number if they are written as most tools write them.
     #[inline]
     fn usual_relation<const N: usize>(&mut self, sign: &[u8; N]) -> Option<(PlaceId, &'a str, Count)> {
-        let rest = self.lexer.rest();
-        let said = usual::relation(rest.as_bytes(), sign, &LEXICON)?;
+        let said = usual::relation(self.lexer.rest_bytes(), sign)?;
         let place = self.places.get_short(said.name)?;
+        let name = &self.lexer.rest()[..said.name_length];
         self.lexer.skip(said.length);
-        Some((place, &rest[..said.name_length], said.count))
+        Some((place, name, said.count))
+    }
+
+    /// Takes a comma.
+    #[inline]
+    fn comma(&mut self) -> bool {
+        match usual::comma(self.lexer.rest_bytes()) {
+            Some(length) => {
+                self.lexer.skip(length);
+                true
+            }
+            None => self.lexer.take_operator(","),
+        }
     }
 
     /// Complains about a relation that is no lower bound, and takes it.
@@ -451,6 +472,13 @@ struct Change<'a> {
     name: &'a str,
     plus: Count,
     minus: Count,
+}
+
+/// How much the guard asks for on a place.
+#[inline]
+fn asked(guards: &Arcs, place: PlaceId) -> &Count {
+    static NONE: Count = Count::ZERO;
+    guards.iter().find(|(other, _)| *other == place).map_or(&NONE, |(_, count)| count)
 }
 
 /// Adds a lower bound, or raises the one that is there.

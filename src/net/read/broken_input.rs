@@ -52,6 +52,11 @@ fn spec() {
         ),
         (
             "a.spec",
+            "vars a rules a\0 >= 1 -> a' = a - 1; init a = 1 target a >= 1",
+            "a.spec:1:15: unexpected control character U+0000 (expected `>=` or `=` or `in`)",
+        ),
+        (
+            "a.spec",
             "vars a b rules init a = 1.5, b = 0 target b >= 1",
             "a.spec:1:26: unexpected `.` (expected `target`)",
         ),

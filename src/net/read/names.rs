@@ -8,13 +8,14 @@ use rustc_hash::FxHashMap;
 pub(super) struct ShortName(u64);
 
 impl ShortName {
-    /// The name that so many bytes at the start of a text make, the last of them no zero. Nothing when it is longer, or
-    /// the text shorter, than eight bytes.
+    /// The name that so many bytes at the start of a text make. Nothing when it is longer, or the text shorter, than
+    /// eight bytes, and when a zero ends it, which a number does not tell.
     #[inline]
     pub(super) fn at_start(text: &[u8], length: usize) -> Option<Self> {
         let bytes = text.first_chunk()?;
         let unused = 8_usize.checked_sub(length).filter(|unused| *unused < 8)?;
-        Some(Self(u64::from_le_bytes(*bytes) & (u64::MAX >> (8 * unused))))
+        let number = u64::from_le_bytes(*bytes) << (8 * unused);
+        (number >> 56 != 0).then_some(Self(number >> (8 * unused)))
     }
 
     /// The name, if it is short and no zero ends it.
@@ -88,5 +89,6 @@ mod tests {
         assert_eq!(ShortName::at_start(b"abcdefghi", 9), None);
         assert_eq!(ShortName::at_start(b"abcd >=", 4), None);
         assert_eq!(ShortName::at_start(b" >= 1234", 0), None);
+        assert_eq!(ShortName::at_start(b"abc\0 >= 1", 4), None);
     }
 }

@@ -92,7 +92,8 @@ mod tests {
         assert_eq!(length(b"p >= 1, "), Some((1, 6)));
         assert_eq!(length(b"abcdefg >= 7;"), Some((7, 12)));
         assert_eq!(length(b"abcdefgh >= 7;"), None);
-        assert_eq!(length(b"\x1f\x21\xa0\x00 >= 7;"), Some((4, 9)));
+        assert_eq!(length(b"\x1f\x00\xa0\x21 >= 7;"), Some((4, 9)));
+        assert_eq!(length(b"abc\x00 >= 7;"), None);
         assert_eq!(length(b" >= 1234567"), None);
         assert_eq!(length(b"p >= 12, q"), None);
         assert_eq!(length(b"p > 1, q >= 1"), None);

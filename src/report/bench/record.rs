@@ -60,9 +60,9 @@ pub struct Record {
     pub verdict: Verdict,
     /// The strategy that answered, where the tool says so.
     pub answered_by: Option<String>,
-    /// Wall time, from the start of the process to its end.
+    /// Wall time, from the start of the process to its end, without the check of the evidence.
     pub seconds: f64,
-    /// Processor time of the process and of those it started, where it ended by itself.
+    /// Processor time of the process and of those it started, without that check, where it ended by itself.
     #[serde(default)]
     pub cpu_seconds: Option<f64>,
     /// The largest resident memory of the process and those it started.

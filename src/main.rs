@@ -1,6 +1,6 @@
 //! The `palisade` command.
 
-/// Memory of a command that is linked with musl, whose own allocator is slow to start.
+/// The memory of a command that is linked with musl: with musl's own allocator, small questions take twice as long.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;

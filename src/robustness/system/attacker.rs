@@ -93,11 +93,11 @@ impl System<'_> {
         attacker: u32,
         id: InstructionId,
         read: Value,
-    ) -> Result<Vec<u32>, Fault> {
+    ) -> Result<SmallVec<[u32; 1]>, Fault> {
         let Attacker { thread, registers, buffer, store_address, .. } = self.controls.attackers.get(attacker).clone();
         let fault = |error| Fault { thread, instruction: id, kind: FaultKind::Evaluation(error) };
         let instruction = self.program().thread(thread).instruction(id);
-        let mut afters = Vec::new();
+        let mut afters: SmallVec<[_; 1]> = SmallVec::new();
         match &instruction.action {
             Action::Load { register, .. } => {
                 let mut after = registers;
@@ -120,7 +120,7 @@ impl System<'_> {
             }
             _ => {}
         }
-        let mut numbers = Vec::new();
+        let mut numbers = SmallVec::new();
         for (registers, buffer) in afters {
             if self.locals.admit_registers(thread, id, instruction.target, &registers)? {
                 numbers.push(self.attacker_at(thread, id, registers, buffer, store_address));
@@ -145,9 +145,9 @@ impl System<'_> {
     }
 
     /// The instructions at the attacker's label.
-    pub(in crate::robustness) fn attacker_instructions(&self, attacker: u32) -> Vec<InstructionId> {
+    pub(in crate::robustness) fn attacker_instructions(&self, attacker: u32) -> SmallVec<[InstructionId; 4]> {
         let Attacker { thread, label, .. } = *self.controls.attackers.get(attacker);
-        self.locals.instructions_at(thread, label).to_vec()
+        SmallVec::from_slice(self.locals.instructions_at(thread, label))
     }
 
     /// Whether a delaying attacker can never reach another load: nothing stands at its label but instructions that
@@ -165,8 +165,8 @@ impl System<'_> {
     pub(super) fn attacker_steps(&mut self, control: u32, steps: &mut Vec<Step>) -> Result<(), Fault> {
         let before = self.control(control);
         let Phase::Delayed(number) = before.phase else { return Ok(()) };
-        let Attacker { thread, label, .. } = *self.controls.attackers.get(number);
-        for id in self.locals.instructions_at(thread, label).to_vec() {
+        let thread = self.attacker(number).thread;
+        for id in self.attacker_instructions(number) {
             let read = match self.attacker_load(number, id)? {
                 // A locked section of another thread keeps the attacker from memory, and from its buffer.
                 Some(_) if before.locked => continue,

@@ -6,6 +6,7 @@ use crate::program::{
 };
 use crate::robustness::fault::{Fault, FaultKind, Growing};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 
 /// A local state of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -367,7 +368,7 @@ impl<'p> Locals<'p> {
         thread: ThreadId,
         id: InstructionId,
         registers: &[Value],
-    ) -> Result<Vec<Box<[Value]>>, Fault> {
+    ) -> Result<SmallVec<[Box<[Value]>; 1]>, Fault> {
         let fault = |kind| Fault { thread, instruction: id, kind };
         let evaluation = |error| fault(FaultKind::Evaluation(error));
         let with = |register: RegisterId, value| {
@@ -377,7 +378,7 @@ impl<'p> Locals<'p> {
         };
         Ok(match &self.program.thread(thread).instruction(id).action {
             Action::Assign { register, value } => {
-                vec![with(*register, value.evaluate(registers, self.domain()).map_err(evaluation)?)]
+                smallvec![with(*register, value.evaluate(registers, self.domain()).map_err(evaluation)?)]
             }
             Action::Havoc { register } => {
                 let domain = self.domain().ok_or_else(|| fault(FaultKind::HavocWithoutDomain))?;
@@ -385,13 +386,13 @@ impl<'p> Locals<'p> {
             }
             Action::Assume(condition) => {
                 if condition.holds(registers, self.domain()).map_err(evaluation)? {
-                    vec![registers.into()]
+                    smallvec![registers.into()]
                 } else {
-                    vec![]
+                    smallvec![]
                 }
             }
-            Action::Nop | Action::Ensure(_) => vec![registers.into()],
-            Action::Fail => vec![],
+            Action::Nop | Action::Ensure(_) => smallvec![registers.into()],
+            Action::Fail => smallvec![],
             _ => unreachable!("only local instructions settle"),
         })
     }

@@ -7,6 +7,7 @@ use crate::coverability::lazy::{Entry, LazyNet, Step};
 use crate::evidence::Level;
 use crate::program::{Copies, InstructionId, Value};
 use crate::robustness::fault::Fault;
+use smallvec::SmallVec;
 
 /// What an instruction stores when it updates memory, and the local states it settles in, none where the thread stops.
 pub(in crate::robustness) type Effect = (Option<Value>, Vec<Option<u32>>);
@@ -58,7 +59,7 @@ impl System<'_> {
             return Ok(*range);
         }
         let before = self.control(control);
-        let mut steps = Vec::new();
+        let mut steps: SmallVec<[Step; 4]> = SmallVec::new();
         let (first, last) = self.locals.moves(place.local());
         let thread = self.local(place).thread;
         for index in first..last {
@@ -66,14 +67,14 @@ impl System<'_> {
             if let Some((after, joined, outcome)) = self.move_token(before, place, step)? {
                 let after = self.intern(after);
                 let label = self.label_of(thread, step.instruction);
-                for target in self.locals.targets(outcome).to_vec() {
+                for target in SmallVec::<[_; 4]>::from_slice(self.locals.targets(outcome)) {
                     let put = target.map(|local| Place::of(local, joined).0);
                     steps.push(Step { control: after, take: Some(place.0), put, label });
                 }
             }
         }
         let start = number(self.step_arena.len());
-        self.step_arena.append(&mut steps);
+        self.step_arena.extend_from_slice(&steps);
         let range = (start, number(self.step_arena.len()));
         self.cache.insert((control, place.0), range);
         Ok(range)
@@ -207,7 +208,7 @@ impl LazyNet for System<'_> {
         }
         for entry in entries {
             if entry.place == Place::SPARE.0 {
-                for place in self.spare_places.clone() {
+                for place in SmallVec::<[Place; 4]>::from_slice(&self.spare_places) {
                     let (start, end) = self.token_steps(control, place)?;
                     steps.extend(
                         self.step_arena[start as usize..end as usize]

@@ -56,14 +56,14 @@ impl System<'_> {
     }
 
     /// The loads the attacker can be halted at (Eq. 2), with the control after each.
-    pub fn attack_loads(&mut self, control: u32) -> Result<Vec<(InstructionId, u32)>, Fault> {
+    pub fn attack_loads(&mut self, control: u32) -> Result<SmallVec<[(InstructionId, u32); 4]>, Fault> {
         let before = self.control(control);
-        let Phase::Delayed(number) = before.phase else { return Ok(Vec::new()) };
+        let Phase::Delayed(number) = before.phase else { return Ok(SmallVec::new()) };
         if before.locked {
-            return Ok(Vec::new());
+            return Ok(SmallVec::new());
         }
         let store_address = self.attacker(number).store_address;
-        let mut loads = Vec::new();
+        let mut loads = SmallVec::new();
         for id in self.attacker_instructions(number) {
             let Some(Load { address, buffered: None }) = self.attacker_load(number, id)? else { continue };
             let helped = Helped { store_address, levels: vec![(address, Level::Load)], section: Vec::new() };
@@ -87,13 +87,22 @@ impl System<'_> {
         Ok(Some(Load { address, buffered: lookup(buffer, address) }))
     }
 
-    /// The attackers after an instruction of a delaying one that, if it loads, reads the given value.
+    /// The attackers after an instruction of a delaying one that, if it loads, reads the given value; computed once.
     pub(in crate::robustness) fn attacker_after(
         &mut self,
         attacker: u32,
         id: InstructionId,
         read: Value,
     ) -> Result<SmallVec<[u32; 1]>, Fault> {
+        if let Some(afters) = self.attackers_after.get(&(attacker, id, read)) {
+            return Ok(afters.clone());
+        }
+        let afters = self.run_attacker(attacker, id, read)?;
+        self.attackers_after.insert((attacker, id, read), afters.clone());
+        Ok(afters)
+    }
+
+    fn run_attacker(&mut self, attacker: u32, id: InstructionId, read: Value) -> Result<SmallVec<[u32; 1]>, Fault> {
         let Attacker { thread, registers, buffer, store_address, .. } = self.controls.attackers.get(attacker).clone();
         let fault = |error| Fault { thread, instruction: id, kind: FaultKind::Evaluation(error) };
         let instruction = self.program().thread(thread).instruction(id);

@@ -33,6 +33,7 @@ use crate::program::{InstructionId, Program, ThreadId, Value};
 use control::{Controls, lookup};
 use local::{Locals, number};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// The instrumented program as a lazily built net, for all attacks.
 #[derive(Clone, Debug)]
@@ -48,6 +49,8 @@ pub struct System<'p> {
     /// Steps of one token in one control.
     cache: FxHashMap<(u32, u32), (u32, u32)>,
     step_arena: Vec<Step>,
+    /// What becomes of an attacker by an instruction that, if it loads, reads a value.
+    attackers_after: FxHashMap<(u32, InstructionId, Value), SmallVec<[u32; 1]>>,
 }
 
 impl<'p> System<'p> {
@@ -70,6 +73,7 @@ impl<'p> System<'p> {
             spare_places: Vec::new(),
             cache: FxHashMap::default(),
             step_arena: Vec::new(),
+            attackers_after: FxHashMap::default(),
         }
     }
 

@@ -118,10 +118,17 @@ pub(super) const FAULTS: &[Fault] = &[
         what: "Eq. 2: the load while another thread holds the lock",
         file: "src/robustness/system/attacker.rs",
         old: "if before.locked {
-            return Ok(Vec::new());",
+            return Ok(SmallVec::new());",
         new: "if before.locked && !PLANTED {
-            return Ok(Vec::new());",
+            return Ok(SmallVec::new());",
         caught_by: SECTIONS,
+    },
+    Fault {
+        what: "what becomes of an attacker is remembered whatever it reads",
+        file: "src/robustness/system/attacker.rs",
+        old: "self.attackers_after.get(&(attacker, id, read))",
+        new: "self.attackers_after.get(&(attacker, id, if PLANTED { 0 } else { read }))",
+        caught_by: FIXED,
     },
     Fault {
         what: "Eq. 3: the attacker's later stores are lost",

@@ -124,13 +124,6 @@ pub(super) const FAULTS: &[Fault] = &[
         caught_by: SECTIONS,
     },
     Fault {
-        what: "what becomes of an attacker is remembered whatever it reads",
-        file: "src/robustness/system/attacker.rs",
-        old: "self.attackers_after.get(&(attacker, id, read))",
-        new: "self.attackers_after.get(&(attacker, id, if PLANTED { 0 } else { read }))",
-        caught_by: FIXED,
-    },
-    Fault {
         what: "Eq. 3: the attacker's later stores are lost",
         file: "src/robustness/system/attacker.rs",
         old: "set(&mut longer, address, value);",
@@ -408,5 +401,12 @@ pub(super) const FAULTS: &[Fault] = &[
             });
             if executed.peek().is_none() || all && executed.any(&is_permitted) {",
         caught_by: FENCES_OF_MODELS,
+    },
+    Fault {
+        what: "what becomes of an attacker is remembered whatever it reads",
+        file: "src/robustness/system/attacker.rs",
+        old: "self.attackers_after.get(&(attacker, id, read))",
+        new: "self.attackers_after.get(&(attacker, id, if PLANTED { 0 } else { read }))",
+        caught_by: FIXED,
     },
 ];

@@ -16,14 +16,10 @@
 //! - `[KM69]` R. M. Karp, R. E. Miller. *Parallel Program Schemata*. JCSS 3(2), 1969.
 
 pub mod cli;
-pub mod coverability;
-pub mod evidence;
-pub mod fences;
-pub mod limits;
-pub mod net;
-pub mod program;
 pub mod report;
-pub mod robustness;
-pub mod semantics;
-pub mod syntax;
-pub mod verify;
+
+pub use palisade_engine::{coverability, fences, robustness};
+pub use palisade_evidence as evidence;
+pub use palisade_model::{limits, net, program, semantics};
+pub use palisade_syntax as syntax;
+pub use palisade_verify as verify;

@@ -6,15 +6,22 @@ use crate::evidence::ProgramSubject;
 use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program, SourceText, ThreadId};
 use crate::semantics::Question;
 use crate::syntax::{self, Diagnostic, Format, InputError};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::Path;
 use std::sync::Arc;
+
+/// The names of the formats of programs.
+pub(super) fn program_formats() -> impl TypedValueParser<Value = Format> {
+    let names = PossibleValuesParser::new(Format::ALL.map(Format::name));
+    names.map(|name| Format::named(&name).expect("one of the names"))
+}
 
 /// Options on how to read a program and what to change in it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProgramOptions {
     /// Format of the input; by default its extension tells (.pal, .txt, .litmus).
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = program_formats())]
     pub from: Option<Format>,
     /// Copies of threads in place of those in the file: `t1=*,worker=3`, `all=*`; `=0` leaves a thread out.
     #[arg(long, value_name = "THREAD=COPIES", value_delimiter = ',')]
@@ -99,8 +106,7 @@ impl ProgramOptions {
 impl Loaded {
     /// What evidence about the program is about.
     pub fn subject(&self) -> ProgramSubject {
-        let format = self.format.to_possible_value().expect("every format has a name on the command line");
-        ProgramSubject::of(&self.program, format.get_name(), &self.changed)
+        ProgramSubject::of(&self.program, self.format.name(), &self.changed)
     }
 
     /// The warnings as text for standard error; nothing when the user wants JSON or quiet.

@@ -10,7 +10,7 @@ use crate::program::Program;
 use crate::report::smtlib;
 use crate::syntax::{self, Format};
 use crate::verify::{CheckFailure, check_content, check_net_evidence, check_program_evidence};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -267,8 +267,8 @@ fn load_program(place: &Path, subject: &ProgramSubject) -> Result<Program, Outco
         .map_err(|error| Outcome::Unreadable { reason: format!("its input: {}", error.render(false).trim_end()) })?;
     check_content(&subject.input, source.text.as_bytes())?;
     let rejected = |reason: String| Outcome::Rejected { reason };
-    let format = Format::from_str(&subject.input.format, false)
-        .map_err(|_| rejected(format!("the input format `{}` is not known", subject.input.format)))?;
+    let format = Format::named(&subject.input.format)
+        .ok_or_else(|| rejected(format!("the input format `{}` is not known", subject.input.format)))?;
     let refused = |what: &str| rejected(format!("the input cannot be read as a {} program{what}", format.name()));
     let mut program = syntax::parse(source, format).map_err(|_| refused(""))?.program;
     subject.apply_options(&mut program);

@@ -1,38 +1,30 @@
-//! The house as ARCHITECTURE.md draws it, held to the code: which room uses which, and which papers are cited.
+//! The house as ARCHITECTURE.md draws it, held to the code: which crate and which room uses which, and which papers are cited.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What a room may use: rooms above it, some of them or all.
-enum Uses {
-    Only(&'static [&'static str]),
-    AllAbove,
-}
-use Uses::{AllAbove, Only};
-
-/// Every room with the rooms it may use, top to bottom.
-const ROOMS: &[(&str, Uses)] = &[
-    ("limits", AllAbove),
-    ("program", Only(&[])),
-    ("semantics", AllAbove),
-    ("syntax", AllAbove),
-    ("net", Only(&["limits", "program"])),
-    ("evidence", Only(&["program", "semantics", "net"])),
-    ("verify", Only(&["limits", "program", "semantics", "net", "evidence"])),
-    ("coverability", Only(&["limits", "net", "evidence", "verify"])),
-    ("robustness", Only(&["limits", "program", "semantics", "net", "evidence", "verify", "coverability"])),
-    ("fences", AllAbove),
-    ("report", AllAbove),
-    ("cli", AllAbove),
+/// The crates from the bottom up, each with those of ours that it depends on. The compiler holds the code to its manifest.
+const CRATES: [(&str, &[&str]); 6] = [
+    ("palisade-model", &[]),
+    ("palisade-evidence", &["palisade-model"]),
+    ("palisade-verify", &["palisade-model", "palisade-evidence"]),
+    ("palisade-syntax", &["palisade-model"]),
+    ("palisade-engine", &["palisade-model", "palisade-evidence", "palisade-verify", "palisade-syntax"]),
+    ("palisade", &["palisade-model", "palisade-evidence", "palisade-verify", "palisade-syntax", "palisade-engine"]),
 ];
 
-/// The rooms that the one with a number may use.
-fn allowed(room: usize) -> Vec<&'static str> {
-    match ROOMS[room].1 {
-        Only(rooms) => rooms.to_vec(),
-        AllAbove => ROOMS[..room].iter().map(|(above, _)| *above).collect(),
-    }
-}
+/// The rooms of crates that have several: the folder, the room, and the rooms beside it that it may use.
+const ROOMS: [(&str, &str, &[&str]); 9] = [
+    ("crates/palisade-model/src", "limits", &[]),
+    ("crates/palisade-model/src", "program", &[]),
+    ("crates/palisade-model/src", "semantics", &["limits", "program"]),
+    ("crates/palisade-model/src", "net", &["limits", "program"]),
+    ("crates/palisade-engine/src", "coverability", &[]),
+    ("crates/palisade-engine/src", "robustness", &["coverability"]),
+    ("crates/palisade-engine/src", "fences", &["coverability", "robustness"]),
+    ("src", "report", &[]),
+    ("src", "cli", &["report"]),
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -53,22 +45,52 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The room a file belongs to: its first folder under `src`, or its own name there.
-fn room_of(file: &Path) -> String {
-    let inside = file.strip_prefix(root().join("src")).unwrap();
-    let first = inside.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
-    first.strip_suffix(".rs").map_or(first.clone(), str::to_owned)
+/// All Rust files of the crates.
+fn all_sources() -> Vec<PathBuf> {
+    let mut files = sources(&root().join("src"));
+    for (name, _) in CRATES.iter().filter(|(name, _)| *name != "palisade") {
+        files.extend(sources(&root().join("crates").join(name).join("src")));
+    }
+    files
+}
+
+/// The manifest of a crate.
+fn manifest(name: &str) -> String {
+    let folder = if name == "palisade" { root() } else { root().join("crates").join(name) };
+    std::fs::read_to_string(folder.join("Cargo.toml")).unwrap()
+}
+
+#[test]
+fn crates_depend_on_those_of_the_table() {
+    for (name, allowed) in CRATES {
+        let manifest = manifest(name);
+        let dependencies = manifest.split("\n[").find(|section| section.starts_with("dependencies]")).unwrap();
+        let ours: BTreeSet<&str> = dependencies
+            .lines()
+            .filter_map(|line| line.split(['.', ' ', '=']).next())
+            .filter(|dependency| dependency.starts_with("palisade-"))
+            .collect();
+        assert_eq!(ours, allowed.iter().copied().collect(), "{name}");
+    }
+    let mut folders: Vec<String> = std::fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    folders.sort();
+    let mut named: Vec<&str> = CRATES.iter().map(|(name, _)| *name).filter(|name| *name != "palisade").collect();
+    named.sort_unstable();
+    assert_eq!(folders, named);
 }
 
 /// The rooms that a text names in paths `crate::room`, comments left out.
-fn rooms_used(text: &str) -> BTreeSet<String> {
+fn rooms_used(text: &str, rooms: &[&str]) -> BTreeSet<String> {
     let code = text.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n");
     let mut used = BTreeSet::new();
     for (start, _) in code.match_indices("crate::") {
         let rest = &code[start + "crate::".len()..];
         if let Some(group) = rest.strip_prefix('{') {
             let group = &group[..group.find("};").unwrap_or(group.len())];
-            used.extend(ROOMS.iter().map(|(room, _)| (*room).to_owned()).filter(|room| names(group, room)));
+            used.extend(rooms.iter().map(|room| (*room).to_owned()).filter(|room| names(group, room)));
         } else {
             used.insert(rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect());
         }
@@ -84,59 +106,48 @@ fn names(group: &str, room: &str) -> bool {
 #[test]
 fn rooms_use_only_what_they_may() {
     let mut trespasses = Vec::new();
-    for file in sources(&root().join("src")) {
-        let room = room_of(&file);
-        if room == "lib" || room == "main" {
-            continue;
-        }
-        let Some(number) = ROOMS.iter().position(|(name, _)| *name == room) else {
-            panic!("{} is in no room of the table", file.display());
-        };
-        let allowed = allowed(number);
-        for used in rooms_used(&std::fs::read_to_string(&file).unwrap()) {
-            let is_room = ROOMS.iter().any(|(name, _)| *name == used);
-            if is_room && used != room && !allowed.contains(&used.as_str()) {
-                trespasses.push(format!("{}: {room} may not use {used}", file.display()));
+    for (folder, room, allowed) in ROOMS {
+        let beside: Vec<&str> =
+            ROOMS.iter().filter(|(other, _, _)| *other == folder).map(|(_, beside, _)| *beside).collect();
+        let path = root().join(folder).join(room);
+        let files = if path.is_dir() { sources(&path) } else { vec![path.with_extension("rs")] };
+        for file in files {
+            for used in rooms_used(&std::fs::read_to_string(&file).unwrap(), &beside) {
+                if used != room && beside.contains(&used.as_str()) && !allowed.contains(&used.as_str()) {
+                    trespasses.push(format!("{}: {room} may not use {used}", file.display()));
+                }
             }
         }
     }
     assert!(trespasses.is_empty(), "{}", trespasses.join("\n"));
 }
 
+/// Every room is in the table: a module that a crate declares in its root, where the table lists rooms of that crate.
 #[test]
-fn rooms_may_use_only_rooms_above_them() {
-    for (index, (room, _)) in ROOMS.iter().enumerate() {
-        for used in allowed(index) {
-            assert!(ROOMS[..index].iter().any(|(above, _)| *above == used), "{room} is above {used}");
-        }
+fn every_room_is_in_the_table() {
+    for folder in BTreeSet::from(ROOMS.map(|(folder, _, _)| folder)) {
+        let text = std::fs::read_to_string(root().join(folder).join("lib.rs")).unwrap();
+        let declared: BTreeSet<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+        let listed = ROOMS.iter().filter(|(other, _, _)| *other == folder).map(|(_, room, _)| *room).collect();
+        assert_eq!(declared, listed, "{folder}");
     }
 }
 
 #[test]
 fn the_document_draws_the_same_house() {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let drawn: Vec<String> = text
-        .lines()
-        .filter(|line| line.starts_with("| `"))
-        .flat_map(|line| {
-            let first = line.split('|').nth(1).unwrap();
-            first
-                .split(',')
-                .map(|name| name.trim().trim_matches('`').trim_end_matches('/').to_owned())
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    let rooms: Vec<String> = ROOMS.iter().map(|(room, _)| (*room).to_owned()).collect();
-    assert_eq!(drawn, rooms, "ARCHITECTURE.md against the table of this test");
+    let drawn: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("| `palisade")?.split('`').next()).collect();
+    let crates: Vec<&str> = CRATES.iter().map(|(name, _)| name.strip_prefix("palisade").unwrap()).collect();
+    assert_eq!(drawn, crates, "ARCHITECTURE.md against the table of this test");
 }
 
 #[test]
 fn every_file_opens_with_a_sentence() {
-    for folder in ["src", "tests"] {
-        for file in sources(&root().join(folder)) {
-            let text = std::fs::read_to_string(&file).unwrap();
-            assert!(text.starts_with("//! "), "{} does not say what it is", file.display());
-        }
+    for file in all_sources().into_iter().chain(sources(&root().join("tests"))) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.starts_with("//! "), "{} does not say what it is", file.display());
     }
 }
 
@@ -174,7 +185,7 @@ fn every_paper_cited_is_declared() {
         first.filter(is_tag).map(str::to_owned).collect()
     };
     let declared = tags(&std::fs::read_to_string(root().join("src/lib.rs")).unwrap());
-    for file in sources(&root().join("src")) {
+    for file in all_sources() {
         for tag in tags(&std::fs::read_to_string(&file).unwrap()) {
             assert!(declared.contains(&tag), "{}: [{tag}] is not declared in src/lib.rs", file.display());
         }
@@ -183,7 +194,7 @@ fn every_paper_cited_is_declared() {
 
 #[test]
 fn only_one_file_prints() {
-    let sources = sources(&root().join("src")).into_iter().filter(|file| !file.ends_with("cli/output.rs"));
+    let sources = all_sources().into_iter().filter(|file| !file.ends_with("src/cli/output.rs"));
     for file in sources {
         let text = std::fs::read_to_string(&file).expect("a source file");
         // The macros panic when nobody reads the output any more.

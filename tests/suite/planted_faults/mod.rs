@@ -30,7 +30,7 @@ struct Fault {
     caught_by: &'static str,
 }
 
-/// The function that the copy's library has besides, by which faults are woken.
+/// The function that crates with faults have besides in the copy, by which faults are woken.
 const CONDITION: &str = r#"
 /// Whether the fault with this number is awake.
 pub(crate) fn planted(number: usize) -> bool {
@@ -69,7 +69,7 @@ fn all_faults_fit_the_sources() {
     assert_eq!(listed, FAULTS.iter().map(|fault| fault.what).collect::<Vec<_>>());
     // Faults of the engine only.
     for file in planted().into_keys() {
-        let engine = ["src/coverability/", "src/robustness/", "src/program/liveness.rs"];
+        let engine = ["crates/palisade-engine/src/", "crates/palisade-model/src/program/liveness.rs"];
         assert!(engine.iter().any(|room| file.starts_with(room)), "{file} is no part of the engine");
     }
 }
@@ -107,7 +107,7 @@ fn write(path: &Path, bytes: &[u8]) {
     }
 }
 
-/// The test programs of the copy: the library's own tests, and these.
+/// The test programs of the copy: the engine's own tests, and these.
 struct Programs {
     library: PathBuf,
     suite: PathBuf,
@@ -118,23 +118,29 @@ fn build() -> Programs {
     let own = std::env::current_exe().expect("a test program has a path");
     let target = own.ancestors().nth(3).expect("test programs are in target/PROFILE/deps");
     let folder = target.join("planted-faults");
-    for part in ["src", "tests", "benches", "models"] {
+    for part in ["src", "crates", "tests", "benches", "models"] {
         copy(&root().join(part), &folder.join(part));
     }
     for entry in entries(root()).into_iter().filter(|entry| entry.is_file()) {
         let name = entry.file_name().expect("entries have names");
         write(&folder.join(name), &std::fs::read(&entry).expect("files can be read"));
     }
+    let mut libraries = BTreeSet::new();
     for (file, text) in planted() {
         write(&folder.join(file), text.as_bytes());
+        let (package, _) = file.split_once("/src/").expect("sources are in `src`");
+        libraries.insert(format!("{package}/src/lib.rs"));
     }
-    let library = std::fs::read_to_string(root().join("src/lib.rs")).expect("the library is there");
-    write(&folder.join("src/lib.rs"), (library + CONDITION).as_bytes());
+    for library in libraries {
+        let text = std::fs::read_to_string(root().join(&library)).expect("the library is there");
+        write(&folder.join(&library), (text + CONDITION).as_bytes());
+    }
 
     // A target folder of its own: cargo tells programs from each other by name, and the copy is called as the original.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["test", "--lib", "--test", "suite", "--no-run", "--message-format=json"])
+        .args(["test", "--package", "palisade", "--test", "suite"])
+        .args(["--package", "palisade-engine", "--lib", "--no-run", "--message-format=json"])
         .current_dir(&folder)
         .env("CARGO_TARGET_DIR", folder.join("target"))
         .stderr(Stdio::inherit())
@@ -150,7 +156,7 @@ fn build() -> Programs {
         let named = messages.iter().filter(is_it);
         named.filter_map(|message| message["executable"].as_str()).next_back().expect("cargo names its programs").into()
     };
-    Programs { library: executable("palisade"), suite: executable("suite") }
+    Programs { library: executable("palisade_engine"), suite: executable("suite") }
 }
 
 /// Runs a test with a fault awake, or none; how it failed, if it did.

@@ -29,7 +29,7 @@ const MACHINES: &str = "coverability::tests::machines_with_units_and_replicated_
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "search: every fifth configuration loses its last successor",
-        file: "src/coverability/lazy/exploration.rs",
+        file: "crates/palisade-engine/src/coverability/lazy/exploration.rs",
         old: "net.steps(self.control(node), self.entries(node), &mut steps).map_err(Halt::Fault)?;",
         new: "net.steps(self.control(node), self.entries(node), &mut steps).map_err(Halt::Fault)?;
             if PLANTED && node % 5 == 4 {
@@ -39,35 +39,35 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "covering: fewer tokens count as more",
-        file: "src/coverability/lazy/tokens.rs",
+        file: "crates/palisade-engine/src/coverability/lazy/tokens.rs",
         old: "if candidate.tokens < entry.tokens {",
         new: "if candidate.tokens < entry.tokens && !PLANTED {",
         caught_by: ANY,
     },
     Fault {
         what: "acceleration where nothing grew",
-        file: "src/coverability/lazy/exploration.rs",
+        file: "crates/palisade-engine/src/coverability/lazy/exploration.rs",
         old: "before.is_none_or(|old| old.tokens < entry.tokens)",
         new: "before.is_none_or(|old| old.tokens < entry.tokens || PLANTED)",
         caught_by: ANY,
     },
     Fault {
         what: "acceleration across memories and phases",
-        file: "src/coverability/lazy/exploration.rs",
+        file: "crates/palisade-engine/src/coverability/lazy/exploration.rs",
         old: "self.control(number) == step.control && is_covered",
         new: "(PLANTED || self.control(number) == step.control) && is_covered",
         caught_by: ANY,
     },
     Fault {
         what: "acceleration by copying a step that cannot be taken twice",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "Ok(self.step_arena[start as usize..end as usize].contains(step))",
         new: "Ok(PLANTED || self.step_arena[start as usize..end as usize].contains(step))",
         caught_by: ANY,
     },
     Fault {
         what: "Eq. 1: the attacker also stays among the helpers",
-        file: "src/robustness/system/attacker.rs",
+        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
         old: "take(&mut rest, entry.place);",
         new: "if !PLANTED {
                     take(&mut rest, entry.place);
@@ -76,21 +76,21 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 1: the delayed store is not in the buffer",
-        file: "src/robustness/system/attacker.rs",
+        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
         old: "registers, vec![(address, value)], address",
         new: "registers, if PLANTED { Vec::new() } else { vec![(address, value)] }, address",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 1: delaying starts inside a section",
-        file: "src/robustness/system/attacker.rs",
+        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
         old: "Some(Operation::Store(address, value)) if !self.local_state(local).holding =>",
         new: "Some(Operation::Store(address, value)) if !self.local_state(local).holding || PLANTED =>",
         caught_by: ON_NETS,
     },
     Fault {
         what: "Eq. 2: the load may read from the own buffer",
-        file: "src/robustness/system/attacker.rs",
+        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
         old: "buffered: None }) = self.attacker_load(number, id)? else { continue };
             let helped =",
         new: "buffered }) = self.attacker_load(number, id)? else { continue };
@@ -102,21 +102,21 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 2: the load counts as a store on the path",
-        file: "src/robustness/system/attacker.rs",
+        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
         old: "levels: vec![(address, Level::Load)]",
         new: "levels: vec![(address, if PLANTED { Level::Store } else { Level::Load })]",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 2: the load does not start a path",
-        file: "src/robustness/system/attacker.rs",
+        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
         old: "self.controls.helped.intern(helped).0",
         new: "self.controls.helped.intern(if PLANTED { Helped { levels: Vec::new(), ..helped } } else { helped }).0",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 2: the load while another thread holds the lock",
-        file: "src/robustness/system/attacker.rs",
+        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
         old: "if before.locked {
             return Ok(SmallVec::new());",
         new: "if before.locked && !PLANTED {
@@ -125,7 +125,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 3: the attacker's later stores are lost",
-        file: "src/robustness/system/attacker.rs",
+        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
         old: "set(&mut longer, address, value);",
         new: "if !PLANTED {
                         set(&mut longer, address, value);
@@ -134,28 +134,28 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 4: the attacker's loads do not look into its buffer",
-        file: "src/robustness/system/attacker.rs",
+        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
         old: "Some(Load { buffered: Some(value), .. }) => value,",
         new: "Some(Load { address, buffered: Some(value) }) => if PLANTED { self.read(before.memory, address) } else { value },",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 4: the attacker loads while another thread holds the lock",
-        file: "src/robustness/system/attacker.rs",
+        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
         old: "Some(_) if before.locked => continue,",
         new: "Some(_) if before.locked && !PLANTED => continue,",
         caught_by: HIDDEN,
     },
     Fault {
         what: "Eq. 5: the attacker takes no local steps",
-        file: "src/robustness/system/attacker.rs",
+        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
         old: "action if action.is_local() => {",
         new: "action if action.is_local() && !PLANTED => {",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 6: the attacker passes fences",
-        file: "src/robustness/system/attacker.rs",
+        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
         old: "            _ => {}
         }
         let mut numbers",
@@ -167,14 +167,14 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 7: helpers off the path cannot open sections",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "Operation::Lock => return Some((before, false)),",
         new: "Operation::Lock => return (!PLANTED).then_some((before, false)),",
         caught_by: SECTIONS,
     },
     Fault {
         what: "Eq. 7: accesses off the path are not stopped",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "if !holding {
             return None;
         }",
@@ -185,42 +185,42 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 7: sections off the path may end",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "Operation::Unlock => return None,",
         new: "Operation::Unlock => return PLANTED.then_some((before, false)),",
         caught_by: SECTIONS,
     },
     Fault {
         what: "Eq. 8: loads never join the path",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "Level::Load => known.level(address)",
         new: "Level::Load => !PLANTED && known.level(address)",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 8: loads join after loads",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "== Some(Level::Store),",
         new: ">= Some(if PLANTED { Level::Load } else { Level::Store }),",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 9: stores join after stores only",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "Level::Store => known.level(address).is_some(),",
         new: "Level::Store => known.level(address) >= Some(if PLANTED { Level::Store } else { Level::Load }),",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 9: stores always join",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "if joins {",
         new: "if joins || (PLANTED && level == Level::Store) {",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 10: no fences on the path",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "if place.joined() {",
         new: "if place.joined() {
             if PLANTED && operation == Operation::Fence {
@@ -230,7 +230,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 11: stores on the path count as loads",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "return Some((self.with_access(number, access), true));
         }
         match operation {",
@@ -242,7 +242,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 12: loads on the path do not count",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "let Some((address, level)) = access else { return Phase::Helped(number) };",
         new: "let Some((address, level)) = access else { return Phase::Helped(number) };
         if PLANTED && level == Level::Load {
@@ -252,7 +252,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 12: loads on the path count as stores",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "raise(&mut after.levels, address, level);
         Phase::Helped",
         new: "raise(&mut after.levels, address, if PLANTED { Level::Store } else { level });
@@ -261,49 +261,49 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 13: success while the lock is held",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "!control.locked && self",
         new: "(!control.locked || PLANTED) && self",
         caught_by: SECTIONS,
     },
     Fault {
         what: "Eq. 13: success only when the address was stored",
-        file: "src/robustness/system/control.rs",
+        file: "crates/palisade-engine/src/robustness/system/control.rs",
         old: "self.level(self.store_address).is_some()",
         new: "self.level(self.store_address) >= Some(if PLANTED { Level::Store } else { Level::Load })",
         caught_by: FIXED,
     },
     Fault {
         what: "sections: accesses before the one that joins do not count",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "in std::mem::take(&mut after.section) {",
         new: "in std::mem::take(&mut after.section).into_iter().filter(|_| !PLANTED) {",
         caught_by: SECTIONS,
     },
     Fault {
         what: "a `cas` that fails counts as a store",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "(address, if outcome.stored.is_some() {",
         new: "(address, if outcome.stored.is_some() || PLANTED {",
         caught_by: FIXED,
     },
     Fault {
         what: "a `cas` always succeeds",
-        file: "src/robustness/system/local.rs",
+        file: "crates/palisade-engine/src/robustness/system/local.rs",
         old: "map_err(fault)? == read {",
         new: "map_err(fault)? == read || PLANTED {",
         caught_by: FIXED,
     },
     Fault {
         what: "the lock keeps nobody from memory",
-        file: "src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/steps.rs",
         old: "_ => !before.locked || holding,",
         new: "_ => !before.locked || holding || PLANTED,",
         caught_by: SECTIONS,
     },
     Fault {
         what: "threads settle by the first local instruction only",
-        file: "src/robustness/system/local.rs",
+        file: "crates/palisade-engine/src/robustness/system/local.rs",
         old: "for after in self.local_successors(thread, id, &registers)? {
                     goes_on = true;",
         new: "for after in self.local_successors(thread, id, &registers)?.into_iter().take(if PLANTED { 1 } else { usize::MAX }) {
@@ -312,56 +312,56 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "pruning does not follow local instructions",
-        file: "src/robustness/attacks.rs",
+        file: "crates/palisade-engine/src/robustness/attacks.rs",
         old: "if !instruction.action.drains_buffer() &&",
         new: "if !instruction.action.drains_buffer() && !(PLANTED && instruction.action.is_local()) &&",
         caught_by: FIXED,
     },
     Fault {
         what: "liveness looks at the first expression only",
-        file: "src/program/liveness.rs",
+        file: "crates/palisade-model/src/program/liveness.rs",
         old: "for expression in instruction.action.expressions() {",
         new: "for expression in instruction.action.expressions().into_iter().take(if PLANTED { 1 } else { usize::MAX }) {",
         caught_by: FIXED,
     },
     Fault {
         what: "nets, backward: the last of three or more predecessors is missed",
-        file: "src/coverability/backward/mod.rs",
+        file: "crates/palisade-engine/src/coverability/backward/mod.rs",
         old: "for transition in &transitions {",
         new: "for transition in &transitions[..transitions.len() - usize::from(PLANTED && transitions.len() >= 3)] {",
         caught_by: NETS,
     },
     Fault {
         what: "nets, backward: a predecessor need not enable the transition",
-        file: "src/coverability/backward/mod.rs",
+        file: "crates/palisade-engine/src/coverability/backward/mod.rs",
         old: "let needed = next.pre.plus(&count.monus(&next.post))?;",
         new: "let needed = if PLANTED { count.monus(&next.post) } else { next.pre.plus(&count.monus(&next.post))? };",
         caught_by: NETS,
     },
     Fault {
         what: "nets, forward: a move needs more tokens than it takes",
-        file: "src/coverability/forward/search.rs",
+        file: "crates/palisade-engine/src/coverability/forward/search.rs",
         old: "if finite[position].1 < effect.pre {",
         new: "if finite[position].1 < effect.pre || (PLANTED && finite[position].1 == effect.pre) {",
         caught_by: NETS,
     },
     Fault {
         what: "nets, forward: counters become unbounded by moves that cannot be repeated",
-        file: "src/coverability/forward/layers.rs",
+        file: "crates/palisade-engine/src/coverability/forward/layers.rs",
         old: "if layer.component_of.get(&edge.to).is_some_and(|other| *other as usize == component) {",
         new: "if PLANTED || layer.component_of.get(&edge.to).is_some_and(|other| *other as usize == component) {",
         caught_by: MACHINES,
     },
     Fault {
         what: "nets of attacks: stores to what the path has loaded do not join it",
-        file: "src/robustness/attack_net/mod.rs",
+        file: "crates/palisade-engine/src/robustness/attack_net/mod.rs",
         old: "Level::Store => known.is_some(),",
         new: "Level::Store => known.is_some() && !(PLANTED && known == Some(Level::Load)),",
         caught_by: ON_NETS,
     },
     Fault {
         what: "nets of attacks: stores replace the first value only",
-        file: "src/robustness/attack_net/mod.rs",
+        file: "crates/palisade-engine/src/robustness/attack_net/mod.rs",
         old: "let olds = self.values_of(address);",
         new: "let mut olds = self.values_of(address);
                 if PLANTED {
@@ -371,7 +371,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "nets of attacks: success while a section is open",
-        file: "src/robustness/attack_net/mod.rs",
+        file: "crates/palisade-engine/src/robustness/attack_net/mod.rs",
         old: "let arcs = Arcs::default().takes(gone).reads(free).reads(accessed).puts(success);",
         new: "let arcs = Arcs::default().takes(gone).reads(accessed).puts(success);
             let arcs = if PLANTED { arcs } else { arcs.reads(free) };",
@@ -379,21 +379,21 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "nets of attacks under fences: one of several stores that do the same stands for all",
-        file: "src/robustness/delay_net.rs",
+        file: "crates/palisade-engine/src/robustness/delay_net.rs",
         old: "first.into_iter().chain(self.net.also.get(&id).into_iter().flatten().copied())",
         new: "first.into_iter().chain(self.net.also.get(&id).into_iter().flatten().copied().filter(|_| !PLANTED))",
         caught_by: TWINS,
     },
     Fault {
         what: "nets of attacks under fences: what stops the delayed store is overlooked",
-        file: "src/robustness/delay_net.rs",
+        file: "crates/palisade-engine/src/robustness/delay_net.rs",
         old: "Firing::Delay(_) => Some(self.attack.store),",
         new: "Firing::Delay(_) => (!PLANTED).then_some(self.attack.store),",
         caught_by: FENCES,
     },
     Fault {
         what: "nets of attacks under fences: any fence stops the delaying attacker",
-        file: "src/robustness/delay_net.rs",
+        file: "crates/palisade-engine/src/robustness/delay_net.rs",
         old: "if executed.peek().is_none() || executed.any(&is_permitted) {",
         new: "let all = !PLANTED || self.net.firings.iter().all(|firing| match firing {
                 Firing::Attacker { instruction, .. } => is_permitted(*instruction),
@@ -404,7 +404,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "what becomes of an attacker is remembered whatever it reads",
-        file: "src/robustness/system/attacker.rs",
+        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
         old: "self.attackers_after.get(&(attacker, id, read))",
         new: "self.attackers_after.get(&(attacker, id, if PLANTED { 0 } else { read }))",
         caught_by: FIXED,

@@ -1,0 +1,256 @@
+//! Coverability of Petri nets: strategies behind one trait, portfolio, reductions, certificates.
+//!
+//! [`solve`] answers a [`Problem`]: can one of its targets be covered? Every answer carries evidence on the problem's
+//! own net, a [`NetRun`] or a [`NetCertificate`], and a strategy that cannot answer says [`Outcome::Unknown`], never
+//! a guess. A [`Strategy`] works alone; `auto` combines them ([`portfolio`]).
+//!
+//! | strategy | what it does | complete |
+//! |---|---|---|
+//! | `saturation` | the places that can be marked when tokens are never used up | no |
+//! | `pair-saturation` | the pairs of places that can be marked together when tokens are never used up | no |
+//! | `state-equation` | Farkas vector of the state equation, refined by traps | no |
+//! | `continuous` | reachability with fractional firings | no |
+//! | `backward` | minimal basis of the markings that can cover the target, pruned by invariants | yes |
+//! | `karp-miller` | coverability set, forward, with accelerations | yes |
+//! | `shared-state` | the same per control state, a control state standing for its strongly connected component | yes |
+//! | `directed` | explicit forward search led by a distance to the target | runs only |
+//! | `enumerate` | all markings of a bounded net | on bounded nets |
+//!
+//! The strategies work on a compact copy of the problem ([`system`]) in machine words, checked; what does not fit is
+//! computed again with big numbers. This room uses `net`, `evidence` and `limits`.
+
+mod backward;
+mod continuous;
+mod directed;
+mod engine;
+mod enumerate;
+mod forward;
+pub mod lazy;
+mod number;
+mod pairs;
+mod portfolio;
+pub mod reduction;
+mod rows;
+mod run;
+mod sample;
+mod saturation;
+mod semiflows;
+mod slice;
+mod state_equation;
+mod system;
+mod turn;
+mod units;
+
+#[cfg(test)]
+mod tests;
+
+use palisade_evidence::{NetCertificate, NetRun};
+use palisade_model::limits::{Limits, StopReason};
+use palisade_model::net::Problem;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use turn::Turn;
+
+/// What a strategy found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A target can be covered: by this run.
+    Coverable(NetRun),
+    /// No target can be covered, and why.
+    Uncoverable(NetCertificate),
+    /// No answer, and why.
+    Unknown(StopReason),
+}
+
+impl From<number::Stop> for Outcome {
+    fn from(stop: number::Stop) -> Self {
+        match stop {
+            number::Stop::Limit(reason) => Self::Unknown(reason),
+            // More than 2^32 markings or arcs.
+            number::Stop::Overflow => Self::Unknown(StopReason::Memory),
+        }
+    }
+}
+
+/// How much work an answer took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Markings (or basis elements) that were kept.
+    pub markings: u64,
+    /// Steps of the main loop: markings expanded, pivots, rounds of refinement.
+    pub iterations: u64,
+    /// Wall time.
+    pub seconds: f64,
+}
+
+/// An outcome with the strategy that found it and the work it took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// What was found.
+    pub outcome: Outcome,
+    /// The name of the strategy that found it; `auto` when none did.
+    pub strategy: &'static str,
+    /// The work of that strategy (of all of them when none answered).
+    pub statistics: Statistics,
+}
+
+/// What a strategy may use, and where it counts its work.
+#[derive(Debug, Default)]
+pub struct Context {
+    /// When to stop.
+    pub limits: Limits,
+    /// How many threads it may use; 0 means as many as there are processors.
+    pub jobs: usize,
+    /// Whether the evidence must be the same every time.
+    pub deterministic: bool,
+    /// How much work to do before stopping, as [`Context::count_work`] counts it.
+    budget: Option<u64>,
+    /// How long to run before stopping.
+    turn: Option<Turn>,
+    /// Work done so far.
+    work: AtomicU64,
+    /// Markings kept so far.
+    markings: AtomicU64,
+    /// Main loop steps so far.
+    iterations: AtomicU64,
+    /// How often the limits were looked at.
+    #[cfg(test)]
+    looks: AtomicU64,
+}
+
+impl Context {
+    /// A context for one thread with these limits.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, jobs: 1, ..Self::default() }
+    }
+
+    /// Whether to stop, and why: a limit is reached or the budget is used up.
+    fn check(&self) -> Result<(), StopReason> {
+        #[cfg(test)]
+        self.looks.fetch_add(1, Ordering::Relaxed);
+        if self.budget.is_some_and(|budget| self.work.load(Ordering::Relaxed) >= budget) {
+            return Err(StopReason::Interrupted);
+        }
+        self.limits.check()?;
+        if self.turn.as_ref().is_some_and(Turn::is_over) { Err(StopReason::Interrupted) } else { Ok(()) }
+    }
+
+    /// Whether another strategy has answered, or the user interrupts. This is asked at every step: whoever answers waits
+    /// for the others to end.
+    fn check_interrupts(&self) -> Result<(), StopReason> {
+        self.limits.check_interrupts()
+    }
+
+    /// How much time is left.
+    fn remaining(&self) -> Option<Duration> {
+        let turn = self.turn.as_ref().map(Turn::remaining);
+        self.limits.remaining().map(|left| turn.map_or(left, |turn| left.min(turn))).or(turn)
+    }
+
+    /// How many threads to use. Asking the system how many processors there are takes as long as a small net.
+    fn threads(&self) -> usize {
+        match self.jobs {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            jobs => jobs,
+        }
+    }
+
+    /// Counts work for the budget: transitions tried, places looked at, entries of a tableau – what takes about a tenth
+    /// of a microsecond. It depends on the problem alone, never on the clock.
+    fn count_work(&self, work: usize) {
+        self.work.fetch_add(work as u64, Ordering::Relaxed);
+    }
+
+    /// Counts markings kept.
+    fn count_markings(&self, markings: usize) {
+        self.markings.fetch_add(markings as u64, Ordering::Relaxed);
+    }
+
+    /// Counts steps of the main loop.
+    fn count_iterations(&self, iterations: usize) {
+        self.iterations.fetch_add(iterations as u64, Ordering::Relaxed);
+    }
+
+    /// Counts the work of another context as well.
+    fn take_over(&self, other: &Context) {
+        self.work.fetch_add(other.work.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.markings.fetch_add(other.markings.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.iterations.fetch_add(other.iterations.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// The work counted so far.
+    fn statistics(&self, since: Instant) -> Statistics {
+        Statistics {
+            markings: self.markings.load(Ordering::Relaxed),
+            iterations: self.iterations.load(Ordering::Relaxed),
+            seconds: since.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+/// A way to decide coverability.
+pub trait Strategy: Sync {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Answers the problem, or says why it cannot.
+    fn solve(&self, problem: &Problem, context: &Context) -> Outcome;
+}
+
+/// How to answer a problem.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The strategy's name; `auto` when there is none.
+    pub strategy: Option<&'static str>,
+    /// When to stop.
+    pub limits: Limits,
+    /// How many threads to use; 0 means as many as there are processors.
+    pub jobs: usize,
+    /// Meter the strategies in rounds, so that the evidence is the same every time.
+    pub deterministic: bool,
+    /// How much work to do before stopping when metered: transitions tried, places looked at – what takes about a tenth
+    /// of a microsecond. `auto` takes more for nets of more than ordinary size, in proportion, and ends the round it is
+    /// in. As much as it takes when not given.
+    pub work: Option<u64>,
+}
+
+/// All strategies, `auto` first.
+pub fn strategies() -> &'static [&'static dyn Strategy] {
+    &[
+        &portfolio::Auto,
+        &saturation::Saturation,
+        &pairs::PairSaturation,
+        &backward::Backward,
+        &forward::KarpMiller,
+        &forward::SharedState,
+        &state_equation::StateEquation,
+        &continuous::Continuous,
+        &directed::Directed,
+        &enumerate::Enumerate,
+    ]
+}
+
+/// The strategy with this name.
+pub fn strategy(name: &str) -> Option<&'static dyn Strategy> {
+    strategies().iter().copied().find(|strategy| strategy.name() == name)
+}
+
+/// Answers a problem.
+pub fn solve(problem: &Problem, options: &Options) -> Answer {
+    let start = Instant::now();
+    let context = Context {
+        limits: options.limits.clone(),
+        jobs: options.jobs,
+        deterministic: options.deterministic,
+        budget: options.work,
+        ..Context::default()
+    };
+    let (outcome, strategy) = match options.strategy {
+        None | Some("auto") => portfolio::solve_named(problem, &context),
+        Some(name) => {
+            let chosen = strategy(name).expect("options name a strategy of the list");
+            (chosen.solve(problem, &context), chosen.name())
+        }
+    };
+    Answer { outcome, strategy, statistics: context.statistics(start) }
+}

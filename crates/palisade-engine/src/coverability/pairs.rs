@@ -1,0 +1,219 @@
+//! Which places can be marked together, pair by pair: saturation of the second order.
+//!
+//! The relation is the least one that holds of the places marked together initially and is closed under firing: when all
+//! places that a transition needs are pairwise related, those it feeds are related to each other and to every place
+//! that is related to all it needs; two tokens of one place are a pair too. What is not related cannot be marked
+//! together: the unrelated pairs are the basis of an upward-closed set that is closed under predecessors and misses the
+//! initial marking. For safe nets this over-approximation is known as the concurrency relation (Kovalyov, *Concurrency
+//! relations and the safety problem for Petri nets*, 1992); its cost is polynomial, places × arcs words and more.
+//!
+//! [`saturation`](super::saturation) is the same for single places.
+
+use super::backward::{Knowledge, prove};
+use super::engine::{Method, Prepared};
+use super::number::{Number, Stop};
+use super::sample::Covering;
+use super::system::{Effect, System};
+use super::{Context, Outcome};
+use fixedbitset::FixedBitSet;
+use palisade_model::limits::StopReason;
+use std::collections::VecDeque;
+
+/// The strategy `pair-saturation`.
+pub(super) struct PairSaturation;
+
+impl Method for PairSaturation {
+    const NAME: &'static str = "pair-saturation";
+
+    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
+        context.check()?;
+        let computed;
+        let mut pairs = match prepared.pairs(context)? {
+            Some(pairs) => pairs,
+            None => {
+                computed = Pairs::new(system, u64::MAX, context)?.ok_or(Stop::Limit(StopReason::Inconclusive))?;
+                &computed
+            }
+        };
+        if system.targets.iter().any(|target| pairs.unrelated_part(target).is_none()) {
+            return Err(Stop::Limit(StopReason::Inconclusive));
+        }
+        prove(prepared, system, &mut pairs, context).map(Outcome::Uncoverable)
+    }
+}
+
+/// The most places for which the relation is kept: 128 MiB.
+const MOST_PLACES: usize = 1 << 15;
+
+/// How many transitions are looked at between two looks at the limits.
+const METER: u64 = 256;
+
+/// Places that may be marked, and pairs of places that may be marked together.
+#[derive(Debug)]
+pub(super) struct Pairs {
+    singles: FixedBitSet,
+    /// Per place, those related to it; on the diagonal, whether there may be two tokens.
+    rows: Vec<FixedBitSet>,
+}
+
+impl Pairs {
+    /// The relation of a system; nothing when the net is too large, or when it takes more than so many operations on
+    /// machine words.
+    pub(super) fn new<N: Number>(system: &System<N>, budget: u64, context: &Context) -> Result<Option<Self>, Stop> {
+        let places = system.places();
+        if places > MOST_PLACES {
+            return Ok(None);
+        }
+        let empty = Self {
+            singles: FixedBitSet::with_capacity(places),
+            rows: vec![FixedBitSet::with_capacity(places); places],
+        };
+        Closure::new(system, empty).run(budget, context)
+    }
+
+    /// A part of a marking that cannot be marked: a place, two places, or two tokens of one.
+    pub(super) fn unrelated_part<N: Number>(&self, marking: &[(u32, N)]) -> Option<Vec<(u32, u64)>> {
+        if let Some((place, _)) = marking.iter().find(|(place, _)| !self.singles.contains(*place as usize)) {
+            return Some(vec![(*place, 1)]);
+        }
+        marking.iter().enumerate().find_map(|(index, (place, count))| {
+            let row = &self.rows[*place as usize];
+            if count.rough() > 1 && !row.contains(*place as usize) {
+                return Some(vec![(*place, 2)]);
+            }
+            let other = marking[index + 1..].iter().find(|(other, _)| !row.contains(*other as usize));
+            other.map(|(other, _)| vec![(*place, 1), (*other, 1)])
+        })
+    }
+}
+
+impl<N: Number> Knowledge<N> for &Pairs {
+    fn unseen_part(&mut self, marking: &[(u32, N)]) -> Result<Option<Vec<(u32, u64)>>, Stop> {
+        Ok(self.unrelated_part(marking))
+    }
+
+    /// Unrelated places are never marked together.
+    fn learn(&mut self, _: &[u32], _: &Context) -> Result<Option<Covering>, Stop> {
+        Err(Stop::Limit(StopReason::Inconclusive))
+    }
+}
+
+/// The computation of the relation.
+struct Closure<'a, N> {
+    system: &'a System<N>,
+    pairs: Pairs,
+    /// Transitions to look at, because something they need has changed.
+    open: VecDeque<u32>,
+    /// Whether each transition is there.
+    is_open: FixedBitSet,
+}
+
+impl<'a, N: Number> Closure<'a, N> {
+    /// The initial marking is related to itself.
+    fn new(system: &'a System<N>, pairs: Pairs) -> Self {
+        let transitions = system.transitions.len();
+        let mut closure =
+            Self { system, pairs, open: VecDeque::new(), is_open: FixedBitSet::with_capacity(transitions) };
+        for transition in 0..u32::try_from(transitions).expect("transitions are numbered in 32 bits") {
+            if system.effects(transition).iter().all(|effect| effect.pre.is_zero()) {
+                closure.look_at(transition);
+            }
+        }
+        let initial: Vec<(u32, N)> =
+            (0u32..).zip(system.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
+        closure.relate_all(&initial);
+        closure
+    }
+
+    /// Closes the relation under firing.
+    fn run(mut self, budget: u64, context: &Context) -> Result<Option<Pairs>, Stop> {
+        let words = (self.system.places() / 64 + 1) as u64;
+        let (mut spent, mut looked) = (0, 0u64);
+        let mut with = FixedBitSet::with_capacity(self.system.places());
+        let mut new = with.clone();
+        while let Some(transition) = self.open.pop_front() {
+            self.is_open.set(transition as usize, false);
+            looked += 1;
+            context.check_interrupts()?;
+            if looked.is_multiple_of(METER) {
+                context.check()?;
+                context.count_iterations(1);
+            }
+            let system = self.system;
+            let effects = system.effects(transition);
+            spent += words * effects.len() as u64;
+            context.count_work(usize::try_from(words).map_or(usize::MAX, |words| words * effects.len() / 8 + 1));
+            if spent > budget {
+                return Ok(None);
+            }
+            if !self.may_fire(transition) {
+                continue;
+            }
+            with.clone_from(&self.pairs.singles);
+            for effect in effects.iter().filter(|effect| !effect.pre.is_zero()) {
+                with.intersect_with(&self.pairs.rows[effect.place as usize]);
+            }
+            let fed: Vec<(u32, N)> = effects
+                .iter()
+                .filter(|effect| !effect.post.is_zero())
+                .map(|effect| (effect.place, effect.post.clone()))
+                .collect();
+            self.relate_all(&fed);
+            for (place, _) in &fed {
+                new.clone_from(&with);
+                new.difference_with(&self.pairs.rows[*place as usize]);
+                for other in new.ones() {
+                    self.relate(*place, u32::try_from(other).expect("places are numbered in 32 bits"));
+                }
+            }
+        }
+        Ok(Some(self.pairs))
+    }
+
+    /// Whether all that a transition needs is related.
+    fn may_fire(&self, transition: u32) -> bool {
+        let effects = self.system.effects(transition);
+        let needs = |effect: &&Effect<N>| !effect.pre.is_zero();
+        effects.iter().enumerate().filter(|(_, effect)| needs(effect)).all(|(index, effect)| {
+            let row = &self.pairs.rows[effect.place as usize];
+            self.pairs.singles.contains(effect.place as usize)
+                && (effect.pre.rough() <= 1 || row.contains(effect.place as usize))
+                && effects[index + 1..].iter().filter(needs).all(|other| row.contains(other.place as usize))
+        })
+    }
+
+    /// Relates all places of a marking.
+    fn relate_all(&mut self, marking: &[(u32, N)]) {
+        for (index, (place, count)) in marking.iter().enumerate() {
+            if !self.pairs.singles.put(*place as usize) {
+                self.look_at_consumers(*place);
+            }
+            if count.rough() > 1 {
+                self.relate(*place, *place);
+            }
+            for (other, _) in &marking[..index] {
+                self.relate(*place, *other);
+            }
+        }
+    }
+
+    /// Relates two places.
+    fn relate(&mut self, one: u32, other: u32) {
+        if !self.pairs.rows[one as usize].put(other as usize) {
+            self.pairs.rows[other as usize].insert(one as usize);
+            self.look_at_consumers(one);
+            self.look_at_consumers(other);
+        }
+    }
+
+    fn look_at_consumers(&mut self, place: u32) {
+        let system = self.system;
+        system.consumers.row(place).iter().for_each(|transition| self.look_at(*transition));
+    }
+
+    fn look_at(&mut self, transition: u32) {
+        if !self.is_open.put(transition as usize) {
+            self.open.push_back(transition);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Runs on the way back: sequences are spelled out, and unbounded places filled as far as the run needs.
+//!
+//! How often a place has to be filled is found from the end: whatever the order of the firings, a place never needs
+//! more than all they lose together and the largest number one of them looks at. The original net is followed all
+//! along; a place counts as unbounded from the moment when it is filled.
+
+use super::super::bench::weight;
+use super::super::steps::{BenchId, Origin, Start};
+use super::Back;
+use num_bigint::{BigInt, BigUint};
+use num_integer::Integer;
+use num_traits::{One, Signed, Zero};
+use palisade_evidence::NetRun;
+use palisade_model::net::{Count, Net, OmegaCount, PlaceId, Transition, TransitionId};
+use std::collections::BTreeMap;
+
+/// A sequence of original transitions, each with the number of times it fires in a row.
+type Word = Vec<(TransitionId, BigUint)>;
+
+/// A run of more entries than this is not written out.
+const LONGEST: usize = 20_000_000;
+
+pub(super) fn map(back: &Back, run: &NetRun) -> Option<NetRun> {
+    let mut main = Vec::with_capacity(run.firings.len());
+    for (id, times) in &run.firings {
+        if let Some(id) = *back.transitions.get(id.index())? {
+            main.push((id, times.to_big()));
+        }
+    }
+    let fillings = fillings(back, &main);
+    let mut speller = Speller::new(back);
+    for (start, needed) in back.starts.iter().zip(fillings) {
+        match start {
+            Start::Choose(place) => speller.unbounded[place.index()] = true,
+            Start::Fill(place, pump, gained) => {
+                let held = &speller.marking[place.index()];
+                if needed > *held {
+                    let times = (&needed - held).div_ceil(&gained.to_big());
+                    speller.spell(*pump, &times)?;
+                }
+                speller.unbounded[place.index()] = true;
+            }
+            Start::Expel(id, times) => speller.spell(*id, &times.to_big())?,
+        }
+    }
+    for (id, times) in &main {
+        speller.spell(*id, times)?;
+    }
+    let word = speller.word;
+    let initial_choice = initial_choice(back, &word);
+    Some(NetRun { initial_choice, firings: word.into_iter().map(|(id, times)| (id, times.into())).collect() })
+}
+
+/// For each start, how many tokens its place needs, if it fills one.
+fn fillings(back: &Back, main: &[(BenchId, BigUint)]) -> Vec<BigUint> {
+    let net = &back.original.net;
+    let mut needs =
+        Needs { lost: vec![BigUint::zero(); net.places.len()], looked_at: vec![Count::ZERO; net.places.len()] };
+    for (place, count) in back.original.query.targets.iter().flat_map(|target| &target.demands) {
+        needs.look_at(*place, count);
+    }
+    for (id, times) in main {
+        needs.add(back, *id, times);
+    }
+    let mut fillings = vec![BigUint::zero(); back.starts.len()];
+    for (start, filling) in back.starts.iter().zip(&mut fillings).rev() {
+        match start {
+            Start::Choose(_) => {}
+            Start::Fill(place, pump, gained) => {
+                *filling = &needs.lost[place.index()] + needs.looked_at[place.index()].to_big();
+                let times = filling.div_ceil(&gained.to_big());
+                if !times.is_zero() {
+                    needs.add(back, *pump, &times);
+                }
+            }
+            Start::Expel(id, times) => needs.add(back, *id, &times.to_big()),
+        }
+    }
+    fillings
+}
+
+/// What firings need on each place at most, in whatever order they come.
+struct Needs {
+    /// What they lose together.
+    lost: Vec<BigUint>,
+    /// The largest number one of them takes or reads.
+    looked_at: Vec<Count>,
+}
+
+impl Needs {
+    fn look_at(&mut self, place: PlaceId, count: &Count) {
+        let most = &mut self.looked_at[place.index()];
+        if *most < *count {
+            *most = count.clone();
+        }
+    }
+
+    fn add(&mut self, back: &Back, id: BenchId, times: &BigUint) {
+        for (original, times) in letters(back, id, times) {
+            let transition = &back.original.net.transitions[original.index()];
+            for (place, taken) in &transition.pre {
+                self.look_at(*place, taken);
+                let lost = taken.saturating_minus(weight(&transition.post, *place));
+                self.lost[place.index()] += lost.to_big() * &times;
+            }
+        }
+    }
+}
+
+/// The original transitions of a transition on the bench, fired so many times, in some order.
+fn letters(back: &Back, id: BenchId, times: &BigUint) -> Word {
+    let mut letters = Word::new();
+    let mut pending = vec![(id, times.clone())];
+    while let Some((id, times)) = pending.pop() {
+        match &back.origins[id as usize] {
+            Origin::Original(original) => letters.push((*original, times)),
+            Origin::Sequence { first, second } => {
+                pending.push((second.0, &times * second.1.to_big()));
+                pending.push((first.0, &times * first.1.to_big()));
+            }
+        }
+    }
+    letters.retain(|(_, times)| !times.is_zero());
+    letters
+}
+
+/// The least tokens that the places which are initially ω need for the word and for the targets after it.
+fn initial_choice(back: &Back, word: &Word) -> Vec<(PlaceId, Count)> {
+    let net: &Net = &back.original.net;
+    let chosen = |place: PlaceId| net.initial[place.index()] == OmegaCount::Omega;
+    let mut balance: Vec<BigInt> = vec![BigInt::zero(); net.places.len()];
+    let mut choice: Vec<BigUint> = vec![BigUint::zero(); net.places.len()];
+    let require = |choice: &mut Vec<BigUint>, place: PlaceId, required: BigUint, balance: &[BigInt]| {
+        let missing = BigInt::from(required) - &balance[place.index()];
+        if missing.is_positive() && choice[place.index()] < *missing.magnitude() {
+            choice[place.index()].clone_from(missing.magnitude());
+        }
+    };
+    for (id, times) in word {
+        let transition = &net.transitions[id.index()];
+        for (place, required) in requirements(transition, times) {
+            require(&mut choice, place, required, &balance);
+        }
+        for (place, count) in &transition.post {
+            balance[place.index()] += BigInt::from(count.to_big() * times);
+        }
+        for (place, count) in &transition.pre {
+            balance[place.index()] -= BigInt::from(count.to_big() * times);
+        }
+    }
+    for (place, count) in back.original.query.targets.iter().flat_map(|target| &target.demands) {
+        require(&mut choice, *place, count.to_big(), &balance);
+    }
+    net.place_ids()
+        .zip(choice)
+        .filter(|(place, count)| chosen(*place) && !count.is_zero())
+        .map(|(place, count)| (place, count.into()))
+        .collect()
+}
+
+/// Spells sequences out while following the marking of the places that are not unbounded.
+struct Speller<'a> {
+    back: &'a Back,
+    unbounded: Vec<bool>,
+    marking: Vec<BigUint>,
+    word: Word,
+}
+
+impl<'a> Speller<'a> {
+    fn new(back: &'a Back) -> Self {
+        let initial = &back.original.net.initial;
+        let finite = |count: &OmegaCount| match count {
+            OmegaCount::Finite(count) => count.to_big(),
+            OmegaCount::Omega => BigUint::zero(),
+        };
+        Self {
+            back,
+            unbounded: vec![false; initial.len()],
+            marking: initial.iter().map(finite).collect(),
+            word: Word::new(),
+        }
+    }
+
+    /// Fires a transition of the bench so many times. A sequence fires in portions: as often as its first part can
+    /// fire in a row, then as often its second part.
+    fn spell(&mut self, id: BenchId, times: &BigUint) -> Option<()> {
+        let back = self.back;
+        match &back.origins[id as usize] {
+            Origin::Original(original) => self.fire(*original, times),
+            Origin::Sequence { first, second } => {
+                let mut left = times.clone();
+                while !left.is_zero() {
+                    let portion = self.portion(id, &left);
+                    self.spell(first.0, &(&portion * first.1.to_big()))?;
+                    if !second.1.is_zero() {
+                        self.spell(second.0, &(&portion * second.1.to_big()))?;
+                    }
+                    left -= portion;
+                }
+                Some(())
+            }
+        }
+    }
+
+    /// How often a sequence can fire with all firings of each part in a row; at least once, as once is possible if the
+    /// run is one. What one sequence needs on a place so many sequences need so many times.
+    fn portion(&self, id: BenchId, wanted: &BigUint) -> BigUint {
+        if wanted.is_one() {
+            return BigUint::one();
+        }
+        let mut balance: BTreeMap<PlaceId, (BigInt, BigInt)> = BTreeMap::new();
+        for (original, times) in letters(self.back, id, &BigUint::one()) {
+            let transition = &self.back.original.net.transitions[original.index()];
+            for (place, count) in &transition.pre {
+                let (held, least) = balance.entry(*place).or_default();
+                *held -= BigInt::from(count.to_big() * &times);
+                if *held < *least {
+                    least.clone_from(held);
+                }
+            }
+            for (place, count) in &transition.post {
+                balance.entry(*place).or_default().0 += BigInt::from(count.to_big() * &times);
+            }
+        }
+        let mut portion = wanted.clone();
+        for (place, (_, least)) in balance {
+            if !self.unbounded[place.index()] && !least.is_zero() {
+                portion = portion.min(&self.marking[place.index()] / least.magnitude());
+            }
+        }
+        portion.max(BigUint::one())
+    }
+
+    fn fire(&mut self, id: TransitionId, times: &BigUint) -> Option<()> {
+        if times.is_zero() {
+            return Some(());
+        }
+        let transition = self.back.original.net.transitions.get(id.index())?;
+        for (place, required) in requirements(transition, times) {
+            if !self.unbounded[place.index()] && self.marking[place.index()] < required {
+                return None;
+            }
+        }
+        let bounded = |(place, _): &&(PlaceId, Count)| !self.unbounded[place.index()];
+        for (place, count) in transition.post.iter().filter(bounded) {
+            self.marking[place.index()] += count.to_big() * times;
+        }
+        let bounded = |(place, _): &&(PlaceId, Count)| !self.unbounded[place.index()];
+        for (place, count) in transition.pre.iter().filter(bounded) {
+            self.marking[place.index()] -= count.to_big() * times;
+        }
+        match self.word.last_mut() {
+            Some((last, count)) if *last == id => *count += times,
+            _ => self.word.push((id, times.clone())),
+        }
+        (self.word.len() <= LONGEST).then_some(())
+    }
+}
+
+/// What firing so many times in a row needs on each place of the preset: `pre` for the last time and what is lost
+/// each time before.
+fn requirements(transition: &Transition, times: &BigUint) -> Vec<(PlaceId, BigUint)> {
+    transition
+        .pre
+        .iter()
+        .map(|(place, taken)| {
+            let lost = taken.saturating_minus(weight(&transition.post, *place)).to_big();
+            (*place, taken.to_big() + lost * (times - BigUint::one()))
+        })
+        .collect()
+}

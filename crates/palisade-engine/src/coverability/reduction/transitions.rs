@@ -1,0 +1,134 @@
+//! Transitions that only lose tokens, and transitions that others outdo.
+
+use super::bench::{Bench, Move, weight};
+use super::steps::{BenchId, Step};
+use palisade_model::net::{Arcs, Count, PlaceId};
+use rustc_hash::FxHashMap;
+
+/// Takes away the transitions that gain nowhere.
+pub(super) fn remove_losses(bench: &mut Bench) -> bool {
+    let losses: Vec<BenchId> = bench.living().filter(|(_, transition)| !transition.gains()).map(|(id, _)| id).collect();
+    drop_moves(bench, &losses)
+}
+
+/// Takes away the transitions that another one outdoes: it needs no more and leaves no less.
+pub(super) fn remove_outdone(bench: &mut Bench) -> bool {
+    let mut outdone = needing_more(bench);
+    let mut dead = vec![false; bench.moves.len()];
+    outdone.iter().for_each(|id| dead[*id as usize] = true);
+    outdone.extend(strictly_outdone(bench, dead));
+    outdone.sort_unstable();
+    drop_moves(bench, &outdone)
+}
+
+/// Takes away the transitions that need more than others of the same effect. This empties no trap.
+pub(super) fn remove_alike(bench: &mut Bench) -> bool {
+    let outdone = needing_more(bench);
+    drop_moves(bench, &outdone)
+}
+
+/// Transitions that another one with the same effect outdoes by needing less; of several that need the same the first
+/// one stays.
+fn needing_more(bench: &Bench) -> Vec<BenchId> {
+    let mut by_effect: FxHashMap<Vec<(PlaceId, Count, bool)>, Vec<BenchId>> = FxHashMap::default();
+    for (id, transition) in bench.living() {
+        by_effect.entry(effect(transition)).or_default().push(id);
+    }
+    let mut outdone = Vec::new();
+    for group in by_effect.into_values().filter(|group| group.len() > 1) {
+        for (position, id) in group.iter().enumerate() {
+            let own = &bench.at(*id).pre;
+            let better = |(other_position, other): (usize, &BenchId)| {
+                let other = &bench.at(*other).pre;
+                other_position != position && is_below(other, own) && (other != own || other_position < position)
+            };
+            if group.iter().enumerate().take(MANY).any(better) {
+                outdone.push(*id);
+            }
+        }
+    }
+    outdone.sort_unstable();
+    outdone
+}
+
+/// Rivals looked at for each transition.
+const MANY: usize = 64;
+
+/// Transitions outdone by one that leaves more somewhere, or needs less.
+fn strictly_outdone(bench: &mut Bench, mut dead: Vec<bool>) -> Vec<BenchId> {
+    let living: Vec<BenchId> = bench.living().map(|(id, _)| id).filter(|id| !dead[*id as usize]).collect();
+    let mut outdone = Vec::new();
+    for id in living {
+        let gained: Vec<PlaceId> = bench
+            .at(id)
+            .post
+            .iter()
+            .filter(|(place, count)| count > weight(&bench.at(id).pre, *place))
+            .map(|(place, _)| *place)
+            .collect();
+        // Whoever outdoes it gains on the same places: look at those who put into the one that fewest put into.
+        let Some(rarest) = gained.into_iter().min_by_key(|place| bench.givers(*place).len()) else { continue };
+        let rivals: Vec<BenchId> = bench.givers(rarest).iter().take(MANY).copied().collect();
+        let own = bench.at(id);
+        let better = |other: &BenchId| {
+            *other != id && !dead[*other as usize] && {
+                let other = bench.at(*other);
+                is_below(&other.pre, &own.pre) && leaves_no_less(other, own)
+            }
+        };
+        if rivals.iter().any(better) {
+            dead[id as usize] = true;
+            outdone.push(id);
+        }
+    }
+    outdone
+}
+
+fn drop_moves(bench: &mut Bench, ids: &[BenchId]) -> bool {
+    if ids.is_empty() {
+        return false;
+    }
+    let places = |arcs: &Arcs| arcs.iter().map(|(place, _)| *place).collect();
+    let mut losses = Vec::with_capacity(ids.len());
+    for id in ids {
+        losses.push((places(&bench.at(*id).pre), places(&bench.at(*id).post)));
+        bench.kill(*id);
+    }
+    bench.log.push(Step::Losses(losses));
+    true
+}
+
+/// What a transition changes: places with the amount and whether it is gained.
+fn effect(transition: &Move) -> Vec<(PlaceId, Count, bool)> {
+    let mut effect = Vec::new();
+    for (place, put) in &transition.post {
+        let taken = weight(&transition.pre, *place);
+        if put > taken {
+            effect.push((*place, put.saturating_minus(taken), true));
+        }
+    }
+    for (place, taken) in &transition.pre {
+        let put = weight(&transition.post, *place);
+        if taken > put {
+            effect.push((*place, taken.saturating_minus(put), false));
+        }
+    }
+    effect.sort();
+    effect
+}
+
+/// Whether sorted arcs are nowhere larger.
+fn is_below(smaller: &Arcs, larger: &Arcs) -> bool {
+    smaller.len() <= larger.len() && smaller.iter().all(|(place, count)| count <= weight(larger, *place))
+}
+
+/// Whether from any marking that enables both, `one` leaves at least what `other` leaves: `post − pre` is nowhere less.
+fn leaves_no_less(one: &Move, other: &Move) -> bool {
+    let at_least = |place: PlaceId| {
+        // one.post − one.pre ≥ other.post − other.pre, without negative numbers.
+        let left = weight(&one.post, place).plus(weight(&other.pre, place));
+        let right = weight(&other.post, place).plus(weight(&one.pre, place));
+        left >= right
+    };
+    other.post.iter().chain(&one.pre).all(|(place, _)| at_least(*place))
+}

@@ -1,0 +1,193 @@
+//! The state equation, refined by traps: a linear proof that no marking reachable over ℚ covers the target.
+//!
+//! Every reachable marking is `m0 + C·x` for some `x ≥ 0`. When no such marking covers the target `g`, Farkas' lemma
+//! gives weights `y ≥ 0` with `y·C ≤ 0` and `y·g > y·m0`: a [`Refutation`]. Instead of asking whether `x` exists, we look
+//! for `y` of least sum, and generate its constraints as they are violated: `y` starts at the target, a transition
+//! that increases `y·m` brings in its preset, and so on. Only what bears on the proof is ever looked at, which is little
+//! even in nets of ten thousand transitions.
+//!
+//! When there is no `y`, the transitions generated have a solution `x`, whose marking covers the target. A trap that is
+//! marked initially and empty in it rules it out (Esparza, Melzer, *Verification of Safety Properties Using Integer
+//! Programming*, 2000): traps stay marked. Its constraint `m(Q) ≥ 1` becomes a column `z` of the dual program, and the
+//! search for `y` goes on.
+//!
+//! The solver computes in floating point. Its answer is turned into integers and checked exactly before it is
+//! believed; when it fails the strategy says that it is inconclusive.
+
+mod exact;
+mod program;
+
+use self::exact::to_integers;
+use self::program::Program;
+pub(super) use self::program::optimize;
+use super::engine::{Method, Prepared};
+use super::number::{Number, Stop};
+use super::slice::{Fate, Slice};
+use super::system::System;
+use super::{Context, Outcome};
+use num_bigint::BigInt;
+use num_traits::{Signed, Zero};
+use palisade_evidence::{NetCertificate, Refutation, WeightedTrap};
+use palisade_model::limits::StopReason;
+use palisade_model::net::{Count, OmegaCount, PlaceId, Problem};
+use std::collections::BTreeMap;
+
+/// The strategy `state-equation`.
+pub(super) struct StateEquation;
+
+/// How many traps are tried for a target.
+const MOST_TRAPS: usize = 60;
+
+impl Method for StateEquation {
+    const NAME: &'static str = "state-equation";
+
+    /// Refutes every target, if it can.
+    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
+        let Prepared { problem, slice, .. } = prepared;
+        let mut refutations = vec![Refutation::default(); problem.query.targets.len()];
+        for (target, number) in system.targets.iter().zip(&slice.targets) {
+            // The targets of a query are often alike, and so are their refutations.
+            let known = refutations.iter().find(|known| refutes(system, slice, known, target)).cloned();
+            refutations[*number] = match known {
+                Some(known) => known,
+                None => refute(problem, slice, system, target, context)?,
+            };
+        }
+        Ok(Outcome::Uncoverable(NetCertificate::Separator { siphon: slice.siphon(), refutations }))
+    }
+}
+
+/// A refutation of one target.
+fn refute<N: Number>(
+    problem: &Problem,
+    slice: &Slice,
+    system: &System<N>,
+    target: &[(u32, N)],
+    context: &Context,
+) -> Result<Refutation, Stop> {
+    let inconclusive = Stop::Limit(StopReason::Inconclusive);
+    let mut program = Program::new(system, target);
+    loop {
+        if let Some(solution) = program.separate(context)? {
+            let scaled = to_integers(&solution.weights, &solution.multipliers).ok_or(inconclusive)?;
+            let refutation = assemble(slice, &program, &scaled.0, &scaled.1);
+            let holds = is_inductive(system, slice, &refutation) && refutes(system, slice, &refutation, target);
+            return if holds { Ok(refutation) } else { Err(inconclusive) };
+        }
+        if program.traps.len() >= MOST_TRAPS {
+            return Err(inconclusive);
+        }
+        let marking = program.solution(context)?;
+        let trap = find_trap(problem, slice, &marking).ok_or(inconclusive)?;
+        if program.traps.contains(&trap) {
+            return Err(inconclusive);
+        }
+        program.traps.push(trap);
+    }
+}
+
+/// The refutation with these weights `w` and multipliers, as evidence: its weights are `y = w + Σ z` over the traps.
+fn assemble<N: Number>(
+    slice: &Slice,
+    program: &Program<'_, N>,
+    weights: &[(u32, BigInt)],
+    multipliers: &[BigInt],
+) -> Refutation {
+    let mut sums: BTreeMap<PlaceId, BigInt> = BTreeMap::new();
+    for (place, weight) in weights {
+        *sums.entry(slice.places[*place as usize]).or_default() += weight;
+    }
+    let mut traps = Vec::new();
+    for (trap, multiplier) in program.traps.iter().zip(multipliers).filter(|(_, multiplier)| !multiplier.is_zero()) {
+        let mut places: Vec<PlaceId> = trap.iter().map(|place| slice.places[*place as usize]).collect();
+        places.sort_unstable();
+        for place in &places {
+            *sums.entry(*place).or_default() += multiplier;
+        }
+        traps.push(WeightedTrap { places, multiplier: multiplier.clone() });
+    }
+    Refutation { weights: sums.into_iter().filter(|(_, weight)| !weight.is_zero()).collect(), traps }
+}
+
+/// The weights of a refutation by place of the slice.
+fn dense(slice: &Slice, refutation: &Refutation) -> Vec<BigInt> {
+    let mut weights = vec![BigInt::zero(); slice.places.len()];
+    for (place, weight) in &refutation.weights {
+        if let Fate::Kept(number) = slice.fates[place.index()] {
+            weights[number as usize].clone_from(weight);
+        }
+    }
+    weights
+}
+
+/// Whether no transition increases the weighted sum. Transitions outside the slice put nothing there that they do not
+/// take, and the weights are not negative.
+fn is_inductive<N: Number>(system: &System<N>, slice: &Slice, refutation: &Refutation) -> bool {
+    let weights = dense(slice, refutation);
+    weights.iter().all(|weight| !weight.is_negative())
+        && (0u32..).zip(&system.transitions).all(|(number, _)| {
+            let change: BigInt = system
+                .effects(number)
+                .iter()
+                .filter(|effect| !weights[effect.place as usize].is_zero())
+                .map(|effect| {
+                    let change = BigInt::from(effect.post.count().to_big()) - BigInt::from(effect.pre.count().to_big());
+                    change * &weights[effect.place as usize]
+                })
+                .sum();
+            !change.is_positive()
+        })
+}
+
+/// Whether an inductive refutation rules a target out.
+fn refutes<N: Number>(system: &System<N>, slice: &Slice, refutation: &Refutation, target: &[(u32, N)]) -> bool {
+    if refutation.weights.is_empty() {
+        return false;
+    }
+    let mut weights = dense(slice, refutation);
+    let mut bound = BigInt::zero();
+    for (weight, count) in weights.iter().zip(&system.initial).filter(|(weight, _)| !weight.is_zero()) {
+        bound += weight * BigInt::from(count.count().to_big());
+    }
+    for trap in &refutation.traps {
+        bound -= &trap.multiplier;
+        for place in &trap.places {
+            let number = slice.number(*place).expect("traps are over places of the slice");
+            weights[number as usize] -= &trap.multiplier;
+        }
+    }
+    let demand: BigInt =
+        target.iter().map(|(place, count)| &weights[*place as usize] * BigInt::from(count.count().to_big())).sum();
+    weights.iter().all(|weight| !weight.is_negative()) && demand > bound
+}
+
+/// The largest trap among the places of the slice that are empty in a marking, if it is marked initially.
+fn find_trap(problem: &Problem, slice: &Slice, marked: &[bool]) -> Option<Vec<u32>> {
+    let net = &problem.net;
+    let number = |place: &PlaceId| slice.number(*place);
+    let mut inside: Vec<bool> = marked.iter().map(|marked| !marked).collect();
+    let fires =
+        |index: &usize| net.transitions[*index].pre.iter().all(|(place, _)| slice.fates[place.index()] != Fate::Empty);
+    let fireable: Vec<usize> = (0..net.transitions.len()).filter(fires).collect();
+    loop {
+        let mut changed = false;
+        for index in &fireable {
+            let transition = &net.transitions[*index];
+            let holds = |(place, _): &(PlaceId, Count)| number(place).is_some_and(|place| inside[place as usize]);
+            if transition.pre.iter().any(holds) && !transition.post.iter().any(holds) {
+                changed = true;
+                for (place, _) in &transition.pre {
+                    if let Some(place) = number(place) {
+                        inside[place as usize] = false;
+                    }
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let starts = |place: &PlaceId| net.initial[place.index()] != OmegaCount::Finite(Count::ZERO);
+    let trap: Vec<u32> = (0u32..).zip(&inside).filter(|(_, inside)| **inside).map(|(place, _)| place).collect();
+    trap.iter().any(|place| starts(&slice.places[*place as usize])).then_some(trap)
+}

@@ -1,0 +1,305 @@
+//! Attacks of one thread under candidate sets of measures.
+//!
+//! What measures change is the delaying phase alone. It is explored anew for each candidate, with the forbidden labels
+//! as obstacles. Dropping nodes from an exploration made without obstacles would not do for any number of threads: there
+//! a configuration is left out when a larger one covers it, and the larger one may have been reached through forbidden
+//! labels only. The exploration under SC before it and everything known of the helpers' phase after it are shared.
+//!
+//! Where an exploration takes more than its turn allows, the net of the attack is asked.
+
+use super::catalogue::{Catalogue, MeasureSet};
+use super::obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stopped};
+use super::on_nets::Nets;
+use super::planning::{Asked, Turn};
+use super::progress::Observer;
+use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, LazyNet, Visit};
+use crate::robustness::system::{Phase, System};
+use crate::robustness::{Attack, Effort, Fault, LoadStarts, ThreadSearch, mode_of};
+use palisade_model::program::{InstructionId, Thread, ThreadId};
+use rustc_hash::FxHashMap;
+
+/// Nodes of delaying phases kept for later candidates.
+const KEPT_NODES: usize = 500_000;
+
+/// The searches for the attacks of one thread.
+pub(super) struct Analysis<'a, 'p> {
+    thread: &'p Thread,
+    id: ThreadId,
+    catalogue: &'a Catalogue,
+    /// The exploration under SC; none when it took too long.
+    sc: Option<&'a Exploration>,
+    search: ThreadSearch<'p>,
+    flow: DelayFlow<'p>,
+    /// What may be used.
+    pub(super) turn: &'a Turn<'a>,
+    /// The nets, when they may be asked.
+    nets: Option<Nets<'p>>,
+    /// Whether a net has answered last.
+    is_on_net: bool,
+    observer: &'a dyn Observer,
+    /// Configurations after ld_A from which success is known to be reachable, by control.
+    successful: FxHashMap<u32, Vec<Vec<Entry>>>,
+    /// Delaying phases of the store looked at last, by what was forbidden.
+    delaying: FxHashMap<Obstacles, Delaying>,
+    /// That store, and where its delaying starts.
+    store: Option<(InstructionId, Vec<Start>)>,
+    /// How many candidates were tried.
+    pub(super) candidates: usize,
+    /// How many of them needed a search.
+    pub(super) searches: usize,
+    /// Configurations explored.
+    pub(super) markings: usize,
+}
+
+/// A configuration in which delaying starts.
+struct Start {
+    control: u32,
+    entries: Vec<Entry>,
+    depth: u32,
+}
+
+/// A delaying phase explored.
+struct Delaying {
+    explored: Exploration,
+    starts: LoadStarts,
+}
+
+impl<'a, 'p> Analysis<'a, 'p> {
+    /// Decides attacks of a thread, given the exploration under SC of a system.
+    pub(super) fn new(
+        system: &System<'p>,
+        sc: Option<&'a Exploration>,
+        id: ThreadId,
+        catalogue: &'a Catalogue,
+        turn: &'a Turn<'a>,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        let program = system.program();
+        let thread = program.thread(id);
+        Self {
+            thread,
+            id,
+            catalogue,
+            sc,
+            search: ThreadSearch::new(system.clone(), mode_of(system)),
+            flow: DelayFlow::of(thread),
+            turn,
+            nets: (turn.asked != Asked::Searches).then(|| Nets::new(program, thread, turn.limits.clone())),
+            is_on_net: false,
+            observer,
+            successful: FxHashMap::default(),
+            delaying: FxHashMap::default(),
+            store: None,
+            candidates: 0,
+            searches: 0,
+            markings: 0,
+        }
+    }
+
+    /// Whether an attack stays feasible under a set of measures: then a row that the set does not touch.
+    pub(super) fn remaining(&mut self, attack: &Attack, set: &MeasureSet) -> Result<Option<MeasureSet>, Halt<Fault>> {
+        self.turn.limits.check().map_err(Halt::Stopped)?;
+        self.candidates += 1;
+        self.observer.candidate_tried();
+        self.succeeds(attack, set)
+    }
+
+    fn succeeds(&mut self, attack: &Attack, set: &MeasureSet) -> Result<Option<MeasureSet>, Halt<Fault>> {
+        let obstacles = self.catalogue.obstacles(self.thread, set);
+        if !self.flow.leads(attack.store, attack.load, &obstacles) {
+            return Ok(None);
+        }
+        self.searches += 1;
+        // Who has answered last is asked first; the other one when that takes long.
+        let mut nodes = self.turn.first_nodes;
+        loop {
+            let net_first = self.is_on_net;
+            for on_net in [net_first, !net_first] {
+                let answered = if on_net {
+                    self.ask_net(attack, &obstacles, nodes)
+                } else {
+                    self.search(attack, &obstacles, nodes)
+                };
+                if !matches!(answered, Err(Halt::Budget)) {
+                    self.is_on_net = on_net;
+                    return answered;
+                }
+            }
+            if nodes >= self.turn.nodes {
+                return Err(Halt::Budget);
+            }
+            nodes = nodes.map(|nodes| nodes.saturating_mul(4)).min(self.turn.nodes);
+        }
+    }
+
+    /// A row that the obstacles leave open, from the net of the attack.
+    fn ask_net(
+        &mut self,
+        attack: &Attack,
+        obstacles: &Obstacles,
+        nodes: Option<usize>,
+    ) -> Result<Option<MeasureSet>, Halt<Fault>> {
+        let nets = self.nets.as_mut().ok_or(Halt::Budget)?;
+        let effort = Effort::beside(self.turn.values, nodes);
+        match nets.remaining(attack, obstacles, effort) {
+            Ok(way) => Ok(way.map(|way| self.catalogue.row_of(self.thread, &way))),
+            // Value sets grow, or reach what has no value: the program need not.
+            Err(Halt::Fault(_)) if self.turn.asked == Asked::Both => {
+                self.nets = None;
+                Err(Halt::Budget)
+            }
+            Err(halt) => Err(halt),
+        }
+    }
+
+    /// A row that the obstacles leave open, from explorations.
+    fn search(
+        &mut self,
+        attack: &Attack,
+        obstacles: &Obstacles,
+        nodes: Option<usize>,
+    ) -> Result<Option<MeasureSet>, Halt<Fault>> {
+        let sc = self.sc.ok_or(Halt::Budget)?;
+        let budget = Budget { limits: self.turn.limits.clone(), nodes };
+        self.delay(sc, attack.store, obstacles, &budget)?;
+        let delaying = &self.delaying[obstacles];
+        let starts = delaying.starts.get(&attack.load).cloned().unwrap_or_default();
+        let before = self.search.helped.len();
+        self.search.helped.grant_anew();
+        let success = self.search.help(starts, &mut self.successful, &budget);
+        self.markings += self.search.helped.len() - before;
+        match success {
+            Ok(None) => {
+                self.search.helped.settle();
+                Ok(None)
+            }
+            Ok(Some(found)) => {
+                self.search.remember_success(found.success, &mut self.successful);
+                self.search.helped.forget_unsettled();
+                let explored = &self.delaying[obstacles].explored;
+                row(&mut self.search.system, self.catalogue, explored, attack.store, found.delayed, obstacles)
+                    .map(Some)
+                    .map_err(Halt::Fault)
+            }
+            Err(halt) => {
+                self.search.helped.forget_unsettled();
+                Err(halt)
+            }
+        }
+    }
+
+    /// A row of an attack none of whose measures can be left out: first found, then made shorter.
+    pub(super) fn shortened(&mut self, attack: &Attack, mut row: MeasureSet) -> Result<MeasureSet, Halt<Fault>> {
+        let everything = self.catalogue.everything();
+        for measure in row.ones().collect::<Vec<_>>() {
+            if !row.contains(measure) {
+                continue;
+            }
+            let mut allowed = row.clone();
+            allowed.set(measure, false);
+            let mut others = everything.clone();
+            others.difference_with(&allowed);
+            if let Some(shorter) = self.succeeds(attack, &others)? {
+                row = shorter;
+            }
+        }
+        Ok(row)
+    }
+
+    /// Explores the delaying phase of a store, unless it is at hand.
+    fn delay(
+        &mut self,
+        sc: &Exploration,
+        store: InstructionId,
+        obstacles: &Obstacles,
+        budget: &Budget,
+    ) -> Result<(), Halt<Fault>> {
+        if self.store.as_ref().is_none_or(|(known, _)| *known != store) {
+            self.delaying.clear();
+            self.store = Some((store, self.starts(sc, store, budget)?));
+        }
+        if self.delaying.contains_key(obstacles) {
+            return Ok(());
+        }
+        let kept: usize = self.delaying.values().map(|delaying| delaying.explored.len()).sum();
+        if kept > KEPT_NODES {
+            self.delaying.clear();
+        }
+        let mut explored = Exploration::new(mode_of(&self.search.system));
+        if !obstacles.instructions.contains(store.index()) {
+            for start in &self.store.as_ref().expect("set above").1 {
+                let label = attacker_label(&self.search.system, start.control);
+                if label.is_some_and(|label| !obstacles.labels.contains(label.index())) {
+                    explored.add_root(start.control, &start.entries, start.depth);
+                }
+            }
+        }
+        let mut net = Obstructed { system: &mut self.search.system, obstacles };
+        explored.run(&mut net, budget, |_, _, _| Visit::Expand)?;
+        self.markings += explored.len();
+        let starts = self.search.load_starts(&explored, budget)?;
+        self.delaying.insert(obstacles.clone(), Delaying { explored, starts });
+        Ok(())
+    }
+
+    /// Where the delaying of a store starts.
+    fn starts(&mut self, sc: &Exploration, store: InstructionId, budget: &Budget) -> Result<Vec<Start>, Halt<Fault>> {
+        let mut starts = Vec::new();
+        for (index, node) in sc.maximal().enumerate() {
+            budget.heed(index)?;
+            let roots = self
+                .search
+                .system
+                .delay_starts(sc.control(node), sc.entries(node), self.id, store)
+                .map_err(Halt::Fault)?;
+            let depth = sc.depth(node) + 1;
+            starts.extend(roots.into_iter().map(|root| Start { control: root.control, entries: root.entries, depth }));
+        }
+        Ok(starts)
+    }
+}
+
+/// The measures that would stop the attacker on its way from a store to a delaying node.
+///
+/// With ω the way is one of many that the node stands for: those repeat parts of it, and meet the same labels.
+fn row(
+    system: &mut System<'_>,
+    catalogue: &Catalogue,
+    explored: &Exploration,
+    store: InstructionId,
+    node: u32,
+    obstacles: &Obstacles,
+) -> Result<MeasureSet, Fault> {
+    let mut row = catalogue.nothing();
+    row.extend(catalogue.measure_of(store));
+    let path = explored.path(node);
+    for node in &path {
+        let label = attacker_label(system, explored.control(*node));
+        row.extend(label.and_then(|label| catalogue.fence_at(label)));
+    }
+    if catalogue.forbids_instructions() {
+        let mut steps = Vec::new();
+        for pair in path.windows(2) {
+            let (before, after) = (explored.control(pair[0]), explored.control(pair[1]));
+            if attacker_of(system, before) == attacker_of(system, after) {
+                continue;
+            }
+            steps.clear();
+            system.steps(before, explored.entries(pair[0]), &mut steps)?;
+            // Where several instructions lead there, one that no measure forbids will do.
+            let measures = steps
+                .iter()
+                .filter(|step| step.take.is_none() && step.control == after && !is_stopped(system, obstacles, step))
+                .map(|step| catalogue.measure_of(system.instruction_of(step.label).1));
+            row.extend(measures.min().expect("the attacker moved by one of its steps"));
+        }
+    }
+    Ok(row)
+}
+
+fn attacker_of(system: &System<'_>, control: u32) -> Option<u32> {
+    match system.control(control).phase {
+        Phase::Delayed(number) => Some(number),
+        _ => None,
+    }
+}

@@ -1,0 +1,39 @@
+//! The cheapest set of measures that control flow alone shows valid, whatever the values.
+
+use super::catalogue::{Catalogue, MeasureSet};
+use super::covering::cheapest;
+use super::obstacles::DelayFlow;
+use crate::robustness::Attack;
+use palisade_model::limits::Limits;
+use palisade_model::program::Thread;
+
+/// What of control flow is left open by sets of measures, for some attacks of one thread.
+pub(super) struct ControlFlow<'a> {
+    pub(super) thread: &'a Thread,
+    pub(super) catalogue: &'a Catalogue,
+    pub(super) attacks: Vec<Attack>,
+}
+
+impl ControlFlow<'_> {
+    /// A way of control from the store to the load of an attack that a set leaves open, seen as the measures on it.
+    pub(super) fn row_left_open(&self, set: &MeasureSet) -> Option<MeasureSet> {
+        let flow = DelayFlow::of(self.thread);
+        let obstacles = self.catalogue.obstacles(self.thread, set);
+        let way = self.attacks.iter().find_map(|attack| flow.way(attack.store, attack.load, &obstacles))?;
+        Some(self.catalogue.row_of(self.thread, &way))
+    }
+
+    /// A cheapest set that touches some rows and cuts every way of control; none when there is none, or no time to find it.
+    ///
+    /// The ways are rows as well. They are many, so only those that a cheapest set for the rows so far leaves open are added.
+    pub(super) fn cheapest_cut(&self, mut rows: Vec<MeasureSet>, limits: &Limits) -> Option<MeasureSet> {
+        loop {
+            let set = cheapest(&rows, self.catalogue.costs(), limits).ok()?.set;
+            match self.row_left_open(&set) {
+                None => return Some(set),
+                Some(row) if row.is_clear() => return None,
+                Some(row) => rows.push(row),
+            }
+        }
+    }
+}

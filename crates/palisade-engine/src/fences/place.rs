@@ -1,0 +1,323 @@
+//! Optimal fence sets for a program.
+
+use super::catalogue::Catalogue;
+use super::change::with_measures;
+use super::cost::{Cost, CostError, CostFunction};
+use super::measure::Measure;
+use super::obstacles::DelayFlow;
+use super::pattern::{Pattern, PatternError};
+use super::planning::plan;
+use super::progress::Observer;
+use super::thread::{ThreadPlan, Wish};
+use super::unfinished::Unfinished;
+use crate::robustness::{Attack, CheckOptions, Fault, Outcome, Verdict, attacks, check, is_pruned};
+use fixedbitset::FixedBitSet;
+use palisade_model::limits::{Limits, StopReason};
+use palisade_model::program::{Action, LabelId, Program};
+use thiserror::Error;
+
+/// What to place, and how.
+#[derive(Clone, Debug)]
+pub struct FenceOptions {
+    /// What fences cost.
+    pub cost: CostFunction,
+    /// Also offer to make stores locked exchanges, at so many times the cost of a fence at the store's label.
+    pub exchange: Option<Cost>,
+    /// Labels that may be changed; all of them when empty.
+    pub only: Vec<Pattern>,
+    /// Labels that may not.
+    pub never: Vec<Pattern>,
+    /// Collect all optima, at most so many; 0 for one.
+    pub alternatives: usize,
+    /// Decide the attacks on their nets alone.
+    pub nets: bool,
+    /// Distinct values of a register or an address admitted in a program without a domain.
+    pub values: usize,
+    /// Time, memory, interruption.
+    pub limits: Limits,
+    /// Check the changed program; callers that check its text themselves need not.
+    pub confirm: bool,
+}
+
+impl Default for FenceOptions {
+    fn default() -> Self {
+        Self {
+            cost: CostFunction::Annotated,
+            exchange: None,
+            only: Vec::new(),
+            never: Vec::new(),
+            alternatives: 0,
+            nets: false,
+            values: CheckOptions::default().values,
+            limits: Limits::none(),
+            confirm: true,
+        }
+    }
+}
+
+/// Why fences cannot be computed: the input is at fault.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FenceError {
+    /// A reachable step of the program has no meaning, or values grow.
+    #[error("the program has a step without meaning")]
+    Fault(Fault),
+    /// A cost cannot be used.
+    #[error(transparent)]
+    Cost(#[from] CostError),
+    /// A pattern names nothing.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+}
+
+/// Whether a program can be repaired.
+#[derive(Debug)]
+pub enum Repair {
+    /// It can, by these measures (none, when it is robust).
+    Valid(Box<Placement>),
+    /// It cannot under the restrictions: this attack stays feasible whatever is changed.
+    Impossible(Attack),
+    /// The search was left before a valid set was known.
+    Unknown {
+        /// Why.
+        reason: Unfinished,
+        /// The attacks that were found feasible.
+        feasible: Vec<Attack>,
+    },
+}
+
+/// A valid set of measures.
+#[derive(Clone, Debug)]
+pub struct Placement {
+    /// The measures, in program order, each with its cost.
+    pub measures: Vec<(Measure, Cost)>,
+    /// What they cost together.
+    pub cost: Cost,
+    /// Why the set is a cheapest one; none when it is merely the best that was found.
+    pub proof: Option<Proof>,
+    /// Why attacks or cheaper sets were left undecided.
+    pub stop: Option<Unfinished>,
+    /// For each measure, an attack that comes back when it alone is left out; for some unknown when the set is not optimal.
+    pub returning: Vec<Returning>,
+    /// Every attack with its outcome before the repair.
+    pub attacks: Vec<(Attack, Outcome)>,
+    /// What eliminates each feasible attack.
+    pub eliminations: Vec<Elimination>,
+    /// All optimal sets, when asked for.
+    pub alternatives: Vec<Vec<Measure>>,
+    /// Whether these are all.
+    pub alternatives_complete: bool,
+    /// Whether a check of the changed program has shown it robust (or when nothing is changed, the search itself).
+    pub confirmed: bool,
+    /// Candidate sets tried.
+    pub candidates: usize,
+    /// Those that needed a search.
+    pub searches: usize,
+    /// Configurations explored.
+    pub markings: usize,
+}
+
+/// Why no cheaper set is valid.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// The lower bound: what these weights sum to. A valid set must contain one measure of each row; and the rows that
+    /// contain any one measure weigh no more together than it costs.
+    pub bound: Cost,
+    /// Rows, each with an attack that needs one of its measures, and its weight.
+    pub weights: Vec<(Attack, Vec<Measure>, Cost)>,
+    /// Branchings of the exact search that shows the set optimal; where the bound is the cost, it had nothing to do.
+    pub branchings: u64,
+}
+
+/// An attack that a measure keeps away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Returning {
+    /// The measure.
+    pub measure: Measure,
+    /// The attack that is feasible when it alone is left out.
+    pub attack: Attack,
+}
+
+/// What eliminates one attack.
+#[derive(Clone, Debug)]
+pub struct Elimination {
+    /// The attack.
+    pub attack: Attack,
+    /// Its irreducible eliminating sets, smallest first.
+    pub sets: Vec<Vec<Measure>>,
+    /// Whether these are all.
+    pub complete: bool,
+}
+
+/// Finds a cheapest set of measures that makes a program robust, for the numbers of copies it declares. The set is
+/// confirmed by a check of the changed program, unless the caller sees to that.
+pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer) -> Result<Repair, FenceError> {
+    let all = attacks(program);
+    let open: Vec<Attack> = all.iter().copied().filter(|attack| !is_pruned(program, attack)).collect();
+    let catalogues = catalogues(program, &open, options)?;
+    let wish = Wish { alternatives: options.alternatives, one_by_one: false };
+    let plans = plan(program, &open, &catalogues, wish, options, observer).map_err(FenceError::Fault)?;
+    if let Some(attack) = plans.iter().find_map(|plan| plan.impossible) {
+        return Ok(Repair::Impossible(attack));
+    }
+    let Some(mut placement) = combine(&all, &open, &plans, &catalogues, options.alternatives) else {
+        let stop = plans.iter().find_map(|plan| plan.stop.clone());
+        let feasible: Vec<Attack> = plans.iter().flat_map(ThreadPlan::feasible).collect();
+        return match stop.unwrap_or(Unfinished::Limit(StopReason::Inconclusive)) {
+            // Nothing is known at all.
+            Unfinished::Growth(fault) if feasible.is_empty() => Err(FenceError::Fault(fault)),
+            reason => Ok(Repair::Unknown { reason, feasible }),
+        };
+    };
+    if placement.measures.is_empty() && placement.proof.is_some() {
+        // Nothing is changed, and every attack has just been decided.
+        placement.confirmed = true;
+        return Ok(Repair::Valid(Box::new(placement)));
+    }
+    if options.confirm {
+        let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
+        let verdict = confirm(&with_measures(program, &measures), options)?;
+        assert_ne!(verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
+        placement.confirmed = verdict == Verdict::Robust;
+    }
+    Ok(Repair::Valid(Box::new(placement)))
+}
+
+/// The measures on offer for a program, each with its cost: those that bear on an attack and are permitted.
+pub fn offered(program: &Program, options: &FenceOptions) -> Result<Vec<(Measure, Cost)>, FenceError> {
+    let open: Vec<Attack> = attacks(program).into_iter().filter(|attack| !is_pruned(program, attack)).collect();
+    let catalogues = catalogues(program, &open, options)?;
+    Ok(catalogues
+        .iter()
+        .flat_map(|catalogue| {
+            let measures = catalogue.measures(&catalogue.everything());
+            measures.into_iter().zip(catalogue.costs().to_vec())
+        })
+        .collect())
+}
+
+/// Offers, for each thread, the measures that bear on some attack and are permitted.
+fn catalogues(program: &Program, open: &[Attack], options: &FenceOptions) -> Result<Vec<Catalogue>, FenceError> {
+    options.only.iter().chain(&options.never).try_for_each(|pattern| pattern.check(program))?;
+    let permitted = |measure: Measure| {
+        let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(program, measure));
+        (options.only.is_empty() || named(&options.only)) && !named(&options.never)
+    };
+    let mut catalogues = Vec::new();
+    for (id, thread) in program.thread_ids() {
+        let flow = DelayFlow::of(thread);
+        let mut involved = FixedBitSet::with_capacity(thread.labels.len());
+        let mut stores = FixedBitSet::with_capacity(thread.instructions.len());
+        for attack in open.iter().filter(|attack| attack.thread == id) {
+            involved.union_with(&flow.involved(attack.store, attack.load));
+            stores.insert(attack.store.index());
+        }
+        let fence_cost = options.cost.of_thread(program, id);
+        let mut catalogue = Catalogue::default();
+        for (label, _) in thread.labels.iter().enumerate().filter(|(label, _)| involved.contains(*label)) {
+            let label = LabelId::from_index(label);
+            let measure = Measure::Fence { thread: id, label };
+            if permitted(measure) {
+                catalogue.offer(measure, fence_cost(label)?);
+            }
+        }
+        if let Some(factor) = &options.exchange {
+            for (store, instruction) in thread.instruction_ids() {
+                let bears = stores.contains(store.index()) || involved.contains(instruction.source.index());
+                let measure = Measure::Exchange { thread: id, store };
+                if matches!(instruction.action, Action::Store { .. }) && bears && permitted(measure) {
+                    catalogue.offer(measure, fence_cost(instruction.source)?.times(factor));
+                }
+            }
+        }
+        catalogues.push(catalogue);
+    }
+    Ok(catalogues)
+}
+
+/// The choices of all threads together; none when one of them has none.
+pub(super) fn combine(
+    all: &[Attack],
+    open: &[Attack],
+    plans: &[ThreadPlan],
+    catalogues: &[Catalogue],
+    alternatives: usize,
+) -> Option<Placement> {
+    let mut outcomes: Vec<(Attack, Outcome)> = all
+        .iter()
+        .filter(|attack| open.binary_search(attack).is_err())
+        .map(|attack| (*attack, Outcome::Pruned))
+        .collect();
+    let mut placement = Placement {
+        measures: Vec::new(),
+        cost: Cost::zero(),
+        proof: Some(Proof { bound: Cost::zero(), weights: Vec::new(), branchings: 0 }),
+        stop: None,
+        returning: Vec::new(),
+        attacks: Vec::new(),
+        eliminations: Vec::new(),
+        alternatives: vec![Vec::new()],
+        alternatives_complete: true,
+        confirmed: false,
+        candidates: 0,
+        searches: 0,
+        markings: 0,
+    };
+    for plan in plans {
+        let thread = plan.thread();
+        let catalogue = &catalogues[thread.index()];
+        let chosen = plan.chosen.as_ref()?;
+        outcomes.extend(&plan.outcomes);
+        placement.measures.extend(chosen.ones().flat_map(|measure| {
+            let set = catalogue.set([measure]);
+            catalogue.measures(&set).into_iter().map(move |measure| (measure, catalogue.cost(&set)))
+        }));
+        placement.returning.extend(chosen.ones().filter_map(|measure| {
+            let mut without = chosen.clone();
+            without.set(measure, false);
+            let (attack, _) = plan.rows.iter().find(|(_, row)| row.is_disjoint(&without))?;
+            Some(Returning { measure: catalogue.measures(&catalogue.set([measure]))[0], attack: *attack })
+        }));
+        let described = plan.eliminations.iter().filter(|(_, known)| !known.sets.is_empty());
+        placement.eliminations.extend(described.map(|(attack, known)| Elimination {
+            attack: *attack,
+            sets: known.sets.iter().map(|set| catalogue.measures(set)).collect(),
+            complete: known.complete,
+        }));
+        match (&plan.cheapest, &mut placement.proof) {
+            (Some(cheapest), Some(proof)) => {
+                proof.branchings += cheapest.branchings;
+                for (row, weight) in &cheapest.weights {
+                    let (attack, row) = &plan.rows[*row];
+                    proof.weights.push((*attack, catalogue.measures(row), weight.clone()));
+                }
+            }
+            _ => placement.proof = None,
+        }
+        placement.stop = placement.stop.or_else(|| plan.stop.clone());
+        let choices: Vec<Vec<Measure>> = plan.alternatives.iter().map(|set| catalogue.measures(set)).collect();
+        placement.alternatives_complete &= plan.alternatives_complete
+            && placement.alternatives.len().saturating_mul(choices.len()) <= alternatives.max(1);
+        placement.alternatives = placement
+            .alternatives
+            .iter()
+            .flat_map(|others| choices.iter().map(move |choice| [others.as_slice(), choice].concat()))
+            .take(alternatives)
+            .collect();
+        placement.candidates += plan.candidates;
+        placement.searches += plan.searches;
+        placement.markings += plan.markings;
+    }
+    outcomes.sort_by_key(|(attack, _)| *attack);
+    placement.attacks = outcomes;
+    placement.cost = placement.measures.iter().map(|(_, cost)| cost.clone()).sum();
+    if let Some(proof) = &mut placement.proof {
+        proof.bound = proof.weights.iter().map(|(_, _, weight)| weight.clone()).sum();
+    }
+    Some(placement)
+}
+
+/// The verdict on a changed program.
+pub(super) fn confirm(changed: &Program, options: &FenceOptions) -> Result<Verdict, FenceError> {
+    let options = CheckOptions { values: options.values, limits: options.limits.clone(), ..CheckOptions::default() };
+    Ok(check(changed, &options).map_err(FenceError::Fault)?.verdict)
+}

@@ -1,0 +1,88 @@
+//! The fences of a program that it can do without.
+
+use super::catalogue::Catalogue;
+use super::change::{fences_removed, with_measures};
+use super::cost::Cost;
+use super::measure::Measure;
+use super::place::{FenceError, FenceOptions, Returning, combine, confirm};
+use super::planning::plan;
+use super::progress::Observer;
+use super::thread::Wish;
+use super::unfinished::Unfinished;
+use crate::robustness::{Attack, Verdict, attacks, is_pruned};
+use palisade_model::program::{Action, Copies, Program};
+
+/// What was found about the fences a program has.
+#[derive(Clone, Debug)]
+pub struct Redundancy {
+    /// Every fence of a thread that runs, with an attack that becomes feasible when it alone is taken away; none when it can
+    /// go.
+    pub fences: Vec<(Measure, Option<Attack>)>,
+    /// A largest set of fences that can go together.
+    pub removable: Vec<Measure>,
+    /// Each of the other fences, with an attack that becomes feasible when it goes as well.
+    pub needed: Vec<Returning>,
+    /// Whether a check of the program without the removable fences has shown it robust.
+    pub confirmed: bool,
+}
+
+/// Finds the fences a program can do without, one by one and together. Attacks that are feasible with all fences are let be;
+/// the others must stay infeasible.
+pub fn redundant(
+    program: &Program,
+    options: &FenceOptions,
+    observer: &dyn Observer,
+) -> Result<Result<Redundancy, Unfinished>, FenceError> {
+    redundant_besides(program, &[], options, observer)
+}
+
+/// Like [`redundant`], for the program with measures taken. These stay; only the fences of the program itself are judged.
+pub fn redundant_besides(
+    program: &Program,
+    taken: &[Measure],
+    options: &FenceOptions,
+    observer: &dyn Observer,
+) -> Result<Result<Redundancy, Unfinished>, FenceError> {
+    let changed = with_measures(program, taken);
+    let mut catalogues: Vec<Catalogue> = program.threads.iter().map(|_| Catalogue::default()).collect();
+    let mut fences = Vec::new();
+    for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
+        for (fence, instruction) in thread.instruction_ids() {
+            if instruction.action == Action::Fence {
+                catalogues[id.index()].offer(Measure::Kept { thread: id, fence }, Cost::one());
+                fences.push((id, fence));
+            }
+        }
+    }
+    let bare = fences_removed(&changed, fences.iter().copied());
+    let all = attacks(&bare);
+    // The attacks of threads without fences are what they were.
+    let open: Vec<Attack> = all
+        .iter()
+        .copied()
+        .filter(|attack| catalogues[attack.thread.index()].len() > 0 && !is_pruned(&bare, attack))
+        .collect();
+    let wish = Wish { alternatives: 0, one_by_one: true };
+    let plans = plan(&bare, &open, &catalogues, wish, options, observer).map_err(FenceError::Fault)?;
+    if let Some(reason) = plans.iter().find_map(|plan| plan.stop.clone()) {
+        return Ok(Err(reason));
+    }
+    let kept = combine(&all, &open, &plans, &catalogues, 0).expect("every plan that was not stopped has a choice");
+    let is_kept = |fence: Measure| kept.measures.iter().any(|(measure, _)| *measure == fence);
+    let alone = |fence: Measure| {
+        let catalogue = &catalogues[fence.thread().index()];
+        let rows = plans.iter().flat_map(|plan| &plan.rows);
+        let only = |row: &&(Attack, _)| row.0.thread == fence.thread() && catalogue.measures(&row.1) == [fence];
+        rows.into_iter().find(only).map(|(attack, _)| *attack)
+    };
+    let measures: Vec<Measure> =
+        fences.iter().map(|(thread, fence)| Measure::Kept { thread: *thread, fence: *fence }).collect();
+    let removed = fences.iter().zip(&measures).filter(|(_, measure)| !is_kept(**measure)).map(|(fence, _)| *fence);
+    let confirmed = confirm(&fences_removed(&changed, removed), options)? == Verdict::Robust;
+    Ok(Ok(Redundancy {
+        fences: measures.iter().map(|fence| (*fence, alone(*fence))).collect(),
+        removable: measures.iter().copied().filter(|fence| !is_kept(*fence)).collect(),
+        needed: kept.returning,
+        confirmed,
+    }))
+}

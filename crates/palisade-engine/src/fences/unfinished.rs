@@ -1,0 +1,43 @@
+//! Why the search for fences was left unfinished.
+
+use crate::coverability::lazy::Halt;
+use crate::robustness::Fault;
+use palisade_model::limits::StopReason;
+use palisade_model::program::Program;
+
+/// Why the search for fences was left unfinished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// A limit was reached.
+    Limit(StopReason),
+    /// Values grow without a declared domain, at this step: no search comes to an end. What fences do is then known from
+    /// control flow alone, and from violations among the first values.
+    Growth(Fault),
+}
+
+impl Unfinished {
+    /// What a halt means: where values grow, that is the reason in the first place.
+    pub(super) fn at(halt: &Halt<Fault>, growth: Option<&Fault>) -> Self {
+        match (growth, halt) {
+            (Some(fault), _) => Self::Growth(fault.clone()),
+            (None, Halt::Stopped(reason)) => Self::Limit(*reason),
+            (None, _) => Self::Limit(StopReason::Inconclusive),
+        }
+    }
+
+    /// The reason in words, with names.
+    pub fn describe(&self, program: &Program) -> String {
+        match self {
+            Self::Limit(reason) => reason.to_string(),
+            Self::Growth(fault) => fault.describe(program),
+        }
+    }
+
+    /// What the user can do about it, where that is not plain.
+    pub fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::Limit(_) => None,
+            Self::Growth(fault) => Some(fault.advice()),
+        }
+    }
+}

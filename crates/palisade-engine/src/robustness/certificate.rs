@@ -1,0 +1,156 @@
+//! The certificate of a robust program: the explored sets, in the terms of the checker.
+
+use super::attacks::{DelayRange, attacks};
+use super::check::Check;
+use super::search::ThreadSearch;
+use super::system::{Control, Phase, Place, System};
+use crate::coverability::lazy::{Entry, Exploration, Interner};
+use crate::robustness::{Outcome, Verdict};
+use palisade_evidence::{
+    AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet,
+    LocalState, RobustCertificate, ScConfiguration, Tokens,
+};
+use palisade_model::program::{LabelId, Liveness, Program, Value};
+
+/// The certificate of a check that found the program robust.
+pub fn certificate(program: &Program, check: &Check<'_>) -> Option<RobustCertificate> {
+    if check.verdict != Verdict::Robust {
+        return None;
+    }
+    let mut tables = Tables::default();
+    let mut certificate = RobustCertificate {
+        live: program.threads.iter().map(live_registers).collect(),
+        ..RobustCertificate::default()
+    };
+    if let Some(proof) = &check.proof {
+        if let Some(thread) = proof.threads.first() {
+            certificate.sc = tables.sc(&thread.system, &proof.sc);
+        }
+        for thread in &proof.threads {
+            tables.thread(thread, &mut certificate);
+        }
+    }
+    certificate.locals = tables.locals.into_values();
+    certificate.memories = tables.memories.into_values();
+    certificate.attacks = attacks(program)
+        .into_iter()
+        .zip(&check.attacks)
+        .map(|(attack, report)| AttackEvidence {
+            thread: attack.thread,
+            store: attack.store,
+            load: attack.load,
+            reason: match report.outcome {
+                Outcome::Pruned => AttackReason::Pruned {
+                    reachable: DelayRange::of(program.thread(attack.thread), attack.store).labels().collect(),
+                },
+                _ => match check.net_proofs.iter().find(|(proved, _)| *proved == attack) {
+                    Some((_, proof)) => AttackReason::Net(proof.clone()),
+                    None => AttackReason::Infeasible,
+                },
+            },
+        })
+        .collect();
+    Some(certificate)
+}
+
+fn live_registers(thread: &palisade_model::program::Thread) -> Vec<Vec<palisade_model::program::RegisterId>> {
+    let liveness = Liveness::of(thread);
+    (0..thread.labels.len()).map(|label| liveness.at(LabelId::from_index(label)).collect()).collect()
+}
+
+/// The tables that configurations share. Each thread's search has numbers of its own; here they are made one.
+#[derive(Default)]
+struct Tables {
+    locals: Interner<LocalState>,
+    memories: Interner<Vec<(Value, Value)>>,
+}
+
+impl Tables {
+    fn memory(&mut self, system: &System<'_>, control: Control) -> u32 {
+        self.memories.intern(system.memory(control).changed.clone()).0
+    }
+
+    fn local(&mut self, system: &System<'_>, place: Place) -> u32 {
+        let local = system.local(place);
+        let state = LocalState {
+            thread: local.thread,
+            label: local.label,
+            registers: local.registers.to_vec(),
+            holding: local.holding,
+        };
+        self.locals.intern(state).0
+    }
+
+    fn tokens(&mut self, system: &System<'_>, entries: &[Entry]) -> Vec<(u32, Tokens)> {
+        entries.iter().map(|entry| (self.local(system, Place::from_number(entry.place)), tokens(*entry))).collect()
+    }
+
+    fn sc(&mut self, system: &System<'_>, set: &Exploration) -> Vec<ScConfiguration> {
+        set.maximal()
+            .map(|node| {
+                let control = system.control(set.control(node));
+                ScConfiguration {
+                    memory: self.memory(system, control),
+                    locked: control.locked,
+                    tokens: self.tokens(system, set.entries(node)),
+                }
+            })
+            .collect()
+    }
+
+    fn thread(&mut self, search: &ThreadSearch<'_>, certificate: &mut RobustCertificate) {
+        let system = &search.system;
+        let Some(thread) = search.answers.first().map(|answer| answer.attack.thread) else { return };
+        for (store, set) in &search.delayed {
+            let configurations = set
+                .maximal()
+                .map(|node| {
+                    let control = system.control(set.control(node));
+                    let Phase::Delayed(number) = control.phase else { unreachable!("a delaying set") };
+                    let attacker = system.attacker(number);
+                    DelayedConfiguration {
+                        memory: self.memory(system, control),
+                        locked: control.locked,
+                        tokens: self.tokens(system, set.entries(node)),
+                        attacker: Attacker {
+                            label: attacker.label,
+                            registers: attacker.registers.to_vec(),
+                            buffer: attacker.buffer.clone(),
+                            store_address: attacker.store_address,
+                        },
+                    }
+                })
+                .collect();
+            certificate.delayed.push(DelayedSet { thread, store: *store, configurations });
+        }
+        let set = &search.helped;
+        let configurations = set
+            .maximal()
+            .map(|node| {
+                let control = system.control(set.control(node));
+                let Phase::Helped(number) = control.phase else { unreachable!("a set after the load") };
+                let helped = system.helped(number);
+                HelpedConfiguration {
+                    memory: self.memory(system, control),
+                    locked: control.locked,
+                    tokens: set
+                        .entries(node)
+                        .iter()
+                        .map(|entry| {
+                            let place = Place::from_number(entry.place);
+                            (self.local(system, place), place.joined(), tokens(*entry))
+                        })
+                        .collect(),
+                    store_address: helped.store_address,
+                    levels: helped.levels.clone(),
+                    section: helped.section.clone(),
+                }
+            })
+            .collect();
+        certificate.helped.push(HelpedSet { thread, configurations });
+    }
+}
+
+fn tokens(entry: Entry) -> Tokens {
+    entry.tokens.count().map_or(Tokens::Omega, Tokens::Finite)
+}

@@ -1,0 +1,109 @@
+//! Fixed numbers of copies: one exact search, and nets in turn with it when it takes long.
+
+use super::on_nets::NetVerdict;
+use super::{CUT_NODES, CUTS, Check, Checking, SUSPICIOUS, Verdict};
+use crate::coverability::lazy::{Budget, Halt};
+use crate::robustness::fault::Fault;
+use crate::robustness::search::{Found, Search, search};
+use crate::robustness::system::{Growth, System};
+use crate::robustness::witness::{Violation, violation};
+use palisade_model::program::Copies;
+
+/// Nodes of each exploration of the exact search before nets are asked for the first time.
+const NODES: usize = 20_000;
+
+/// Copies of each thread in the instances in which a violation found on a net is sought once more, one after another.
+const MOST_COPIES: u32 = 2;
+
+/// Who has decided the attacks.
+enum Decided<'p> {
+    Search(Search<'p>),
+    Nets(NetVerdict),
+}
+
+impl<'p> Checking<'p, '_> {
+    pub(super) fn fixed(mut self) -> Result<Check<'p>, Fault> {
+        let suspicious = SUSPICIOUS.min(self.options.values);
+        match self.exact(suspicious) {
+            Ok(decided) => return self.conclude_exact(decided, suspicious),
+            Err(Halt::Fault(fault)) if fault.is_growth() => {}
+            Err(halt) => return self.stopped(halt),
+        }
+        for cut in CUTS {
+            let system = System::new(self.program, Growth::Cut(cut));
+            if let Ok(found) = self.run(system, Some(CUT_NODES))
+                && found.answers().any(|answer| answer.found == Found::Feasible)
+            {
+                return self.conclude_violation(found);
+            }
+        }
+        let values = self.options.values;
+        match self.exact(values) {
+            Ok(decided) => self.conclude_exact(decided, values),
+            Err(halt) => self.stopped(halt),
+        }
+    }
+
+    /// The exact search, with so many values admitted. What it has found when its turn is over is forgotten; the next
+    /// turn is four times as long.
+    fn exact(&mut self, values: usize) -> Result<Decided<'p>, Halt<Fault>> {
+        let mut nodes = NODES;
+        loop {
+            match self.run(System::new(self.program, Growth::Fault(values)), Some(nodes)) {
+                Ok(found) => return Ok(Decided::Search(found)),
+                Err(Halt::Budget) => {}
+                Err(halt) => return Err(halt),
+            }
+            if let Some(verdict) = self.ask_nets(values, nodes) {
+                return Ok(Decided::Nets(verdict));
+            }
+            nodes = nodes.saturating_mul(4);
+        }
+    }
+
+    fn conclude_exact(mut self, decided: Decided<'p>, values: usize) -> Result<Check<'p>, Fault> {
+        let mut found = match decided {
+            Decided::Search(found) => found,
+            Decided::Nets(NetVerdict::NotRobust(violation)) => {
+                let violation = self.in_smaller_instance(*violation, values);
+                return Ok(self.conclude_nets(NetVerdict::NotRobust(violation.into())));
+            }
+            Decided::Nets(verdict) => return Ok(self.conclude_nets(verdict)),
+        };
+        self.record(&found, "enumerate");
+        let violation = violation(&mut found, self.program, false)?;
+        let verdict = if violation.is_some() { Verdict::NotRobust } else { Verdict::Robust };
+        Ok(self.finish(verdict, violation, Some(found)))
+    }
+
+    /// A violation by the same attack that a smaller instance shows in fewer steps, if one does; the other copies idle.
+    fn in_smaller_instance(&self, found: Violation, values: usize) -> Violation {
+        let budget = Budget { limits: self.options.limits.clone(), nodes: Some(NODES) };
+        let is_smaller = |most: &u32| {
+            self.program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(count) if count > *most))
+        };
+        for most in (1..=MOST_COPIES).take_while(is_smaller) {
+            let mut smaller = self.program.clone();
+            for thread in &mut smaller.threads {
+                if let Copies::Exactly(count) = &mut thread.copies {
+                    *count = most.min(*count);
+                }
+            }
+            let system = System::new(&smaller, Growth::Fault(values));
+            let shown = search(system, &[found.attack], false, &budget)
+                .ok()
+                .and_then(|mut search| violation(&mut search, self.program, false).ok().flatten());
+            if let Some(shown) = shown.filter(|shown| shown.steps.len() < found.steps.len()) {
+                return shown;
+            }
+        }
+        found
+    }
+
+    /// Takes over the violation of a search whose other answers mean nothing beyond it.
+    fn conclude_violation(mut self, mut found: Search<'p>) -> Result<Check<'p>, Fault> {
+        self.record_feasible(&found);
+        let violation = violation(&mut found, self.program, false)?;
+        Ok(self.finish(Verdict::NotRobust, violation, None))
+    }
+}

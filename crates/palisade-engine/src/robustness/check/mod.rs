@@ -1,0 +1,226 @@
+//! The verdict: fixed numbers of copies by one exact search ([`fixed`]); any number by small instances and ω-markings
+//! in turn ([`any_number`]); where these take long, coverability of the attacks' nets takes turns with them
+//! ([`on_nets`]).
+
+mod any_number;
+mod fixed;
+mod on_nets;
+
+use super::attacks::{Attack, attacks, is_pruned};
+use super::fault::Fault;
+use super::nets::NetAnswer;
+use super::search::{Found, Search, search};
+use super::system::System;
+use super::witness::Violation;
+use crate::coverability::lazy::{Budget, Halt};
+use palisade_evidence::AttackNetProof;
+use palisade_model::limits::{Limits, StopReason};
+use palisade_model::program::Program;
+
+/// Distinct values of a register or an address admitted in a program without a domain, unless told otherwise. Programs
+/// whose values do not grow without end take fewer; in those that do, the search doubles with each.
+pub const DEFAULT_VALUES: usize = 64;
+
+/// How to check.
+#[derive(Clone, Debug)]
+pub struct CheckOptions {
+    /// Decide every attack, not only those up to the lowest feasible one.
+    pub all: bool,
+    /// Answer attacks that control flow rules out without a search.
+    pub prune: bool,
+    /// Decide the attacks on their nets alone.
+    pub nets: bool,
+    /// Distinct values of a register or an address admitted in a program without a domain.
+    pub values: usize,
+    /// Time, memory, interruption.
+    pub limits: Limits,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        Self { all: false, prune: true, nets: false, values: DEFAULT_VALUES, limits: Limits::none() }
+    }
+}
+
+/// The answer about one attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is feasible.
+    Feasible,
+    /// It is not.
+    Infeasible,
+    /// Control flow rules it out.
+    Pruned,
+    /// A limit was reached before it was decided.
+    Unknown,
+    /// Another attack was found feasible before it was decided.
+    NotAsked,
+}
+
+/// One attack with its answer.
+#[derive(Clone, Debug)]
+pub struct AttackReport {
+    /// The attack.
+    pub attack: Attack,
+    /// The answer.
+    pub outcome: Outcome,
+    /// What answered: `control-flow`, `enumerate`, `karp-miller`, `small-instances`, or a strategy of `palisade cover`,
+    /// for attacks decided on their nets.
+    pub strategy: &'static str,
+    /// Configurations explored for it alone.
+    pub markings: usize,
+    /// The places and transitions of the net, as far as the search built it.
+    pub size: (usize, usize),
+    /// Time spent on it alone.
+    pub seconds: f64,
+}
+
+/// The verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// No attack is feasible.
+    Robust,
+    /// Some attack is.
+    NotRobust,
+    /// A limit was reached.
+    Unknown(StopReason),
+}
+
+/// Everything a check found.
+#[derive(Debug)]
+pub struct Check<'p> {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Every attack, in order.
+    pub attacks: Vec<AttackReport>,
+    /// A computation that shows the program not robust.
+    pub violation: Option<Violation>,
+    /// The search that proved the attacks it decided infeasible; none when control flow or nets decided them all.
+    pub proof: Option<Search<'p>>,
+    /// The attacks of a robust program that were proved infeasible on their nets.
+    pub net_proofs: Vec<(Attack, AttackNetProof)>,
+    /// What may grow without end, where there is no verdict: value sets, closed thread by thread, do.
+    pub suspect: Option<Fault>,
+    /// Configurations explored in all.
+    pub markings: usize,
+}
+
+/// Decides whether a program is robust.
+///
+/// # Errors
+///
+/// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no violation was found among
+/// the first of them.
+pub fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
+    let all = attacks(program);
+    let reports: Vec<AttackReport> = all
+        .iter()
+        .map(|attack| {
+            let pruned = options.prune && is_pruned(program, attack);
+            AttackReport {
+                attack: *attack,
+                outcome: if pruned { Outcome::Pruned } else { Outcome::NotAsked },
+                strategy: if pruned { "control-flow" } else { "none" },
+                markings: 0,
+                size: (0, 0),
+                seconds: 0.0,
+            }
+        })
+        .collect();
+    let open: Vec<Attack> =
+        reports.iter().filter(|report| report.outcome == Outcome::NotAsked).map(|report| report.attack).collect();
+    let checking = Checking { program, options, open, reports, markings: 0, on_nets: Vec::new(), without_nets: None };
+    if checking.open.is_empty() {
+        return Ok(checking.finish(Verdict::Robust, None, None));
+    }
+    match program.is_parameterized() {
+        _ if options.nets => checking.nets_alone(),
+        true => checking.any_number(),
+        false => checking.fixed(),
+    }
+}
+
+struct Checking<'p, 'o> {
+    program: &'p Program,
+    options: &'o CheckOptions,
+    /// The attacks to decide.
+    open: Vec<Attack>,
+    reports: Vec<AttackReport>,
+    markings: usize,
+    /// What nets have answered so far.
+    on_nets: Vec<NetAnswer>,
+    /// With so many values admitted there are no nets, for this reason.
+    without_nets: Option<(usize, Fault)>,
+}
+
+/// Distinct values admitted, in turn, when violations are sought among the first values of data that grows.
+const CUTS: [usize; 2] = [3, 8];
+
+/// Nodes of one exploration in such a search.
+const CUT_NODES: usize = 400_000;
+
+/// Distinct values after which data is suspected to grow: violations are then sought before going on.
+const SUSPICIOUS: usize = 16;
+
+impl<'p> Checking<'p, '_> {
+    fn run(&mut self, system: System<'p>, nodes: Option<usize>) -> Result<Search<'p>, Halt<Fault>> {
+        let budget = Budget { limits: self.options.limits.clone(), nodes };
+        let found = search(system, &self.open, self.options.all, &budget)?;
+        self.markings += found.markings();
+        Ok(found)
+    }
+
+    fn record(&mut self, found: &Search<'p>, strategy: &'static str) {
+        for answer in found.answers() {
+            let report = self.report(answer.attack);
+            report.outcome = match answer.found {
+                Found::Feasible => Outcome::Feasible,
+                Found::Infeasible => Outcome::Infeasible,
+                Found::NotAsked => Outcome::NotAsked,
+            };
+            if answer.found != Found::NotAsked {
+                report.strategy = strategy;
+                report.markings = answer.markings;
+                report.size = answer.size;
+                report.seconds = answer.seconds;
+            }
+        }
+    }
+
+    /// Notes the feasible attacks only: what a bounded search did not find may yet be there.
+    fn record_feasible(&mut self, found: &Search<'p>) {
+        for answer in found.answers().filter(|answer| answer.found == Found::Feasible) {
+            let report = self.report(answer.attack);
+            report.outcome = Outcome::Feasible;
+            report.strategy = "small-instances";
+            report.markings = answer.markings;
+            report.size = answer.size;
+            report.seconds = answer.seconds;
+        }
+    }
+
+    fn report(&mut self, attack: Attack) -> &mut AttackReport {
+        self.reports.iter_mut().find(|report| report.attack == attack).expect("answers are about listed attacks")
+    }
+
+    fn stopped(mut self, halt: Halt<Fault>) -> Result<Check<'p>, Fault> {
+        let reason = match halt {
+            Halt::Fault(fault) => return Err(fault),
+            Halt::Budget => StopReason::Inconclusive,
+            Halt::Stopped(reason) => reason,
+        };
+        for report in self.reports.iter_mut().filter(|report| report.outcome == Outcome::NotAsked) {
+            report.outcome = Outcome::Unknown;
+        }
+        Ok(self.finish(Verdict::Unknown(reason), None, None))
+    }
+
+    fn finish(self, verdict: Verdict, violation: Option<Violation>, proof: Option<Search<'p>>) -> Check<'p> {
+        let robust = verdict == Verdict::Robust && proof.is_none();
+        let proved = self.on_nets.into_iter().filter_map(|answer| Some((answer.attack, answer.proof?)));
+        let net_proofs = if robust { proved.collect() } else { Vec::new() };
+        let growth = self.without_nets.map(|(_, fault)| fault).filter(Fault::is_growth);
+        let suspect = growth.filter(|_| matches!(verdict, Verdict::Unknown(_)));
+        Check { verdict, attacks: self.reports, violation, proof, net_proofs, suspect, markings: self.markings }
+    }
+}

@@ -1,0 +1,141 @@
+//! Coverability of the attacks' nets, in turn with searches that take long.
+
+use super::{AttackReport, Check, Checking, Outcome, Verdict};
+use crate::robustness::Attack;
+use crate::robustness::fault::Fault;
+use crate::robustness::nets::{Effort, NetAnswer, decide, replicated_copies};
+use crate::robustness::search::Found;
+use crate::robustness::witness::Violation;
+use palisade_model::limits::StopReason;
+
+/// What the nets of a program's attacks have shown.
+pub(super) enum NetVerdict {
+    /// None of the attacks is feasible.
+    Robust,
+    /// The lowest one known to be feasible.
+    NotRobust(Box<Violation>),
+}
+
+impl<'p> Checking<'p, '_> {
+    /// Decides the attacks on their nets alone.
+    pub(super) fn nets_alone(mut self) -> Result<Check<'p>, Fault> {
+        let effort = Effort::unlimited(self.options.values);
+        match self.ask(effort)? {
+            Some(NetVerdict::NotRobust(violation)) if self.program.is_parameterized() => {
+                let violation = self.with_fewer_copies(*violation, 0, effort);
+                Ok(self.conclude_nets(NetVerdict::NotRobust(violation.into())))
+            }
+            Some(verdict) => Ok(self.conclude_nets(verdict)),
+            None => {
+                self.record_nets();
+                let reason = self.options.limits.check().err().unwrap_or(StopReason::Inconclusive);
+                Ok(self.finish(Verdict::Unknown(reason), None, None))
+            }
+        }
+    }
+
+    /// Asks the nets of the attacks that none has answered yet, in a turn in which an exploration may have so many
+    /// nodes and data so many values; nothing when that is not enough for a verdict. Without nets there is none: a
+    /// search may still find that values do not grow, or that what has no value is not reached.
+    pub(super) fn ask_nets(&mut self, values: usize, nodes: usize) -> Option<NetVerdict> {
+        if self.without_nets.as_ref().is_some_and(|(without, _)| values <= *without) {
+            return None;
+        }
+        match self.ask(Effort::in_turn(values, nodes)) {
+            Ok(verdict) => verdict,
+            Err(fault) => {
+                self.without_nets = Some((values, fault));
+                None
+            }
+        }
+    }
+
+    fn ask(&mut self, effort: Effort) -> Result<Option<NetVerdict>, Fault> {
+        let open = self.without_net_answer();
+        let answers = decide(self.program, &open, None, self.options.all, effort, &self.options.limits)?;
+        self.on_nets.extend(answers.into_iter().filter(|answer| answer.found.is_some()));
+        self.on_nets.sort_by_key(|answer| self.open.iter().position(|attack| *attack == answer.attack));
+        let every = self.on_nets.len() == self.open.len();
+        let violation = self.on_nets.iter().find_map(|answer| answer.violation.clone());
+        Ok(match violation {
+            Some(violation) if every || !self.options.all => Some(NetVerdict::NotRobust(violation.into())),
+            None if every => Some(NetVerdict::Robust),
+            _ => {
+                self.on_nets.retain(|answer| answer.found != Some(Found::NotAsked));
+                None
+            }
+        })
+    }
+
+    fn without_net_answer(&self) -> Vec<Attack> {
+        let is_answered = |attack| self.on_nets.iter().any(|answer| answer.attack == attack);
+        self.open.iter().copied().filter(|attack| !is_answered(*attack)).collect()
+    }
+
+    pub(super) fn conclude_nets(mut self, verdict: NetVerdict) -> Check<'p> {
+        self.record_nets();
+        match verdict {
+            NetVerdict::Robust => self.finish(Verdict::Robust, None, None),
+            NetVerdict::NotRobust(violation) => {
+                // With fewer copies it may be another attack than with any number.
+                self.report(violation.attack).outcome = Outcome::Feasible;
+                self.finish(Verdict::NotRobust, Some(*violation), None)
+            }
+        }
+    }
+
+    /// Notes what nets have answered; attacks that they have not answered are unknown.
+    pub(super) fn record_nets(&mut self) {
+        for report in self.reports.iter_mut().filter(|report| report.outcome == Outcome::NotAsked) {
+            match self.on_nets.iter().find(|answer| answer.attack == report.attack) {
+                Some(answer) => note(report, answer),
+                None => report.outcome = Outcome::Unknown,
+            }
+        }
+    }
+
+    /// A violation with as few copies of replicated threads as this effort shows, and whether fewer are known not to
+    /// do. All instances with fewer than `least` copies are robust.
+    pub(super) fn with_fewer_copies(&self, violation: Violation, least: u32, effort: Effort) -> Violation {
+        let mut best = violation;
+        // Attacks that are infeasible for any number of copies are so for fewer.
+        let is_infeasible = |attack| {
+            self.on_nets.iter().any(|answer| answer.attack == attack && answer.found == Some(Found::Infeasible))
+        };
+        let attacks: Vec<Attack> = self.open.iter().copied().filter(|attack| !is_infeasible(*attack)).collect();
+        loop {
+            let copies = replicated_copies(self.program, &best);
+            if copies <= least {
+                best.instance_minimal = true;
+                return best;
+            }
+            let Ok(answers) = decide(self.program, &attacks, Some(copies - 1), false, effort, &self.options.limits)
+            else {
+                return best;
+            };
+            let all_infeasible = answers.iter().all(|answer| answer.found == Some(Found::Infeasible));
+            match answers.into_iter().find_map(|answer| answer.violation) {
+                Some(smaller) => best = smaller,
+                None => {
+                    best.instance_minimal = all_infeasible;
+                    return best;
+                }
+            }
+        }
+    }
+}
+
+fn note(report: &mut AttackReport, answer: &NetAnswer) {
+    report.outcome = match answer.found {
+        Some(Found::Feasible) => Outcome::Feasible,
+        Some(Found::Infeasible) => Outcome::Infeasible,
+        Some(Found::NotAsked) => Outcome::NotAsked,
+        None => Outcome::Unknown,
+    };
+    if matches!(report.outcome, Outcome::Feasible | Outcome::Infeasible) {
+        report.strategy = answer.strategy;
+        report.markings = answer.markings;
+        report.size = answer.size;
+        report.seconds = answer.seconds;
+    }
+}

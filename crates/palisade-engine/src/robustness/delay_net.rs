@@ -1,0 +1,94 @@
+//! The net of one attack, asked again and again while its delaying attacker may do less [ESOP13, §7].
+//!
+//! What is forbidden to the delaying attacker takes transitions out of the net and changes nothing else in it.
+
+use super::attack_net::{AttackNet, Firing, NoNet};
+use super::attacks::Attack;
+use super::fault::Fault;
+use super::nets::Effort;
+use crate::coverability::Outcome;
+use palisade_model::limits::Limits;
+use palisade_model::net::{Net, Problem, TransitionId};
+use palisade_model::program::{InstructionId, Program};
+
+/// The net of one attack.
+pub(crate) struct DelayNet<'p> {
+    net: AttackNet<'p>,
+    attack: Attack,
+}
+
+/// What a delaying attacker can still do.
+pub(crate) enum Delaying {
+    /// The attack is feasible, on this way of the attacker: the instructions from st_A on, without ld_A.
+    Succeeds(Vec<InstructionId>),
+    /// The attack is not feasible.
+    Fails,
+    /// The effort, or a limit, did not suffice.
+    Undecided,
+}
+
+impl<'p> DelayNet<'p> {
+    /// Lists the net; none when it takes more than the effort, or a limit is reached.
+    ///
+    /// # Errors
+    ///
+    /// A fault when there is no net, because value sets grow or an expression that they reach has no value.
+    pub(crate) fn list(
+        program: &'p Program,
+        attack: Attack,
+        effort: Effort,
+        limits: &Limits,
+    ) -> Result<Option<Self>, Fault> {
+        match AttackNet::build(program, &attack, effort.bounds(None), limits) {
+            Ok(net) => Ok(Some(Self { net, attack })),
+            Err(NoNet::Fault(fault)) => Err(fault),
+            Err(NoNet::Stopped(_)) => Ok(None),
+        }
+    }
+
+    /// Decides the attack when the delaying attacker can execute nothing but permitted instructions.
+    pub(crate) fn ask(
+        &self,
+        is_permitted: impl Fn(InstructionId) -> bool,
+        effort: Effort,
+        limits: &Limits,
+    ) -> Delaying {
+        let all = &self.net.problem.net;
+        let mut kept = Vec::new();
+        let mut transitions = Vec::new();
+        for (id, transition) in all.transition_ids() {
+            let mut executed = self.executed(id).peekable();
+            if executed.peek().is_none() || executed.any(&is_permitted) {
+                kept.push(id);
+                transitions.push(transition.clone());
+            }
+        }
+        // A unit has its one token whatever is taken out.
+        let net = Net {
+            name: all.name.clone(),
+            places: all.places.clone(),
+            transitions,
+            initial: all.initial.clone(),
+            units: all.units.clone(),
+        };
+        let problem = Problem { net, query: self.net.problem.query.clone() };
+        match effort.solve(&problem, limits).outcome {
+            Outcome::Coverable(run) => {
+                let fired = run.firings.iter().map(|(transition, _)| kept[transition.index()]);
+                Delaying::Succeeds(fired.filter_map(|id| self.executed(id).find(|id| is_permitted(*id))).collect())
+            }
+            Outcome::Uncoverable(_) => Delaying::Fails,
+            Outcome::Unknown(_) => Delaying::Undecided,
+        }
+    }
+
+    /// The instructions, each of which a transition stands for, that the delaying attacker executes by it.
+    fn executed(&self, id: TransitionId) -> impl Iterator<Item = InstructionId> + '_ {
+        let first = match self.net.firings[id.index()] {
+            Firing::Delay(_) => Some(self.attack.store),
+            Firing::Attacker { instruction, .. } => Some(instruction),
+            Firing::Start(_) | Firing::Step { .. } | Firing::Load | Firing::Success => None,
+        };
+        first.into_iter().chain(self.net.also.get(&id).into_iter().flatten().copied())
+    }
+}

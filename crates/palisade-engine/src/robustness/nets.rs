@@ -1,0 +1,207 @@
+//! Attacks decided on their nets: counter abstraction and coverability [ESOP13, §5].
+//!
+//! A search that goes forward through configurations with whole memories can get lost where the question is answered in
+//! a few steps backwards, or by a relation between pairs of places. The nets know nothing of phases and share nothing
+//! between attacks, but every strategy of [`coverability`](crate::coverability) works on them. What they are given to
+//! do is metered by work, so that answers do not depend on clocks.
+
+use super::attack_net::{AttackNet, Bounds, NoNet};
+use super::attacks::Attack;
+use super::fault::Fault;
+use super::search::Found;
+use super::witness::{Violation, violation_of_run};
+use crate::coverability::{self, Options};
+use palisade_evidence::AttackNetProof;
+use palisade_model::limits::Limits;
+use palisade_model::net::Problem;
+use palisade_model::program::{Copies, Program};
+use rayon::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// The answer for one attack.
+pub(super) struct NetAnswer {
+    /// The attack.
+    pub(super) attack: Attack,
+    /// What was found; nothing when it took too much work.
+    pub(super) found: Option<Found>,
+    /// The strategy that found it.
+    pub(super) strategy: &'static str,
+    /// Markings it kept.
+    pub(super) markings: usize,
+    /// The net's places and transitions.
+    pub(super) size: (usize, usize),
+    /// Time spent.
+    pub(super) seconds: f64,
+    /// The proof that the attack is infeasible.
+    pub(super) proof: Option<AttackNetProof>,
+    /// The violation that shows it feasible.
+    pub(super) violation: Option<Violation>,
+}
+
+impl NetAnswer {
+    fn none(attack: Attack) -> Self {
+        Self {
+            attack,
+            found: None,
+            strategy: "none",
+            markings: 0,
+            size: (0, 0),
+            seconds: 0.0,
+            proof: None,
+            violation: None,
+        }
+    }
+
+    /// Whether no later attack need be asked, unless all are to be: this one is feasible, or has no net.
+    fn ends(&self, all: bool) -> bool {
+        self.size == (0, 0) || !all && self.found == Some(Found::Feasible)
+    }
+}
+
+/// Nets with more places than this are beyond what `verify` lists.
+const MOST_PLACES: usize = 1 << 18;
+
+/// Nets with more transitions than this may be: it bounds its work, of which a transition takes 12 to 60 units, to 2²⁵.
+const MOST_TRANSITIONS: usize = 1 << 19;
+
+/// Work on one net for each node that an exploration may have in the same turn: they take about as long.
+const WORK_PER_NODE: u64 = 15;
+
+/// Transitions listed for one net for each such node.
+const TRANSITIONS_PER_NODE: usize = 4;
+
+/// What a question to nets may cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// Distinct values of a register or an address admitted in a program without a domain.
+    pub(super) values: usize,
+    /// Transitions of one net.
+    pub(super) transitions: usize,
+    /// Work on one net, as [`Options::work`] counts it.
+    pub(super) work: Option<u64>,
+}
+
+impl Effort {
+    /// As much as it takes, with so many values of data.
+    pub(super) fn unlimited(values: usize) -> Self {
+        Self { values, transitions: usize::MAX, work: None }
+    }
+
+    /// Beside an exploration that may have so many nodes, if there is a limit to them.
+    pub(crate) fn beside(values: usize, nodes: Option<usize>) -> Self {
+        nodes.map_or_else(|| Self::unlimited(values), |nodes| Self::in_turn(values, nodes))
+    }
+
+    /// How large the net of an attack may be.
+    pub(super) fn bounds(&self, copies: Option<u32>) -> Bounds {
+        Bounds { values: self.values, copies, transitions: self.transitions }
+    }
+
+    /// Answers a net, alike whatever the number of processors.
+    pub(super) fn solve(&self, problem: &Problem, limits: &Limits) -> coverability::Answer {
+        let options = Options { strategy: None, limits: limits.clone(), jobs: 1, deterministic: true, work: self.work };
+        coverability::solve(problem, &options)
+    }
+
+    /// In a turn in which an exploration may have so many nodes and data so many values.
+    pub(super) fn in_turn(values: usize, nodes: usize) -> Self {
+        Self {
+            values,
+            transitions: nodes.saturating_mul(TRANSITIONS_PER_NODE),
+            work: Some(WORK_PER_NODE.saturating_mul(nodes as u64)),
+        }
+    }
+}
+
+/// Decides attacks of a program on their nets; with `all`, every one, else up to the first feasible one. With `copies`,
+/// of the instances in which replicated threads have so many copies together, and without proofs. The nets of a program
+/// are much of a size: when one is too large, no other is listed.
+///
+/// # Errors
+///
+/// A fault when there are no nets, because values grow or an expression that value sets reach has no value: neither
+/// need be so in what the program reaches.
+pub(super) fn decide(
+    program: &Program,
+    attacks: &[Attack],
+    copies: Option<u32>,
+    all: bool,
+    effort: Effort,
+    limits: &Limits,
+) -> Result<Vec<NetAnswer>, Fault> {
+    let flags: Vec<Arc<AtomicBool>> = attacks.iter().map(|_| Arc::new(AtomicBool::new(false))).collect();
+    let answers: Vec<Result<NetAnswer, Fault>> = attacks
+        .par_iter()
+        .enumerate()
+        .map(|(index, attack)| {
+            if flags[index].load(Ordering::Relaxed) {
+                return Ok(NetAnswer::none(*attack));
+            }
+            let limits = limits.clone().with_interrupt(flags[index].clone());
+            let answer = decide_one(program, *attack, copies, effort, &limits);
+            if answer.as_ref().map_or(true, |answer| answer.ends(all)) {
+                flags[index + 1..].iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
+            }
+            answer
+        })
+        .collect();
+    let mut answers = answers.into_iter().collect::<Result<Vec<NetAnswer>, Fault>>()?;
+    if let Some(last) = answers.iter().position(|answer| answer.ends(all)) {
+        // What came of later ones depends on who was faster.
+        let found = answers[last].found.map(|_| Found::NotAsked);
+        for answer in &mut answers[last + 1..] {
+            *answer = NetAnswer { found, ..NetAnswer::none(answer.attack) };
+        }
+    }
+    Ok(answers)
+}
+
+fn decide_one(
+    program: &Program,
+    attack: Attack,
+    copies: Option<u32>,
+    effort: Effort,
+    limits: &Limits,
+) -> Result<NetAnswer, Fault> {
+    let begin = Instant::now();
+    let net = match AttackNet::build(program, &attack, effort.bounds(copies), limits) {
+        Ok(net) => net,
+        Err(NoNet::Fault(fault)) => return Err(fault),
+        Err(NoNet::Stopped(_)) => return Ok(NetAnswer::none(attack)),
+    };
+    let answer = effort.solve(&net.problem, limits);
+    let size = (net.problem.net.places.len(), net.problem.net.transitions.len());
+    let mut found = NetAnswer {
+        strategy: answer.strategy,
+        markings: usize::try_from(answer.statistics.markings).unwrap_or(usize::MAX),
+        size,
+        ..NetAnswer::none(attack)
+    };
+    match answer.outcome {
+        coverability::Outcome::Coverable(run) => {
+            found.found = Some(Found::Feasible);
+            found.violation = Some(violation_of_run(program, attack, &net, &run));
+        }
+        // A proof that the checker would give up on is none.
+        coverability::Outcome::Uncoverable(_) if size.0 > MOST_PLACES || size.1 > MOST_TRANSITIONS => {}
+        coverability::Outcome::Uncoverable(certificate) => {
+            found.found = Some(Found::Infeasible);
+            found.proof = copies.is_none().then(|| {
+                let (places, certificate) = certificate.by_position();
+                AttackNetProof { places: places.into_iter().map(|place| net.fact(place)).collect(), certificate }
+            });
+        }
+        coverability::Outcome::Unknown(_) => {}
+    }
+    found.seconds = begin.elapsed().as_secs_f64();
+    Ok(found)
+}
+
+/// How many copies of replicated threads take part in a violation.
+pub(super) fn replicated_copies(program: &Program, violation: &Violation) -> u32 {
+    let counts = violation.instance.counts();
+    let is_replicated = |thread: &palisade_model::program::Thread| thread.copies == Copies::Any;
+    program.threads.iter().zip(counts).filter(|(thread, _)| is_replicated(thread)).map(|(_, count)| *count).sum()
+}

@@ -1,0 +1,403 @@
+//! Local states of threads, settled, and what they can do next.
+
+use crate::coverability::lazy::Interner;
+use crate::robustness::fault::{Fault, FaultKind, Growing};
+use palisade_model::program::{
+    Action, Domain, EvaluationError, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
+
+/// A local state of a thread.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Local {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Where it is.
+    pub label: LabelId,
+    /// Its registers, dead ones 0.
+    pub registers: Box<[Value]>,
+    /// Whether its locked section is open.
+    pub holding: bool,
+}
+
+/// A range of the table of targets: the settled local states an action leads to; none where the thread stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Targets {
+    start: u32,
+    end: u32,
+}
+
+/// What an instruction does at a local state, its expressions evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Reads an address.
+    Load(Value),
+    /// Writes a value to an address.
+    Store(Value, Value),
+    /// Needs an empty buffer.
+    Fence,
+    /// A locked read-modify-write of an address.
+    Update(Value),
+    /// Opens a section.
+    Lock,
+    /// Closes it.
+    Unlock,
+    /// Cannot be evaluated: a number of the table of faults.
+    Faulty(u32),
+}
+
+/// One non-local instruction at a local state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Move {
+    pub(super) instruction: InstructionId,
+    pub(super) operation: Operation,
+}
+
+/// The outcome of a step that reads memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outcome {
+    /// The value stored, for a read-modify-write that succeeds.
+    pub(super) stored: Option<Value>,
+    pub(super) targets: Targets,
+}
+
+/// How values outside every expectation are treated in programs without a domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// More than so many distinct values of a register or an address are a fault.
+    Fault(usize),
+    /// Steps to further values are left out: what is found is real, what is not found means nothing.
+    Cut(usize),
+}
+
+impl Growth {
+    fn limit(self) -> usize {
+        match self {
+            Self::Fault(limit) | Self::Cut(limit) => limit,
+        }
+    }
+}
+
+/// The table of local states with their moves, filled as they come up.
+#[derive(Clone, Debug)]
+pub(super) struct Locals<'p> {
+    pub(super) program: &'p Program,
+    pub(super) liveness: Vec<Liveness>,
+    by_label: Vec<Vec<Vec<InstructionId>>>,
+    pub(super) table: Interner<Local>,
+    moves: Vec<Option<(u32, u32)>>,
+    move_arena: Vec<Move>,
+    target_arena: Vec<Option<u32>>,
+    outcomes: FxHashMap<(u32, InstructionId, Value), Outcome>,
+    pub(super) faults: Vec<Fault>,
+    growth: Growth,
+    register_values: FxHashMap<(ThreadId, RegisterId), FxHashSet<Value>>,
+    address_values: FxHashMap<Value, FxHashSet<Value>>,
+    /// Whether a step was left out under [`Growth::Cut`].
+    pub(super) was_cut: bool,
+}
+
+impl<'p> Locals<'p> {
+    pub(super) fn new(program: &'p Program, growth: Growth) -> Self {
+        Self {
+            program,
+            liveness: program.threads.iter().map(Liveness::of).collect(),
+            by_label: program.threads.iter().map(palisade_model::program::Thread::instructions_by_label).collect(),
+            table: Interner::default(),
+            moves: Vec::new(),
+            move_arena: Vec::new(),
+            target_arena: Vec::new(),
+            outcomes: FxHashMap::default(),
+            faults: Vec::new(),
+            growth,
+            register_values: FxHashMap::default(),
+            address_values: FxHashMap::default(),
+            was_cut: false,
+        }
+    }
+
+    pub(super) fn domain(&self) -> Option<Domain> {
+        self.program.domain
+    }
+
+    pub(super) fn instructions_at(&self, thread: ThreadId, label: LabelId) -> &[InstructionId] {
+        &self.by_label[thread.index()][label.index()]
+    }
+
+    pub(super) fn targets(&self, targets: Targets) -> &[Option<u32>] {
+        &self.target_arena[targets.start as usize..targets.end as usize]
+    }
+
+    /// The non-local moves of a local state.
+    pub(super) fn moves(&mut self, local: u32) -> (u32, u32) {
+        let index = local as usize;
+        if self.moves.len() <= index {
+            self.moves.resize(index + 1, None);
+        }
+        if let Some(range) = self.moves[index] {
+            return range;
+        }
+        let start = self.move_arena.len();
+        let Local { thread, label, registers, .. } = self.table.get(local).clone();
+        for id in self.by_label[thread.index()][label.index()].clone() {
+            let action = &self.program.thread(thread).instruction(id).action;
+            if action.is_local() {
+                continue;
+            }
+            let operation = self.operation(action, &registers).unwrap_or_else(|error| {
+                self.faults.push(Fault { thread, instruction: id, kind: FaultKind::Evaluation(error) });
+                Operation::Faulty(u32::try_from(self.faults.len() - 1).expect("few faults"))
+            });
+            self.move_arena.push(Move { instruction: id, operation });
+        }
+        let range = (number(start), number(self.move_arena.len()));
+        self.moves[index] = Some(range);
+        range
+    }
+
+    pub(super) fn move_at(&self, index: u32) -> Move {
+        self.move_arena[index as usize]
+    }
+
+    fn operation(&self, action: &Action, registers: &[Value]) -> Result<Operation, EvaluationError> {
+        Ok(match action {
+            Action::Load { address, .. } => Operation::Load(address.evaluate_address(registers)?),
+            Action::Store { address, value } => {
+                Operation::Store(address.evaluate_address(registers)?, value.evaluate(registers, self.domain())?)
+            }
+            Action::Cas { address, .. } | Action::Rmw { address, .. } => {
+                Operation::Update(address.evaluate_address(registers)?)
+            }
+            Action::Fence => Operation::Fence,
+            Action::Lock => Operation::Lock,
+            Action::Unlock => Operation::Unlock,
+            _ => unreachable!("local actions are settled"),
+        })
+    }
+
+    /// What a move does when memory holds `read` at its address (ignored by moves that do not read). Nothing when
+    /// the step is cut.
+    pub(super) fn outcome(&mut self, local: u32, step: Move, read: Value) -> Result<Option<Outcome>, Fault> {
+        let reads = matches!(step.operation, Operation::Load(_) | Operation::Update(_));
+        let key = (local, step.instruction, if reads { read } else { 0 });
+        if let Some(outcome) = self.outcomes.get(&key) {
+            return Ok(Some(*outcome));
+        }
+        let Local { thread, registers, holding, .. } = self.table.get(local).clone();
+        let program = self.program;
+        let instruction = program.thread(thread).instruction(step.instruction);
+        let fault = |error| Fault { thread, instruction: step.instruction, kind: FaultKind::Evaluation(error) };
+        let domain = self.domain();
+        let mut after = registers;
+        let mut stored = None;
+        match &instruction.action {
+            Action::Load { register, .. } => after[register.index()] = read,
+            Action::Store { .. } => {}
+            Action::Cas { register, expected, new, .. } => {
+                if expected.evaluate(&after, domain).map_err(fault)? == read {
+                    stored = Some(new.evaluate(&after, domain).map_err(fault)?);
+                }
+                if let Some(register) = register {
+                    after[register.index()] = read;
+                }
+            }
+            Action::Rmw { register, new, .. } => {
+                stored = Some(new.evaluate_with_old(&after, read, domain).map_err(fault)?);
+                if let Some(register) = register {
+                    after[register.index()] = read;
+                }
+            }
+            _ => {}
+        }
+        let holding = match instruction.action {
+            Action::Lock => true,
+            Action::Unlock => false,
+            _ => holding,
+        };
+        let stored_value = match step.operation {
+            Operation::Store(address, value) => Some((address, value)),
+            Operation::Update(address) => stored.map(|value| (address, value)),
+            _ => None,
+        };
+        if let Some((address, value)) = stored_value
+            && !self.admit_stored(thread, step.instruction, address, value)?
+        {
+            return Ok(None);
+        }
+        let Some(targets) = self.settle(thread, step.instruction, instruction.target, after, holding)? else {
+            return Ok(None);
+        };
+        let outcome = Outcome { stored, targets };
+        self.outcomes.insert(key, outcome);
+        Ok(Some(outcome))
+    }
+
+    /// Notes a value stored at an address; whether it is admitted.
+    pub(super) fn admit_stored(
+        &mut self,
+        thread: ThreadId,
+        instruction: InstructionId,
+        address: Value,
+        value: Value,
+    ) -> Result<bool, Fault> {
+        if self.domain().is_some() {
+            return Ok(true);
+        }
+        let values = self.address_values.entry(address).or_default();
+        let admitted = values.contains(&value) || values.len() < self.growth.limit();
+        if admitted {
+            values.insert(value);
+        }
+        self.refuse_unless(admitted, thread, instruction, Growing::Address(address))
+    }
+
+    fn refuse_unless(
+        &mut self,
+        admitted: bool,
+        thread: ThreadId,
+        instruction: InstructionId,
+        what: Growing,
+    ) -> Result<bool, Fault> {
+        match self.growth {
+            _ if admitted => Ok(true),
+            Growth::Fault(limit) => Err(Fault { thread, instruction, kind: FaultKind::Growth { what, limit } }),
+            Growth::Cut(_) => {
+                self.was_cut = true;
+                Ok(false)
+            }
+        }
+    }
+
+    /// The initial local states of a thread.
+    pub(super) fn initial(&mut self, thread: ThreadId) -> Result<Vec<Option<u32>>, Fault> {
+        let template = self.program.thread(thread);
+        let registers = template.initial_registers().into_boxed_slice();
+        // A thread without instructions settles nowhere.
+        let instruction = InstructionId::from_index(0);
+        let targets = self.settle(thread, instruction, template.initial, registers, false)?;
+        Ok(targets.map_or_else(Vec::new, |targets| self.targets(targets).to_vec()))
+    }
+
+    /// The local states at which memory is next touched. `cause` is the instruction blamed for growth at the first label.
+    fn settle(
+        &mut self,
+        thread: ThreadId,
+        cause: InstructionId,
+        label: LabelId,
+        registers: Box<[Value]>,
+        holding: bool,
+    ) -> Result<Option<Targets>, Fault> {
+        let start = self.target_arena.len();
+        let mut found: Vec<Option<u32>> = Vec::new();
+        let mut seen: FxHashSet<(LabelId, Box<[Value]>)> = FxHashSet::default();
+        let mut open = vec![(cause, label, registers)];
+        while let Some((cause, label, mut registers)) = open.pop() {
+            self.liveness[thread.index()].forget_dead(label, &mut registers);
+            if !self.admit_registers(thread, cause, label, &registers)? {
+                continue;
+            }
+            if !seen.insert((label, registers.clone())) {
+                continue;
+            }
+            let mut touches_memory = false;
+            let mut goes_on = false;
+            for id in self.by_label[thread.index()][label.index()].clone() {
+                let instruction = self.program.thread(thread).instruction(id);
+                if !instruction.action.is_local() {
+                    touches_memory = true;
+                    continue;
+                }
+                for after in self.local_successors(thread, id, &registers)? {
+                    goes_on = true;
+                    open.push((id, instruction.target, after));
+                }
+            }
+            if touches_memory {
+                let local = Local { thread, label, registers, holding };
+                found.push(Some(self.table.intern(local).0));
+            } else if !goes_on {
+                found.push(None);
+            }
+        }
+        if found.is_empty() {
+            // Every path was cut, or it circles among local instructions for ever: then the thread has stopped for others.
+            if self.was_cut {
+                return Ok(None);
+            }
+            found.push(None);
+        }
+        found.sort_unstable();
+        found.dedup();
+        // A thread that goes on can do whatever one that stopped can.
+        if found.iter().any(Option::is_some) {
+            found.retain(Option::is_some);
+        }
+        self.target_arena.extend_from_slice(&found);
+        Ok(Some(Targets { start: number(start), end: number(self.target_arena.len()) }))
+    }
+
+    pub(super) fn admit_registers(
+        &mut self,
+        thread: ThreadId,
+        cause: InstructionId,
+        label: LabelId,
+        registers: &[Value],
+    ) -> Result<bool, Fault> {
+        if self.domain().is_some() {
+            return Ok(true);
+        }
+        let live: Vec<RegisterId> = self.liveness[thread.index()].at(label).collect();
+        for register in live {
+            let values = self.register_values.entry((thread, register)).or_default();
+            let value = registers[register.index()];
+            let admitted = values.contains(&value) || values.len() < self.growth.limit();
+            if admitted {
+                values.insert(value);
+            }
+            if !self.refuse_unless(admitted, thread, cause, Growing::Register(register))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The register valuations after a local instruction; none when it blocks.
+    pub(super) fn local_successors(
+        &self,
+        thread: ThreadId,
+        id: InstructionId,
+        registers: &[Value],
+    ) -> Result<SmallVec<[Box<[Value]>; 1]>, Fault> {
+        let fault = |kind| Fault { thread, instruction: id, kind };
+        let evaluation = |error| fault(FaultKind::Evaluation(error));
+        let with = |register: RegisterId, value| {
+            let mut after: Box<[Value]> = registers.into();
+            after[register.index()] = value;
+            after
+        };
+        Ok(match &self.program.thread(thread).instruction(id).action {
+            Action::Assign { register, value } => {
+                smallvec![with(*register, value.evaluate(registers, self.domain()).map_err(evaluation)?)]
+            }
+            Action::Havoc { register } => {
+                let domain = self.domain().ok_or_else(|| fault(FaultKind::HavocWithoutDomain))?;
+                domain.values().map(|value| with(*register, value)).collect()
+            }
+            Action::Assume(condition) => {
+                if condition.holds(registers, self.domain()).map_err(evaluation)? {
+                    smallvec![registers.into()]
+                } else {
+                    smallvec![]
+                }
+            }
+            Action::Nop | Action::Ensure(_) => smallvec![registers.into()],
+            Action::Fail => smallvec![],
+            _ => unreachable!("only local instructions settle"),
+        })
+    }
+}
+
+pub(super) fn number(index: usize) -> u32 {
+    u32::try_from(index).expect("tables stay below 2^32 entries")
+}

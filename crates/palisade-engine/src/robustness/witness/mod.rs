@@ -1,0 +1,291 @@
+//! From a route through the explorations ([`route`]) or a run of a net ([`net_run`]) to a TSO computation of the
+//! original program in the form of Fig. 4.
+//!
+//! Both are sequences of steps of anonymous tokens. Here the tokens get names (copies of threads), settled local
+//! states get the local instructions that lead to them (only when the thread acts again, so that nothing idle is
+//! shown), stores of helpers are flushed at once and those of the attacker at the end. The result is replayed on the
+//! TSO semantics.
+
+mod detours;
+mod net_run;
+mod route;
+
+pub(super) use net_run::violation_of_run;
+pub(super) use route::violation;
+
+use super::attacks::Attack;
+use super::system::Local;
+use palisade_evidence::Witness;
+use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, Thread, ThreadId, Value};
+use palisade_model::semantics::{
+    AccessKind, CopyId, Edge, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step, StepKind, Trace,
+    edges, replay,
+};
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// A computation that shows a program not robust.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// The attack.
+    pub attack: Attack,
+    /// The copy that delays stores.
+    pub attacker: CopyId,
+    /// How many copies of each thread it takes.
+    pub instance: Instance,
+    /// Whether every instance with fewer copies of replicated threads in all was shown robust.
+    pub instance_minimal: bool,
+    /// The computation.
+    pub steps: Vec<Step>,
+    /// The index of isu_stA among the steps.
+    pub issue: usize,
+    /// The index of ld_A.
+    pub load: usize,
+    /// The index of st_A reaching memory.
+    pub store: usize,
+    /// The computation replayed.
+    pub replay: Replay,
+    /// A happens-before cycle of its trace.
+    pub cycle: Vec<Edge>,
+}
+
+/// A violation as evidence.
+pub fn witness_evidence(violation: &Violation) -> Witness {
+    Witness {
+        instance: violation.instance.clone(),
+        attacker: violation.attacker,
+        store: violation.attack.store,
+        load: violation.attack.load,
+        store_step: violation.issue,
+        load_step: violation.load,
+        steps: violation.steps.clone(),
+        cycle: violation.cycle.clone(),
+    }
+}
+
+/// One action of one named copy.
+struct Deed {
+    copy: CopyId,
+    /// The settled local state at which the copy must be first; none for the attacker, which moves instruction by
+    /// instruction.
+    at: Option<Local>,
+    instruction: InstructionId,
+    /// The attacker's registers afterwards, for the choice of `<- *`.
+    after: Option<Box<[Value]>>,
+    /// Whether a store is flushed at once.
+    flush: bool,
+}
+
+/// A computation of named copies, without the local instructions that lead from one action to the next.
+struct Story {
+    attack: Attack,
+    attacker: CopyId,
+    /// How many copies of each thread there are.
+    counts: Vec<u32>,
+    deeds: Vec<Deed>,
+    /// The index of isu_stA among the deeds.
+    issue: usize,
+    /// The index of ld_A.
+    load: usize,
+}
+
+impl Story {
+    /// A story in which nothing has happened yet.
+    fn new(program: &Program, attack: Attack) -> Self {
+        let fixed = |thread: &Thread| match thread.copies {
+            Copies::Exactly(count) => count,
+            Copies::Any => 0,
+        };
+        let counts = program.threads.iter().map(fixed).collect();
+        let attacker = CopyId { thread: attack.thread, copy: 0 };
+        Self { attack, attacker, counts, deeds: Vec::new(), issue: 0, load: 0 }
+    }
+
+    /// One more copy of a replicated thread.
+    fn new_copy(&mut self, thread: ThreadId) -> CopyId {
+        let count = &mut self.counts[thread.index()];
+        *count += 1;
+        CopyId { thread, copy: *count - 1 }
+    }
+
+    /// A helper's action: at a settled local state.
+    fn help(&mut self, copy: CopyId, at: &Local, instruction: InstructionId) {
+        self.deeds.push(Deed { copy, at: Some(at.clone()), instruction, after: None, flush: true });
+    }
+
+    /// isu_stA, by the copy that becomes the attacker.
+    fn delay(&mut self, attacker: CopyId, at: &Local) {
+        self.attacker = attacker;
+        self.issue = self.deeds.len();
+        let instruction = self.attack.store;
+        self.deeds.push(Deed { copy: attacker, at: Some(at.clone()), instruction, after: None, flush: false });
+    }
+
+    /// The attacker's next instruction, with its registers afterwards.
+    fn go_on(&mut self, instruction: InstructionId, after: &[Value]) {
+        let after = Some(after.into());
+        self.deeds.push(Deed { copy: self.attacker, at: None, instruction, after, flush: false });
+    }
+
+    /// ld_A.
+    fn overstep(&mut self) {
+        self.load = self.deeds.len();
+        let instruction = self.attack.load;
+        self.deeds.push(Deed { copy: self.attacker, at: None, instruction, after: None, flush: false });
+    }
+
+    /// The computation, replayed.
+    fn finish(self, program: &Program, instance_minimal: bool) -> Violation {
+        let instance = Instance::new(self.counts);
+        let machine = Machine::new(program, &instance, Model::Tso);
+        let mut computation = Computation { machine: &machine, state: machine.initial_state(), steps: Vec::new() };
+        let (mut issue, mut load) = (0, 0);
+        for (index, deed) in self.deeds.iter().enumerate() {
+            if let Some(local) = &deed.at {
+                computation.settle(deed.copy, local);
+            }
+            if index == self.issue {
+                issue = computation.steps.len();
+            }
+            if index == self.load {
+                load = computation.steps.len();
+            }
+            computation.execute(deed.copy, deed.instruction, deed.after.as_deref());
+            let action = &program.thread(deed.copy.thread).instruction(deed.instruction).action;
+            if deed.flush && matches!(action, Action::Store { .. }) {
+                computation.take(Step { copy: deed.copy, kind: StepKind::Flush });
+            }
+        }
+        let store = computation.steps.len();
+        let position = machine.position(self.attacker).expect("the attacker is a copy of the instance");
+        while !computation.state.threads()[position].buffer.is_empty() {
+            computation.take(Step { copy: self.attacker, kind: StepKind::Flush });
+        }
+        let steps = computation.steps;
+        let replay = replay(program, &instance, Model::Tso, &steps).expect("a witness replays under TSO [Theorem 2]");
+        let cycle = cycle(&replay.trace, position, steps.len() - store);
+        Violation {
+            attack: self.attack,
+            attacker: self.attacker,
+            instance,
+            instance_minimal,
+            steps,
+            issue,
+            load,
+            store,
+            replay,
+            cycle,
+        }
+    }
+}
+
+/// A computation under construction.
+struct Computation<'m, 'p> {
+    machine: &'m Machine<'p>,
+    state: State,
+    steps: Vec<Step>,
+}
+
+impl Computation<'_, '_> {
+    fn take(&mut self, step: Step) {
+        let event = self.machine.event(&self.state, step).expect("the instrumented program's steps are the program's");
+        self.machine.take(&mut self.state, &event);
+        self.steps.push(step);
+    }
+
+    fn execute(&mut self, copy: CopyId, instruction: InstructionId, after: Option<&[Value]>) {
+        let action = &self.machine.program().thread(copy.thread).instruction(instruction).action;
+        let chosen = match action {
+            Action::Havoc { register } => Some(after.map_or(0, |registers| registers[register.index()])),
+            _ => None,
+        };
+        self.take(Step { copy, kind: StepKind::Execute { instruction, chosen } });
+    }
+
+    /// Executes local instructions until the copy is at a settled local state: a shortest way.
+    fn settle(&mut self, copy: CopyId, goal: &Local) {
+        let position = self.machine.position(copy).expect("the copy belongs to the instance");
+        let program = self.machine.program();
+        let liveness = palisade_model::program::Liveness::of(program.thread(copy.thread));
+        let is_goal = |state: &State| {
+            let thread = &state.threads()[position];
+            let mut registers = thread.registers.to_vec();
+            thread.label == Some(goal.label) && {
+                liveness.forget_dead(goal.label, &mut registers);
+                registers[..] == goal.registers[..]
+            }
+        };
+        let mut seen: HashSet<(Option<LabelId>, Vec<Value>)> = HashSet::new();
+        let mut open = VecDeque::from([(self.state.clone(), Vec::new())]);
+        while let Some((state, steps)) = open.pop_front() {
+            if is_goal(&state) {
+                self.state = state;
+                self.steps.extend(steps);
+                return;
+            }
+            let thread = &state.threads()[position];
+            if !seen.insert((thread.label, thread.registers.to_vec())) {
+                continue;
+            }
+            for instruction in self.machine.instructions_at(&state, position) {
+                let action = &program.thread(copy.thread).instruction(*instruction).action;
+                if !action.is_local() {
+                    continue;
+                }
+                let choices: Vec<Option<Value>> = match action {
+                    Action::Havoc { .. } => program.domain.iter().flat_map(|d| d.values()).map(Some).collect(),
+                    _ => vec![None],
+                };
+                for chosen in choices {
+                    let step = Step { copy, kind: StepKind::Execute { instruction: *instruction, chosen } };
+                    if let Ok(event) = self.machine.event(&state, step) {
+                        let mut after = state.clone();
+                        self.machine.take(&mut after, &event);
+                        let steps = [steps.as_slice(), &[step]].concat();
+                        open.push_back((after, steps));
+                    }
+                }
+            }
+        }
+        unreachable!("a settled local state is reached by local instructions")
+    }
+}
+
+/// The cycle st_A →po ld_A →+hb st_A [ESOP13, Theorem 1], shortest from the load on. The attacker's last node is ld_A;
+/// st_A is the first of its `delayed` last stores.
+fn cycle(trace: &Trace, position: usize, delayed: usize) -> Vec<Edge> {
+    let nodes = &trace.threads()[position];
+    let is_store = |node: &Node| node.accesses.iter().any(|access| access.kind == AccessKind::Store);
+    let (store, _) = nodes
+        .iter()
+        .enumerate()
+        .rev()
+        .filter(|(_, node)| is_store(node))
+        .nth(delayed - 1)
+        .expect("the delayed stores are nodes of the attacker");
+    let from = NodeId { position, index: store };
+    let to = NodeId { position, index: nodes.len() - 1 };
+    let mut outgoing: HashMap<NodeId, Vec<Edge>> = HashMap::new();
+    for edge in edges(trace) {
+        outgoing.entry(edge.from).or_default().push(edge);
+    }
+    let mut reached_by: HashMap<NodeId, Edge> = HashMap::new();
+    let mut open = VecDeque::from([to]);
+    while let Some(node) = open.pop_front() {
+        for edge in outgoing.get(&node).into_iter().flatten() {
+            if edge.to != to && !reached_by.contains_key(&edge.to) {
+                reached_by.insert(edge.to, *edge);
+                open.push_back(edge.to);
+            }
+        }
+    }
+    let mut path = Vec::new();
+    let mut node = from;
+    while node != to {
+        let edge = reached_by.get(&node).expect("a witness has a happens-before path from its load to its store (W3)");
+        path.push(*edge);
+        node = edge.from;
+    }
+    path.push(Edge { from, to, relation: Relation::ProgramOrder, address: None });
+    path.reverse();
+    path
+}

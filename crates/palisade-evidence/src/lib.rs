@@ -1,0 +1,21 @@
+//! Evidence: certificates, net runs and TSO witnesses, as data and as documented text (CERTIFICATE.md).
+//!
+//! Data only: nothing here decides whether evidence is right. [`verify`](palisade_verify) does that, with code of its
+//! own. This room uses `program`, `semantics` and `net` for their ids, steps and counts, and nothing else.
+
+mod attack_net;
+mod net;
+mod program;
+mod subject;
+mod text;
+mod witness;
+
+pub use attack_net::{AttackNetProof, Fact};
+pub use net::{Invariant, NetCertificate, NetRun, OmegaMarking, PlaceWeights, Refutation, TokenMarking, WeightedTrap};
+pub use program::{
+    AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, Level,
+    LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
+};
+pub use subject::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};
+pub use text::{Evidence, MAX_EVIDENCE_BYTES, MalformedEvidence};
+pub use witness::Witness;

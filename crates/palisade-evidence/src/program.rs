@@ -1,0 +1,180 @@
+//! Evidence that a program is robust: invariants of its instrumented semantics, attack by attack.
+//!
+//! A [`RobustCertificate`] gives, for every attack, a cut of the control flow, or the fact that sets of
+//! ω-configurations, one per phase of the instrumented program, are closed under its steps and meet no success, or a
+//! proof about the net of the attack.
+//! Local states and memories are kept once, in tables; configurations refer to them by position. CERTIFICATE.md
+//! restates the semantics in full.
+
+use super::attack_net::AttackNetProof;
+use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
+
+/// A position in [`RobustCertificate::locals`].
+pub type LocalIndex = u32;
+
+/// A position in [`RobustCertificate::memories`].
+pub type MemoryIndex = u32;
+
+/// Why no attack on a program is feasible.
+///
+/// A configuration with ω stands for all that have any number of tokens there; a set of configurations stands for its
+/// downward closure, where one configuration lies below another when everything but the tokens is the same and no
+/// token count is larger. Sets need not be antichains; they are shorter when they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RobustCertificate {
+    /// For each thread and each of its labels, the registers (ascending) whose values may matter from there on: any
+    /// solution of the liveness inequalities, not only the least.
+    pub live: Vec<Vec<Vec<RegisterId>>>,
+    /// The local states of threads that configurations refer to.
+    pub locals: Vec<LocalState>,
+    /// The memories that configurations refer to: ascending addresses with their values. Addresses left out hold
+    /// their initial value; listing one that does hold its initial value is allowed.
+    pub memories: Vec<Vec<(Value, Value)>>,
+    /// Configurations of phase SC: contains every initial configuration, closed under SC steps.
+    pub sc: Vec<ScConfiguration>,
+    /// Configurations while an attacker delays stores, at most one set per thread and store, for stores with an
+    /// attack that is not pruned: contains every start of delaying from `sc`, closed under the steps of phase
+    /// Delayed. A set that is left out is empty.
+    pub delayed: Vec<DelayedSet>,
+    /// Configurations after the attacker's load, at most one set per thread: contains what the loads of the thread's
+    /// infeasible attacks lead to, closed under the steps of phase Helped, without success. A set that is left out
+    /// is empty.
+    pub helped: Vec<HelpedSet>,
+    /// Every attack, in order: by thread, then by store and by load in text order.
+    pub attacks: Vec<AttackEvidence>,
+}
+
+/// A state of one thread.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LocalState {
+    /// Which thread.
+    pub thread: ThreadId,
+    /// Where it stands.
+    pub label: LabelId,
+    /// The values of all its registers, 0 for those that are not live at the label.
+    pub registers: Vec<Value>,
+    /// Whether it has executed `lock` and not yet `unlock`.
+    pub holding: bool,
+}
+
+/// How many threads are in a local state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tokens {
+    /// So many, at least 1.
+    Finite(u32),
+    /// Any number; only for threads with any number of copies.
+    Omega,
+}
+
+/// A configuration of phase SC.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ScConfiguration {
+    /// The memory.
+    pub memory: MemoryIndex,
+    /// Whether some thread holds the lock.
+    pub locked: bool,
+    /// How many threads are in which local state, each local state at most once, in any order.
+    pub tokens: Vec<(LocalIndex, Tokens)>,
+}
+
+/// The configurations while one thread delays stores from one store instruction on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DelayedSet {
+    /// The attacker's thread.
+    pub thread: ThreadId,
+    /// The store that is delayed first.
+    pub store: InstructionId,
+    /// The set.
+    pub configurations: Vec<DelayedConfiguration>,
+}
+
+/// A configuration of phase Delayed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DelayedConfiguration {
+    /// The memory, without what the attacker has delayed.
+    pub memory: MemoryIndex,
+    /// Whether some thread holds the lock.
+    pub locked: bool,
+    /// The threads other than the attacker.
+    pub tokens: Vec<(LocalIndex, Tokens)>,
+    /// The attacker.
+    pub attacker: Attacker,
+}
+
+/// A thread that delays its stores.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Attacker {
+    /// Where it stands.
+    pub label: LabelId,
+    /// The values of all its registers, 0 for those that are not live at the label.
+    pub registers: Vec<Value>,
+    /// The last value it has delayed for each address, ascending by address.
+    pub buffer: Vec<(Value, Value)>,
+    /// The address of the first delayed store; in the buffer.
+    pub store_address: Value,
+}
+
+/// The configurations after the last load that one thread's delayed stores overstep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HelpedSet {
+    /// The attacker's thread.
+    pub thread: ThreadId,
+    /// The set.
+    pub configurations: Vec<HelpedConfiguration>,
+}
+
+/// A configuration of phase Helped.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct HelpedConfiguration {
+    /// The memory, without what the attacker has delayed.
+    pub memory: MemoryIndex,
+    /// Whether some thread holds the lock.
+    pub locked: bool,
+    /// The threads other than the attacker; `true` for those on the happens-before path. Each pair of a local state
+    /// and a flag at most once, in any order.
+    pub tokens: Vec<(LocalIndex, bool, Tokens)>,
+    /// The address of the first delayed store.
+    pub store_address: Value,
+    /// The strongest access on the happens-before path by address, ascending; addresses left out have none.
+    pub levels: Vec<(Value, Level)>,
+    /// The accesses of the open section of a thread that is not on the path, ascending by address; empty when there
+    /// is no such section.
+    pub section: Vec<(Value, Level)>,
+}
+
+/// The kind of access to an address on the happens-before path; a store counts for more than a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Loaded, not stored.
+    Load,
+    /// Stored.
+    Store,
+}
+
+/// Why one attack is not feasible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttackEvidence {
+    /// The attacker's thread.
+    pub thread: ThreadId,
+    /// The store that would be delayed.
+    pub store: InstructionId,
+    /// The load it would be delayed past.
+    pub load: InstructionId,
+    /// The reason.
+    pub reason: AttackReason,
+}
+
+/// Why an attack is not feasible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttackReason {
+    /// No path of instructions that leave the store buffer alone leads from the store to the load.
+    Pruned {
+        /// Labels (ascending), the store's target among them and the load's source not, closed under instructions
+        /// that need no empty store buffer.
+        reachable: Vec<LabelId>,
+    },
+    /// The sets of the certificate show it.
+    Infeasible,
+    /// A proof about its net shows it.
+    Net(AttackNetProof),
+}

@@ -1,0 +1,85 @@
+//! Proofs about the nets of attacks as text: a table of facts, and a net certificate about it.
+
+use super::net::ProofText;
+use super::program::{bit, id, number, truth};
+use crate::{AttackNetProof, Attacker, Fact, Level, LocalState};
+use palisade_model::program::{ThreadId, Value};
+use serde::{Deserialize, Serialize};
+
+/// `{"places": […], "proof": {…}}`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AttackNetText {
+    places: Vec<FactText>,
+    proof: ProofText,
+}
+
+/// A fact as a word, `"idle"`, or as a word with what it is about, `{"memory": [address, value]}`.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FactText {
+    Memory(Value, Value),
+    Locked(u8),
+    Loaded(u8),
+    Idle,
+    Attacker(Attacker),
+    Gone(Value),
+    Level(Value, Option<Level>),
+    Section(Vec<(Value, Level)>),
+    Thread(LocalState, u8),
+    Start(u32),
+    Success,
+}
+
+impl From<&Fact> for FactText {
+    fn from(fact: &Fact) -> Self {
+        match fact.clone() {
+            Fact::Memory(address, value) => Self::Memory(address, value),
+            Fact::Locked(locked) => Self::Locked(bit(locked)),
+            Fact::Loaded(loaded) => Self::Loaded(bit(loaded)),
+            Fact::Idle => Self::Idle,
+            Fact::Attacker(attacker) => Self::Attacker(attacker),
+            Fact::Gone(address) => Self::Gone(address),
+            Fact::Level(address, level) => Self::Level(address, level),
+            Fact::Section(accesses) => Self::Section(accesses),
+            Fact::Thread(local, joined) => Self::Thread(local, bit(joined)),
+            Fact::Start(thread) => Self::Start(number(thread.index())),
+            Fact::Success => Self::Success,
+        }
+    }
+}
+
+impl TryFrom<FactText> for Fact {
+    type Error = serde::de::value::Error;
+
+    fn try_from(text: FactText) -> Result<Self, Self::Error> {
+        Ok(match text {
+            FactText::Memory(address, value) => Self::Memory(address, value),
+            FactText::Locked(locked) => Self::Locked(truth(locked)?),
+            FactText::Loaded(loaded) => Self::Loaded(truth(loaded)?),
+            FactText::Idle => Self::Idle,
+            FactText::Attacker(attacker) => Self::Attacker(attacker),
+            FactText::Gone(address) => Self::Gone(address),
+            FactText::Level(address, level) => Self::Level(address, level),
+            FactText::Section(accesses) => Self::Section(accesses),
+            FactText::Thread(local, joined) => Self::Thread(local, truth(joined)?),
+            FactText::Start(thread) => Self::Start(id(ThreadId::from_index, thread)),
+            FactText::Success => Self::Success,
+        })
+    }
+}
+
+impl From<&AttackNetProof> for AttackNetText {
+    fn from(proof: &AttackNetProof) -> Self {
+        Self { places: proof.places.iter().map(FactText::from).collect(), proof: (&proof.certificate).into() }
+    }
+}
+
+impl TryFrom<AttackNetText> for AttackNetProof {
+    type Error = serde::de::value::Error;
+
+    fn try_from(text: AttackNetText) -> Result<Self, Self::Error> {
+        let places = text.places.into_iter().map(Fact::try_from).collect::<Result<_, _>>()?;
+        Ok(Self { places, certificate: text.proof.into() })
+    }
+}

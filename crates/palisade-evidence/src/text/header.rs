@@ -1,0 +1,187 @@
+//! The part of a document that says what it is about.
+
+use super::MalformedEvidence;
+use super::number::N;
+use crate::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, Tokens};
+use palisade_model::net::{PlaceId, TransitionId};
+use palisade_model::program::{Copies, Domain, DomainOrigin, Value};
+use serde::{Deserialize, Serialize};
+
+/// `{"path", "format", "sha256"}`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InputText {
+    path: String,
+    format: String,
+    sha256: String,
+}
+
+/// Who set an option.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum OriginText {
+    File,
+    Option,
+}
+
+/// `{"input", "threads", "addresses": [[name, address, length], …], "domain"}`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ProgramHeader {
+    input: InputText,
+    threads: Vec<ThreadText>,
+    addresses: Vec<(String, Value, u32)>,
+    domain: Option<DomainText>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ThreadText {
+    name: String,
+    /// A number, or `"*"` for any number.
+    copies: N<Tokens>,
+    origin: OriginText,
+    labels: Vec<String>,
+    registers: Vec<String>,
+    instructions: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DomainText {
+    low: Value,
+    high: Value,
+    wrap: bool,
+    origin: OriginText,
+}
+
+/// `{"input", "query", "property", "place_count", "transition_count", "places": [[id, name], …], "transitions": …}`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NetHeader {
+    input: InputText,
+    query: Option<InputText>,
+    property: Option<String>,
+    place_count: usize,
+    transition_count: usize,
+    places: Vec<(u32, String)>,
+    transitions: Vec<(u32, String)>,
+}
+
+impl From<&InputFile> for InputText {
+    fn from(input: &InputFile) -> Self {
+        let InputFile { path, format, sha256 } = input.clone();
+        Self { path, format, sha256 }
+    }
+}
+
+impl From<InputText> for InputFile {
+    fn from(text: InputText) -> Self {
+        let InputText { path, format, sha256 } = text;
+        Self { path, format, sha256 }
+    }
+}
+
+impl From<&ProgramSubject> for ProgramHeader {
+    fn from(subject: &ProgramSubject) -> Self {
+        let thread = |thread: &ThreadSubject| ThreadText {
+            name: thread.name.clone(),
+            copies: N(match thread.copies {
+                Copies::Exactly(count) => Tokens::Finite(count),
+                Copies::Any => Tokens::Omega,
+            }),
+            origin: match thread.origin {
+                CopiesOrigin::File => OriginText::File,
+                CopiesOrigin::Option => OriginText::Option,
+            },
+            labels: thread.labels.clone(),
+            registers: thread.registers.clone(),
+            instructions: thread.instructions.clone(),
+        };
+        let domain = |domain: Domain| DomainText {
+            low: domain.low,
+            high: domain.high,
+            wrap: domain.wrap,
+            origin: match domain.origin {
+                DomainOrigin::File => OriginText::File,
+                DomainOrigin::Option => OriginText::Option,
+            },
+        };
+        let address = |address: &AddressSubject| (address.name.clone(), address.address, address.length);
+        Self {
+            input: (&subject.input).into(),
+            threads: subject.threads.iter().map(thread).collect(),
+            addresses: subject.addresses.iter().map(address).collect(),
+            domain: subject.domain.map(domain),
+        }
+    }
+}
+
+impl TryFrom<ProgramHeader> for ProgramSubject {
+    type Error = MalformedEvidence;
+
+    fn try_from(header: ProgramHeader) -> Result<Self, MalformedEvidence> {
+        let thread = |thread: ThreadText| ThreadSubject {
+            name: thread.name,
+            copies: match thread.copies.0 {
+                Tokens::Finite(count) => Copies::Exactly(count),
+                Tokens::Omega => Copies::Any,
+            },
+            origin: match thread.origin {
+                OriginText::File => CopiesOrigin::File,
+                OriginText::Option => CopiesOrigin::Option,
+            },
+            labels: thread.labels,
+            registers: thread.registers,
+            instructions: thread.instructions,
+        };
+        let domain = |DomainText { low, high, wrap, origin }: DomainText| {
+            if low > 0 || high < 0 {
+                return Err(MalformedEvidence::new(format!("the domain {low}..{high} does not contain 0")));
+            }
+            let origin = match origin {
+                OriginText::File => DomainOrigin::File,
+                OriginText::Option => DomainOrigin::Option,
+            };
+            Ok(Domain { low, high, wrap, origin })
+        };
+        Ok(Self {
+            input: header.input.into(),
+            threads: header.threads.into_iter().map(thread).collect(),
+            addresses: header
+                .addresses
+                .into_iter()
+                .map(|(name, address, length)| AddressSubject { name, address, length })
+                .collect(),
+            domain: header.domain.map(domain).transpose()?,
+        })
+    }
+}
+
+impl From<&NetSubject> for NetHeader {
+    fn from(subject: &NetSubject) -> Self {
+        Self {
+            input: (&subject.input).into(),
+            query: subject.query.as_ref().map(Into::into),
+            property: subject.property.clone(),
+            place_count: subject.place_count,
+            transition_count: subject.transition_count,
+            places: subject.places.iter().map(|(place, name)| (place.0, name.clone())).collect(),
+            transitions: subject.transitions.iter().map(|(transition, name)| (transition.0, name.clone())).collect(),
+        }
+    }
+}
+
+impl From<NetHeader> for NetSubject {
+    fn from(header: NetHeader) -> Self {
+        Self {
+            input: header.input.into(),
+            query: header.query.map(Into::into),
+            property: header.property,
+            place_count: header.place_count,
+            transition_count: header.transition_count,
+            places: header.places.into_iter().map(|(place, name)| (PlaceId(place), name)).collect(),
+            transitions: header.transitions.into_iter().map(|(id, name)| (TransitionId(id), name)).collect(),
+        }
+    }
+}

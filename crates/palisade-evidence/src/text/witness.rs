@@ -1,0 +1,170 @@
+//! Witnesses as text: thread copies by their position in the instance, steps as short lists of numbers.
+
+use super::MalformedEvidence;
+use crate::Witness;
+use palisade_model::program::{InstructionId, Value};
+use palisade_model::semantics::{CopyId, Edge, Instance, NodeId, Relation, Step, StepKind};
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::ser::SerializeSeq;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The largest number of thread copies of an instance.
+const MOST_COPIES: u64 = 1 << 20;
+
+/// The witness as it is written and read. A copy's position counts copies by thread, then by number.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WitnessText {
+    /// How many copies of each thread run.
+    instance: Vec<u32>,
+    /// The attacker's position.
+    attacker: usize,
+    store: u32,
+    load: u32,
+    store_step: usize,
+    load_step: usize,
+    steps: Vec<StepText>,
+    cycle: Vec<EdgeText>,
+}
+
+/// `[relation, [position, index], [position, index], address]`; the address is null for program order.
+type EdgeText = (RelationText, (usize, usize), (usize, usize), Option<Value>);
+
+/// `[position]` for a store that reaches memory, `[position, instruction]`, or `[position, instruction, choice]`.
+struct StepText {
+    position: usize,
+    instruction: Option<u32>,
+    chosen: Option<Value>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum RelationText {
+    Po,
+    St,
+    Src,
+    Cf,
+}
+
+impl Serialize for StepText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut sequence = serializer.serialize_seq(None)?;
+        sequence.serialize_element(&self.position)?;
+        if let Some(instruction) = self.instruction {
+            sequence.serialize_element(&instruction)?;
+        }
+        if let Some(chosen) = self.chosen {
+            sequence.serialize_element(&chosen)?;
+        }
+        sequence.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for StepText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(StepVisitor)
+    }
+}
+
+struct StepVisitor;
+
+impl<'de> Visitor<'de> for StepVisitor {
+    type Value = StepText;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a step: [copy], [copy, instruction] or [copy, instruction, choice]")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<StepText, A::Error> {
+        let Some(position) = sequence.next_element()? else { return Err(A::Error::invalid_length(0, &self)) };
+        let instruction = sequence.next_element()?;
+        let chosen = if instruction.is_some() { sequence.next_element()? } else { None };
+        Ok(StepText { position, instruction, chosen })
+    }
+}
+
+impl From<&Witness> for WitnessText {
+    fn from(witness: &Witness) -> Self {
+        let copies: Vec<CopyId> = witness.instance.copies().collect();
+        let position = |copy: CopyId| copies.binary_search(&copy).unwrap_or(copies.len());
+        let step = |step: &Step| match step.kind {
+            StepKind::Flush => StepText { position: position(step.copy), instruction: None, chosen: None },
+            StepKind::Execute { instruction, chosen } => {
+                StepText { position: position(step.copy), instruction: Some(number(instruction)), chosen }
+            }
+        };
+        let edge = |edge: &Edge| {
+            let relation = match edge.relation {
+                Relation::ProgramOrder => RelationText::Po,
+                Relation::StoreOrder => RelationText::St,
+                Relation::Source => RelationText::Src,
+                Relation::Conflict => RelationText::Cf,
+            };
+            (relation, (edge.from.position, edge.from.index), (edge.to.position, edge.to.index), edge.address)
+        };
+        Self {
+            instance: witness.instance.counts().to_vec(),
+            attacker: position(witness.attacker),
+            store: number(witness.store),
+            load: number(witness.load),
+            store_step: witness.store_step,
+            load_step: witness.load_step,
+            steps: witness.steps.iter().map(step).collect(),
+            cycle: witness.cycle.iter().map(edge).collect(),
+        }
+    }
+}
+
+impl TryFrom<WitnessText> for Witness {
+    type Error = MalformedEvidence;
+
+    fn try_from(text: WitnessText) -> Result<Self, MalformedEvidence> {
+        let total: u64 = text.instance.iter().map(|count| u64::from(*count)).sum();
+        if total > MOST_COPIES {
+            return Err(MalformedEvidence::new(format!("an instance of {total} thread copies is too large")));
+        }
+        let instance = Instance::new(text.instance);
+        let copies: Vec<CopyId> = instance.copies().collect();
+        let copy = |position: usize| {
+            let missing = || MalformedEvidence::new(format!("the instance has no thread copy {position}"));
+            copies.get(position).copied().ok_or_else(missing)
+        };
+        let step = |step: StepText| {
+            let kind = match step.instruction {
+                None => StepKind::Flush,
+                Some(instruction) => StepKind::Execute { instruction: id(instruction), chosen: step.chosen },
+            };
+            Ok(Step { copy: copy(step.position)?, kind })
+        };
+        let edge =
+            |(relation, from, to, address): (RelationText, (usize, usize), (usize, usize), Option<Value>)| Edge {
+                from: NodeId { position: from.0, index: from.1 },
+                to: NodeId { position: to.0, index: to.1 },
+                relation: match relation {
+                    RelationText::Po => Relation::ProgramOrder,
+                    RelationText::St => Relation::StoreOrder,
+                    RelationText::Src => Relation::Source,
+                    RelationText::Cf => Relation::Conflict,
+                },
+                address,
+            };
+        Ok(Self {
+            attacker: copy(text.attacker)?,
+            store: id(text.store),
+            load: id(text.load),
+            store_step: text.store_step,
+            load_step: text.load_step,
+            steps: text.steps.into_iter().map(step).collect::<Result<_, MalformedEvidence>>()?,
+            cycle: text.cycle.into_iter().map(edge).collect(),
+            instance,
+        })
+    }
+}
+
+fn number(instruction: InstructionId) -> u32 {
+    u32::try_from(instruction.index()).expect("arenas stay below 2^32 elements")
+}
+
+fn id(instruction: u32) -> InstructionId {
+    InstructionId::from_index(instruction as usize)
+}

@@ -1,0 +1,15 @@
+//! What Palisade's questions are about: programs and Petri nets, what they mean, and the budgets of those who decide.
+//!
+//! | module | what it holds | may use |
+//! |---|---|---|
+//! | [`limits`] | budgets of time and memory, why a run stopped | – |
+//! | [`program`] | threads as control-flow automata over integers or a finite domain | – |
+//! | [`semantics`] | operational SC and TSO, computations, traces, happens-before, the brute-force oracle | `limits`, `program` |
+//! | [`net`] | Petri nets and markings; readers and writers of the field's formats | `limits`, `program` |
+//!
+//! Both the engine and the checker of its evidence stand on this crate; neither of them is known here.
+
+pub mod limits;
+pub mod net;
+pub mod program;
+pub mod semantics;

@@ -1,0 +1,93 @@
+//! The intermediate representation: threads as control-flow automata over integers or a finite domain.
+//!
+//! A [`Program`] is what every reader of a program text produces and every later stage takes: threads (with the
+//! number of copies of each), labels, registers, instructions with resolved names, the initial memory, and the
+//! domain its values live in. Names are resolved to index types over arenas; source positions stay attached as
+//! [`Span`]s. This room depends on no other.
+
+mod domain;
+mod expression;
+mod ids;
+mod instruction;
+mod liveness;
+mod oddities;
+mod overrides;
+mod source;
+mod thread;
+
+pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
+pub use expression::{BinaryOperator, Expression, UnaryOperator, truncate};
+pub(crate) use ids::index_type;
+pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
+pub use instruction::{Action, Instruction};
+pub use liveness::Liveness;
+pub use oddities::{Oddity, lock_states, oddities};
+pub use overrides::{CopiesOverride, DomainOverride, OverrideError};
+pub use source::{Position, SourceText, Span};
+pub use thread::{Copies, Label, Register, Thread};
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A named address, or an array of consecutive ones, as declared or as met in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressName {
+    /// The name as written.
+    pub name: String,
+    /// The (first) address.
+    pub address: Value,
+    /// The number of consecutive addresses; 1 unless declared as an array.
+    pub length: u32,
+    /// Where the name was declared or first used.
+    pub span: Span,
+}
+
+/// A parallel program with shared memory ([ESOP13, Fig. 1], extended as LANGUAGE.md says).
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The program's name.
+    pub name: String,
+    /// The domain of data values, when one is declared or given.
+    pub domain: Option<Domain>,
+    /// Address names, in order of appearance.
+    pub addresses: Vec<AddressName>,
+    /// Initial values of memory that are not zero, by address.
+    pub initial_memory: BTreeMap<Value, Value>,
+    /// The threads, in order of appearance.
+    pub threads: Vec<Thread>,
+    /// The text the program was read from (empty for programs built in memory).
+    pub source: Arc<SourceText>,
+}
+
+impl Program {
+    /// The thread with the given id.
+    pub fn thread(&self, id: ThreadId) -> &Thread {
+        &self.threads[id.index()]
+    }
+
+    /// All threads with their ids, in order.
+    pub fn thread_ids(&self) -> impl Iterator<Item = (ThreadId, &Thread)> {
+        self.threads.iter().enumerate().map(|(index, thread)| (ThreadId::from_index(index), thread))
+    }
+
+    /// The initial value of an address.
+    pub fn initial_value(&self, address: Value) -> Value {
+        self.initial_memory.get(&address).copied().unwrap_or(0)
+    }
+
+    /// How an address is shown to people: its name (`slot[2]` inside an array), or its number.
+    pub fn address_name(&self, address: Value) -> String {
+        for entry in &self.addresses {
+            let offset = i128::from(address) - i128::from(entry.address);
+            if offset >= 0 && offset < i128::from(entry.length) {
+                return if entry.length == 1 { entry.name.clone() } else { format!("{}[{offset}]", entry.name) };
+            }
+        }
+        address.to_string()
+    }
+
+    /// Whether any thread has an unbounded number of copies.
+    pub fn is_parameterized(&self) -> bool {
+        self.threads.iter().any(|thread| thread.copies == Copies::Any)
+    }
+}

@@ -1,0 +1,272 @@
+//! Changes to the source text itself: fences at labels, stores made locked exchanges; comments and layout stay.
+//!
+//! A fence at a label l is the change of [ESOP13, §7]: every instruction `l: inst` becomes `f: inst` with a fresh label f,
+//! and `l: mfence; goto f` is added. Only the label's own occurrences before instructions change; jumps to l stay as they
+//! are and meet the fence.
+
+use super::Format;
+use super::litmus::{self, TableEditError};
+use super::names::NameSpace;
+use super::native::{self, Jump};
+use super::trencher::{Word, Words};
+use palisade_model::program::{Action, InstructionId, LabelId, Program, Span, Thread, ThreadId, lock_states};
+use rustc_hash::FxHashMap;
+use thiserror::Error;
+
+/// A change to a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A fence at a label.
+    Fence {
+        /// The thread.
+        thread: ThreadId,
+        /// The label.
+        label: LabelId,
+    },
+    /// A store made a locked exchange whose result is discarded.
+    Exchange {
+        /// The thread.
+        thread: ThreadId,
+        /// The store.
+        store: InstructionId,
+    },
+}
+
+/// Why a text cannot be changed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EditError {
+    /// No instruction stands at the label.
+    #[error("no instruction stands at the label `{0}`, so a fence there does nothing")]
+    NoInstruction(String),
+    /// The instruction is no store.
+    #[error("the instruction at `{0}` is not a store")]
+    NoStore(String),
+    /// A section inside a section cannot be written.
+    #[error("the store at `{0}` may be reached inside a locked section, where another one cannot begin")]
+    InsideSection(String),
+    /// The table of a litmus test has no place for it.
+    #[error(transparent)]
+    Table(TableEditError),
+    /// The program was not read from its text.
+    #[error("the text does not show the instruction at `{0}`")]
+    NoText(String),
+}
+
+/// The program's text with a fence at a label.
+pub fn insert_fence(program: &Program, format: Format, thread: ThreadId, label: LabelId) -> Result<String, EditError> {
+    apply(program, format, &[Change::Fence { thread, label }])
+}
+
+/// A litmus test with more rows.
+fn litmus_rows(program: &Program, changes: &[Change]) -> Result<String, EditError> {
+    let (mut fences, mut exchanges) = (Vec::new(), Vec::new());
+    for change in changes {
+        match *change {
+            Change::Fence { thread, label } => fences.push((thread, label)),
+            Change::Exchange { thread, store } => exchanges.push((thread, store)),
+        }
+    }
+    litmus::with_rows(program, &fences, &exchanges).map_err(|error| match error {
+        TableEditError::NoInstruction(label) => EditError::NoInstruction(label),
+        TableEditError::NoText => EditError::NoText(program.name.clone()),
+        error => EditError::Table(error),
+    })
+}
+
+/// The program's text with all the changes made. The program must be the one read from its text.
+pub fn apply(program: &Program, format: Format, changes: &[Change]) -> Result<String, EditError> {
+    if format == Format::Litmus {
+        return litmus_rows(program, changes);
+    }
+    let mut replacements = Replacements::default();
+    for (id, thread) in program.thread_ids() {
+        let mut editor = Editor::new(program, thread, &mut replacements);
+        for change in changes {
+            match *change {
+                Change::Fence { thread, label } if thread == id => editor.fence(label)?,
+                Change::Exchange { thread, store } if thread == id => editor.exchange(store)?,
+                _ => {}
+            }
+        }
+        match format {
+            Format::Native => editor.native()?,
+            _ => editor.trencher()?,
+        }
+    }
+    Ok(replacements.apply(&program.source.text))
+}
+
+/// Stretches of a text to replace, none overlapping another.
+#[derive(Debug, Default)]
+struct Replacements {
+    all: Vec<(Span, String)>,
+}
+
+impl Replacements {
+    fn replace(&mut self, span: Span, text: impl Into<String>) {
+        self.all.push((span, text.into()));
+    }
+
+    fn insert(&mut self, at: usize, text: impl Into<String>) {
+        self.replace(Span { start: at, end: at }, text);
+    }
+
+    fn apply(mut self, text: &str) -> String {
+        // Stable: what is inserted at a place comes before what replaces the text there.
+        self.all.sort_by_key(|(span, _)| *span);
+        let mut changed = String::with_capacity(text.len() + 64 * self.all.len());
+        let mut at = 0;
+        for (span, replacement) in &self.all {
+            changed.push_str(&text[at..span.start]);
+            changed.push_str(replacement);
+            at = span.end;
+        }
+        changed.push_str(&text[at..]);
+        changed
+    }
+}
+
+/// Edits the text of one thread.
+struct Editor<'a> {
+    program: &'a Program,
+    thread: &'a Thread,
+    labels: NameSpace,
+    /// The fresh label to which the instructions of a fenced label move.
+    fenced: FxHashMap<LabelId, String>,
+    exchanged: Vec<InstructionId>,
+    replacements: &'a mut Replacements,
+}
+
+impl<'a> Editor<'a> {
+    fn new(program: &'a Program, thread: &'a Thread, replacements: &'a mut Replacements) -> Self {
+        let labels = NameSpace::with_taken(thread.labels.iter().map(|label| label.name.as_str()));
+        Self { program, thread, labels, fenced: FxHashMap::default(), exchanged: Vec::new(), replacements }
+    }
+
+    fn label_name(&self, label: LabelId) -> &'a str {
+        &self.thread.label(label).name
+    }
+
+    fn fence(&mut self, label: LabelId) -> Result<(), EditError> {
+        let name = self.label_name(label);
+        if !self.thread.instructions.iter().any(|instruction| instruction.source == label) {
+            return Err(EditError::NoInstruction(name.to_owned()));
+        }
+        if !self.fenced.contains_key(&label) {
+            let fresh = self.labels.fresh(&format!("{name}_f"));
+            self.fenced.insert(label, fresh);
+        }
+        Ok(())
+    }
+
+    fn exchange(&mut self, store: InstructionId) -> Result<(), EditError> {
+        let instruction = self.thread.instruction(store);
+        if !matches!(instruction.action, Action::Store { .. }) {
+            return Err(EditError::NoStore(self.label_name(instruction.source).to_owned()));
+        }
+        if !self.exchanged.contains(&store) {
+            self.exchanged.push(store);
+        }
+        Ok(())
+    }
+
+    /// The line break and the blanks before the line on which a byte stands.
+    fn new_line(&self, at: usize) -> String {
+        let text = &self.program.source.text;
+        let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let line = &text[start..at];
+        let blanks = &line[..line.find(|c: char| !c.is_whitespace()).unwrap_or(line.len())];
+        let end = if text[..start].ends_with("\r\n") { "\r\n" } else { "\n" };
+        format!("{end}{blanks}")
+    }
+
+    /// Whether an instruction is the first in the text at its label.
+    fn is_first(&self, id: InstructionId) -> bool {
+        let source = self.thread.instruction(id).source;
+        let first = self.thread.instructions.iter().position(|instruction| instruction.source == source);
+        first == Some(id.index())
+    }
+
+    fn native(self) -> Result<(), EditError> {
+        if self.fenced.is_empty() && self.exchanged.is_empty() {
+            return Ok(());
+        }
+        for (id, instruction) in self.thread.instruction_ids() {
+            let span = instruction.span;
+            let name = self.label_name(instruction.source);
+            let line = native::line_parts(self.program.source.slice(span), span.start)
+                .filter(|line| self.program.source.slice(line.label) == name)
+                .ok_or_else(|| EditError::NoText(name.to_owned()))?;
+            if let Some(fresh) = self.fenced.get(&instruction.source) {
+                if self.is_first(id) {
+                    let text = format!("{name}: mfence; goto {fresh};{}", self.new_line(span.start));
+                    self.replacements.insert(span.start, text);
+                }
+                self.replacements.replace(line.label, fresh.as_str());
+            }
+            if self.exchanged.contains(&id) {
+                let store = line.store.ok_or_else(|| EditError::NoText(name.to_owned()))?;
+                self.replacements.insert(store.memory.start, "xchg(");
+                self.replacements.replace(Span { start: store.memory.end, end: store.value.start }, ", ");
+                self.replacements.insert(store.value.end, ")");
+            }
+            // A line that goes on to the next one by standing before it must go on to the same label afterwards.
+            let next = self.thread.instructions.get(id.index() + 1);
+            if let (Jump::NextLine { semicolon }, Some(next)) = (line.jump, next)
+                && self.fenced.contains_key(&next.source)
+                && !self.is_first(InstructionId::from_index(id.index() + 1))
+            {
+                let separator = if semicolon { " " } else { "; " };
+                self.replacements.insert(span.end, format!("{separator}goto {};", self.label_name(next.source)));
+            }
+        }
+        Ok(())
+    }
+
+    fn trencher(mut self) -> Result<(), EditError> {
+        if self.fenced.is_empty() && self.exchanged.is_empty() {
+            return Ok(());
+        }
+        let states = lock_states(self.thread);
+        for (id, instruction) in self.thread.instruction_ids() {
+            let span = instruction.span;
+            let name = self.label_name(instruction.source);
+            let text = self.program.source.slice(span);
+            let words: Vec<Word<'_>> = Words::new(text).take(4).collect();
+            let [first, source, target, operation] = words.as_slice() else {
+                return Err(EditError::NoText(name.to_owned()));
+            };
+            if source.text != name {
+                return Err(EditError::NoText(name.to_owned()));
+            }
+            let between = &text[first.span.end..source.span.start];
+            let blank = if between.chars().all(|c| c == ' ' || c == '\t') { between } else { " " };
+            let line = |from: &str, to: &str, rest: &str| format!("transition{blank}{from}{blank}{to}{blank}{rest}");
+            let break_line = self.new_line(span.start);
+            let mut from = name.to_owned();
+            if let Some(fresh) = self.fenced.get(&instruction.source) {
+                from.clone_from(fresh);
+                if self.is_first(id) {
+                    let fence = line(name, fresh, "mfence") + &break_line;
+                    self.replacements.insert(span.start, fence);
+                }
+            }
+            if self.exchanged.contains(&id) {
+                if states[instruction.source.index()][1] {
+                    return Err(EditError::InsideSection(name.to_owned()));
+                }
+                let [locked, written] = std::array::from_fn(|_| self.labels.fresh(&format!("{name}_x")));
+                let lines = [
+                    line(&from, &locked, "lock"),
+                    line(&locked, &written, &text[operation.span.start..]),
+                    line(&written, target.text, "unlock"),
+                ];
+                self.replacements.replace(span, lines.join(&break_line));
+            } else if from != name {
+                let start = span.start + source.span.start;
+                self.replacements.replace(Span { start, end: start + name.len() }, from);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,157 @@
+//! Input that was refused, and reading the bytes of a text.
+
+use super::{Diagnostic, Severity, error_document};
+use palisade_model::program::{Position, SourceText};
+use serde_json::{Value, json};
+use std::io::Read;
+use std::sync::Arc;
+
+/// The largest program text that is read, in bytes. Programs are written by people; a larger file is something else.
+pub const MAX_TEXT_BYTES: u64 = 16 << 20;
+
+/// Why an input was refused.
+#[derive(Clone, Debug)]
+pub enum InputError {
+    /// The text is wrong.
+    Text {
+        /// The text.
+        source: Arc<SourceText>,
+        /// What is wrong with it, at least one error.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// There is no text, or an option does not go with it.
+    File {
+        /// The path, `<stdin>` for standard input.
+        name: String,
+        /// Where in the file, if that is known.
+        position: Option<Position>,
+        /// What is wrong, in a sentence without a full stop.
+        message: String,
+        /// What to do about it.
+        help: Option<String>,
+    },
+}
+
+impl InputError {
+    /// An error about a whole file.
+    pub fn file(name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::File { name: name.into(), position: None, message: message.into(), help: None }
+    }
+
+    /// With what to do about it, for an error about a whole file.
+    #[must_use]
+    pub fn with_help_if(mut self, suggestion: Option<String>) -> Self {
+        if let Self::File { help, .. } = &mut self {
+            *help = suggestion;
+        }
+        self
+    }
+
+    /// The error for people.
+    pub fn render(&self, colour: bool) -> String {
+        match self {
+            Self::Text { source, diagnostics } => {
+                diagnostics.iter().map(|diagnostic| diagnostic.render(source, colour)).collect()
+            }
+            Self::File { name, position, message, help } => {
+                let (strong, plain) = if colour { ("\u{1b}[31m", "\u{1b}[0m") } else { ("", "") };
+                let place = position.map_or(String::new(), |place| format!(":{}:{}", place.line, place.column));
+                let help = help.as_ref().map_or(String::new(), |help| format!("  Help: {help}\n"));
+                format!("{strong}Error:{plain} {name}{place}: {message}\n{help}")
+            }
+        }
+    }
+
+    /// The error as the JSON document of a refused input.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::Text { source, diagnostics } => error_document(source, diagnostics),
+            Self::File { name, position, message, help } => {
+                let mut error = json!({
+                    "message": message,
+                    "file": name,
+                    "line": position.map(|position| position.line),
+                    "column": position.map(|position| position.column),
+                    "expected": [],
+                });
+                if let Some(help) = help {
+                    error["help"] = json!(help);
+                }
+                json!({ "error": error, "errors": [error] })
+            }
+        }
+    }
+}
+
+/// Reads the text of a file, `-` for standard input, into memory.
+pub fn read_text(path: &str) -> Result<Arc<SourceText>, InputError> {
+    let failed = |error: std::io::Error| InputError::file(path, format!("cannot be read: {error}"));
+    if path == "-" {
+        return text_of("<stdin>", std::io::stdin().lock());
+    }
+    let file = std::fs::File::open(path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.is_dir() {
+        return Err(InputError::file(path, "is a directory"));
+    }
+    text_of(path, file)
+}
+
+/// The text that `bytes` gives, refused when it is too large or not UTF-8.
+pub fn text_of(name: &str, bytes: impl Read) -> Result<Arc<SourceText>, InputError> {
+    let mut content = Vec::new();
+    let read = bytes.take(MAX_TEXT_BYTES + 1).read_to_end(&mut content);
+    read.map_err(|error| InputError::file(name, format!("cannot be read: {error}")))?;
+    if content.len() as u64 > MAX_TEXT_BYTES {
+        let message = format!("is larger than {} MiB, too large for a program text", MAX_TEXT_BYTES >> 20);
+        return Err(InputError::file(name, message));
+    }
+    let text = match String::from_utf8(content) {
+        Ok(text) => text,
+        Err(error) => {
+            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let byte = error.as_bytes()[valid.len()];
+            return Err(no_text(name, valid, format!("is not a text: the byte 0x{byte:02x} is not UTF-8")));
+        }
+    };
+    if let Some(nul) = text.bytes().position(|byte| byte == 0) {
+        return Err(no_text(name, &text.as_bytes()[..nul], "is not a text: it contains a zero byte".to_owned()));
+    }
+    let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+    Ok(SourceText::new(name, text))
+}
+
+/// A file that stops being a text after some bytes that are one.
+fn no_text(name: &str, before: &[u8], message: String) -> InputError {
+    let before = String::from_utf8_lossy(before);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+    InputError::File { name: name.to_owned(), position: Some(Position { line, column }), message, help: None }
+}
+
+impl From<(Arc<SourceText>, Vec<Diagnostic>)> for InputError {
+    fn from((source, mut diagnostics): (Arc<SourceText>, Vec<Diagnostic>)) -> Self {
+        diagnostics.sort_by_key(|diagnostic| (std::cmp::Reverse(diagnostic.severity), diagnostic.span));
+        debug_assert!(diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error));
+        Self::Text { source, diagnostics }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text() {
+        let error = text_of("f", &b"ab\nc\xff"[..]).unwrap_err();
+        assert!(error.render(false).contains("f:2:2: is not a text: the byte 0xff"), "{}", error.render(false));
+        let error = text_of("f", &b"ab\nc\0d"[..]).unwrap_err();
+        assert_eq!(error.to_json()["error"]["column"], 2);
+        assert_eq!(text_of("f", "\u{feff}x".as_bytes()).unwrap().text, "x");
+    }
+
+    #[test]
+    fn endless_input_is_refused() {
+        let error = text_of("f", std::io::repeat(b' ')).unwrap_err();
+        assert!(error.render(false).contains("larger than 16 MiB"));
+    }
+}

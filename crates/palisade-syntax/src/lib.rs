@@ -1,0 +1,132 @@
+//! Text to program and back: readers, printers, diagnostics.
+//!
+//! [`read`] takes a text in one of three formats to a [`Program`] with warnings, or to the errors in it. Depends on
+//! `program`, and for litmus tests on the conditions of `semantics`.
+
+mod build;
+mod check;
+mod diagnostic;
+pub mod edit;
+mod input;
+pub mod litmus;
+mod names;
+mod native;
+mod suggest;
+mod trencher;
+
+pub use check::{check, no_attack_can_start};
+pub use diagnostic::{Diagnostic, Severity, error_document};
+pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};
+pub use suggest::did_you_mean_or_list;
+
+use palisade_model::program::{Program, SourceText};
+use palisade_model::semantics::Question;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A format of program texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Format {
+    /// Palisade's own language, `.pal`.
+    Native,
+    /// Trencher's automata, `.txt`.
+    Trencher,
+    /// x86 litmus tests, `.litmus`.
+    Litmus,
+}
+
+impl Format {
+    /// The format a file name asks for by its extension.
+    pub fn of_path(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "pal" => Some(Self::Native),
+            "txt" => Some(Self::Trencher),
+            "litmus" => Some(Self::Litmus),
+            _ => None,
+        }
+    }
+
+    /// All formats.
+    pub const ALL: [Self; 3] = [Self::Native, Self::Trencher, Self::Litmus];
+
+    /// The format with a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// The name used on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Trencher => "trencher",
+            Self::Litmus => "litmus",
+        }
+    }
+}
+
+/// A program that was read, with what is odd about its text.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The program.
+    pub program: Program,
+    /// Warnings, in order of their places.
+    pub warnings: Vec<Diagnostic>,
+    /// What a litmus test asks of its final states.
+    pub question: Option<Question>,
+}
+
+/// How deeply an expression may be nested.
+pub(crate) const MAX_EXPRESSION_DEPTH: usize = 200;
+
+/// How many errors are reported at most.
+pub(crate) const MAX_ERRORS: usize = 20;
+
+/// Reads a program text and checks it: [`parse`], then [`check`].
+pub fn read(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagnostic>> {
+    let mut parsed = parse(source, format)?;
+    parsed.warnings.extend(check(&mut parsed.program)?);
+    parsed.warnings.sort_by_key(|warning| warning.span);
+    Ok(parsed)
+}
+
+/// Reads a program text. What depends on the domain and on the numbers of copies is left to [`check`], since options
+/// may change them.
+pub fn parse(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagnostic>> {
+    match format {
+        Format::Native => native::parse(&source),
+        Format::Trencher => {
+            trencher::parse(&source).map(|program| Parsed { program, warnings: Vec::new(), question: None })
+        }
+        Format::Litmus => {
+            let litmus::LitmusTest { program, warnings, question, .. } = litmus::read(source)?;
+            Ok(Parsed { program, warnings, question: Some(question) })
+        }
+    }
+}
+
+/// A program as text, with what was left out of it.
+#[derive(Clone, Debug)]
+pub struct Printed {
+    /// The text.
+    pub text: String,
+    /// What the text does not say, without a change of the program's computations.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Prints a program in a format, or says what in the program it cannot express.
+pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnostic>> {
+    match format {
+        Format::Native => Ok(Printed { text: native::print(program), warnings: Vec::new() }),
+        Format::Trencher => trencher::print(program),
+        Format::Litmus => {
+            let litmus::WrittenTest { text, warnings } = litmus::write(program, litmus::Asked::Everything)?;
+            Ok(Printed { text, warnings })
+        }
+    }
+}
+
+/// The name of a program whose text gives none: that of its file.
+fn program_name(source: &SourceText) -> String {
+    let stem = Path::new(&source.name).file_stem().and_then(|stem| stem.to_str());
+    stem.filter(|stem| !stem.is_empty() && !stem.starts_with('<')).unwrap_or("program").to_owned()
+}

@@ -1,0 +1,150 @@
+//! Litmus tests for x86: reader and writer.
+//!
+//! [`read`] understands the tests of the herd family of tools, in the `X86` syntax (Intel's order of operands) and in
+//! the `X86_64` syntax (AT&T's). A test becomes a [`Program`] whose threads are the columns of its table, with the
+//! [`Question`] its last lines ask. LANGUAGE.md says what is understood and where it departs from herd.
+//!
+//! The reader goes from text to tokens ([`lexer`]), finds the sections, reads initial state, table and condition as
+//! written, lays the locations out in memory, lowers each column to code, cleans the code up and builds the automaton.
+
+mod assembly;
+mod automaton;
+mod code;
+mod cursor;
+mod edit;
+mod fold;
+mod initial;
+mod layout;
+mod lexer;
+mod lower;
+mod mnemonics;
+mod pointers;
+mod question;
+mod registers;
+mod resolve;
+mod sections;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use edit::{TableEditError, with_rows};
+pub use writer::{Asked, FinalValue, WrittenTest, write};
+
+use crate::Diagnostic;
+use palisade_model::program::{Program, SourceText};
+use palisade_model::semantics::{Quantifier, Question};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The syntax and register width of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Architecture {
+    /// 32-bit registers, destination first.
+    X86,
+    /// 64-bit registers, destination last.
+    #[allow(non_camel_case_types, reason = "the architecture's name")]
+    X86_64,
+}
+
+impl Architecture {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "X86" => Some(Self::X86),
+            "X86_64" => Some(Self::X86_64),
+            _ => None,
+        }
+    }
+
+    /// The name at the beginning of a test.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::X86 => "X86",
+            Self::X86_64 => "X86_64",
+        }
+    }
+
+    /// The width of a whole register.
+    pub fn register_bits(self) -> u8 {
+        match self {
+            Self::X86 => 32,
+            Self::X86_64 => 64,
+        }
+    }
+}
+
+/// A litmus test that was read.
+#[derive(Clone, Debug)]
+pub struct LitmusTest {
+    /// The test's name.
+    pub name: String,
+    /// Its architecture.
+    pub architecture: Architecture,
+    /// The quoted description, empty without one.
+    pub description: String,
+    /// The lines `key=value` before the initial state.
+    pub information: Vec<(String, String)>,
+    /// The program: one thread `P0`, `P1`, … per column.
+    pub program: Program,
+    /// What the test asks of final states.
+    pub question: Question,
+    /// What is documented per memory model (`with tso: ~exists; …`): the quantifier its condition then has.
+    pub kinds: Vec<(String, Quantifier)>,
+    /// Doubts and notes, in order of their places.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads a litmus test.
+pub fn read(source: Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnostic>> {
+    let one = |error: Diagnostic| vec![error];
+    let text = lexer::without_comments(&source.text).map_err(one)?;
+    let sections = sections::sections(&text).map_err(one)?;
+    let architecture = sections.header.architecture;
+    let columns = assembly::columns(&text, sections.program, architecture)?;
+    let items = initial::initial_state(&text, sections.initial).map_err(one)?;
+    let written = question::question(&text, sections.condition).map_err(one)?;
+    let layout = layout::Layout::new(&items, &columns, &written).map_err(one)?;
+    let initial = resolve::initial_state(&items, &layout, architecture).map_err(one)?;
+    let observed = resolve::observed_registers(&written, architecture).map_err(one)?;
+    let mut warnings = sections.header.warnings;
+    let mut errors = Vec::new();
+    let mut threads = Vec::new();
+    let none = BTreeMap::new();
+    for column in &columns {
+        let values = initial.registers.get(&column.number).unwrap_or(&none);
+        match lower::lower(column, architecture, &layout, values) {
+            Ok(lowered) => {
+                let name = format!("P{}", column.number);
+                let seen = observed.get(&column.number).map_or(&[][..], Vec::as_slice);
+                let built = automaton::build(name, column.span, &lowered, architecture, values, seen);
+                warnings.extend(lowered.warnings);
+                threads.push((column.number, built));
+            }
+            Err(found) => errors.extend(found),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let resolver = resolve::Resolver { architecture, layout: &layout, initial: &initial, threads: &threads };
+    let question = resolver.question(&written).map_err(one)?;
+    let program = Program {
+        name: sections.header.name.clone(),
+        domain: None,
+        addresses: layout.address_names(),
+        initial_memory: initial.memory,
+        threads: threads.into_iter().map(|(_, built)| built.thread).collect(),
+        source,
+    };
+    let question = pointers::only_pointers(&program, question);
+    Ok(LitmusTest {
+        name: sections.header.name,
+        architecture,
+        description: sections.header.description,
+        information: sections.header.information,
+        program,
+        question,
+        kinds: written.kinds,
+        warnings,
+    })
+}

@@ -1,0 +1,239 @@
+//! Conditions and initial states with their names resolved.
+
+use super::Architecture;
+use super::automaton::BuiltThread;
+use super::initial::{CellType, InitialItem, InitialPlace, WrittenValue};
+use super::layout::Layout;
+use super::question::{WrittenLocation, WrittenProposition, WrittenQuestion};
+use super::registers::{INSTRUCTION_POINTER, MachineRegister, Part};
+use crate::Diagnostic;
+use palisade_model::program::{Span, ThreadId, Value, truncate};
+use palisade_model::semantics::{Condition, Constant, Location, Observable, Proposition, Question, View};
+use std::collections::BTreeMap;
+
+/// The values that registers and memory start with.
+#[derive(Debug, Default)]
+pub(super) struct InitialState {
+    /// For each thread's number, the values of whole registers.
+    pub(super) registers: BTreeMap<u32, BTreeMap<u8, Value>>,
+    /// The types declared for whole registers.
+    pub(super) register_types: BTreeMap<(u32, u8), CellType>,
+    /// The values of memory that are not 0.
+    pub(super) memory: BTreeMap<Value, Value>,
+}
+
+/// A number as it is kept in so many bits.
+fn canonical(number: i128, bits: u8, architecture: Architecture) -> Value {
+    let signed = bits == architecture.register_bits() || bits == 64;
+    Value::try_from(truncate(number, bits, signed)).expect("a value of its width fits")
+}
+
+fn number(value: &WrittenValue, layout: &Layout) -> Result<i128, Diagnostic> {
+    match value {
+        WrittenValue::Number(number) => Ok(*number),
+        WrittenValue::Address { name, element, span } => {
+            let location = layout.location(name).expect("all locations are laid out");
+            if *element >= location.length.unwrap_or(1) {
+                return Err(Diagnostic::error(format!("`{name}` has no element {element}"), *span));
+            }
+            Ok(i128::from(layout.element(location, *element)))
+        }
+    }
+}
+
+/// Resolves the initial state.
+pub(super) fn initial_state(
+    items: &[InitialItem],
+    layout: &Layout,
+    architecture: Architecture,
+) -> Result<InitialState, Diagnostic> {
+    let mut state = InitialState::default();
+    for item in items {
+        match &item.place {
+            InitialPlace::Register { thread, name } => {
+                let register = machine_register(name, architecture, item.span)?;
+                let whole = MachineRegister::whole(register.family, architecture);
+                if register != whole && register.part.bits() < 32 {
+                    let message = format!("give `{}` its value", whole.name(architecture));
+                    return Err(
+                        Diagnostic::error("a part of a register has no initial value", item.span).with_help(message)
+                    );
+                }
+                if let Some(cell_type) = item.cell_type {
+                    state.register_types.insert((*thread, register.family), cell_type);
+                }
+                let values = state.registers.entry(*thread).or_default();
+                if let Some(value) = item.values.first() {
+                    let bits = register.part.bits();
+                    values.insert(register.family, canonical(number(value, layout)?, bits, architecture));
+                } else {
+                    values.entry(register.family).or_insert(0);
+                }
+            }
+            InitialPlace::Location { name, .. } => {
+                let location = layout.location(name).expect("all locations are laid out");
+                for (element, value) in (0..).zip(&item.values) {
+                    let value = canonical(number(value, layout)?, location.cell_type.bits, architecture);
+                    state.memory.insert(layout.element(location, element), value);
+                }
+            }
+        }
+    }
+    state.memory.retain(|_, value| *value != 0);
+    Ok(state)
+}
+
+/// The register of a name.
+pub(super) fn machine_register(
+    name: &str,
+    architecture: Architecture,
+    span: Span,
+) -> Result<MachineRegister, Diagnostic> {
+    match MachineRegister::named(name) {
+        Some(register) if register.part == Part::HighByte => {
+            let whole = MachineRegister::whole(register.family, architecture).name(architecture);
+            Err(Diagnostic::error("the high byte of a register cannot be looked at by itself", span)
+                .with_help(format!("look at `{whole}`")))
+        }
+        // `rip` may be spoken of anywhere, as it is never used.
+        Some(register) if register.exists_in(architecture) || register.family == INSTRUCTION_POINTER => Ok(register),
+        Some(_) => Err(Diagnostic::error(format!("there is no register `{name}` on 32-bit x86"), span)),
+        None => Err(Diagnostic::error(format!("`{name}` is no register"), span)),
+    }
+}
+
+/// The registers of each thread that a question looks at.
+pub(super) fn observed_registers(
+    question: &WrittenQuestion,
+    architecture: Architecture,
+) -> Result<BTreeMap<u32, Vec<u8>>, Diagnostic> {
+    let mut observed: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+    let mut look = |location: &WrittenLocation| {
+        if let WrittenLocation::Register { thread, name, span } = location {
+            let register = machine_register(name, architecture, *span)?;
+            observed.entry(*thread).or_default().push(register.family);
+        }
+        Ok(())
+    };
+    question.locations.iter().try_for_each(&mut look)?;
+    let propositions = question.filter.iter().chain(question.condition.iter().map(|(_, proposition)| proposition));
+    propositions.into_iter().try_for_each(|proposition| for_each_location(proposition, &mut look))?;
+    Ok(observed)
+}
+
+fn for_each_location(
+    proposition: &WrittenProposition,
+    look: &mut impl FnMut(&WrittenLocation) -> Result<(), Diagnostic>,
+) -> Result<(), Diagnostic> {
+    match proposition {
+        WrittenProposition::True | WrittenProposition::False => Ok(()),
+        WrittenProposition::Equals(location, ..) => look(location),
+        WrittenProposition::Same(left, right) => {
+            look(left)?;
+            look(right)
+        }
+        WrittenProposition::Not(inner) => for_each_location(inner, look),
+        WrittenProposition::And(parts) | WrittenProposition::Or(parts) => {
+            parts.iter().try_for_each(|part| for_each_location(part, look))
+        }
+        WrittenProposition::Implies(premise, conclusion) => {
+            for_each_location(premise, look)?;
+            for_each_location(conclusion, look)
+        }
+    }
+}
+
+/// Resolves questions.
+pub(super) struct Resolver<'a> {
+    pub(super) architecture: Architecture,
+    pub(super) layout: &'a Layout,
+    pub(super) initial: &'a InitialState,
+    /// The threads with their numbers in the text.
+    pub(super) threads: &'a [(u32, BuiltThread)],
+}
+
+impl Resolver<'_> {
+    /// Resolves everything after the table.
+    pub(super) fn question(&self, written: &WrittenQuestion) -> Result<Question, Diagnostic> {
+        let locations = written.locations.iter().map(|location| self.location(location));
+        let filter = written.filter.as_ref().map(|filter| self.proposition(filter));
+        let condition = written.condition.as_ref().map(|(quantifier, proposition)| {
+            Ok(Condition { quantifier: *quantifier, proposition: self.proposition(proposition)? })
+        });
+        Ok(Question {
+            locations: locations.collect::<Result<_, _>>()?,
+            filter: filter.transpose()?,
+            condition: condition.transpose()?,
+        })
+    }
+
+    fn proposition(&self, written: &WrittenProposition) -> Result<Proposition, Diagnostic> {
+        let all = |parts: &[WrittenProposition]| -> Result<Vec<Proposition>, Diagnostic> {
+            parts.iter().map(|part| self.proposition(part)).collect()
+        };
+        let boxed = |inner: &WrittenProposition| self.proposition(inner).map(Box::new);
+        Ok(match written {
+            WrittenProposition::True => Proposition::True,
+            WrittenProposition::False => Proposition::False,
+            WrittenProposition::Equals(location, value, text) => {
+                let location = self.location(location)?;
+                let value = canonical(number(value, self.layout)?, 64, self.architecture);
+                Proposition::Equals(location, Constant { value, text: text.clone() })
+            }
+            WrittenProposition::Same(left, right) => Proposition::Same(self.location(left)?, self.location(right)?),
+            WrittenProposition::Not(inner) => Proposition::Not(boxed(inner)?),
+            WrittenProposition::And(parts) => Proposition::And(all(parts)?),
+            WrittenProposition::Or(parts) => Proposition::Or(all(parts)?),
+            WrittenProposition::Implies(premise, conclusion) => {
+                Proposition::Implies(boxed(premise)?, boxed(conclusion)?)
+            }
+        })
+    }
+
+    fn location(&self, written: &WrittenLocation) -> Result<Location, Diagnostic> {
+        match written {
+            WrittenLocation::Register { thread, name, span } => {
+                let Some(index) = self.threads.iter().position(|(number, _)| number == thread) else {
+                    return Err(Diagnostic::error(format!("there is no thread P{thread}"), *span));
+                };
+                let register = machine_register(name, self.architecture, *span)?;
+                let declared = self.initial.register_types.get(&(*thread, register.family));
+                let view = View {
+                    bits: register.part.bits(),
+                    signed: declared.is_none_or(|declared| declared.signed),
+                    pointer: self.layout.is_in_bytes() && register.part.bits() == self.architecture.register_bits(),
+                };
+                let observable = Observable::Register {
+                    thread: ThreadId::from_index(index),
+                    register: self.threads[index].1.families[&register.family],
+                };
+                let name = format!("{thread}:{}", register.name(self.architecture));
+                Ok(Location { observable, name, view })
+            }
+            WrittenLocation::Memory { name, element, span } => {
+                let location = self.layout.location(name).expect("all locations are laid out");
+                let view = View {
+                    bits: location.cell_type.bits,
+                    signed: location.cell_type.signed,
+                    pointer: self.layout.is_in_bytes() && location.cell_type.bits == self.architecture.register_bits(),
+                };
+                match (location.length, element) {
+                    (Some(length), Some(element)) if *element >= length => {
+                        Err(Diagnostic::error(format!("`{name}` has no element {element}"), *span))
+                    }
+                    (Some(_), None) => Err(Diagnostic::error(format!("`{name}` is an array: name an element"), *span)
+                        .with_expected([format!("`{name}[0]`")])),
+                    (None, Some(element)) if *element > 0 => {
+                        Err(Diagnostic::error(format!("`{name}` is no array"), *span))
+                    }
+                    _ => {
+                        let element = element.unwrap_or(0);
+                        let observable = Observable::Address(self.layout.element(location, element));
+                        let shown = if location.length.is_some() { format!("{name}[{element}]") } else { name.clone() };
+                        Ok(Location { observable, name: shown, view })
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Native texts as read, before names are resolved.
+
+use crate::MAX_EXPRESSION_DEPTH;
+use palisade_model::program::{BinaryOperator, Span, UnaryOperator};
+
+/// A name where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Name<'s> {
+    pub(crate) text: &'s str,
+    pub(crate) span: Span,
+}
+
+/// A number with its sign.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Number {
+    pub(crate) value: i128,
+    pub(crate) span: Span,
+}
+
+/// A whole text.
+#[derive(Debug)]
+pub(crate) struct RawProgram<'s> {
+    pub(crate) name: Name<'s>,
+    pub(crate) items: Vec<Item<'s>>,
+}
+
+/// What a program consists of.
+#[derive(Debug)]
+pub(crate) enum Item<'s> {
+    /// `domain low..high [wrap]`; the word after the range, if any.
+    Domain { low: Number, high: Number, wrap: Option<Name<'s>>, span: Span },
+    /// `address name[length] = number, …`.
+    Addresses(Vec<RawAddress<'s>>),
+    /// `initial place = value, …`.
+    Initial(Vec<RawInitial<'s>>),
+    /// `thread … end`.
+    Thread(RawThread<'s>),
+    /// A stretch with an error in it, reported already.
+    Error,
+}
+
+/// A declared address.
+#[derive(Debug)]
+pub(crate) struct RawAddress<'s> {
+    pub(crate) name: Name<'s>,
+    pub(crate) length: Option<Number>,
+    pub(crate) number: Option<Number>,
+}
+
+/// An initial value.
+#[derive(Debug)]
+pub(crate) struct RawInitial<'s> {
+    pub(crate) place: Place<'s>,
+    pub(crate) value: RawExpression<'s>,
+    pub(crate) span: Span,
+}
+
+/// Where an initial value goes.
+#[derive(Debug)]
+pub(crate) enum Place<'s> {
+    /// `x`, `slot[2]`.
+    Named { name: Name<'s>, index: Option<Number> },
+    /// `mem[5]`.
+    Memory(RawExpression<'s>),
+}
+
+/// Copies as written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RawCopies {
+    /// `[*]`.
+    Any,
+    /// `[k]`.
+    Number(Number),
+}
+
+/// A register with its value at the start.
+#[derive(Debug)]
+pub(crate) struct RawRegister<'s> {
+    pub(crate) name: Name<'s>,
+    pub(crate) initial: Option<Number>,
+}
+
+/// A thread.
+#[derive(Debug)]
+pub(crate) struct RawThread<'s> {
+    pub(crate) name: Name<'s>,
+    pub(crate) copies: Option<RawCopies>,
+    pub(crate) registers: Vec<RawRegister<'s>>,
+    pub(crate) initial: Name<'s>,
+    /// `None` for lines with an error in them, reported already.
+    pub(crate) lines: Vec<Option<RawLine<'s>>>,
+    /// The `end`.
+    pub(crate) end: Span,
+}
+
+/// `@annotation(value) label: instruction; goto target;`.
+#[derive(Debug)]
+pub(crate) struct RawLine<'s> {
+    pub(crate) annotations: Vec<Annotation<'s>>,
+    pub(crate) label: Name<'s>,
+    pub(crate) instruction: RawInstruction<'s>,
+    pub(crate) target: Option<Target<'s>>,
+    /// From the label to the last token.
+    pub(crate) span: Span,
+}
+
+/// Where a line goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target<'s> {
+    /// `goto l`.
+    Label(Name<'s>),
+    /// `goto end`.
+    End(Span),
+}
+
+/// `@name(value)`.
+#[derive(Debug)]
+pub(crate) struct Annotation<'s> {
+    pub(crate) name: Name<'s>,
+    /// Where the number stands.
+    pub(crate) value: Span,
+}
+
+/// An instruction.
+#[derive(Debug)]
+pub(crate) enum RawInstruction<'s> {
+    /// `mem[address] <- value`.
+    Store { address: RawExpression<'s>, value: RawExpression<'s> },
+    /// `register <- value`, a load where the value is `mem[…]`.
+    Assign { register: Name<'s>, value: RawExpression<'s> },
+    /// `register <- *`.
+    Havoc { register: Name<'s> },
+    /// `register <- operation(mem[address], operands)`, with or without the register.
+    Locked {
+        register: Option<Name<'s>>,
+        operation: Operation,
+        address: RawExpression<'s>,
+        operands: Operands<'s>,
+        span: Span,
+    },
+    /// `assert` and `assume`.
+    Assume(RawExpression<'s>),
+    /// `ensure`.
+    Ensure(RawExpression<'s>),
+    /// `mfence`, `nop`, `lock`, `unlock` and `fail`.
+    Plain(Plain),
+}
+
+/// Instructions without operands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Plain {
+    Fence,
+    Nop,
+    Lock,
+    Unlock,
+    Fail,
+}
+
+/// The locked read-modify-writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Cas,
+    Xchg,
+    FetchAdd,
+    Rmw,
+}
+
+/// What follows the address of a locked read-modify-write.
+pub(crate) type Operands<'s> = Vec<RawExpression<'s>>;
+
+/// An expression with its place.
+#[derive(Debug)]
+pub(crate) struct RawExpression<'s> {
+    pub(crate) kind: ExpressionKind<'s>,
+    pub(crate) span: Span,
+    /// How many operators are nested in it.
+    height: usize,
+}
+
+/// What an expression is.
+#[derive(Debug)]
+pub(crate) enum ExpressionKind<'s> {
+    /// A number as it stands in the text; a minus directly before it belongs to it.
+    Literal(u64),
+    /// A number with its sign.
+    Constant(i128),
+    /// A register or an address.
+    Name(&'s str),
+    /// `name(operand)`.
+    Call(Name<'s>, Box<RawExpression<'s>>),
+    /// `mem[address]`, allowed only as the whole right-hand side of a load.
+    Memory(Box<RawExpression<'s>>),
+    /// `name[index]`, not an expression of the language.
+    Index(Name<'s>, Box<RawExpression<'s>>),
+    /// An operator applied to its operand.
+    Unary(UnaryOperator, Box<RawExpression<'s>>),
+    /// An operator applied to its operands.
+    Binary(BinaryOperator, Box<RawExpression<'s>>, Box<RawExpression<'s>>),
+    /// An expression nested too deeply.
+    TooDeep,
+}
+
+impl<'s> RawExpression<'s> {
+    /// An expression without operands, or around the given ones.
+    pub(crate) fn new(kind: ExpressionKind<'s>, span: Span) -> Self {
+        use ExpressionKind as Kind;
+        let height = match &kind {
+            Kind::Literal(_) | Kind::Constant(_) | Kind::Name(_) | Kind::TooDeep => 0,
+            Kind::Call(_, operand) | Kind::Memory(operand) | Kind::Index(_, operand) | Kind::Unary(_, operand) => {
+                operand.height + 1
+            }
+            Kind::Binary(_, left, right) => left.height.max(right.height) + 1,
+        };
+        if height > MAX_EXPRESSION_DEPTH {
+            return Self { kind: Kind::TooDeep, span, height: 0 };
+        }
+        Self { kind, span, height }
+    }
+
+    /// The expression in parentheses: a literal inside is a number of its own.
+    pub(crate) fn parenthesised(mut self) -> Self {
+        if let ExpressionKind::Literal(value) = self.kind {
+            self.kind = ExpressionKind::Constant(i128::from(value));
+        }
+        self
+    }
+
+    /// A prefix operator at `start` applied to the expression.
+    pub(crate) fn prefixed(self, operator: UnaryOperator, start: Span) -> Self {
+        let span = start.to(self.span);
+        match (operator, &self.kind) {
+            (UnaryOperator::Negate, ExpressionKind::Literal(value)) => {
+                Self::new(ExpressionKind::Constant(-i128::from(*value)), span)
+            }
+            _ => Self::new(ExpressionKind::Unary(operator, Box::new(self)), span),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Why the grammar failed: what was found and what was expected, cheap to make and to merge.
+//!
+//! A parser by alternatives makes and drops an error for every alternative that does not fit. Here an error is a few
+//! machine words: the expectations are the bits of one number.
+
+use super::lexer::Spanned;
+use super::token::{Keyword, Symbol, Token};
+use crate::Diagnostic;
+use crate::suggest::closest;
+use chumsky::DefaultExpected;
+use chumsky::error::{Error, LabelError};
+use chumsky::input::ValueInput;
+use chumsky::span::SimpleSpan;
+use chumsky::util::MaybeRef;
+use palisade_model::program::Span;
+
+/// What a reader of the text would call a construct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Construct {
+    ProgramName,
+    ThreadName,
+    AddressName,
+    Label,
+    Register,
+    Number,
+    Value,
+    AnyValue,
+    LockedUpdate,
+    Operator,
+    Instruction,
+    EndOfText,
+}
+
+const CONSTRUCTS: [(Construct, &str); 12] = [
+    (Construct::ProgramName, "the program's name"),
+    (Construct::ThreadName, "the thread's name"),
+    (Construct::AddressName, "an address name"),
+    (Construct::Label, "a label"),
+    (Construct::Register, "a register"),
+    (Construct::Number, "a number"),
+    (Construct::Value, "an expression"),
+    (Construct::AnyValue, "`*`"),
+    (Construct::LockedUpdate, "a locked update"),
+    (Construct::Instruction, "an instruction"),
+    (Construct::Operator, "an operator"),
+    (Construct::EndOfText, "the end of the text"),
+];
+
+/// A set of constructs, keywords and symbols.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Expectations(u64);
+
+impl Expectations {
+    fn construct(construct: Construct) -> Self {
+        Self(1 << construct as u32)
+    }
+
+    fn keyword(keyword: Keyword) -> Self {
+        Self(1 << (CONSTRUCTS.len() + keyword as usize))
+    }
+
+    /// Symbols after `=` are operators, expected as such.
+    fn symbol(symbol: Symbol) -> Self {
+        if symbol as u32 > Symbol::Equal as u32 {
+            return Self::construct(Construct::Operator);
+        }
+        Self(1 << (CONSTRUCTS.len() + Keyword::ALL.len() + symbol as usize))
+    }
+
+    fn token(token: Token<'_>) -> Self {
+        match token {
+            Token::Keyword(keyword) => Self::keyword(keyword),
+            Token::Symbol(symbol) => Self::symbol(symbol),
+            Token::Name(_) | Token::Integer(_) | Token::Decimal(_) => Self::default(),
+        }
+    }
+
+    fn contains(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The members for people, constructs before keywords before symbols.
+    fn names(self) -> Vec<String> {
+        let constructs = CONSTRUCTS.iter().filter(|(construct, _)| self.contains(Self::construct(*construct)));
+        let keywords = Keyword::ALL.iter().filter(|keyword| self.contains(Self::keyword(**keyword)));
+        let symbols =
+            Symbol::ALL.iter().filter(|symbol| symbol_itself(**symbol) && self.contains(Self::symbol(**symbol)));
+        constructs
+            .map(|(_, name)| (*name).to_owned())
+            .chain(keywords.map(|keyword| format!("`{}`", keyword.spelling())))
+            .chain(symbols.map(|symbol| format!("`{}`", symbol.spelling())))
+            .collect()
+    }
+}
+
+fn symbol_itself(symbol: Symbol) -> bool {
+    symbol as u32 <= Symbol::Equal as u32
+}
+
+/// The furthest place the grammar got to, and what it looked for there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failure<'s> {
+    span: SimpleSpan,
+    found: Option<Token<'s>>,
+    expected: Expectations,
+}
+
+impl<'t, 's: 't, I> Error<'t, I> for Failure<'s>
+where
+    I: ValueInput<'t, Token = Token<'s>, Span = SimpleSpan>,
+{
+    fn merge(mut self, other: Self) -> Self {
+        self.expected.0 |= other.expected.0;
+        self
+    }
+}
+
+impl<'t, 's: 't, I> LabelError<'t, I, DefaultExpected<'t, Token<'s>>> for Failure<'s>
+where
+    I: ValueInput<'t, Token = Token<'s>, Span = SimpleSpan>,
+{
+    fn expected_found<E: IntoIterator<Item = DefaultExpected<'t, Token<'s>>>>(
+        expected: E,
+        found: Option<MaybeRef<'t, Token<'s>>>,
+        span: SimpleSpan,
+    ) -> Self {
+        let mut all = Expectations::default();
+        for item in expected {
+            all.0 |= match item {
+                DefaultExpected::Token(token) => Expectations::token(*token).0,
+                DefaultExpected::EndOfInput => Expectations::construct(Construct::EndOfText).0,
+                _ => 0,
+            };
+        }
+        Self { span, found: found.map(|token| *token), expected: all }
+    }
+}
+
+impl<'t, 's: 't, I> LabelError<'t, I, Construct> for Failure<'s>
+where
+    I: ValueInput<'t, Token = Token<'s>, Span = SimpleSpan>,
+{
+    fn expected_found<E: IntoIterator<Item = Construct>>(
+        expected: E,
+        found: Option<MaybeRef<'t, Token<'s>>>,
+        span: SimpleSpan,
+    ) -> Self {
+        let all = expected.into_iter().fold(0, |all, construct| all | Expectations::construct(construct).0);
+        Self { span, found: found.map(|token| *token), expected: Expectations(all) }
+    }
+
+    fn label_with(&mut self, construct: Construct) {
+        self.expected = Expectations::construct(construct);
+    }
+}
+
+impl Failure<'_> {
+    /// The failure for people; suggestions come from the tokens around it.
+    pub(crate) fn diagnostic(&self, tokens: &[Spanned<'_>]) -> Diagnostic {
+        let span = Span { start: self.span.start, end: self.span.end };
+        let found = match self.found {
+            Some(Token::Keyword(keyword)) => format!("the keyword `{}`", keyword.spelling()),
+            Some(token) => format!("`{token}`"),
+            None => "the end of the text".to_owned(),
+        };
+        let expected = self.expected.names();
+        let message = match expected.as_slice() {
+            [one] => format!("expected {one}, found {found}"),
+            [one, other] => format!("expected {one} or {other}, found {found}"),
+            _ => format!("unexpected {}", found.strip_prefix("the ").unwrap_or(&found)),
+        };
+        Diagnostic::error(message, span).with_expected(expected).with_help_if(self.help(tokens))
+    }
+
+    fn help(&self, tokens: &[Spanned<'_>]) -> Option<String> {
+        let at = tokens.partition_point(|(_, span)| span.start < self.span.start);
+        let before = at.checked_sub(1).map(|index| tokens[index].0);
+        let expects_name = [Construct::Label, Construct::Register, Construct::ThreadName, Construct::AddressName]
+            .into_iter()
+            .any(|construct| self.expected.contains(Expectations::construct(construct)));
+        let arrow_expected = self.expected.contains(Expectations::symbol(Symbol::Arrow));
+        match self.found {
+            Some(Token::Symbol(Symbol::Equal)) if arrow_expected => {
+                return Some("a value is assigned with `<-`".to_owned());
+            }
+            Some(Token::Symbol(Symbol::Arrow)) if !arrow_expected => {
+                return Some("`<-` assigns; leave a space in `< -` to compare with a negative number".to_owned());
+            }
+            Some(Token::Name(word)) => {
+                let keywords = Keyword::ALL.iter().filter(|keyword| {
+                    self.expected.contains(Expectations::keyword(**keyword))
+                        || (keyword.begins_instruction()
+                            && self.expected.contains(Expectations::construct(Construct::Instruction)))
+                });
+                if let Some(keyword) = closest(word, keywords.map(|keyword| keyword.spelling())) {
+                    return Some(format!("did you mean `{keyword}`?"));
+                }
+            }
+            Some(Token::Keyword(keyword)) if expects_name => {
+                let word = keyword.spelling();
+                if !self.expected.contains(Expectations::keyword(Keyword::End)) {
+                    return Some(format!("`{word}` is a keyword and cannot be a name; `{word}_` can"));
+                }
+            }
+            _ => {}
+        }
+        if self.found == Some(Token::Symbol(Symbol::Comma))
+            && let Some(word) = called(&tokens[..at])
+        {
+            // `xhcg(mem[x], 1)`: the misspelt word was taken for a function.
+            let updates = [Keyword::Cas, Keyword::Xchg, Keyword::FetchAdd, Keyword::Rmw];
+            let keyword = closest(word, updates.map(Keyword::spelling))?;
+            return Some(format!("did you mean `{keyword}`?"));
+        }
+        // `mfnce; goto l1;`: the misspelt word was taken for a register or a label.
+        let Some(Token::Name(word)) = before else { return None };
+        let keyword = closest(word, Keyword::ALL.iter().map(|keyword| keyword.spelling()))?;
+        Some(format!("is `{word}` meant to be `{keyword}`?"))
+    }
+}
+
+/// The name before the innermost parenthesis that is open after the tokens.
+fn called<'s>(tokens: &[Spanned<'s>]) -> Option<&'s str> {
+    let mut closed = 0usize;
+    let open = tokens.iter().rposition(|(token, _)| match token {
+        Token::Symbol(Symbol::CloseParen) => {
+            closed += 1;
+            false
+        }
+        Token::Symbol(Symbol::OpenParen) if closed > 0 => {
+            closed -= 1;
+            false
+        }
+        token => *token == Token::Symbol(Symbol::OpenParen),
+    })?;
+    match tokens[..open].last() {
+        Some((Token::Name(name), _)) => Some(name),
+        _ => None,
+    }
+}

@@ -1,0 +1,362 @@
+//! The grammar of the native language, over tokens.
+//!
+//! After an error inside a line the next line is read, after an error elsewhere the next thread, so that several
+//! errors are reported at once. Expressions are read as operands between operators and put together by precedence
+//! afterwards, which is faster than a level of grammar per precedence.
+
+use super::ast::{
+    Annotation, ExpressionKind, Item, Name, Number, Operands, Operation, Place, Plain, RawAddress, RawCopies,
+    RawExpression, RawInitial, RawInstruction, RawLine, RawProgram, RawRegister, RawThread, Target,
+};
+use super::failure::{Construct, Failure};
+use super::lexer::Spanned;
+use super::strength;
+use super::token::{Keyword, Symbol, Token};
+use chumsky::input::{Input as _, MappedInput};
+use chumsky::prelude::*;
+use palisade_model::program::{BinaryOperator, Span, UnaryOperator};
+
+type Input<'t, 's> = MappedInput<'t, Token<'s>, SimpleSpan, &'t [Spanned<'s>]>;
+type Extra<'s> = extra::Err<Failure<'s>>;
+type Rule<'t, 's, T> = Boxed<'t, 't, Input<'t, 's>, T, Extra<'s>>;
+
+/// Parses the tokens of a text of the given length.
+pub(crate) fn parse<'s>(tokens: &[Spanned<'s>], length: usize) -> Result<RawProgram<'s>, Vec<Failure<'s>>> {
+    let input = tokens.split_token_span(SimpleSpan::from(length..length));
+    let (program, failures) = text().parse(input).into_output_errors();
+    match program {
+        Some(program) if failures.is_empty() => Ok(program),
+        _ => Err(failures),
+    }
+}
+
+fn span(simple: SimpleSpan) -> Span {
+    Span { start: simple.start, end: simple.end }
+}
+
+fn keyword<'t, 's: 't>(keyword: Keyword) -> impl Parser<'t, Input<'t, 's>, Token<'s>, Extra<'s>> + Clone {
+    just(Token::Keyword(keyword))
+}
+
+fn symbol<'t, 's: 't>(symbol: Symbol) -> impl Parser<'t, Input<'t, 's>, Token<'s>, Extra<'s>> + Clone {
+    just(Token::Symbol(symbol))
+}
+
+fn name<'t, 's: 't>(construct: Construct) -> impl Parser<'t, Input<'t, 's>, Name<'s>, Extra<'s>> + Clone {
+    select! { Token::Name(text) = extra => Name { text, span: span(extra.span()) } }.labelled(construct)
+}
+
+fn number<'t, 's: 't>() -> impl Parser<'t, Input<'t, 's>, Number, Extra<'s>> + Clone {
+    symbol(Symbol::Minus)
+        .or_not()
+        .then(select! { Token::Integer(value) => i128::from(value) })
+        .map_with(|(minus, value), extra| Number {
+            value: if minus.is_some() { -value } else { value },
+            span: span(extra.span()),
+        })
+        .labelled(Construct::Number)
+}
+
+fn bracketed<'t, 's: 't, T: 't>(inner: Rule<'t, 's, T>) -> Rule<'t, 's, T> {
+    inner.delimited_by(symbol(Symbol::OpenBracket), symbol(Symbol::CloseBracket)).boxed()
+}
+
+fn text<'t, 's: 't>() -> Rule<'t, 's, RawProgram<'s>> {
+    let expression = expression();
+    let item = choice((
+        thread(expression.clone()).map(Item::Thread),
+        domain(),
+        keyword(Keyword::Address)
+            .ignore_then(address().separated_by(symbol(Symbol::Comma)).at_least(1).collect())
+            .map(Item::Addresses),
+        keyword(Keyword::Initial)
+            .ignore_then(initial(expression).separated_by(symbol(Symbol::Comma)).at_least(1).collect())
+            .map(Item::Initial),
+    ))
+    .then_ignore(symbol(Symbol::Semicolon).or_not());
+    let not_thread = any().filter(|token| *token != Token::Keyword(Keyword::Thread)).ignored();
+    let skip_to_thread = any().ignored().then(not_thread.repeated()).map(|_| Item::Error);
+    keyword(Keyword::Program)
+        .ignore_then(name(Construct::ProgramName))
+        .then_ignore(symbol(Symbol::Semicolon).or_not())
+        .then(item.recover_with(via_parser(skip_to_thread)).repeated().collect())
+        .then_ignore(end())
+        .map(|(name, items)| RawProgram { name, items })
+        .boxed()
+}
+
+fn domain<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
+    let wrap = select! { Token::Name(text) = extra => Name { text, span: span(extra.span()) } };
+    keyword(Keyword::Domain)
+        .ignore_then(number())
+        .then_ignore(symbol(Symbol::DotDot))
+        .then(number())
+        .then(wrap.or_not())
+        .map_with(|((low, high), wrap), extra| Item::Domain { low, high, wrap, span: span(extra.span()) })
+        .boxed()
+}
+
+fn address<'t, 's: 't>() -> Rule<'t, 's, RawAddress<'s>> {
+    name(Construct::AddressName)
+        .then(bracketed(number().boxed()).or_not())
+        .then(symbol(Symbol::Equal).ignore_then(number()).or_not())
+        .map(|((name, length), number)| RawAddress { name, length, number })
+        .boxed()
+}
+
+fn initial<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, RawInitial<'s>> {
+    let named = name(Construct::AddressName)
+        .then(bracketed(number().boxed()).or_not())
+        .map(|(name, index)| Place::Named { name, index });
+    let memory = keyword(Keyword::Mem).ignore_then(bracketed(expression.clone())).map(Place::Memory);
+    named
+        .or(memory)
+        .then_ignore(symbol(Symbol::Equal))
+        .then(expression)
+        .map_with(|(place, value), extra| RawInitial { place, value, span: span(extra.span()) })
+        .boxed()
+}
+
+fn thread<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, RawThread<'s>> {
+    let copies = symbol(Symbol::Star).to(RawCopies::Any).or(number().map(RawCopies::Number)).boxed();
+    let register = name(Construct::Register)
+        .then(symbol(Symbol::Equal).ignore_then(number()).or_not())
+        .map(|(name, initial)| RawRegister { name, initial });
+    let registers =
+        keyword(Keyword::Regs).ignore_then(register.then_ignore(symbol(Symbol::Comma).or_not()).repeated().collect());
+    keyword(Keyword::Thread)
+        .ignore_then(name(Construct::ThreadName))
+        .then(bracketed(copies).or_not())
+        .then(registers.or_not())
+        .then_ignore(keyword(Keyword::Init))
+        .then(name(Construct::Label))
+        .then_ignore(keyword(Keyword::Begin))
+        .then(line(expression).map(Some).recover_with(via_parser(rest_of_line())).repeated().collect())
+        .then(keyword(Keyword::End).map_with(|_, extra| span(extra.span())))
+        .map(|(((((name, copies), registers), initial), lines), end)| RawThread {
+            name,
+            copies,
+            registers: registers.unwrap_or_default(),
+            initial,
+            lines,
+            end,
+        })
+        .boxed()
+}
+
+/// What is skipped after an error in a line: up to what looks like the next one, or the end of the thread.
+fn rest_of_line<'t, 's: 't>() -> Rule<'t, 's, Option<RawLine<'s>>> {
+    let ends_thread = |token: &Token<'_>| {
+        use Keyword as K;
+        matches!(token, Token::Keyword(K::End | K::Thread | K::Program | K::Domain | K::Address | K::Initial))
+    };
+    let token = any().filter(move |token| !ends_thread(token)).ignored();
+    let jump_to_end = keyword(Keyword::Goto).then(keyword(Keyword::End)).ignored();
+    let label = select! { Token::Name(_) => () }.then(symbol(Symbol::Colon)).ignored();
+    let next_line = label.or(symbol(Symbol::At).ignored());
+    let skipped = jump_to_end.or(token);
+    skipped.clone().then(skipped.and_is(next_line.not()).repeated()).map(|_| None).boxed()
+}
+
+fn line<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, RawLine<'s>> {
+    let value = symbol(Symbol::Minus)
+        .or_not()
+        .then(select! { Token::Integer(_) => (), Token::Decimal(_) => () })
+        .map_with(|_, extra| span(extra.span()))
+        .labelled(Construct::Number);
+    let annotation = symbol(Symbol::At)
+        .ignore_then(select! { Token::Name(text) = extra => Name { text, span: span(extra.span()) } })
+        .then(value.delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen)))
+        .map(|(name, value)| Annotation { name, value });
+    let goto = keyword(Keyword::Goto).ignore_then(
+        name(Construct::Label)
+            .map(Target::Label)
+            .or(keyword(Keyword::End).map_with(|_, extra| Target::End(span(extra.span())))),
+    );
+    let semicolon = symbol(Symbol::Semicolon).or_not();
+    let labelled = name(Construct::Label)
+        .then_ignore(symbol(Symbol::Colon))
+        .then(instruction(expression))
+        .then_ignore(semicolon.clone())
+        .then(goto.or_not())
+        .then_ignore(semicolon)
+        .map_with(|((label, instruction), target), extra| (label, instruction, target, span(extra.span())));
+    annotation
+        .repeated()
+        .collect()
+        .then(labelled)
+        .map(|(annotations, (label, instruction, target, span))| RawLine {
+            annotations,
+            label,
+            instruction,
+            target,
+            span,
+        })
+        .boxed()
+}
+
+/// What a register gets.
+enum Right<'s> {
+    Value(RawExpression<'s>),
+    Any,
+    Locked((Operation, RawExpression<'s>, Operands<'s>, Span)),
+}
+
+fn instruction<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, RawInstruction<'s>> {
+    let memory = keyword(Keyword::Mem).ignore_then(bracketed(expression.clone())).boxed();
+    let locked = locked(memory.clone(), expression.clone());
+    let store = memory
+        .then_ignore(symbol(Symbol::Arrow))
+        .then(expression.clone())
+        .map(|(address, value)| RawInstruction::Store { address, value });
+    let plain = select! {
+        Token::Keyword(Keyword::Mfence) => Plain::Fence,
+        Token::Keyword(Keyword::Nop) => Plain::Nop,
+        Token::Keyword(Keyword::Lock) => Plain::Lock,
+        Token::Keyword(Keyword::Unlock) => Plain::Unlock,
+        Token::Keyword(Keyword::Fail) => Plain::Fail,
+    }
+    .map(RawInstruction::Plain);
+    let assume = keyword(Keyword::Assert)
+        .or(keyword(Keyword::Assume))
+        .ignore_then(expression.clone())
+        .map(RawInstruction::Assume);
+    let ensure = keyword(Keyword::Ensure).ignore_then(expression.clone()).map(RawInstruction::Ensure);
+    let right = choice((
+        expression.map(Right::Value),
+        locked.clone().map(Right::Locked),
+        symbol(Symbol::Star).labelled(Construct::AnyValue).map(|_| Right::Any),
+    ));
+    let assign =
+        name(Construct::Register).then_ignore(symbol(Symbol::Arrow)).then(right).map(|(register, right)| match right {
+            Right::Value(value) => RawInstruction::Assign { register, value },
+            Right::Any => RawInstruction::Havoc { register },
+            Right::Locked((operation, address, operands, span)) => {
+                RawInstruction::Locked { register: Some(register), operation, address, operands, span }
+            }
+        });
+    let bare = locked.map(|(operation, address, operands, span)| RawInstruction::Locked {
+        register: None,
+        operation,
+        address,
+        operands,
+        span,
+    });
+    choice((assign, store, assume, plain, bare, ensure)).labelled(Construct::Instruction).boxed()
+}
+
+/// `operation(mem[address], operands)`.
+fn locked<'t, 's: 't>(
+    memory: Rule<'t, 's, RawExpression<'s>>,
+    expression: Rule<'t, 's, RawExpression<'s>>,
+) -> Rule<'t, 's, (Operation, RawExpression<'s>, Operands<'s>, Span)> {
+    let operation = select! {
+        Token::Keyword(Keyword::Cas) => Operation::Cas,
+        Token::Keyword(Keyword::Xchg) => Operation::Xchg,
+        Token::Keyword(Keyword::FetchAdd) => Operation::FetchAdd,
+        Token::Keyword(Keyword::Rmw) => Operation::Rmw,
+    }
+    .labelled(Construct::LockedUpdate);
+    let operands = symbol(Symbol::Comma).ignore_then(expression).repeated().collect::<Vec<_>>();
+    operation
+        .then(memory.then(operands).delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen)))
+        .map_with(|(operation, (address, operands)), extra| (operation, address, operands, span(extra.span())))
+        .boxed()
+}
+
+fn expression<'t, 's: 't>() -> Rule<'t, 's, RawExpression<'s>> {
+    recursive(|expression| {
+        let literal = select! {
+            Token::Integer(value) = extra => RawExpression::new(ExpressionKind::Literal(value), span(extra.span())),
+        };
+        let parenthesised = expression
+            .clone()
+            .delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen))
+            .map(RawExpression::parenthesised);
+        let memory = keyword(Keyword::Mem)
+            .ignore_then(expression.clone().delimited_by(symbol(Symbol::OpenBracket), symbol(Symbol::CloseBracket)))
+            .map_with(|address, extra| {
+                RawExpression::new(ExpressionKind::Memory(Box::new(address)), span(extra.span()))
+            });
+        let call = expression.clone().delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen));
+        let index = expression.delimited_by(symbol(Symbol::OpenBracket), symbol(Symbol::CloseBracket));
+        let name = select! { Token::Name(text) = extra => Name { text, span: span(extra.span()) } };
+        let named = name
+            .then(call.map(|operand| (true, operand)).or(index.map(|operand| (false, operand))).or_not())
+            .map_with(|(name, operand), extra| {
+                let kind = match operand {
+                    None => ExpressionKind::Name(name.text),
+                    Some((true, operand)) => ExpressionKind::Call(name, Box::new(operand)),
+                    Some((false, operand)) => ExpressionKind::Index(name, Box::new(operand)),
+                };
+                RawExpression::new(kind, span(extra.span()))
+            });
+        let atom = choice((named, literal, parenthesised, memory)).labelled(Construct::Value);
+        let prefix = select! {
+            Token::Symbol(Symbol::Minus) = extra => (UnaryOperator::Negate, span(extra.span())),
+            Token::Symbol(Symbol::Not) = extra => (UnaryOperator::Not, span(extra.span())),
+            Token::Symbol(Symbol::Tilde) = extra => (UnaryOperator::Complement, span(extra.span())),
+        }
+        .labelled(Construct::Value);
+        let unary =
+            prefix.repeated().foldr(atom, |(operator, start), operand| operand.prefixed(operator, start)).boxed();
+        let operators = infix().then(unary.clone()).repeated().collect::<Vec<_>>();
+        unary.then(operators).map(|(first, rest)| by_precedence(first, rest))
+    })
+    .boxed()
+}
+
+/// A binary operator with how strongly it binds.
+fn infix<'t, 's: 't>() -> impl Parser<'t, Input<'t, 's>, (BinaryOperator, u8), Extra<'s>> + Clone {
+    use BinaryOperator as Op;
+    select! {
+        Token::Symbol(Symbol::Star) => Op::Multiply,
+        Token::Symbol(Symbol::Slash) => Op::Divide,
+        Token::Symbol(Symbol::Percent) => Op::Remainder,
+        Token::Symbol(Symbol::Plus) => Op::Add,
+        Token::Symbol(Symbol::Minus) => Op::Subtract,
+        Token::Symbol(Symbol::ShiftLeft) => Op::ShiftLeft,
+        Token::Symbol(Symbol::ShiftRight) => Op::ShiftRight,
+        Token::Symbol(Symbol::Less) => Op::Less,
+        Token::Symbol(Symbol::LessOrEqual) => Op::LessOrEqual,
+        Token::Symbol(Symbol::Greater) => Op::Greater,
+        Token::Symbol(Symbol::GreaterOrEqual) => Op::GreaterOrEqual,
+        Token::Symbol(Symbol::Equal) => Op::Equal,
+        Token::Symbol(Symbol::NotEqual) => Op::NotEqual,
+        Token::Symbol(Symbol::BitAnd) => Op::BitAnd,
+        Token::Symbol(Symbol::Caret) => Op::BitXor,
+        Token::Symbol(Symbol::BitOr) => Op::BitOr,
+        Token::Symbol(Symbol::And) => Op::And,
+        Token::Symbol(Symbol::Or) => Op::Or,
+    }
+    .map(|operator| (operator, strength(operator)))
+    .labelled(Construct::Operator)
+}
+
+/// Puts operands and the operators between them together; every operator is left-associative.
+fn by_precedence<'s>(
+    first: RawExpression<'s>,
+    rest: Vec<((BinaryOperator, u8), RawExpression<'s>)>,
+) -> RawExpression<'s> {
+    let mut pending: Vec<(RawExpression<'s>, (BinaryOperator, u8))> = Vec::new();
+    let mut right = first;
+    for (operator, operand) in rest {
+        right = reduce(&mut pending, right, operator.1);
+        pending.push((right, operator));
+        right = operand;
+    }
+    reduce(&mut pending, right, 0)
+}
+
+/// Applies the pending operators that bind at least as strongly as `strength`.
+fn reduce<'s>(
+    pending: &mut Vec<(RawExpression<'s>, (BinaryOperator, u8))>,
+    mut right: RawExpression<'s>,
+    strength: u8,
+) -> RawExpression<'s> {
+    while let Some((left, (operator, _))) = pending.pop_if(|(_, (_, binding))| *binding >= strength) {
+        let span = left.span.to(right.span);
+        right = RawExpression::new(ExpressionKind::Binary(operator, Box::new(left), Box::new(right)), span);
+    }
+    right
+}

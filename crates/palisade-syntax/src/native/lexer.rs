@@ -1,0 +1,214 @@
+//! Splits a native text into tokens.
+//!
+//! Written by hand, one pass over the bytes: every later step works on tokens, so the text's size hardly matters.
+
+use super::token::{Keyword, Symbol, Token};
+use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH};
+use chumsky::span::{SimpleSpan, Span as _};
+use palisade_model::program::Span;
+
+/// How many brackets may be open: those an expression needs, and those around it.
+const MAX_BRACKETS: usize = MAX_EXPRESSION_DEPTH + 8;
+
+/// A token with its place.
+pub(crate) type Spanned<'s> = (Token<'s>, SimpleSpan);
+
+/// Two characters first, so that `<=` is not read as `<`.
+const SYMBOLS: &[(&str, Symbol)] = &[
+    ("<-", Symbol::Arrow),
+    (":=", Symbol::Arrow),
+    ("←", Symbol::Arrow),
+    ("==", Symbol::Equal),
+    ("!=", Symbol::NotEqual),
+    ("≠", Symbol::NotEqual),
+    ("<=", Symbol::LessOrEqual),
+    ("≤", Symbol::LessOrEqual),
+    (">=", Symbol::GreaterOrEqual),
+    ("≥", Symbol::GreaterOrEqual),
+    ("<<", Symbol::ShiftLeft),
+    (">>", Symbol::ShiftRight),
+    ("&&", Symbol::And),
+    ("∧", Symbol::And),
+    ("||", Symbol::Or),
+    ("∨", Symbol::Or),
+    ("¬", Symbol::Not),
+    ("..", Symbol::DotDot),
+    (":", Symbol::Colon),
+    (";", Symbol::Semicolon),
+    (",", Symbol::Comma),
+    ("(", Symbol::OpenParen),
+    (")", Symbol::CloseParen),
+    ("[", Symbol::OpenBracket),
+    ("]", Symbol::CloseBracket),
+    ("@", Symbol::At),
+    ("=", Symbol::Equal),
+    ("<", Symbol::Less),
+    (">", Symbol::Greater),
+    ("+", Symbol::Plus),
+    ("-", Symbol::Minus),
+    ("*", Symbol::Star),
+    ("/", Symbol::Slash),
+    ("%", Symbol::Percent),
+    ("&", Symbol::BitAnd),
+    ("|", Symbol::BitOr),
+    ("^", Symbol::Caret),
+    ("!", Symbol::Not),
+    ("~", Symbol::Tilde),
+];
+
+/// The tokens of a text without its comments, or what in it is no token.
+pub(crate) fn tokens(text: &str) -> Result<Vec<Spanned<'_>>, Vec<Diagnostic>> {
+    let mut lexer = Lexer { text, at: 0, tokens: Vec::with_capacity(text.len() / 3), errors: Vec::new(), depth: 0 };
+    while lexer.errors.len() < MAX_ERRORS && lexer.skip_space() {
+        lexer.token();
+    }
+    if lexer.errors.is_empty() { Ok(lexer.tokens) } else { Err(lexer.errors) }
+}
+
+/// Whether a name may begin with the character.
+pub(crate) fn begins_name(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
+}
+
+/// Whether a name may go on with the character: letters, digits, primes as in the literature, combining marks.
+pub(crate) fn continues_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '\'' | '’' | '′' | '″' | '‴' | '\u{300}'..='\u{36f}')
+}
+
+struct Lexer<'s> {
+    text: &'s str,
+    at: usize,
+    tokens: Vec<Spanned<'s>>,
+    errors: Vec<Diagnostic>,
+    /// How many brackets are open.
+    depth: usize,
+}
+
+impl<'s> Lexer<'s> {
+    fn rest(&self) -> &'s str {
+        &self.text[self.at..]
+    }
+
+    /// Skips space and comments; whether anything is left.
+    fn skip_space(&mut self) -> bool {
+        loop {
+            let rest = self.rest();
+            let Some(first) = rest.chars().next() else { return false };
+            if first.is_whitespace() {
+                self.at += rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
+            } else if first == '#' || rest.starts_with("//") {
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                let Some(length) = comment.find("*/") else {
+                    let span = Span { start: self.at, end: self.at + 2 };
+                    self.errors.push(Diagnostic::error("the comment is never closed", span).with_expected(["`*/`"]));
+                    return false;
+                };
+                self.at += length + 4;
+            } else {
+                return true;
+            }
+        }
+    }
+
+    /// Reads the token that begins here.
+    fn token(&mut self) {
+        let rest = self.rest();
+        let first = rest.chars().next().expect("something is left");
+        if begins_name(first) {
+            let word = &rest[..rest.find(|c| !continues_name(c)).unwrap_or(rest.len())];
+            let token = Keyword::of(word).map_or(Token::Name(word), Token::Keyword);
+            self.push(token, word.len());
+        } else if first.is_ascii_digit() {
+            self.number();
+        } else if let Some((spelling, symbol)) = SYMBOLS.iter().find(|(spelling, _)| rest.starts_with(spelling)) {
+            if self.nesting(*symbol) {
+                self.push(Token::Symbol(*symbol), spelling.len());
+            }
+        } else {
+            let shown = if first.is_control() { format!("{first:?}") } else { format!("`{first}`") };
+            self.error(first.len_utf8(), format!("the character {shown} means nothing here"));
+        }
+    }
+
+    fn number(&mut self) {
+        let rest = self.rest();
+        let end_of = |from: usize| rest[from..].find(|c| !continues_name(c)).map_or(rest.len(), |end| from + end);
+        let length = end_of(0);
+        let word = &rest[..length];
+        if word.bytes().all(|byte| byte.is_ascii_digit()) {
+            let after = &rest[length..];
+            if after.strip_prefix('.').is_some_and(|after| after.starts_with(|c: char| c.is_ascii_digit())) {
+                let length = end_of(length + 1);
+                return self.push(Token::Decimal(&rest[..length]), length);
+            }
+        }
+        let value = match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
+            Some(digits) => u64::from_str_radix(digits, 16),
+            None => word.parse(),
+        };
+        match value {
+            Ok(value) => self.push(Token::Integer(value), length),
+            Err(error) if *error.kind() == std::num::IntErrorKind::PosOverflow => {
+                self.error(length, format!("the number `{word}` does not fit 64 bits"));
+            }
+            Err(_) => self.error(length, format!("`{word}` is neither a number nor a name")),
+        }
+    }
+
+    /// Counts open brackets, so that nothing later has to fear deep nesting; whether there are not too many.
+    fn nesting(&mut self, symbol: Symbol) -> bool {
+        match symbol {
+            Symbol::OpenParen | Symbol::OpenBracket => self.depth += 1,
+            Symbol::CloseParen | Symbol::CloseBracket => self.depth = self.depth.saturating_sub(1),
+            // Brackets never reach beyond an instruction.
+            Symbol::Semicolon => self.depth = 0,
+            _ => {}
+        }
+        let fine = self.depth <= MAX_BRACKETS;
+        if !fine {
+            self.error(1, format!("brackets are nested deeper than {MAX_BRACKETS} levels"));
+            self.at = self.text.len();
+        }
+        fine
+    }
+
+    fn push(&mut self, token: Token<'s>, length: usize) {
+        self.tokens.push((token, SimpleSpan::new((), self.at..self.at + length)));
+        self.at += length;
+    }
+
+    fn error(&mut self, length: usize, message: String) {
+        self.errors.push(Diagnostic::error(message, Span { start: self.at, end: self.at + length }));
+        self.at += length;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        let tokens = tokens(text).unwrap();
+        tokens.iter().map(|(token, _)| token.to_string()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn arrows_primes_and_comments() {
+        assert_eq!(
+            shown("l′0: r_1 ← mem[y]; // c\n l'0:r:=1 # d\n/* e\n */ x<-1"),
+            "l′0 : r_1 <- mem [ y ] ; l'0 : r <- 1 x <- 1"
+        );
+        assert_eq!(shown("-4..3 2.5 0x1F a<=b ≠ c"), "- 4 .. 3 2.5 31 a <= b != c");
+    }
+
+    #[test]
+    fn what_is_no_token() {
+        let message = |text: &str| tokens(text).unwrap_err()[0].message.clone();
+        assert_eq!(message("a $ b"), "the character `$` means nothing here");
+        assert_eq!(message("99999999999999999999"), "the number `99999999999999999999` does not fit 64 bits");
+        assert_eq!(message("5x"), "`5x` is neither a number nor a name");
+        assert_eq!(message("/* a"), "the comment is never closed");
+        assert_eq!(message(&"(".repeat(1_000_000)), "brackets are nested deeper than 208 levels");
+    }
+}

@@ -1,0 +1,272 @@
+//! Prints programs in the native language; everything a program can say can be said there.
+
+use super::lexer::{begins_name, continues_name};
+use super::strength;
+use super::token::Keyword;
+use crate::names::NameSpace;
+use palisade_model::program::{
+    Action, AddressName, BinaryOperator, Copies, Expression, Label, LabelId, Program, RegisterId, Thread, UnaryOperator,
+};
+use std::fmt::Write as _;
+
+/// The text of a program. Names are kept where they are names of the language.
+pub(crate) fn print(program: &Program) -> String {
+    let updates =
+        program.threads.iter().any(|thread| thread.instructions.iter().any(|line| is_general_update(&line.action)));
+    let mut values = NameSpace::with_taken(updates.then_some("old"));
+    let originals = program.addresses.iter().map(|entry| entry.name.as_str());
+    let addresses = values.assign(originals, is_name, repaired);
+    let mut threads = NameSpace::default();
+    let threads = threads.assign(program.threads.iter().map(|thread| thread.name.as_str()), is_name, repaired);
+    let mut text =
+        format!("program {}\n", if is_name(&program.name) { program.name.clone() } else { repaired(&program.name) });
+    header(&mut text, program, &addresses);
+    for (thread, name) in program.threads.iter().zip(&threads) {
+        let mut space = values.clone();
+        let registers = space.assign(thread.registers.iter().map(|register| register.name.as_str()), is_name, repaired);
+        let printer = ThreadPrinter { thread, registers, addresses: &addresses, labels: label_names(thread) };
+        text.push('\n');
+        printer.print(&mut text, name);
+    }
+    text
+}
+
+/// Writing to a string never fails.
+const WRITES: &str = "a string takes any text";
+
+fn header(text: &mut String, program: &Program, addresses: &[String]) {
+    if let Some(domain) = program.domain {
+        let wrap = if domain.wrap { " wrap" } else { "" };
+        writeln!(text, "domain {}..{}{wrap}", domain.low, domain.high).expect(WRITES);
+    }
+    if !addresses.is_empty() {
+        let numbered = !are_numbered_in_order(program);
+        let entry = |(name, entry): (&String, &AddressName)| {
+            let length = if entry.length == 1 { String::new() } else { format!("[{}]", entry.length) };
+            let number = if numbered { format!(" = {}", entry.address) } else { String::new() };
+            format!("{name}{length}{number}")
+        };
+        let entries: Vec<String> = addresses.iter().zip(&program.addresses).map(entry).collect();
+        writeln!(text, "address {}", entries.join(", ")).expect(WRITES);
+    }
+    for (address, value) in &program.initial_memory {
+        let named = program.addresses.iter().zip(addresses).find_map(|(entry, name)| {
+            let offset = i128::from(*address) - i128::from(entry.address);
+            let inside = (0..i128::from(entry.length)).contains(&offset);
+            inside.then(|| if entry.length == 1 { name.clone() } else { format!("{name}[{offset}]") })
+        });
+        let place = named.unwrap_or_else(|| format!("mem[{address}]"));
+        writeln!(text, "initial {place} = {value}").expect(WRITES);
+    }
+}
+
+/// Whether the addresses have the numbers they get when none is given.
+fn are_numbered_in_order(program: &Program) -> bool {
+    let mut next: i128 = 1;
+    program.addresses.iter().all(|entry| {
+        let fits = i128::from(entry.address) == next;
+        next += i128::from(entry.length);
+        fits
+    })
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(begins_name) && name.chars().all(continues_name) && Keyword::of(name).is_none()
+}
+
+/// A name of the language that looks like `name`.
+fn repaired(name: &str) -> String {
+    if Keyword::of(name).is_some() {
+        return format!("{name}_");
+    }
+    let valid: String = name.chars().map(|c| if continues_name(c) { c } else { '_' }).collect();
+    if valid.starts_with(begins_name) { valid } else { format!("_{valid}") }
+}
+
+/// The labels' names; a final label `end` stays as it is.
+fn label_names(thread: &Thread) -> Vec<String> {
+    let by_label = thread.instructions_by_label();
+    let is_end = |(index, label): (usize, &Label)| {
+        label.name == Keyword::End.spelling()
+            && by_label[index].is_empty()
+            && thread.initial != LabelId::from_index(index)
+    };
+    let end = thread.labels.iter().enumerate().position(is_end);
+    let mut names =
+        NameSpace::default().assign(thread.labels.iter().map(|label| label.name.as_str()), is_name, repaired);
+    if let Some(end) = end {
+        names[end] = String::from(Keyword::End.spelling());
+    }
+    names
+}
+
+/// Whether an action is a locked update that is neither an exchange nor an addition.
+fn is_general_update(action: &Action) -> bool {
+    matches!(action, Action::Rmw { new, .. } if summand(new).is_none() && reads_old(new))
+}
+
+/// The summand of `old + summand`.
+fn summand(new: &Expression) -> Option<&Expression> {
+    match new {
+        Expression::Binary(BinaryOperator::Add, left, right) if **left == Expression::Old && !reads_old(right) => {
+            Some(right)
+        }
+        _ => None,
+    }
+}
+
+fn reads_old(expression: &Expression) -> bool {
+    match expression {
+        Expression::Old => true,
+        Expression::Constant(_) | Expression::Address { .. } | Expression::Register(_) => false,
+        Expression::Unary(_, operand) => reads_old(operand),
+        Expression::Binary(_, left, right) => reads_old(left) || reads_old(right),
+    }
+}
+
+/// Prints one thread.
+struct ThreadPrinter<'a> {
+    thread: &'a Thread,
+    registers: Vec<String>,
+    addresses: &'a [String],
+    labels: Vec<String>,
+}
+
+impl ThreadPrinter<'_> {
+    fn print(&self, text: &mut String, name: &str) {
+        let copies = match self.thread.copies {
+            Copies::Exactly(1) => String::new(),
+            copies => format!(" [{copies}]"),
+        };
+        write!(text, "thread {name}{copies}").expect(WRITES);
+        for (index, (name, register)) in self.registers.iter().zip(&self.thread.registers).enumerate() {
+            write!(text, "{} {name}", if index == 0 { " regs" } else { "," }).expect(WRITES);
+            if register.initial != 0 {
+                write!(text, " = {}", register.initial).expect(WRITES);
+            }
+        }
+        writeln!(text, " init {} begin", self.labels[self.thread.initial.index()]).expect(WRITES);
+        let mut costs: Vec<Option<f64>> = self.thread.labels.iter().map(|label| label.fence_cost).collect();
+        for instruction in &self.thread.instructions {
+            let cost = costs[instruction.source.index()].take();
+            let cost = cost.map_or(String::new(), |cost| format!("@cost({cost}) "));
+            let label = &self.labels[instruction.source.index()];
+            let target = &self.labels[instruction.target.index()];
+            writeln!(text, "  {cost}{label}: {}; goto {target};", self.action(&instruction.action)).expect(WRITES);
+        }
+        text.push_str("end\n");
+    }
+
+    fn action(&self, action: &Action) -> String {
+        let into = |register: &Option<RegisterId>| {
+            register.map_or(String::new(), |register| format!("{} <- ", self.registers[register.index()]))
+        };
+        match action {
+            Action::Load { register, address } => {
+                format!("{} <- mem[{}]", self.registers[register.index()], self.whole(address))
+            }
+            Action::Store { address, value } => format!("mem[{}] <- {}", self.whole(address), self.whole(value)),
+            Action::Fence => "mfence".to_owned(),
+            Action::Assign { register, value } => {
+                format!("{} <- {}", self.registers[register.index()], self.whole(value))
+            }
+            Action::Havoc { register } => format!("{} <- *", self.registers[register.index()]),
+            Action::Assume(condition) => format!("assert {}", self.whole(condition)),
+            Action::Nop => "nop".to_owned(),
+            Action::Cas { register, address, expected, new } => format!(
+                "{}cas(mem[{}], {}, {})",
+                into(register),
+                self.whole(address),
+                self.whole(expected),
+                self.whole(new)
+            ),
+            Action::Rmw { register, address, new } => {
+                let (name, operand) = match summand(new) {
+                    Some(summand) => ("fetch_add", summand),
+                    None if reads_old(new) => ("rmw", new),
+                    None => ("xchg", new),
+                };
+                format!("{}{name}(mem[{}], {})", into(register), self.whole(address), self.whole(operand))
+            }
+            Action::Lock => "lock".to_owned(),
+            Action::Unlock => "unlock".to_owned(),
+            Action::Ensure(condition) => format!("ensure {}", self.whole(condition)),
+            Action::Fail => "fail".to_owned(),
+        }
+    }
+
+    fn whole(&self, expression: &Expression) -> String {
+        let mut text = String::new();
+        self.expression(&mut text, expression, 0);
+        text
+    }
+
+    /// Prints an expression, in parentheses unless it binds at least as strongly as `least`.
+    fn expression(&self, text: &mut String, expression: &Expression, least: u8) {
+        match expression {
+            Expression::Constant(value) => write!(text, "{value}").expect(WRITES),
+            Expression::Address { id, .. } => text.push_str(&self.addresses[id.index()]),
+            Expression::Register(register) => text.push_str(&self.registers[register.index()]),
+            Expression::Old => text.push_str("old"),
+            Expression::Unary(UnaryOperator::Truncate { bits, signed }, operand) => {
+                write!(text, "{}{bits}(", if *signed { 'i' } else { 'u' }).expect(WRITES);
+                self.expression(text, operand, 0);
+                text.push(')');
+            }
+            Expression::Unary(operator, operand) => {
+                text.push(match operator {
+                    UnaryOperator::Not => '!',
+                    UnaryOperator::Complement => '~',
+                    UnaryOperator::Negate | UnaryOperator::Truncate { .. } => '-',
+                });
+                // A minus before a number belongs to the number; here it is an operator.
+                match **operand {
+                    Expression::Constant(value) if *operator == UnaryOperator::Negate || value < 0 => {
+                        write!(text, "({value})").expect(WRITES);
+                    }
+                    _ => self.expression(text, operand, UNARY),
+                }
+            }
+            Expression::Binary(operator, left, right) => {
+                let strength = strength(*operator);
+                let parentheses = strength < least;
+                if parentheses {
+                    text.push('(');
+                }
+                self.expression(text, left, strength);
+                write!(text, " {} ", spelling(*operator)).expect(WRITES);
+                self.expression(text, right, strength + 1);
+                if parentheses {
+                    text.push(')');
+                }
+            }
+        }
+    }
+}
+
+/// How strongly prefix operators bind.
+const UNARY: u8 = 11;
+
+fn spelling(operator: BinaryOperator) -> &'static str {
+    use BinaryOperator as Op;
+    match operator {
+        Op::Multiply => "*",
+        Op::Divide => "/",
+        Op::Remainder => "%",
+        Op::Add => "+",
+        Op::Subtract => "-",
+        Op::ShiftLeft => "<<",
+        Op::ShiftRight => ">>",
+        Op::Less => "<",
+        Op::LessOrEqual => "<=",
+        Op::Greater => ">",
+        Op::GreaterOrEqual => ">=",
+        Op::Equal => "=",
+        Op::NotEqual => "!=",
+        Op::BitAnd => "&",
+        Op::BitXor => "^",
+        Op::BitOr => "|",
+        Op::And => "&&",
+        Op::Or => "||",
+    }
+}

@@ -1,0 +1,443 @@
+//! Resolves names: from the tree of a native text to a program.
+
+use super::ast::{
+    ExpressionKind, Item, Name, Number, Operands, Operation, Place, Plain, RawCopies, RawExpression, RawInitial,
+    RawInstruction, RawLine, RawProgram, RawRegister, RawThread, Target,
+};
+use super::scope::Addresses;
+use crate::build::ThreadBuilder;
+use crate::suggest::{did_you_mean, did_you_mean_or_list};
+use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH, Parsed, Severity};
+use palisade_model::program::{
+    Action, BinaryOperator, Copies, Domain, DomainOrigin, Expression, LabelId, Program, RegisterId, SourceText, Span,
+    Thread, UnaryOperator, Value,
+};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The label at which a thread stops: `goto end`, or going on from the last line.
+const END: &str = "end";
+
+/// After so many findings no more are looked for: too many for anybody to read, and warnings alone never reach it.
+const ENOUGH: usize = 1000;
+
+/// The program of a tree, or what in it means nothing.
+pub(super) fn resolve(raw: &RawProgram<'_>, source: &Arc<SourceText>) -> Result<Parsed, Vec<Diagnostic>> {
+    let mut found = Vec::new();
+    let addresses = Addresses::collect(&raw.items, &mut found);
+    let mut resolver = Resolver { addresses, found, source };
+    let mut program = Program {
+        name: raw.name.text.to_owned(),
+        domain: None,
+        addresses: Vec::new(),
+        initial_memory: BTreeMap::new(),
+        threads: Vec::new(),
+        source: source.clone(),
+    };
+    let mut thread_names: FxHashSet<&str> = FxHashSet::default();
+    let mut initial_places: FxHashSet<Value> = FxHashSet::default();
+    for item in &raw.items {
+        if resolver.found.len() >= ENOUGH {
+            break;
+        }
+        match item {
+            Item::Domain { low, high, wrap, span } => resolver.domain(&mut program, [*low, *high], *wrap, *span),
+            Item::Initial(values) => {
+                for value in values {
+                    resolver.initial(&mut program, &mut initial_places, value);
+                }
+            }
+            Item::Thread(thread) => {
+                if !thread_names.insert(thread.name.text) {
+                    let message = format!("there is already a thread named `{}`", thread.name.text);
+                    resolver.error(message, thread.name.span);
+                }
+                program.threads.extend(resolver.thread(thread));
+            }
+            Item::Addresses(_) | Item::Error => {}
+        }
+    }
+    if program.threads.is_empty() && resolver.found.is_empty() {
+        resolver.error("the program has no thread", raw.name.span);
+    }
+    let (mut errors, mut warnings): (Vec<_>, Vec<_>) =
+        resolver.found.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
+    if errors.is_empty() {
+        program.addresses = resolver.addresses.all;
+        warnings.sort_by_key(|warning| warning.span);
+        return Ok(Parsed { program, warnings, question: None });
+    }
+    errors.sort_by_key(|error| error.span);
+    errors.truncate(MAX_ERRORS);
+    Err(errors)
+}
+
+struct Resolver<'a, 's> {
+    addresses: Addresses<'s>,
+    found: Vec<Diagnostic>,
+    source: &'a SourceText,
+}
+
+/// What a name can stand for in an expression.
+#[derive(Clone, Copy)]
+struct Scope<'a, 's> {
+    /// The thread whose registers can be read; none outside of threads.
+    thread: Option<&'a ThreadBuilder<'s>>,
+    /// Whether `old` is the value a locked read-modify-write has loaded.
+    old: bool,
+}
+
+impl<'s> Resolver<'_, 's> {
+    fn error(&mut self, message: impl Into<String>, span: Span) -> &mut Diagnostic {
+        self.found.push(Diagnostic::error(message, span));
+        self.found.last_mut().expect("one was just pushed")
+    }
+
+    fn domain(&mut self, program: &mut Program, [low, high]: [Number; 2], wrap: Option<Name<'s>>, span: Span) {
+        if let Some(word) = wrap.filter(|word| word.text != "wrap") {
+            let message = format!("unknown word `{}` after the domain", word.text);
+            let error = self.error(message, word.span);
+            error.expected = vec!["`wrap`".to_owned()];
+            error.help = did_you_mean(word.text, ["wrap", "thread", "address", "initial"]);
+        }
+        if program.domain.is_some() {
+            self.error("the domain is declared twice", span);
+        }
+        let (Ok(least), Ok(greatest)) = (Value::try_from(low.value), Value::try_from(high.value)) else {
+            self.error("the bounds of the domain do not fit 64 bits", span);
+            return;
+        };
+        if least > 0 || greatest < 0 {
+            self.error("the domain does not contain 0, the value everything starts with", low.span.to(high.span));
+            return;
+        }
+        let origin = DomainOrigin::File;
+        program.domain = Some(Domain { low: least, high: greatest, wrap: wrap.is_some(), origin });
+    }
+
+    fn initial(&mut self, program: &mut Program, places: &mut FxHashSet<Value>, initial: &RawInitial<'s>) {
+        let place = match &initial.place {
+            Place::Named { name, index } => {
+                let id = self.addresses.named(name.text).expect("names in `initial` were collected");
+                let address = &self.addresses.all[id.index()];
+                let (first, length) = (address.address, i128::from(address.length));
+                match index {
+                    None => Some(first),
+                    Some(index) if (0..length).contains(&index.value) => {
+                        Some(first + Value::try_from(index.value).expect("indices are below the length"))
+                    }
+                    Some(index) => {
+                        let message = format!("`{}` has no index {}", name.text, index.value);
+                        let note =
+                            format!("it stands for {length} {}", if length == 1 { "address" } else { "addresses" });
+                        self.error(message, index.span).notes.push(note);
+                        None
+                    }
+                }
+            }
+            Place::Memory(address) => self.constant(address),
+        };
+        let value = self.constant(&initial.value);
+        let (Some(place), Some(value)) = (place, value) else { return };
+        if !places.insert(place) {
+            self.error("this address has an initial value already", initial.span);
+        }
+        if value != 0 {
+            program.initial_memory.insert(place, value);
+        }
+    }
+
+    /// The value of an expression outside of threads.
+    fn constant(&mut self, raw: &RawExpression<'s>) -> Option<Value> {
+        let expression = self.expression(raw, Scope { thread: None, old: false })?;
+        match expression.evaluate(&[], None) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.error(error.to_string(), raw.span);
+                None
+            }
+        }
+    }
+
+    /// The thread, unless something in it is wrong; that is in `found` then.
+    fn thread(&mut self, raw: &RawThread<'s>) -> Option<Thread> {
+        let errors_before = self.found.len();
+        let copies = match raw.copies {
+            None => Copies::Exactly(1),
+            Some(RawCopies::Any) => Copies::Any,
+            Some(RawCopies::Number(number)) => match u32::try_from(number.value) {
+                Ok(count) => Copies::Exactly(count),
+                Err(_) => {
+                    let message = format!("there cannot be {} copies of a thread", number.value);
+                    self.error(message, number.span).help = Some("`[*]` stands for any number".to_owned());
+                    Copies::Any
+                }
+            },
+        };
+        let mut builder = ThreadBuilder::new(raw.name.text, raw.name.span, copies);
+        for RawRegister { name, initial } in &raw.registers {
+            if builder.register_named(name.text).is_some() {
+                self.error(format!("the register `{}` is declared twice", name.text), name.span);
+            }
+            let id = builder.register(name.text, name.span);
+            if let Some(Number { value, span }) = *initial {
+                match Value::try_from(value) {
+                    Ok(value) => builder.register_mut(id).initial = value,
+                    Err(_) => drop(self.number(value, span)),
+                }
+            }
+        }
+        let lines: Vec<&RawLine<'s>> = raw.lines.iter().flatten().collect();
+        for (index, line) in lines.iter().enumerate() {
+            if self.found.len() >= ENOUGH {
+                return None;
+            }
+            self.line(&mut builder, line, lines.get(index + 1).copied(), raw.end);
+        }
+        if builder.label_named(raw.initial.text).is_none() && !lines.is_empty() {
+            let Name { text, span } = raw.initial;
+            let message = format!("the thread starts at `{text}`, but has no label of that name");
+            let help = did_you_mean_or_list(text, "label", builder.label_names());
+            let error = self.error(message, span);
+            error.label = String::from("not a label");
+            error.help = help;
+        }
+        let initial = builder.label(raw.initial.text, raw.initial.span);
+        let fine = self.found[errors_before..].iter().all(|diagnostic| diagnostic.severity == Severity::Warning);
+        fine.then(|| builder.finish(initial))
+    }
+
+    fn line(&mut self, builder: &mut ThreadBuilder<'s>, line: &RawLine<'s>, next: Option<&RawLine<'s>>, end: Span) {
+        let source = builder.label(line.label.text, line.label.span);
+        self.annotations(builder, source, line);
+        let action = self.action(builder, &line.instruction);
+        let target = match (line.target, next) {
+            (Some(Target::Label(name)), _) => builder.label(name.text, name.span),
+            (Some(Target::End(span)), _) => builder.label(END, span),
+            (None, None) => builder.label(END, end),
+            (None, Some(next)) if next.label.text == line.label.text => {
+                let message = format!("where does this go on? The next line has the label `{}` too", next.label.text);
+                self.error(message, line.span).expected = vec!["`goto`".to_owned()];
+                source
+            }
+            (None, Some(next)) => builder.label(next.label.text, next.label.span),
+        };
+        if let Some(action) = action {
+            builder.instruction(source, target, action, line.span);
+        }
+    }
+
+    /// `@cost(x)`: what a fence at the line's label costs.
+    fn annotations(&mut self, builder: &mut ThreadBuilder<'s>, label: LabelId, line: &RawLine<'s>) {
+        for annotation in &line.annotations {
+            if annotation.name.text != "cost" {
+                let message = format!("unknown annotation `@{}`", annotation.name.text);
+                let help = did_you_mean(annotation.name.text, ["cost"]);
+                let error = self.error(message, annotation.name.span);
+                error.expected = vec!["`@cost(…)`".to_owned()];
+                error.help = help;
+                continue;
+            }
+            let cost =
+                self.source.slice(annotation.value).parse().ok().filter(|cost: &f64| cost.is_finite() && *cost > 0.0);
+            let Some(cost) = cost else {
+                self.error("a cost is a number greater than 0", annotation.value);
+                continue;
+            };
+            if builder.label_mut(label).fence_cost.replace(cost).is_some() {
+                let message = format!("the label `{}` has a cost already", line.label.text);
+                self.error(message, annotation.name.span);
+            }
+        }
+    }
+
+    /// The action of an instruction, unless something in it is wrong.
+    fn action(&mut self, builder: &ThreadBuilder<'s>, raw: &RawInstruction<'s>) -> Option<Action> {
+        let scope = Scope { thread: Some(builder), old: false };
+        match raw {
+            RawInstruction::Store { address, value } => {
+                let address = self.expression(address, scope);
+                let value = self.expression(value, scope);
+                Some(Action::Store { address: address?, value: value? })
+            }
+            RawInstruction::Assign { register, value } => {
+                let register = self.register(builder, *register);
+                if let ExpressionKind::Memory(address) = &value.kind {
+                    let address = self.expression(address, scope);
+                    return Some(Action::Load { register: register?, address: address? });
+                }
+                let value = self.expression(value, scope);
+                Some(Action::Assign { register: register?, value: value? })
+            }
+            RawInstruction::Havoc { register } => Some(Action::Havoc { register: self.register(builder, *register)? }),
+            RawInstruction::Locked { register, operation, address, operands, span } => {
+                let register = match register {
+                    Some(register) => Some(self.register(builder, *register)?),
+                    None => None,
+                };
+                let address = self.expression(address, scope);
+                self.locked(scope, register, *operation, address?, operands, *span)
+            }
+            RawInstruction::Assume(condition) => Some(Action::Assume(self.expression(condition, scope)?)),
+            RawInstruction::Ensure(condition) => Some(Action::Ensure(self.expression(condition, scope)?)),
+            RawInstruction::Plain(plain) => Some(match plain {
+                Plain::Fence => Action::Fence,
+                Plain::Nop => Action::Nop,
+                Plain::Lock => Action::Lock,
+                Plain::Unlock => Action::Unlock,
+                Plain::Fail => Action::Fail,
+            }),
+        }
+    }
+
+    fn locked(
+        &mut self,
+        scope: Scope<'_, 's>,
+        register: Option<RegisterId>,
+        operation: Operation,
+        address: Expression,
+        operands: &Operands<'s>,
+        span: Span,
+    ) -> Option<Action> {
+        let usage = match operation {
+            Operation::Cas => "cas(mem[…], expected, new)",
+            Operation::Xchg => "xchg(mem[…], new)",
+            Operation::FetchAdd => "fetch_add(mem[…], summand)",
+            Operation::Rmw => "rmw(mem[…], new)",
+        };
+        let wanted = if operation == Operation::Cas { 2 } else { 1 };
+        if operands.len() != wanted {
+            let message = format!("wrong number of operands: {} after the address, not {wanted}", operands.len());
+            self.error(message, span).help = Some(format!("write `{usage}`"));
+            return None;
+        }
+        let scope = Scope { old: operation == Operation::Rmw, ..scope };
+        let mut resolved =
+            operands.iter().map(|operand| self.expression(operand, scope)).collect::<Vec<_>>().into_iter();
+        let mut operand = || resolved.next().flatten();
+        let first = operand();
+        Some(match operation {
+            Operation::Cas => Action::Cas { register, address, new: operand()?, expected: first? },
+            Operation::Xchg | Operation::Rmw => Action::Rmw { register, address, new: first? },
+            Operation::FetchAdd => {
+                let new = Expression::binary(BinaryOperator::Add, Expression::Old, first?);
+                Action::Rmw { register, address, new }
+            }
+        })
+    }
+
+    fn register(&mut self, builder: &ThreadBuilder<'s>, name: Name<'s>) -> Option<RegisterId> {
+        let register = builder.register_named(name.text);
+        if register.is_none() {
+            let address = self.addresses.named(name.text).is_some();
+            let message = if address {
+                format!("`{}` is an address, not a register", name.text)
+            } else {
+                format!("`{}` is not a register of this thread", name.text)
+            };
+            let help = if address {
+                Some(format!("to store, write `mem[{}] <- …`", name.text))
+            } else {
+                did_you_mean_or_list(name.text, "register", builder.register_names())
+                    .or_else(|| Some(format!("declare it: `regs {}`", name.text)))
+            };
+            let error = self.error(message, name.span);
+            error.expected = vec!["a register".to_owned()];
+            error.help = help;
+        }
+        register
+    }
+
+    /// The expression, unless something in it is wrong.
+    fn expression(&mut self, raw: &RawExpression<'s>, scope: Scope<'_, 's>) -> Option<Expression> {
+        match &raw.kind {
+            ExpressionKind::Literal(value) => self.number(i128::from(*value), raw.span),
+            ExpressionKind::Constant(value) => self.number(*value, raw.span),
+            ExpressionKind::Name(name) => self.name(Name { text: name, span: raw.span }, scope),
+            ExpressionKind::Call(function, operand) => {
+                let operand = self.expression(operand, scope);
+                let Some((bits, signed)) = width(function.text) else {
+                    let message = format!("unknown function `{}`", function.text);
+                    let note = "the functions are `u1` to `u64` and `i1` to `i64`, which cut a value to so many bits";
+                    self.error(message, function.span).notes.push(note.to_owned());
+                    return None;
+                };
+                Some(Expression::unary(UnaryOperator::Truncate { bits, signed }, operand?))
+            }
+            ExpressionKind::Memory(_) => {
+                let help = "load it into a register first: `r <- mem[…]` is an instruction of its own";
+                self.error("memory cannot be read inside an expression", raw.span).help = Some(help.to_owned());
+                None
+            }
+            ExpressionKind::Index(name, index) => {
+                let index = self.source.slice(index.span).to_owned();
+                let message = format!("`{}[…]` is not an expression", name.text);
+                let help = if name.text.eq_ignore_ascii_case("mem") || self.addresses.named(name.text).is_none() {
+                    did_you_mean(name.text, ["mem"])
+                } else {
+                    Some(format!("the address is `{0} + {index}`, its content `mem[{0} + {index}]`", name.text))
+                };
+                self.error(message, raw.span).help = help;
+                None
+            }
+            ExpressionKind::Unary(operator, operand) => {
+                Some(Expression::unary(*operator, self.expression(operand, scope)?))
+            }
+            ExpressionKind::Binary(operator, left, right) => {
+                let left = self.expression(left, scope);
+                let right = self.expression(right, scope);
+                Some(Expression::binary(*operator, left?, right?))
+            }
+            ExpressionKind::TooDeep => {
+                let message =
+                    format!("the expression has more than {MAX_EXPRESSION_DEPTH} operators inside each other");
+                self.error(message, raw.span);
+                None
+            }
+        }
+    }
+
+    fn number(&mut self, value: i128, span: Span) -> Option<Expression> {
+        match Value::try_from(value) {
+            Ok(value) => Some(Expression::Constant(value)),
+            Err(_) => {
+                self.error(format!("the number {value} does not fit 64 bits"), span);
+                None
+            }
+        }
+    }
+
+    /// A register of the thread, an address, or `old`.
+    fn name(&mut self, name: Name<'s>, scope: Scope<'_, 's>) -> Option<Expression> {
+        if scope.old && name.text == "old" {
+            return Some(Expression::Old);
+        }
+        if let Some(register) = scope.thread.and_then(|thread| thread.register_named(name.text)) {
+            return Some(Expression::Register(register));
+        }
+        if let Some(id) = self.addresses.named(name.text) {
+            return Some(Expression::Address { id, value: self.addresses.all[id.index()].address });
+        }
+        let (message, help) = match scope.thread {
+            Some(thread) => (
+                format!("`{}` is neither a register of this thread nor an address", name.text),
+                did_you_mean(name.text, thread.register_names().chain(self.addresses.names()))
+                    .or_else(|| did_you_mean_or_list(name.text, "register", thread.register_names())),
+            ),
+            None => (format!("`{}` is not an address", name.text), did_you_mean(name.text, self.addresses.names())),
+        };
+        let error = self.error(message, name.span);
+        error.label = String::from("unknown");
+        error.help = help;
+        None
+    }
+}
+
+/// The width that `u8`, `i32` and the like cut to.
+fn width(function: &str) -> Option<(u8, bool)> {
+    let signed = function.starts_with('i');
+    let digits = function.strip_prefix(['u', 'i']).filter(|digits| !digits.starts_with('0'))?;
+    let bits = digits.parse().ok().filter(|bits| (1..=64).contains(bits))?;
+    Some((bits, signed))
+}

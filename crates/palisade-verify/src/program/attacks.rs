@@ -1,0 +1,63 @@
+//! The attacks of a program, and cuts of the control flow that rule some of them out.
+
+use crate::CheckFailure;
+use crate::failure::reject;
+use palisade_evidence::{AttackEvidence, AttackReason};
+use palisade_model::program::{Action, Copies, InstructionId, Program, ThreadId};
+
+/// Checks that `given` answers every attack, in order, and that the cuts of the pruned ones hold.
+pub(super) fn check(program: &Program, given: &[AttackEvidence]) -> Result<(), CheckFailure> {
+    let attacks = attacks(program);
+    if attacks.len() != given.len() {
+        reject!(Form, "the program has {} attacks, the certificate answers {}", attacks.len(), given.len());
+    }
+    for (number, (attack, evidence)) in (1..).zip(attacks.into_iter().zip(given)) {
+        if attack != (evidence.thread, evidence.store, evidence.load) {
+            let (thread, store, load) = attack;
+            reject!(Form, "attack {number} is ({thread}, {store}, {load}), not the one the certificate answers there");
+        }
+        if let AttackReason::Pruned { .. } = evidence.reason {
+            check_cut(program, number, evidence)?;
+        }
+    }
+    Ok(())
+}
+
+/// Every store with every load of each thread that has copies, by thread and in text order.
+fn attacks(program: &Program) -> Vec<(ThreadId, InstructionId, InstructionId)> {
+    let mut attacks = Vec::new();
+    for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
+        for (store, first) in thread.instruction_ids() {
+            for (load, second) in thread.instruction_ids() {
+                if matches!(first.action, Action::Store { .. }) && matches!(second.action, Action::Load { .. }) {
+                    attacks.push((id, store, load));
+                }
+            }
+        }
+    }
+    attacks
+}
+
+/// Checks that the labels of the cut contain the store's target, are closed under instructions that leave the store
+/// buffer alone, and do not contain the load's source.
+fn check_cut(program: &Program, number: usize, evidence: &AttackEvidence) -> Result<(), CheckFailure> {
+    let AttackReason::Pruned { reachable } = &evidence.reason else { return Ok(()) };
+    let thread = program.thread(evidence.thread);
+    let target = thread.instruction(evidence.store).target;
+    if !reachable.contains(&target) {
+        reject!(Initial, "the cut of attack {number} leaves out label {target}, where the store leads");
+    }
+    let source = thread.instruction(evidence.load).source;
+    if reachable.contains(&source) {
+        reject!(Safe, "the cut of attack {number} contains label {source}, where the load stands");
+    }
+    for (id, instruction) in thread.instruction_ids() {
+        if !instruction.action.drains_buffer()
+            && reachable.contains(&instruction.source)
+            && !reachable.contains(&instruction.target)
+        {
+            reject!(Inductive, "the cut of attack {number} is left by instruction {id}");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,307 @@
+//! The program as the checker sees it: live registers, local instructions, where threads start.
+
+use super::configuration::{Configuration, Control, Memory, Numbering, Phase, Token, strictly_ascending};
+use crate::CheckFailure;
+use crate::failure::reject;
+use palisade_evidence::{LocalState, RobustCertificate, Tokens};
+use palisade_model::program::{
+    Action, Copies, EvaluationError, Instruction, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId, Value,
+};
+use std::collections::HashSet;
+
+/// How many local states one settling may pass through, and how many initial configurations there may be: more is
+/// answered by rejection.
+const MOST_CHOICES: usize = 1 << 20;
+
+/// The program with the certificate's live registers, and the states met so far by number.
+pub(super) struct Model<'a> {
+    pub(super) program: &'a Program,
+    /// For each thread, label and register: whether it is live there.
+    live: Vec<Vec<Vec<bool>>>,
+    /// For each thread and label, the instructions there.
+    by_label: Vec<Vec<Vec<InstructionId>>>,
+    locals: Numbering<LocalState>,
+    pub(super) memories: Numbering<Memory>,
+    /// The numbers of the certificate's local states, by their position in its table.
+    pub(super) local_numbers: Vec<u32>,
+    /// The numbers of the certificate's memories, by their position in its table.
+    pub(super) memory_numbers: Vec<u32>,
+}
+
+impl<'a> Model<'a> {
+    /// Checks the certificate's live registers and tables.
+    pub(super) fn new(program: &'a Program, certificate: &RobustCertificate) -> Result<Self, CheckFailure> {
+        let mut model = Self {
+            program,
+            live: checked_liveness(program, certificate)?,
+            by_label: program.threads.iter().map(Thread::instructions_by_label).collect(),
+            locals: Numbering::new(),
+            memories: Numbering::new(),
+            local_numbers: Vec::with_capacity(certificate.locals.len()),
+            memory_numbers: Vec::with_capacity(certificate.memories.len()),
+        };
+        for local in &certificate.locals {
+            model.check_local(local)?;
+            let number = model.locals.number(local.clone());
+            model.local_numbers.push(number);
+        }
+        for memory in &certificate.memories {
+            let mut memory = strictly_ascending(memory, "memory")?;
+            memory.retain(|address, value| *value != program.initial_value(*address));
+            let number = model.memories.number(memory);
+            model.memory_numbers.push(number);
+        }
+        Ok(model)
+    }
+
+    /// Checks that a state is one of its thread: its label exists, and its dead registers are 0.
+    pub(super) fn check_local(&self, local: &LocalState) -> Result<(), CheckFailure> {
+        let Some(thread) = self.program.threads.get(local.thread.index()) else {
+            reject!(Form, "there is no thread {}", local.thread);
+        };
+        let Some(live) = self.live[local.thread.index()].get(local.label.index()) else {
+            reject!(Form, "thread `{}` has no label {}", thread.name, local.label);
+        };
+        if local.registers.len() != live.len() {
+            reject!(Form, "thread `{}` has {} registers, not {}", thread.name, live.len(), local.registers.len());
+        }
+        if local.registers.iter().zip(live).any(|(value, live)| !live && *value != 0) {
+            reject!(Form, "a state of thread `{}` at label {} gives a dead register a value", thread.name, local.label);
+        }
+        Ok(())
+    }
+
+    /// The number of a local state.
+    pub(super) fn local_number(&mut self, local: LocalState) -> u32 {
+        self.locals.number(local)
+    }
+
+    /// The local state with the given number.
+    pub(super) fn local(&self, number: u32) -> &LocalState {
+        self.locals.get(number)
+    }
+
+    /// The instructions at a label.
+    pub(super) fn instructions_at(&self, thread: ThreadId, label: LabelId) -> &[InstructionId] {
+        &self.by_label[thread.index()][label.index()]
+    }
+
+    /// An instruction of a thread.
+    pub(super) fn instruction(&self, thread: ThreadId, instruction: InstructionId) -> &'a Instruction {
+        self.program.thread(thread).instruction(instruction)
+    }
+
+    /// `registers` with 0 for those that are dead at `label`.
+    pub(super) fn only_live(&self, thread: ThreadId, label: LabelId, mut registers: Vec<Value>) -> Vec<Value> {
+        for (value, live) in registers.iter_mut().zip(&self.live[thread.index()][label.index()]) {
+            if !live {
+                *value = 0;
+            }
+        }
+        registers
+    }
+
+    /// The values of the registers after a local instruction: none when it blocks, several when it chooses.
+    pub(super) fn after_local_instruction(
+        &self,
+        thread: ThreadId,
+        instruction: InstructionId,
+        registers: &[Value],
+    ) -> Result<Vec<Vec<Value>>, CheckFailure> {
+        let domain = self.program.domain;
+        let set = |register: usize, value: Value| {
+            let mut registers = registers.to_vec();
+            registers[register] = value;
+            registers
+        };
+        Ok(match &self.instruction(thread, instruction).action {
+            Action::Assign { register, value } => {
+                let value = self.value(thread, instruction, value.evaluate(registers, domain))?;
+                vec![set(register.index(), value)]
+            }
+            Action::Havoc { register } => match domain {
+                Some(domain) if domain.size() <= MOST_CHOICES as u128 => {
+                    domain.values().map(|value| set(register.index(), value)).collect()
+                }
+                _ => reject!(Form, "{} chooses among too many values", self.instruction_in_words(thread, instruction)),
+            },
+            Action::Assume(condition) => {
+                let holds = self.value(thread, instruction, condition.holds(registers, domain))?;
+                if holds { vec![registers.to_vec()] } else { Vec::new() }
+            }
+            Action::Nop | Action::Ensure(_) => vec![registers.to_vec()],
+            _ => Vec::new(),
+        })
+    }
+
+    /// A value computed by an instruction; a program that has none is not robust by any certificate.
+    pub(super) fn value<T>(
+        &self,
+        thread: ThreadId,
+        instruction: InstructionId,
+        value: Result<T, EvaluationError>,
+    ) -> Result<T, CheckFailure> {
+        match value {
+            Ok(value) => Ok(value),
+            Err(error) => reject!(Form, "{}: {error}", self.instruction_in_words(thread, instruction)),
+        }
+    }
+
+    /// The address in memory that an instruction accesses when the registers have these values, if it accesses one.
+    pub(super) fn accessed_address(
+        &self,
+        thread: ThreadId,
+        instruction: InstructionId,
+        registers: &[Value],
+    ) -> Result<Option<Value>, CheckFailure> {
+        let address = self.instruction(thread, instruction).action.address();
+        address.map(|address| self.value(thread, instruction, address.evaluate_address(registers))).transpose()
+    }
+
+    /// The states, by number, in which a thread may next act on memory: those reached by local instructions only at
+    /// whose label stands an instruction that is not local. None when the thread has stopped.
+    pub(super) fn settle(&mut self, start: LocalState) -> Result<Vec<u32>, CheckFailure> {
+        let LocalState { thread, label, registers, holding } = start;
+        let registers = self.only_live(thread, label, registers);
+        let mut seen = HashSet::from([(label, registers.clone())]);
+        let mut waiting = vec![(label, registers)];
+        let mut settled = Vec::new();
+        while let Some((label, registers)) = waiting.pop() {
+            let instructions = self.instructions_at(thread, label).to_vec();
+            for id in &instructions {
+                let target = self.instruction(thread, *id).target;
+                for after in self.after_local_instruction(thread, *id, &registers)? {
+                    let next = (target, self.only_live(thread, target, after));
+                    if seen.insert(next.clone()) {
+                        waiting.push(next);
+                    }
+                }
+            }
+            if seen.len() > MOST_CHOICES {
+                reject!(Form, "{} has too many states between two accesses", self.thread_in_words(thread));
+            }
+            if instructions.iter().any(|id| !self.instruction(thread, *id).action.is_local()) {
+                settled.push(self.locals.number(LocalState { thread, label, registers, holding }));
+            }
+        }
+        Ok(settled)
+    }
+
+    /// The states, by number, to which a thread settles before it acts on memory for the first time.
+    pub(super) fn initial_states(&mut self, id: ThreadId) -> Result<Vec<u32>, CheckFailure> {
+        let thread = self.program.thread(id);
+        let registers = thread.initial_registers();
+        self.settle(LocalState { thread: id, label: thread.initial, registers, holding: false })
+    }
+
+    /// Every initial configuration: each copy of a thread has settled in some way, any number of an unbounded one in
+    /// every way.
+    pub(super) fn initial_configurations(&mut self) -> Result<Vec<Configuration>, CheckFailure> {
+        let memory = self.memories.number(Memory::new());
+        let mut choices: Vec<Vec<(Token, Tokens)>> = vec![Vec::new()];
+        for (id, thread) in self.program.thread_ids() {
+            if thread.copies == Copies::Exactly(0) {
+                continue;
+            }
+            let starts = self.initial_states(id)?;
+            match thread.copies {
+                Copies::Any => {
+                    for choice in &mut choices {
+                        choice.extend(starts.iter().map(|local| (unjoined(*local), Tokens::Omega)));
+                    }
+                }
+                Copies::Exactly(copies) => {
+                    let splits = splits(copies, starts.len());
+                    let Some(splits) = splits.filter(|splits| splits.len() * choices.len() <= MOST_CHOICES) else {
+                        reject!(Form, "{} has too many initial states", self.thread_in_words(id));
+                    };
+                    let add = |choice: &Vec<(Token, Tokens)>, split: &Vec<u32>| {
+                        let counted = starts.iter().zip(split).filter(|(_, count)| **count > 0);
+                        let tokens = counted.map(|(local, count)| (unjoined(*local), Tokens::Finite(*count)));
+                        choice.iter().copied().chain(tokens).collect()
+                    };
+                    choices =
+                        choices.iter().flat_map(|choice| splits.iter().map(move |split| add(choice, split))).collect();
+                }
+            }
+        }
+        let control = Control { memory, locked: false, phase: Phase::Sc };
+        let configuration = |mut tokens: Vec<(Token, Tokens)>| {
+            tokens.sort_by_key(|(token, _)| *token);
+            Configuration { control: control.clone(), tokens }
+        };
+        Ok(choices.into_iter().map(configuration).collect())
+    }
+}
+
+/// A token off the happens-before path.
+fn unjoined(local: u32) -> Token {
+    Token { local, joined: false }
+}
+
+/// Every way to write `copies` as a sum of `ways` numbers (nothing when there are no ways: the threads have stopped),
+/// unless there are too many.
+fn splits(copies: u32, ways: usize) -> Option<Vec<Vec<u32>>> {
+    let mut partial: Vec<(Vec<u32>, u32)> = vec![(Vec::new(), copies)];
+    for way in 1..=ways {
+        let mut longer = Vec::new();
+        for (split, rest) in partial {
+            for count in if way == ways { rest..=rest } else { 0..=rest } {
+                let mut split = split.clone();
+                split.push(count);
+                longer.push((split, rest - count));
+                if longer.len() > MOST_CHOICES {
+                    return None;
+                }
+            }
+        }
+        partial = longer;
+    }
+    Some(partial.into_iter().map(|(split, _)| split).collect())
+}
+
+/// The certificate's live registers, when they solve the liveness inequalities: a register is live where an
+/// instruction reads it, and where one that does not write it leads to where it is live.
+fn checked_liveness(program: &Program, certificate: &RobustCertificate) -> Result<Vec<Vec<Vec<bool>>>, CheckFailure> {
+    if certificate.live.len() != program.threads.len() {
+        reject!(Form, "live registers are given for {} threads of {}", certificate.live.len(), program.threads.len());
+    }
+    let mut live = Vec::with_capacity(program.threads.len());
+    for (thread, given) in program.threads.iter().zip(&certificate.live) {
+        if given.len() != thread.labels.len() {
+            reject!(
+                Form,
+                "thread `{}`: live registers at {} labels of {}",
+                thread.name,
+                given.len(),
+                thread.labels.len()
+            );
+        }
+        let mut own = vec![vec![false; thread.registers.len()]; thread.labels.len()];
+        for (row, registers) in own.iter_mut().zip(given) {
+            for register in registers {
+                match row.get_mut(register.index()) {
+                    Some(live) => *live = true,
+                    None => reject!(Form, "thread `{}` has no register {register}", thread.name),
+                }
+            }
+        }
+        for (id, instruction) in thread.instruction_ids() {
+            let written = instruction.action.written_register();
+            let after = &own[instruction.target.index()];
+            let mut needed: Vec<bool> = after
+                .iter()
+                .enumerate()
+                .map(|(index, live)| *live && written.map(RegisterId::index) != Some(index))
+                .collect();
+            for expression in instruction.action.expressions() {
+                expression.for_each_register(&mut |register| needed[register.index()] = true);
+            }
+            if needed.iter().zip(&own[instruction.source.index()]).any(|(needed, live)| *needed && !live) {
+                reject!(Form, "thread `{}`: instruction {id} needs a register that is not listed as live", thread.name);
+            }
+        }
+        live.push(own);
+    }
+    Ok(live)
+}

@@ -1,0 +1,376 @@
+//! The steps of the instrumented program, phase by phase.
+
+use super::configuration::{Configuration, Control, DelayingThread, Path, Phase, Token};
+use super::model::Model;
+use crate::CheckFailure;
+use crate::failure::reject;
+use palisade_evidence::{Level, LocalState, Tokens};
+use palisade_model::program::{Action, Expression, InstructionId, ThreadId, Value};
+use std::collections::BTreeMap;
+
+/// A step and where it leads.
+pub(super) struct Successor {
+    pub(super) thread: ThreadId,
+    pub(super) instruction: InstructionId,
+    pub(super) configuration: Configuration,
+}
+
+/// What an instruction that is not local does when one thread executes it on its own under SC.
+struct Effect {
+    /// The registers after it.
+    registers: Vec<Value>,
+    /// The address it accesses, with the stronger kind of access.
+    access: Option<(Value, Level)>,
+    /// What it writes to memory.
+    write: Option<(Value, Value)>,
+    /// Whether the thread holds the lock after it.
+    holding: bool,
+}
+
+impl Model<'_> {
+    /// The successors in phase Delayed: the attacker's own steps, and the other threads' as under SC. An attacker with
+    /// local instructions only goes first.
+    pub(super) fn delayed_successors(
+        &mut self,
+        configuration: &Configuration,
+        attacker: ThreadId,
+    ) -> Result<Vec<Successor>, CheckFailure> {
+        let Phase::Delayed(delaying) = &configuration.control.phase else { return Ok(Vec::new()) };
+        let mut successors = self.attacker_successors(configuration, attacker, delaying)?;
+        let instructions = self.instructions_at(attacker, delaying.label);
+        let is_local = |id: &InstructionId| self.instruction(attacker, *id).action.is_local();
+        if instructions.is_empty() || !instructions.iter().all(is_local) {
+            successors.extend(self.token_successors(configuration)?);
+        }
+        Ok(successors)
+    }
+
+    /// Where delaying `store` starts: a thread that stands there and does not hold the lock becomes the attacker, with
+    /// the store in its buffer ([ESOP13, Eq. 1]).
+    pub(super) fn starts_of_delaying(
+        &mut self,
+        configuration: &Configuration,
+        thread: ThreadId,
+        store: InstructionId,
+    ) -> Result<Vec<Configuration>, CheckFailure> {
+        let instruction = self.instruction(thread, store);
+        let Action::Store { address, value } = &instruction.action else { return Ok(Vec::new()) };
+        let mut starts = Vec::new();
+        for (token, _) in &configuration.tokens {
+            let local = self.local(token.local);
+            if local.thread != thread || local.label != instruction.source || local.holding {
+                continue;
+            }
+            let address = self.value(thread, store, address.evaluate_address(&local.registers))?;
+            let value = self.value(thread, store, value.evaluate(&local.registers, self.program.domain))?;
+            let delaying = DelayingThread {
+                label: instruction.target,
+                registers: self.only_live(thread, instruction.target, local.registers.clone()),
+                buffer: BTreeMap::from([(address, value)]),
+                store_address: address,
+            };
+            starts.push(Configuration {
+                control: Control { phase: Phase::Delayed(delaying), ..configuration.control.clone() },
+                tokens: without_one(&configuration.tokens, *token),
+            });
+        }
+        Ok(starts)
+    }
+
+    /// Where `load` leads as the last load that the delayed stores overstep, if the attacker stands there, no thread
+    /// holds the lock and the value would come from memory ([ESOP13, Eq. 2]).
+    pub(super) fn overstepped_load(
+        &self,
+        configuration: &Configuration,
+        thread: ThreadId,
+        load: InstructionId,
+    ) -> Result<Option<Configuration>, CheckFailure> {
+        let Phase::Delayed(delaying) = &configuration.control.phase else { return Ok(None) };
+        let instruction = self.instruction(thread, load);
+        let Action::Load { address, .. } = &instruction.action else { return Ok(None) };
+        if delaying.label != instruction.source || configuration.control.locked {
+            return Ok(None);
+        }
+        let address = self.value(thread, load, address.evaluate_address(&delaying.registers))?;
+        if delaying.buffer.contains_key(&address) {
+            return Ok(None);
+        }
+        let path = Path {
+            store_address: delaying.store_address,
+            levels: BTreeMap::from([(address, Level::Load)]),
+            section: BTreeMap::new(),
+        };
+        Ok(Some(Configuration {
+            control: Control { phase: Phase::Helped(path), ..configuration.control.clone() },
+            tokens: configuration.tokens.clone(),
+        }))
+    }
+
+    /// Whether the configuration's attacker can never reach another load: nothing but instructions that need an empty
+    /// buffer, or that lead nowhere, stands at its label. Such configurations may be left out of sets.
+    pub(super) fn is_hopeless(&self, attacker: ThreadId, configuration: &Configuration) -> bool {
+        let Phase::Delayed(delaying) = &configuration.control.phase else { return false };
+        let leads_nowhere = |id: &InstructionId| {
+            let action = &self.instruction(attacker, *id).action;
+            action.drains_buffer() || *action == Action::Fail
+        };
+        self.instructions_at(attacker, delaying.label).iter().all(leads_nowhere)
+    }
+
+    /// The attacker's own steps.
+    fn attacker_successors(
+        &self,
+        configuration: &Configuration,
+        thread: ThreadId,
+        delaying: &DelayingThread,
+    ) -> Result<Vec<Successor>, CheckFailure> {
+        let mut successors = Vec::new();
+        for id in self.instructions_at(thread, delaying.label) {
+            for configuration in self.attacker_steps(configuration, thread, delaying, *id)? {
+                successors.push(Successor { thread, instruction: *id, configuration });
+            }
+        }
+        Ok(successors)
+    }
+
+    /// Where the attacker's instruction leads ([ESOP13, Eqs. 3–6]): stores go into the buffer, loads look there first,
+    /// what needs an empty buffer is disabled for ever. It does not settle.
+    pub(super) fn attacker_steps(
+        &self,
+        configuration: &Configuration,
+        thread: ThreadId,
+        delaying: &DelayingThread,
+        id: InstructionId,
+    ) -> Result<Vec<Configuration>, CheckFailure> {
+        let registers = &delaying.registers;
+        let instruction = self.instruction(thread, id);
+        let mut buffer = delaying.buffer.clone();
+        let outcomes = match &instruction.action {
+            Action::Store { address, value } => {
+                let address = self.value(thread, id, address.evaluate_address(registers))?;
+                let value = self.value(thread, id, value.evaluate(registers, self.program.domain))?;
+                buffer.insert(address, value);
+                vec![registers.clone()]
+            }
+            Action::Load { .. } if configuration.control.locked => Vec::new(),
+            Action::Load { register, address } => {
+                let address = self.value(thread, id, address.evaluate_address(registers))?;
+                let own = delaying.buffer.get(&address).copied();
+                let mut registers = registers.clone();
+                registers[register.index()] = own.unwrap_or_else(|| self.read(&configuration.control, address));
+                vec![registers]
+            }
+            _ => self.after_local_instruction(thread, id, registers)?,
+        };
+        let after = |registers: Vec<Value>| {
+            let phase = Phase::Delayed(DelayingThread {
+                label: instruction.target,
+                registers: self.only_live(thread, instruction.target, registers),
+                buffer: buffer.clone(),
+                store_address: delaying.store_address,
+            });
+            let control = Control { phase, ..configuration.control.clone() };
+            Configuration { control, tokens: configuration.tokens.clone() }
+        };
+        Ok(outcomes.into_iter().map(after).collect())
+    }
+
+    /// The successors in phases SC and Helped, and by threads other than the attacker in phase Delayed: one instruction
+    /// that is not local, then settling.
+    pub(super) fn token_successors(&mut self, configuration: &Configuration) -> Result<Vec<Successor>, CheckFailure> {
+        let mut successors = Vec::new();
+        for (token, _) in &configuration.tokens {
+            let LocalState { thread, label, .. } = *self.local(token.local);
+            for id in self.instructions_at(thread, label).to_vec() {
+                for configuration in self.steps_of(configuration, *token, thread, id)? {
+                    successors.push(Successor { thread, instruction: id, configuration });
+                }
+            }
+        }
+        Ok(successors)
+    }
+
+    /// Where one thread's instruction leads: nowhere, or to one configuration for each way to settle.
+    pub(super) fn steps_of(
+        &mut self,
+        configuration: &Configuration,
+        token: Token,
+        thread: ThreadId,
+        id: InstructionId,
+    ) -> Result<Vec<Configuration>, CheckFailure> {
+        let Some(effect) = self.effect(configuration, token, id)? else { return Ok(Vec::new()) };
+        let action = &self.instruction(thread, id).action;
+        let was_holding = self.local(token.local).holding;
+        let mut control = configuration.control.clone();
+        let mut joined = token.joined;
+        if let Phase::Helped(path) = &mut control.phase {
+            match path.follow(action, &effect, was_holding, joined) {
+                Some(on_path) => joined = on_path,
+                None => return Ok(Vec::new()),
+            }
+        }
+        if effect.holding != was_holding {
+            control.locked = effect.holding;
+        }
+        if let Some((address, value)) = effect.write {
+            let mut memory = self.memories.get(control.memory).clone();
+            memory.insert(address, value);
+            if value == self.program.initial_value(address) {
+                memory.remove(&address);
+            }
+            control.memory = self.memories.number(memory);
+        }
+        let label = self.instruction(thread, id).target;
+        let after = LocalState { thread, label, registers: effect.registers, holding: effect.holding };
+        let rest = without_one(&configuration.tokens, token);
+        let settled = self.settle(after)?;
+        if settled.is_empty() {
+            return Ok(vec![Configuration { control, tokens: rest }]);
+        }
+        let with = |local: &u32| {
+            let tokens = with_one(&rest, Token { local: *local, joined })?;
+            Ok(Configuration { control: control.clone(), tokens })
+        };
+        settled.iter().map(with).collect()
+    }
+
+    /// What an instruction does as an atomic action on memory and lock; nothing when it is local or not enabled.
+    /// While a thread holds the lock, the others' accesses are not enabled.
+    fn effect(
+        &self,
+        configuration: &Configuration,
+        token: Token,
+        id: InstructionId,
+    ) -> Result<Option<Effect>, CheckFailure> {
+        let LocalState { thread, registers, holding, .. } = self.local(token.local);
+        let (thread, holding, locked) = (*thread, *holding, configuration.control.locked);
+        if locked && !holding {
+            return Ok(None);
+        }
+        let domain = self.program.domain;
+        let address_of = |address: &Expression| self.value(thread, id, address.evaluate_address(registers));
+        let mut effect = Effect { registers: registers.clone(), access: None, write: None, holding };
+        match &self.instruction(thread, id).action {
+            Action::Fence => {}
+            Action::Load { register, address } => {
+                let address = address_of(address)?;
+                effect.registers[register.index()] = self.read(&configuration.control, address);
+                effect.access = Some((address, Level::Load));
+            }
+            Action::Store { address, value } => {
+                let address = address_of(address)?;
+                effect.write = Some((address, self.value(thread, id, value.evaluate(registers, domain))?));
+                effect.access = Some((address, Level::Store));
+            }
+            Action::Cas { register, address, expected, new } => {
+                let address = address_of(address)?;
+                let old = self.read(&configuration.control, address);
+                let succeeds = old == self.value(thread, id, expected.evaluate(registers, domain))?;
+                if succeeds {
+                    effect.write = Some((address, self.value(thread, id, new.evaluate(registers, domain))?));
+                }
+                effect.access = Some((address, if succeeds { Level::Store } else { Level::Load }));
+                if let Some(register) = register {
+                    effect.registers[register.index()] = old;
+                }
+            }
+            Action::Rmw { register, address, new } => {
+                let address = address_of(address)?;
+                let old = self.read(&configuration.control, address);
+                let new = self.value(thread, id, new.evaluate_with_old(registers, old, domain))?;
+                effect.write = Some((address, new));
+                effect.access = Some((address, Level::Store));
+                if let Some(register) = register {
+                    effect.registers[register.index()] = old;
+                }
+            }
+            Action::Lock if !locked => effect.holding = true,
+            Action::Unlock if holding => effect.holding = false,
+            _ => return Ok(None),
+        }
+        Ok(Some(effect))
+    }
+
+    /// The value of an address in memory.
+    pub(super) fn read(&self, control: &Control, address: Value) -> Value {
+        let memory = self.memories.get(control.memory);
+        memory.get(&address).copied().unwrap_or_else(|| self.program.initial_value(address))
+    }
+}
+
+impl Path {
+    /// The action of a thread, `joined` or not, after the attacker's load: whether the thread is on the path after it,
+    /// or nothing when it may be left out ([ESOP13, Eqs. 7–12], sections as in CERTIFICATE.md).
+    ///
+    /// The action is on the path by [ESOP13, Lemma 3]: its thread is, or it loads what the path has stored, or it
+    /// stores what the path has loaded or stored. A section is one action.
+    fn follow(&mut self, action: &Action, effect: &Effect, was_holding: bool, joined: bool) -> Option<bool> {
+        if joined {
+            self.levels_rise(effect.access);
+            return Some(true);
+        }
+        let Some((address, kind)) = effect.access else {
+            return match action {
+                Action::Lock => Some(false),
+                Action::Fence if was_holding => Some(false),
+                // A fence, or the end of a section that is not on the path: it can come before the attacker's load.
+                _ => None,
+            };
+        };
+        let joins = match kind {
+            Level::Load => self.levels.get(&address) == Some(&Level::Store),
+            Level::Store => self.levels.contains_key(&address),
+        };
+        if joins {
+            for access in std::mem::take(&mut self.section) {
+                self.levels_rise(Some(access));
+            }
+            self.levels_rise(effect.access);
+            return Some(true);
+        }
+        if was_holding {
+            raise(&mut self.section, address, kind);
+            return Some(false);
+        }
+        None
+    }
+
+    fn levels_rise(&mut self, access: Option<(Value, Level)>) {
+        if let Some((address, kind)) = access {
+            raise(&mut self.levels, address, kind);
+        }
+    }
+}
+
+/// Records an access where a weaker one or none is recorded.
+fn raise(levels: &mut BTreeMap<Value, Level>, address: Value, kind: Level) {
+    let level = levels.entry(address).or_insert(kind);
+    *level = (*level).max(kind);
+}
+
+/// `tokens` without one thread in a state that is listed; ω less one is ω.
+fn without_one(tokens: &[(Token, Tokens)], token: Token) -> Vec<(Token, Tokens)> {
+    let fewer = |(own, count): &(Token, Tokens)| match count {
+        Tokens::Finite(1) if *own == token => None,
+        Tokens::Finite(count) if *own == token => Some((*own, Tokens::Finite(count - 1))),
+        _ => Some((*own, *count)),
+    };
+    tokens.iter().filter_map(fewer).collect()
+}
+
+/// `tokens` with one thread more; ω and one is ω.
+fn with_one(tokens: &[(Token, Tokens)], token: Token) -> Result<Vec<(Token, Tokens)>, CheckFailure> {
+    let mut more = tokens.to_vec();
+    match more.binary_search_by_key(&token, |(token, _)| *token) {
+        Err(position) => more.insert(position, (token, Tokens::Finite(1))),
+        Ok(position) => {
+            if let Tokens::Finite(count) = &mut more[position].1 {
+                match count.checked_add(1) {
+                    Some(sum) => *count = sum,
+                    None => reject!(Form, "a configuration has too many threads to count"),
+                }
+            }
+        }
+    }
+    Ok(more)
+}

@@ -14,6 +14,20 @@
 //! - `[X86TSO]` P. Sewell, S. Sarkar, S. Owens, F. Zappa Nardelli, M. O. Myreen. *x86-TSO: A Rigorous and Usable
 //!   Programmer's Model for x86 Multiprocessors*. CACM 53(7), 2010.
 //! - `[KM69]` R. M. Karp, R. E. Miller. *Parallel Program Schemata*. JCSS 3(2), 1969.
+//! - `[MS82]` J. Martinez, M. Silva. *A Simple and Fast Algorithm to Obtain All Invariants of a Generalised Petri Net*.
+//!   Application and Theory of Petri Nets 1981, Informatik-Fachberichte 52, 1982.
+//! - `[KO92]` A. V. Kovalyov. *Concurrency Relations and the Safety Problem for Petri Nets*. Application and Theory of Petri
+//!   Nets 1992, LNCS 616.
+//! - `[AC96]` P. A. Abdulla, K. Čerāns, B. Jonsson, Y.-K. Tsay. *General Decidability Theorems for Infinite-State Systems*.
+//!   LICS 1996.
+//! - `[EM00]` J. Esparza, S. Melzer. *Verification of Safety Properties Using Integer Programming: Beyond the State
+//!   Equation*. Formal Methods in System Design 16(2), 2000.
+//! - `[HN01]` J. Hoffmann, B. Nebel. *The FF Planning System: Fast Plan Generation Through Heuristic Search*. JAIR 14, 2001.
+//! - `[FG05]` A. Finkel, G. Geeraerts, J.-F. Raskin, L. Van Begin. *A Counter-Example to the Minimal Coverability Tree
+//!   Algorithm*. Technical report 535, Université Libre de Bruxelles, 2005.
+//! - `[FH15]` E. Fraca, S. Haddad. *Complexity Analysis of Continuous Petri Nets*. Fundamenta Informaticae 137(1), 2015.
+//! - `[LG17]` N. Lipovetzky, H. Geffner. *Best-First Width Search: Exploration and Exploitation in Classical Planning*.
+//!   AAAI 2017.
 
 pub mod cli;
 pub mod report;

@@ -1,4 +1,4 @@
-//! Exit status (DESIGN "Command line").
+//! Exit status (README.md, "For scripts").
 
 /// How a command ended, worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! Evidence about nets: why a target cannot be covered, or a run that covers it (DESIGN "Coverability").
+//! Evidence about nets: why a target cannot be covered, or a run that covers it (CERTIFICATE.md).
 
 use num_bigint::BigInt;
 use palisade_model::net::{Count, OmegaCount, PlaceId, TransitionId};

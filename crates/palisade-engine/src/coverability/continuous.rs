@@ -1,8 +1,7 @@
 //! Continuous coverability: transitions may fire a fraction of a time.
 //!
 //! A run of the net is one of the continuous net, so a target that continuous runs do not cover is not coverable. That
-//! is decided in polynomial time (Fraca, Haddad, *Complexity Analysis of Continuous Petri Nets*, Fundamenta
-//! Informaticae 137, 2015): find the largest set of transitions that a solution of the state equation can use; take
+//! is decided in polynomial time [FH15]: find the largest set of transitions that a solution of the state equation can use; take
 //! away those that cannot fire when only the set does, starting from the initial marking; repeat until nothing changes.
 //! The target can be covered iff a solution is left. (Covering instead of reaching lets tokens be thrown away, so that
 //! the condition on the end of the run holds by itself.)

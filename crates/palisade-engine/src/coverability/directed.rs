@@ -3,10 +3,10 @@
 //! From a marking, the cheapest way to mark each place in the relaxation without consumption is computed by Dijkstra's
 //! algorithm (the cost of a transition is one more than the sum of the costs of what it needs), until a target is met.
 //! The transitions on the cheapest ways form a relaxed plan; its size estimates the distance, and those of its
-//! transitions that are enabled are *preferred* (Hoffmann, Nebel, *The FF Planning System*, JAIR 2001). The search is
+//! transitions that are enabled are *preferred* [HN01]. The search is
 //! greedy and evaluates a marking when it is expanded, not when it is met: successors wait with their parent's
 //! estimate, preferred ones also in a queue of their own, and those of markings that are *novel*, marking a place nearer
-//! to the target than before, in a third (Lipovetzky, Geffner, *Best-First Width Search*, AAAI 2017). The queues are
+//! to the target than before, in a third [LG17]. The queues are
 //! served in turn.
 //!
 //! Finds short runs in large nets. Proves nothing: when the relaxation does not reach the target from a marking, no run

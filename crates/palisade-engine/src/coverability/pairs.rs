@@ -4,8 +4,7 @@
 //! places that a transition needs are pairwise related, those it feeds are related to each other and to every place
 //! that is related to all it needs; two tokens of one place are a pair too. What is not related cannot be marked
 //! together: the unrelated pairs are the basis of an upward-closed set that is closed under predecessors and misses the
-//! initial marking. For safe nets this over-approximation is known as the concurrency relation (Kovalyov, *Concurrency
-//! relations and the safety problem for Petri nets*, 1992); its cost is polynomial, places × arcs words and more.
+//! initial marking. For safe nets this over-approximation is known as the concurrency relation [KO92]; its cost is polynomial, places × arcs words and more.
 //!
 //! [`saturation`](super::saturation) is the same for single places.
 

@@ -1,7 +1,6 @@
 //! Weighted sums of tokens that no transition changes: P-semiflows.
 //!
-//! Farkas' elimination, as Martinez and Silva use it (*A simple and fast algorithm to obtain all invariants of a
-//! generalised Petri net*, 1982): every place begins as a row, its effects by transition and itself with weight 1; a
+//! Farkas' elimination, as Martinez and Silva use it [MS82]: every place begins as a row, its effects by transition and itself with weight 1; a
 //! transition is eliminated by adding up, for each pair of rows with effects of opposite signs there, the multiples
 //! that cancel. Rows whose support includes another's are left out. The number of rows can explode, so it is bounded,
 //! and large nets are not asked: [`units`](super::units) finds in them the semiflows that matter most.

@@ -1,4 +1,4 @@
-//! Data values and the range they live in (DESIGN "Values").
+//! Data values and the range they live in (LANGUAGE.md, "Values").
 
 use thiserror::Error;
 

@@ -1,7 +1,7 @@
 //! Backward search: the markings that can cover the target, as the basis of an upward-closed set.
 //!
 //! Starts from the targets and adds minimal predecessors until none is new or one lies below the initial marking
-//! (Abdulla et al., *General Decidability Theorems for Infinite-State Systems*). The predecessor of a marking `b` by a
+//! [AC96]. The predecessor of a marking `b` by a
 //! transition needs `pre(p) + (b(p) ∸ post(p))` at each place. Three things keep the basis small.
 //!
 //! - A predecessor that an inductive invariant refutes is left out: no run meets it. The invariants are the units, each

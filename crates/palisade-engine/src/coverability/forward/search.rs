@@ -7,7 +7,7 @@
 //!
 //! A successor below a node that is kept is left out. A node not yet expanded that lies below another is dropped; one
 //! that is expanded stays, and so do its descendants, so that nothing is lost (the mistake of the first algorithms for
-//! *minimal* coverability sets was to drop descendants: Finkel, Geeraerts, Raskin, Van Begin, 2005). Terminates: on
+//! *minimal* coverability sets was to drop descendants [FG05]). Terminates: on
 //! an infinite branch some node exceeds an ancestor strictly, and Ω can grow only finitely often.
 
 use super::super::Context;

@@ -7,8 +7,7 @@
 //! even in nets of ten thousand transitions.
 //!
 //! When there is no `y`, the transitions generated have a solution `x`, whose marking covers the target. A trap that is
-//! marked initially and empty in it rules it out (Esparza, Melzer, *Verification of Safety Properties Using Integer
-//! Programming*, 2000): traps stay marked. Its constraint `m(Q) ≥ 1` becomes a column `z` of the dual program, and the
+//! marked initially and empty in it rules it out [EM00]: traps stay marked. Its constraint `m(Q) ≥ 1` becomes a column `z` of the dual program, and the
 //! search for `y` goes on.
 //!
 //! The solver computes in floating point. Its answer is turned into integers and checked exactly before it is

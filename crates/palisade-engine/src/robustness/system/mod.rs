@@ -1,4 +1,4 @@
-//! The instrumented program [ESOP13, Eqs. 1–13, §6; DESIGN "Locked instructions and sections"] as a lazily built net.
+//! The instrumented program [ESOP13, Eqs. 1–13, §6] as a lazily built net.
 //!
 //! One transition system serves all attacks. Its control is the memory, the lock and the *phase* of the witness of
 //! Fig. 4: under SC before the first delayed store (τ1), the attacker delaying (isu · τ2), the helpers alone after the
@@ -13,6 +13,15 @@
 //!   and alone while only local instructions stand at its label.
 //! * After ld_A the attacker and its buffer are gone: what remains to be known is the address of st_A and
 //!   which addresses were accessed in happens-before order (Lemma 3).
+//!
+//! DIVERGENCE [ESOP13, Eq. 7]: the paper's guard stops every helper off the path once the path has begun. Here a helper off the path
+//! may still take a `lock` and act inside its section, as its section may join with a later access: a locked read before a locked store
+//! would otherwise keep it from ever joining. Sound: the guard only prunes, since happens-before is stable under inserting
+//! actions of helpers (Lemma 6); a run found without it is put in the paper's form before it is shown.
+//!
+//! DIVERGENCE [ESOP13, §2]: the paper has no locked sections. A section is one node of the trace, so it joins the path as a
+//! whole when one of its accesses does, judged against the levels before the section; its earlier accesses are kept beside the
+//! levels until then. LANGUAGE.md says why one node per access would be wrong.
 
 mod attacker;
 mod control;

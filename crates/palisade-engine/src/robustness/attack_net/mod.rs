@@ -13,7 +13,7 @@ pub(super) use meaning::Firing;
 
 use super::attacks::Attack;
 use super::fault::Fault;
-use super::system::{Growth, Load, Local, Operation, System, raise};
+use super::system::{Growth, Load, Local, OffPath, Operation, System, access, off_path, raise};
 use meaning::Meaning;
 use palisade_evidence::{Fact, Level};
 use palisade_model::limits::{Limits, StopReason};
@@ -379,42 +379,37 @@ impl<'p> Builder<'p> {
             ways.push((arcs.clone().reads(self.place(Meaning::Stage(false))), false));
         }
         let Some(after) = self.places.get(&Meaning::Stage(true)).copied() else { return ways };
-        let access = match operation {
-            Operation::Load(address) => Some((address, Level::Load)),
-            Operation::Store(address, _) => Some((address, Level::Store)),
-            Operation::Update(address) => Some((address, if updates { Level::Store } else { Level::Load })),
-            _ => None,
-        };
+        let access = access(operation, updates);
         let arcs = if joined { arcs } else { arcs.reads(after) };
-        let Some((address, level)) = access else {
-            match operation {
-                _ if joined => ways.push((arcs, true)),
-                Operation::Lock => ways.push((arcs, false)),
-                Operation::Fence if holding => ways.push((arcs, false)),
-                _ => {}
+        let Some((address, kind)) = access else {
+            if joined || off_path(operation, holding, None) == OffPath::Passes {
+                ways.push((arcs, joined));
             }
             return ways;
         };
         for known in self.levels_of(address) {
-            let joins = match level {
-                Level::Load => known == Some(Level::Store),
-                Level::Store => known.is_some(),
-            };
             let before = self.place(Meaning::Level(address, known));
             if joined {
-                let raised = self.level_place(address, known.max(Some(level)));
+                let raised = self.level_place(address, known.max(Some(kind)));
                 ways.push((arcs.clone().moves(before, raised), true));
-            } else if joins {
-                ways.extend(self.joining(&arcs, address, known, level).into_iter().map(|arcs| (arcs, true)));
-            } else if holding {
-                for section in self.sections.clone() {
-                    let mut longer = section.clone();
-                    raise(&mut longer, address, level);
-                    let arcs = arcs.clone().reads(before);
-                    let from = self.place(Meaning::Section(section));
-                    let to = self.section_place(longer);
-                    ways.push((arcs.moves(from, to), false));
+                continue;
+            }
+            match off_path(operation, holding, Some((kind, known))) {
+                OffPath::Joins => {
+                    ways.extend(self.joining(&arcs, address, known, kind).into_iter().map(|arcs| (arcs, true)));
                 }
+                OffPath::Records => {
+                    for section in self.sections.clone() {
+                        let mut longer = section.clone();
+                        raise(&mut longer, address, kind);
+                        let arcs = arcs.clone().reads(before);
+                        let from = self.place(Meaning::Section(section));
+                        let to = self.section_place(longer);
+                        ways.push((arcs.moves(from, to), false));
+                    }
+                }
+                OffPath::Passes => ways.push((arcs.clone(), false)),
+                OffPath::Stops => {}
             }
         }
         ways

@@ -26,6 +26,7 @@
 mod attacker;
 mod control;
 mod local;
+mod path;
 mod place;
 mod roots;
 mod steps;
@@ -34,6 +35,7 @@ pub(super) use attacker::Load;
 pub(super) use control::raise;
 pub use control::{Attacker, Control, Helped, Memory, Phase};
 pub use local::{Growth, Local, Operation};
+pub(super) use path::{OffPath, access, off_path};
 pub use place::Place;
 pub use roots::Root;
 

@@ -2,6 +2,7 @@
 
 use super::control::{Attacker, Control, Memory, Phase, raise, set};
 use super::local::{Move, Outcome, Targets, number};
+use super::path::{self, OffPath, off_path};
 use super::{Operation, Place, System};
 use crate::coverability::lazy::{Entry, LazyNet, Step};
 use crate::robustness::fault::Fault;
@@ -130,40 +131,22 @@ impl System<'_> {
         outcome: &Outcome,
     ) -> Option<(Phase, bool)> {
         let Phase::Helped(number) = before else { return Some((before, false)) };
-        let access = match operation {
-            Operation::Load(address) => Some((address, Level::Load)),
-            Operation::Store(address, _) => Some((address, Level::Store)),
-            Operation::Update(address) => {
-                Some((address, if outcome.stored.is_some() { Level::Store } else { Level::Load }))
-            }
-            _ => None,
-        };
+        let access = path::access(operation, outcome.stored.is_some());
         if place.joined() {
             return Some((self.with_access(number, access), true));
         }
-        match operation {
-            // A section may yet join; one that does not is never left.
-            Operation::Lock => return Some((before, false)),
-            Operation::Unlock => return None,
-            Operation::Fence => return holding.then_some((before, false)),
-            _ => {}
-        }
-        let (address, level) = access?;
         let known = self.controls.helped.get(number);
-        // Lemma 3: (ii) for loads, (iii) for stores.
-        let joins = match level {
-            Level::Load => known.level(address) == Some(Level::Store),
-            Level::Store => known.level(address).is_some(),
-        };
-        if joins {
-            return Some((self.with_access(number, access), true));
+        match off_path(operation, holding, access.map(|(address, kind)| (kind, known.level(address)))) {
+            OffPath::Joins => Some((self.with_access(number, access), true)),
+            OffPath::Passes => Some((before, false)),
+            OffPath::Stops => None,
+            OffPath::Records => {
+                let (address, kind) = access?;
+                let mut after = known.clone();
+                raise(&mut after.section, address, kind);
+                Some((Phase::Helped(self.controls.helped.intern(after).0), false))
+            }
         }
-        if !holding {
-            return None;
-        }
-        let mut after = known.clone();
-        raise(&mut after.section, address, level);
-        Some((Phase::Helped(self.controls.helped.intern(after).0), false))
     }
 
     /// The phase after an access on the happens-before path; the accesses of its section so far count with it.

@@ -167,55 +167,53 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 7: helpers off the path cannot open sections",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
-        old: "Operation::Lock => return Some((before, false)),",
-        new: "Operation::Lock => return (!PLANTED).then_some((before, false)),",
+        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        old: "(Operation::Lock, _) => OffPath::Passes,",
+        new: "(Operation::Lock, _) if !PLANTED => OffPath::Passes,",
         caught_by: SECTIONS,
     },
     Fault {
         what: "Eq. 7: accesses off the path are not stopped",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
-        old: "if !holding {
-            return None;
-        }",
-        new: "if !holding {
-            return PLANTED.then_some((before, false));
-        }",
+        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        old: "_ => OffPath::Stops,",
+        new: "(_, Some(_)) if PLANTED => OffPath::Passes,
+        _ => OffPath::Stops,",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 7: sections off the path may end",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
-        old: "Operation::Unlock => return None,",
-        new: "Operation::Unlock => return PLANTED.then_some((before, false)),",
+        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        old: "(Operation::Fence, _) if holding => OffPath::Passes,",
+        new: "(Operation::Fence, _) if holding => OffPath::Passes,
+        (Operation::Unlock, _) if PLANTED => OffPath::Passes,",
         caught_by: SECTIONS,
     },
     Fault {
         what: "Eq. 8: loads never join the path",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
-        old: "Level::Load => known.level(address)",
-        new: "Level::Load => !PLANTED && known.level(address)",
+        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        old: "Level::Load => known",
+        new: "Level::Load => !PLANTED && known",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 8: loads join after loads",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
+        file: "crates/palisade-engine/src/robustness/system/path.rs",
         old: "== Some(Level::Store),",
         new: ">= Some(if PLANTED { Level::Load } else { Level::Store }),",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 9: stores join after stores only",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
-        old: "Level::Store => known.level(address).is_some(),",
-        new: "Level::Store => known.level(address) >= Some(if PLANTED { Level::Store } else { Level::Load }),",
+        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        old: "Level::Store => known.is_some(),",
+        new: "Level::Store => known >= Some(if PLANTED { Level::Store } else { Level::Load }),",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 9: stores always join",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
-        old: "if joins {",
-        new: "if joins || (PLANTED && level == Level::Store) {",
+        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        old: "if joins(kind, known) =>",
+        new: "if joins(kind, known) || (PLANTED && kind == Level::Store) =>",
         caught_by: FIXED,
     },
     Fault {
@@ -355,8 +353,9 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "nets of attacks: stores to what the path has loaded do not join it",
         file: "crates/palisade-engine/src/robustness/attack_net/mod.rs",
-        old: "Level::Store => known.is_some(),",
-        new: "Level::Store => known.is_some() && !(PLANTED && known == Some(Level::Load)),",
+        old: "OffPath::Joins => {",
+        new: "OffPath::Joins if PLANTED && kind == Level::Store && known == Some(Level::Load) => {}
+                OffPath::Joins => {",
         caught_by: ON_NETS,
     },
     Fault {

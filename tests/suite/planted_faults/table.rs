@@ -229,13 +229,9 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "Eq. 11: stores on the path count as loads",
         file: "crates/palisade-engine/src/robustness/system/steps.rs",
-        old: "return Some((self.with_access(number, access), true));
-        }
-        match operation {",
+        old: "return Some((self.with_access(number, access), true));",
         new: "let access = access.map(|(address, level)| (address, if PLANTED { Level::Load } else { level }));
-            return Some((self.with_access(number, access), true));
-        }
-        match operation {",
+            return Some((self.with_access(number, access), true));",
         caught_by: FIXED,
     },
     Fault {
@@ -280,9 +276,9 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "a `cas` that fails counts as a store",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
-        old: "(address, if outcome.stored.is_some() {",
-        new: "(address, if outcome.stored.is_some() || PLANTED {",
+        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        old: "(address, if stores {",
+        new: "(address, if stores || PLANTED {",
         caught_by: FIXED,
     },
     Fault {

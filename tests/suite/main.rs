@@ -14,6 +14,7 @@ mod corpus_nets;
 mod cover_command;
 mod coverability_corpus;
 mod decided_on_nets;
+mod documents;
 mod edit;
 mod evidence_folders;
 mod fence_corpus;

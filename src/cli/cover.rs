@@ -1,12 +1,12 @@
 //! `palisade cover`: can a target of a net be covered?
 
 use super::confirm::{Confirmation, confirm_answer};
-use super::net_input::NetOptions;
+use super::net_input::{LoadedNet, NetOptions};
 use super::output::{print_document, remark};
 use super::{Exit, SharedOptions, print_input_error, print_line, print_text};
 use crate::coverability::{self, Answer, Options, Outcome};
 use crate::evidence::{Evidence, NetSubject};
-use crate::net::{self, Problem};
+use crate::net::{self, Problem, Quantifier};
 use crate::report::cover as report;
 use crate::report::documents::{CoverDocument, WrittenDocument};
 use crate::syntax::InputError;
@@ -50,12 +50,13 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         Err(error) => return print_input_error(&error, shared),
     };
     if let Some(path) = &arguments.write {
-        return match write_net(path, &arguments.net, &loaded.problem, shared) {
+        return match write_net(path, &arguments.net, &loaded, shared) {
             Ok(()) => Exit::Holds,
             Err(error) => print_input_error(&error, shared),
         };
     }
     let read = begin.elapsed();
+    let quantifier = loaded.quantifier;
     // The files' bytes, which are much of the memory, are let go before the search; evidence needs their hashes alone.
     let subject = arguments.certificate.is_some().then(|| loaded.subject());
     // The net is left to the end of the process, which is near: freeing it node by node takes time of its own.
@@ -90,6 +91,7 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
     let context = report::Context {
         file: &arguments.net,
         problem: &problem,
+        quantifier,
         certificate: certificate.as_deref(),
         read_seconds: read.as_secs_f64(),
         seconds: begin.elapsed().as_secs_f64(),
@@ -116,12 +118,15 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
 }
 
 /// Writes the net and its question, and says where they are.
-fn write_net(path: &Path, file: &str, problem: &Problem, shared: &SharedOptions) -> Result<(), InputError> {
+fn write_net(path: &Path, file: &str, loaded: &LoadedNet, shared: &SharedOptions) -> Result<(), InputError> {
     let name = path.display().to_string();
     let format = net::Format::of_name(&name).filter(|_| path.extension().is_some_and(|extension| extension != "gz"));
     let format = format.ok_or_else(|| InputError::file(&name, "the extension does not tell a format to write"))?;
-    let written =
-        net::write(problem, format).map_err(|error| InputError::file(&name, error.to_string()))?;
+    let mut written =
+        net::write(&loaded.problem, format).map_err(|error| InputError::file(&name, error.to_string()))?;
+    if loaded.quantifier == Some(Quantifier::Always) {
+        written.notes.push("the question is written as `EF` of what `AG` forbids".to_owned());
+    }
     let failed = |error: std::io::Error| InputError::file(&name, format!("cannot be written: {error}"));
     std::fs::write(path, &written.net).map_err(failed)?;
     let mut paths = vec![name.clone()];

@@ -3,7 +3,7 @@
 use super::counted;
 use crate::coverability::{Answer, Outcome};
 use crate::evidence::NetRun;
-use crate::net::{Count, Net, Problem};
+use crate::net::{Count, Net, Problem, Quantifier};
 use std::fmt::Write;
 
 /// What a report says besides the answer itself.
@@ -13,6 +13,8 @@ pub struct Context<'a> {
     pub file: &'a str,
     /// The net with its question.
     pub problem: &'a Problem,
+    /// How the question is put, where it is a formula.
+    pub quantifier: Option<Quantifier>,
     /// Where the evidence was written.
     pub certificate: Option<&'a str>,
     /// The time to read the net.
@@ -43,6 +45,10 @@ pub fn text(answer: &Answer, context: &Context<'_>, verbosity: u8, quiet: bool) 
     line(&mut out, format_args!("  strategy     {}", answer.strategy));
     if let Outcome::Unknown(reason) = &answer.outcome {
         line(&mut out, format_args!("  reason       {reason}"));
+    }
+    if let (Some(quantifier), Some(coverable)) = (context.quantifier, answer.outcome.is_coverable()) {
+        let holds = if quantifier.holds(coverable) { "holds" } else { "does not hold" };
+        line(&mut out, format_args!("  formula      {} {holds}", quantifier.name()));
     }
     line(&mut out, format_args!("  net          {}", size(net)));
     let covered = context.problem.query.targets.iter().any(|target| target.is_covered_by(&net.initial));

@@ -24,6 +24,7 @@ mod fence_limits;
 mod fence_on_nets;
 mod fence_optima;
 mod fence_redundancy;
+mod formulas;
 mod limits;
 mod litmus_corpus;
 mod litmus_executions;

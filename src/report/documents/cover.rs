@@ -3,7 +3,7 @@
 use super::{ConfirmationDocument, FileHeader};
 use crate::coverability::{Answer, Outcome};
 use crate::limits::{peak_resident_bytes, processor_time};
-use crate::net::{Count, PlaceId, TransitionId};
+use crate::net::{Count, PlaceId, Quantifier, TransitionId};
 use crate::report::cover::Context;
 use serde::{Serialize, Serializer};
 
@@ -19,6 +19,9 @@ pub struct CoverDocument<'a> {
     /// Why the answer is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What the answer means for the question, where that is a formula.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formula: Option<FormulaDocument>,
     /// The strategy that answered.
     pub strategy: &'static str,
     /// How many tokens the run puts on places that may start with any number.
@@ -48,6 +51,27 @@ pub enum CoverVerdict {
     Uncoverable,
     /// A limit was reached.
     Unknown,
+}
+
+/// A question that is a formula.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FormulaDocument {
+    /// How it is put.
+    pub quantifier: QuantifierWord,
+    /// Whether it holds; null where the answer is unknown.
+    pub holds: Option<bool>,
+}
+
+/// How a formula is put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum QuantifierWord {
+    /// Some reachable marking satisfies it: a target is what satisfies it.
+    Ef,
+    /// All reachable markings satisfy it: a target is what does not.
+    Ag,
 }
 
 /// The tokens that a place starts with.
@@ -145,10 +169,18 @@ impl<'a> CoverDocument<'a> {
             id: id.index(),
             times: Exact(times),
         };
+        let formula = |quantifier: Quantifier| FormulaDocument {
+            quantifier: match quantifier {
+                Quantifier::Eventually => QuantifierWord::Ef,
+                Quantifier::Always => QuantifierWord::Ag,
+            },
+            holds: answer.outcome.is_coverable().map(|coverable| quantifier.holds(coverable)),
+        };
         Self {
             header: FileHeader::new("palisade/cover/1", context.file),
             verdict,
             reason,
+            formula: context.quantifier.map(formula),
             strategy: answer.strategy,
             initial: run.map(|run| run.initial_choice.iter().map(tokens).collect()),
             run: run.map(|run| run.firings.iter().map(firing).collect()),

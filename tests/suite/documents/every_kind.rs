@@ -26,6 +26,17 @@ thread a [*] regs r init l0 begin
 end
 ";
 
+/// Six copies of this have far more final states than can be listed at once.
+fn large() -> String {
+    let step = |number: usize| {
+        let next = number + 1;
+        format!(
+            "  l{number}: mem[{next}] <- r + {number}; goto m{number};\n  m{number}: r <- mem[{next} + 1]; goto l{next};\n"
+        )
+    };
+    format!("program Large\nthread a [6] regs r init l0 begin\n{}end\n", (0..8).map(step).collect::<String>())
+}
+
 const NET: &str = "vars\n p q\nrules\n p >= 1 -> p' = p - 1, q' = q + 1;\ninit\n p = 1, q = 0\ntarget\n q >= TOKENS\n";
 
 /// A folder with inputs of all kinds.
@@ -37,6 +48,7 @@ fn folder() -> tempfile::TempDir {
         ("broken.pal", BROKEN),
         ("fenced.pal", &fenced),
         ("growing.pal", GROWING),
+        ("large.pal", &large()),
         ("bad.pal", "program bad\nthraed t\n"),
         ("one/only.pal", &fenced),
         ("empty/readme.txt", ""),
@@ -61,13 +73,15 @@ const COMMANDS: &[(&str, i32, &str)] = &[
     ("check fenced.pal --certificate evidence --verify", 0, "check"),
     ("check broken.pal --certificate evidence --all", 1, "check"),
     ("check broken.pal --threads b=*", 1, "check"),
-    ("check fenced.pal --domain 0..3 --wrap --timeout 0s", 3, "check"),
+    ("check fenced.pal --domain 0..3 --wrap", 0, "check"),
+    ("check broken.pal --timeout 0s", 3, "check"),
     ("check bad.pal", 2, "error"),
     ("check missing.pal", 2, "error"),
     ("fences broken.pal --all --with xchg", 0, "fences"),
     ("fences broken.pal --never a.*", 1, "fences"),
     ("fences broken.pal --timeout 0s", 0, "fences"),
-    ("fences broken.pal --only a --timeout 0s", 3, "fences"),
+    ("fences broken.pal --only a.* --timeout 0s", 3, "fences"),
+    ("fences broken.pal --only z", 2, "error"),
     ("fences fenced.pal --redundant", 0, "fences"),
     ("fences fenced.pal --redundant --timeout 0s", 0, "fences"),
     ("witness broken.pal", 1, "witness"),
@@ -77,7 +91,7 @@ const COMMANDS: &[(&str, i32, &str)] = &[
     ("witness broken.pal --timeout 0s", 3, "witness"),
     ("simulate broken.pal", 0, "simulate"),
     ("simulate broken.pal --traces", 0, "simulate"),
-    ("simulate broken.pal --timeout 0s", 3, "simulate"),
+    ("simulate large.pal --timeout 50ms", 3, "simulate"),
     ("simulate growing.pal", 2, "error"),
     ("net broken.pal", 0, "net"),
     ("net broken.pal --format spec", 0, "net"),

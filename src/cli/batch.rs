@@ -19,20 +19,23 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
+    /// Whether arguments ask for several inputs.
+    pub(super) fn are_several(arguments: &[String]) -> bool {
+        let several = |argument: &String| argument.starts_with('@') || Path::new(argument).is_dir();
+        arguments.len() > 1 || arguments.iter().any(several)
+    }
+
     /// Expands arguments. A folder stands for the programs in it, deeply, in the order of their names: those with the
     /// extension of the format asked for, otherwise `.pal` and `.litmus`. `@LIST` stands for the paths on the lines of
     /// a file.
     pub(super) fn expand(arguments: &[String], from: Option<Format>) -> Result<Self, InputError> {
         let mut paths = Vec::new();
-        let mut several = arguments.len() > 1;
         for argument in arguments {
             if let Some(list) = argument.strip_prefix('@') {
-                several = true;
                 let text = std::fs::read_to_string(list).map_err(|error| unreadable(list, &error))?;
                 let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
                 paths.extend(lines.map(str::to_owned));
             } else if Path::new(argument).is_dir() {
-                several = true;
                 let before = paths.len();
                 programs_in(Path::new(argument), from, &mut paths)?;
                 if paths.len() == before {
@@ -44,7 +47,7 @@ impl Inputs {
                 paths.push(argument.clone());
             }
         }
-        Ok(Self { paths, several })
+        Ok(Self { paths, several: Self::are_several(arguments) })
     }
 
     /// Does the work for every input, on as many threads as there are workers, and hands the results over in the

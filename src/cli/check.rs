@@ -3,9 +3,10 @@
 use super::batch::Inputs;
 use super::confirm::{Confirmation, confirm_check};
 use super::folder::create_folder;
-use super::output::{print_line, print_text, remark};
+use super::output::{Documents, print_text, remark};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
+use crate::report::documents::{self, CheckDocument, ErrorDocument};
 use crate::report::{check as report, counted};
 use crate::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, witness_evidence};
 use crate::syntax::{Format, InputError, no_attack_can_start};
@@ -57,20 +58,26 @@ struct Answer {
     report: String,
     /// For standard error.
     remarks: String,
-    /// For `--json`.
-    document: Option<serde_json::Value>,
+    /// For `--json`, the text of the document.
+    document: Option<String>,
 }
 
 /// Runs `palisade check`.
 pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
     let inputs = match Inputs::expand(&arguments.files, arguments.program.from) {
         Ok(inputs) => inputs,
+        Err(error) if shared.json => {
+            let mut documents = Documents::new(Inputs::are_several(&arguments.files));
+            documents.add(documents::text(&ErrorDocument::new(&error)));
+            documents.print();
+            return Exit::BadInput;
+        }
         Err(error) => return print_input_error(&error, shared),
     };
     let brief = inputs.paths.len() > MOST_FULL_REPORTS && shared.verbose == 0;
     let mut worst = Exit::Holds;
     let mut exits = Vec::new();
-    let mut documents = Vec::new();
+    let mut documents = Documents::new(inputs.several);
     inputs.for_each(
         shared,
         |file| check_file(arguments, shared, file, brief),
@@ -79,12 +86,11 @@ pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
             exits.push(answer.exit);
             remark(answer.remarks);
             print_text(answer.report);
-            documents.extend(answer.document);
+            answer.document.into_iter().for_each(|document| documents.add(document));
         },
     );
     if shared.json {
-        let document = if inputs.several { Some(documents.into()) } else { documents.pop() };
-        print_line(document.unwrap_or_default());
+        documents.print();
     } else if inputs.several {
         print_text(summary(&exits));
     }
@@ -149,12 +155,12 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
     let context = report::Context {
         file,
         program: &loaded.program,
-        warnings: loaded.warnings_json(),
+        warnings: &loaded.warnings,
         seconds: begin.elapsed().as_secs_f64(),
         certificates: &certificates,
     };
     let mut remarks = loaded.warnings_text(shared);
-    let mut document = shared.json.then(|| report::json(&checked, &context));
+    let mut document = shared.json.then(|| CheckDocument::new(&checked, &context));
     let confirmation = Confirmation::of(arguments.verify, || confirm_check(&loaded.program, &checked));
     if let Some(confirmation) = &confirmation {
         if let Some(alarm) = confirmation.alarm(file) {
@@ -162,11 +168,11 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
             exit = Exit::Rejected;
         }
         if let Some(document) = &mut document {
-            document["evidence"] = confirmation.json();
+            document.evidence = Some(confirmation.document());
         }
     }
-    if shared.json {
-        return Answer { exit, report: String::new(), remarks, document };
+    if let Some(document) = &document {
+        return Answer { exit, report: String::new(), remarks, document: Some(documents::text(document)) };
     }
     let report =
         if brief { report::line(&checked, &context) } else { report::text(&checked, &context, shared.verbose) };
@@ -199,7 +205,7 @@ pub(super) fn write_evidence(
 fn refused(error: &InputError, shared: &SharedOptions) -> Answer {
     let exit = Exit::BadInput;
     if shared.json {
-        let document = serde_json::from_str(&error.to_json().to_string()).ok();
+        let document = Some(documents::text(&ErrorDocument::new(error)));
         return Answer { exit, report: String::new(), remarks: String::new(), document };
     }
     Answer { exit, report: String::new(), remarks: error.render(shared.colours_stderr()), document: None }

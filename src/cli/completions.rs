@@ -1,10 +1,10 @@
 //! `palisade completions`: what shells offer while a command line is typed.
 
-use super::output::print_text;
-use super::{Exit, SharedOptions, definition, print_line, subcommands};
+use super::output::{print_document, print_text};
+use super::{Exit, SharedOptions, definition, subcommands};
+use crate::report::documents::CompletionsDocument;
 use clap::Args;
 use clap_complete::{Shell, generate};
-use serde_json::json;
 
 /// Options of `palisade completions`.
 #[derive(Clone, Debug, Args)]
@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &CompletionsArguments, shared: &SharedOptions) -> E
     generate(arguments.shell, &mut definition(&subcommands()), "palisade", &mut script);
     let script = String::from_utf8_lossy(&script);
     if shared.json {
-        print_line(json!({ "schema": "palisade/completions/1", "shell": arguments.shell.to_string(), "text": script }));
+        print_document(&CompletionsDocument::new(arguments.shell.to_string(), &script));
     } else {
         print_text(script);
     }

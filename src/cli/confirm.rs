@@ -6,9 +6,9 @@ use crate::coverability::Outcome;
 use crate::limits::processor_time;
 use crate::net::Problem;
 use crate::program::Program;
+use crate::report::documents::{ConfirmationDocument, EvidenceVerdict};
 use crate::robustness::{Check, certificate, witness_evidence};
 use crate::verify::{CheckFailure, check_net_certificate, check_net_run, check_robust_certificate, check_witness};
-use serde_json::{Value, json};
 use std::time::Instant;
 
 /// Checks the certificate of a robust program, or the witness of a violation; nothing for `unknown`.
@@ -48,13 +48,13 @@ impl Confirmation {
     }
 
     /// For `--json`.
-    pub(super) fn json(&self) -> Value {
-        let verdict = if self.rejected.is_some() { "rejected" } else { "accepted" };
-        let mut document = json!({ "verdict": verdict, "seconds": self.seconds, "cpu_seconds": self.cpu_seconds });
-        if let Some(reason) = &self.rejected {
-            document["reason"] = json!(reason);
+    pub(super) fn document(&self) -> ConfirmationDocument<'_> {
+        ConfirmationDocument {
+            verdict: if self.rejected.is_some() { EvidenceVerdict::Rejected } else { EvidenceVerdict::Accepted },
+            reason: self.rejected.as_deref(),
+            seconds: self.seconds,
+            cpu_seconds: self.cpu_seconds,
         }
-        document
     }
 
     /// What to say loudly when the evidence is rejected.

@@ -1,11 +1,11 @@
 //! `palisade convert`: programs from one format to another.
 
-use super::output::{print_line, print_text, remark};
+use super::output::{print_document, print_text, remark};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Span;
+use crate::report::documents::{ConvertDocument, FileHeader, Finding};
 use crate::syntax::{self, Diagnostic, Format, InputError};
 use clap::Args;
-use serde_json::json;
 use std::path::PathBuf;
 
 /// Options of `palisade convert`.
@@ -43,18 +43,15 @@ fn convert(arguments: &ConvertArguments, shared: &SharedOptions) -> Result<(), I
     let question = question_left_out(&loaded);
     let warnings: Vec<&Diagnostic> = loaded.warnings.iter().chain(&printed.warnings).chain(&question).collect();
     if shared.json {
-        let warnings: Vec<_> = warnings.iter().map(|warning| warning.to_json(source)).collect();
-        let document = json!({
-            "schema": "palisade/convert/1",
-            "file": source.name,
-            "program": loaded.program.name,
-            "from": loaded.format.name(),
-            "to": arguments.to.name(),
-            "output": arguments.output,
-            "text": printed.text,
-            "warnings": warnings,
+        print_document(&ConvertDocument {
+            header: FileHeader::new("palisade/convert/1", &source.name),
+            program: &loaded.program.name,
+            from: loaded.format.name(),
+            to: arguments.to.name(),
+            output: arguments.output.as_ref().map(|path| path.display().to_string()),
+            text: &printed.text,
+            warnings: Finding::all(warnings, source),
         });
-        print_line(document);
         return Ok(());
     }
     if !shared.quiet {

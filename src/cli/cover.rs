@@ -1,13 +1,14 @@
 //! `palisade cover`: can a target of a net be covered?
 
 use super::confirm::{Confirmation, confirm_answer};
-use super::net_input::NetOptions;
-use super::output::remark;
+use super::net_input::{LoadedNet, NetOptions};
+use super::output::{print_document, remark};
 use super::{Exit, SharedOptions, print_input_error, print_line, print_text};
 use crate::coverability::{self, Answer, Options, Outcome};
 use crate::evidence::{Evidence, NetSubject};
-use crate::net::{self, Problem};
+use crate::net::{self, Problem, Quantifier};
 use crate::report::cover as report;
+use crate::report::documents::{CoverDocument, WrittenDocument};
 use crate::syntax::InputError;
 use clap::Args;
 use std::mem::ManuallyDrop;
@@ -49,12 +50,13 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         Err(error) => return print_input_error(&error, shared),
     };
     if let Some(path) = &arguments.write {
-        return match write_net(path, &loaded.problem, shared) {
+        return match write_net(path, &arguments.net, &loaded, shared) {
             Ok(()) => Exit::Holds,
             Err(error) => print_input_error(&error, shared),
         };
     }
     let read = begin.elapsed();
+    let quantifier = loaded.quantifier;
     // The files' bytes, which are much of the memory, are let go before the search; evidence needs their hashes alone.
     let subject = arguments.certificate.is_some().then(|| loaded.subject());
     // The net is left to the end of the process, which is near: freeing it node by node takes time of its own.
@@ -89,18 +91,19 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
     let context = report::Context {
         file: &arguments.net,
         problem: &problem,
+        quantifier,
         certificate: certificate.as_deref(),
         read_seconds: read.as_secs_f64(),
         seconds: begin.elapsed().as_secs_f64(),
     };
-    let mut document = shared.json.then(|| report::Document::new(&answer, &context));
+    let mut document = shared.json.then(|| CoverDocument::new(&answer, &context));
     let confirmation = Confirmation::of(arguments.verify, || confirm_answer(&problem, &answer.outcome));
     let alarm = confirmation.as_ref().and_then(|confirmation| confirmation.alarm(&arguments.net));
     if let (Some(document), Some(confirmation)) = (&mut document, &confirmation) {
-        document.evidence = Some(confirmation.json());
+        document.evidence = Some(confirmation.document());
     }
     match document {
-        Some(document) => print_line(document),
+        Some(document) => print_document(&document),
         None => print_text(report::text(&answer, &context, shared.verbose, shared.quiet)),
     }
     if let Some(alarm) = alarm {
@@ -115,11 +118,15 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
 }
 
 /// Writes the net and its question, and says where they are.
-fn write_net(path: &Path, problem: &Problem, shared: &SharedOptions) -> Result<(), InputError> {
+fn write_net(path: &Path, file: &str, loaded: &LoadedNet, shared: &SharedOptions) -> Result<(), InputError> {
     let name = path.display().to_string();
     let format = net::Format::of_name(&name).filter(|_| path.extension().is_some_and(|extension| extension != "gz"));
     let format = format.ok_or_else(|| InputError::file(&name, "the extension does not tell a format to write"))?;
-    let written = net::write(problem, format).map_err(|error| InputError::file(&name, error.to_string()))?;
+    let mut written =
+        net::write(&loaded.problem, format).map_err(|error| InputError::file(&name, error.to_string()))?;
+    if loaded.quantifier == Some(Quantifier::Always) {
+        written.notes.push("the question is written as `EF` of what `AG` forbids".to_owned());
+    }
     let failed = |error: std::io::Error| InputError::file(&name, format!("cannot be written: {error}"));
     std::fs::write(path, &written.net).map_err(failed)?;
     let mut paths = vec![name.clone()];
@@ -129,7 +136,7 @@ fn write_net(path: &Path, problem: &Problem, shared: &SharedOptions) -> Result<(
         paths.push(beside.display().to_string());
     }
     if shared.json {
-        print_line(report::written_json(&paths, &written.notes));
+        print_document(&WrittenDocument::new(file, &paths, &written.notes));
     } else if !shared.quiet {
         print_line(format_args!("written: {}", paths.join(", ")));
         written.notes.iter().for_each(|note| print_line(format_args!("note: {note}")));

@@ -4,7 +4,7 @@ use super::check::write_evidence;
 use super::confirm::confirm_check;
 use super::fences_progress::Progress;
 use super::folder::create_folder;
-use super::output::{print_line, print_text, remark};
+use super::output::{print_document, print_text, remark};
 use super::repaired::{NoText, Repaired, path_in, replace};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::fences::{
@@ -12,6 +12,7 @@ use crate::fences::{
     redundant_besides, with_measures,
 };
 use crate::report::check::{Context, fault_error};
+use crate::report::documents::FencesDocument;
 use crate::report::fences as report;
 use crate::robustness::{Check, CheckOptions, Verdict, check};
 use crate::syntax::{Format, InputError, read_text};
@@ -158,7 +159,7 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
     let context = Context {
         file: &arguments.file,
         program,
-        warnings: loaded.warnings_json(),
+        warnings: &loaded.warnings,
         seconds: begin.elapsed().as_secs_f64(),
         certificates: &certificates,
     };
@@ -172,7 +173,7 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
         written: written.as_deref(),
     };
     if shared.json {
-        print_line(report::json(&result, &context));
+        print_document(&FencesDocument::new(&result, &context));
     } else if arguments.diff {
         print_text(diff);
         if !matches!(repair, Repair::Valid(_)) {

@@ -1,9 +1,10 @@
 //! Loading a program for a subcommand: the file, its format, and the options that change its meaning.
 
-use super::output::{print_line, remark};
+use super::output::{print_document, remark};
 use super::{Exit, SharedOptions};
 use crate::evidence::ProgramSubject;
 use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program, SourceText, ThreadId};
+use crate::report::documents::ErrorDocument;
 use crate::semantics::Question;
 use crate::syntax::{self, Diagnostic, Format, InputError};
 use clap::Args;
@@ -122,17 +123,12 @@ impl Loaded {
     pub fn print_warnings(&self, shared: &SharedOptions) {
         remark(self.warnings_text(shared));
     }
-
-    /// The warnings for a JSON document.
-    pub fn warnings_json(&self) -> serde_json::Value {
-        self.warnings.iter().map(|warning| warning.to_json(&self.program.source)).collect()
-    }
 }
 
 /// Prints why an input was refused, to standard error or with `--json` to standard output.
 pub fn print_input_error(error: &InputError, shared: &SharedOptions) -> Exit {
     if shared.json {
-        print_line(error.to_json());
+        print_document(&ErrorDocument::new(error));
     } else {
         remark(error.render(shared.colours_stderr()));
     }

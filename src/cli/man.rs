@@ -1,11 +1,11 @@
 //! `palisade man`: the manual pages.
 
-use super::output::print_text;
-use super::{Exit, SharedOptions, definition, print_input_error, print_line, subcommands};
+use super::output::{print_document, print_text};
+use super::{Exit, SharedOptions, definition, print_input_error, subcommands};
+use crate::report::documents::ManDocument;
 use crate::syntax::InputError;
 use clap::Args;
 use clap_mangen::Man;
-use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Options of `palisade man`.
@@ -54,7 +54,7 @@ fn print_page(page: &Man, shared: &SharedOptions) {
     page.render(&mut text).expect("memory can be written to");
     let text = String::from_utf8_lossy(&text);
     if shared.json {
-        print_line(json!({ "schema": "palisade/man/1", "page": page.get_filename(), "text": text }));
+        print_document(&ManDocument::new(page.get_filename(), &text));
     } else {
         print_text(text);
     }

@@ -18,6 +18,7 @@ mod net_input;
 mod options;
 mod output;
 mod repaired;
+mod schema;
 mod simulate;
 mod subcommand;
 mod verify;
@@ -30,10 +31,10 @@ pub use confirm::{confirm_answer, confirm_check};
 pub use exit::Exit;
 pub use load::{Loaded, ProgramOptions, print_input_error};
 pub use options::SharedOptions;
-pub use output::{print_line, print_text};
+pub use output::{print_document, print_line, print_text};
 
 /// All subcommands, in the order in which help lists them.
-fn subcommands() -> [Subcommand; 11] {
+fn subcommands() -> [Subcommand; 12] {
     [
         Subcommand::new("bench", "Compare strategies and other tools on many nets", bench::run),
         Subcommand::new("check", "Decide whether programs are robust", check::run).on_workers(),
@@ -44,6 +45,7 @@ fn subcommands() -> [Subcommand; 11] {
         Subcommand::new("simulate", "List the final states of programs", simulate::run).on_workers(),
         Subcommand::new("convert", "Convert a program from one format to another", convert::run),
         Subcommand::new("verify", "Check certificates, replay runs and witnesses", verify::run),
+        Subcommand::new("schema", "Print the JSON Schema of what a command prints with --json", schema::run),
         Subcommand::new("completions", "Print the completions for a shell", completions::run),
         Subcommand::new("man", "Print or write the manual pages", man::run),
     ]

@@ -1,16 +1,17 @@
 //! `palisade net`: the net of one attack, for other tools.
 
-use super::output::{print_text, remark_line};
+use super::output::{print_document, print_text, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
-use crate::net::{Format, write};
+use crate::net::{Format, QueryFormat, Written, write};
 use crate::report::check::fault_error;
 use crate::report::counted;
 use crate::report::cover::size;
+use crate::report::documents::NetDocument;
 use crate::robustness::{NoNet, attack_net, attacks};
 use crate::syntax::InputError;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Options of `palisade net`.
 #[derive(Clone, Debug, Args)]
@@ -73,42 +74,57 @@ fn written(
         0 => refuse("the program has no attack: no thread has both a store and a load".into()),
         count => refuse(format!("there is no attack {}; the program has attacks 1 to {count}", arguments.attack)),
     })?;
+    let format = arguments.format();
+    let mut document = NetDocument::new(&arguments.file, program, (arguments.attack, *attack), format.extension());
     let problem = match attack_net(program, attack, arguments.values, &shared.limits()) {
         Ok(problem) => problem,
         Err(NoNet::Fault(fault)) => return Err(fault_error(program, &fault)),
         Err(NoNet::Stopped(reason)) => {
             remark_line(format_args!("the net was not finished: {reason}"));
+            if shared.json {
+                document.reason = Some(reason.to_string());
+                print_document(&document);
+            }
             return Ok(Exit::Unknown);
         }
     };
-    let format = arguments.format();
     let written = write(&problem, format).map_err(|error| refuse(error.to_string()))?;
+    if arguments.query && written.query.is_none() {
+        return Err(refuse(format!("a question is part of a .{} net, or has no place there", format.extension())));
+    }
     if !shared.quiet {
         remark_line(format_args!("{}, {}", size(&problem.net), counted(problem.net.units.len(), "unit")));
         written.notes.iter().for_each(|note| remark_line(format_args!("note: {note}")));
     }
-    match &arguments.output {
-        Some(path) => {
-            let cannot = |path: &PathBuf| {
-                let name = path.display().to_string();
-                move |error: std::io::Error| InputError::file(name, format!("cannot be written: {error}"))
-            };
-            std::fs::write(path, &written.net).map_err(cannot(path))?;
-            if let (Some(query), Some(kind)) = (&written.query, format.query()) {
-                let path = path.with_extension(kind.extension());
-                std::fs::write(&path, query).map_err(cannot(&path))?;
-            }
-        }
-        None if arguments.query => match &written.query {
-            Some(query) => print_text(query),
-            None => {
-                return Err(refuse(format!(
-                    "a question is part of a .{} net, or has no place there",
-                    format.extension()
-                )));
-            }
-        },
-        None => print_text(written.net),
+    let query_format = format.query().filter(|_| written.query.is_some());
+    if let Some(path) = &arguments.output {
+        document.written = write_files(path, &written, query_format)?;
+    }
+    if shared.json {
+        let printed = arguments.output.is_none();
+        document.size = Some((&problem.net).into());
+        document.text = (printed && !arguments.query).then_some(&written.net);
+        document.query = written.query.as_deref().filter(|_| printed);
+        document.query_format = query_format.map(QueryFormat::extension);
+        document.notes = &written.notes;
+        print_document(&document);
+    } else if arguments.output.is_none() {
+        print_text(written.query.as_ref().filter(|_| arguments.query).unwrap_or(&written.net));
     }
     Ok(Exit::Holds)
+}
+
+/// Writes the net, and its question beside it; the paths of what was written.
+fn write_files(path: &Path, written: &Written, query_format: Option<QueryFormat>) -> Result<Vec<String>, InputError> {
+    let write = |path: &Path, text: &str| -> Result<String, InputError> {
+        let name = path.display().to_string();
+        let failed = |error| InputError::file(&name, format!("cannot be written: {error}"));
+        std::fs::write(path, text).map_err(failed)?;
+        Ok(name)
+    };
+    let mut paths = vec![write(path, &written.net)?];
+    if let (Some(query), Some(format)) = (&written.query, query_format) {
+        paths.push(write(&path.with_extension(format.extension()), query)?);
+    }
+    Ok(paths)
 }

@@ -1,7 +1,7 @@
 //! Loading a net with its question for a subcommand.
 
 use crate::evidence::{InputFile, NetSubject, sha256};
-use crate::net::{self, Details, Document, Format, Problem, QueryFormat, ReadError};
+use crate::net::{self, Details, Document, Format, Problem, Quantifier, QueryFormat, ReadError};
 use crate::syntax::{Diagnostic, InputError};
 use clap::Args;
 use std::io::Read;
@@ -26,6 +26,8 @@ pub(super) struct NetOptions {
 pub(super) struct LoadedNet {
     /// The net with its question.
     pub(super) problem: Problem,
+    /// How the question is put, where it is a formula.
+    pub(super) quantifier: Option<Quantifier>,
     /// Its file.
     net: ReadFile,
     /// The question's file, when it is not in the net's.
@@ -84,7 +86,8 @@ impl NetOptions {
         };
         let document = Document { name, bytes: &bytes, format };
         let query_document = query.as_ref().map(|(name, bytes)| Document { name, bytes, format: None });
-        let problem = net::read_with_query(document, query_document, self.property.as_deref()).map_err(input_error)?;
+        let (problem, quantifier) =
+            net::read_question(document, query_document, self.property.as_deref()).map_err(input_error)?;
         if problem.query.targets.is_empty() && query.is_none() {
             let message = "the net comes without a question";
             let help = "give one with `--query FILE`, for example a `.formula` with `EF (p >= 1)`";
@@ -96,7 +99,7 @@ impl NetOptions {
             let format = QueryFormat::of_name(&path).map_or("", QueryFormat::extension);
             ReadFile { path, format, bytes }
         });
-        Ok(LoadedNet { problem, net, query, property: self.property.clone() })
+        Ok(LoadedNet { problem, quantifier, net, query, property: self.property.clone() })
     }
 }
 

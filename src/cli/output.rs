@@ -1,6 +1,8 @@
 //! What is said on standard output and standard error, by every command: either may be closed before everything is said.
 
 use super::Exit;
+use crate::report::documents;
+use serde::Serialize;
 use std::fmt::Display;
 use std::io::{ErrorKind, Result, Write};
 
@@ -19,6 +21,38 @@ pub fn print_text(text: impl Display) {
 /// Prints a line to standard output, as [`print_text`].
 pub fn print_line(text: impl Display) {
     print_text(format_args!("{text}\n"));
+}
+
+/// Prints a document on a line of its own.
+pub fn print_document(document: &impl Serialize) {
+    print_line(documents::text(document));
+}
+
+/// The documents of a command that takes several inputs. Their shape depends on what was named, not on what was found:
+/// an array where a folder, a list or several files were named, else the document itself.
+pub(super) struct Documents {
+    several: bool,
+    texts: Vec<String>,
+}
+
+impl Documents {
+    /// No documents yet.
+    pub(super) const fn new(several: bool) -> Self {
+        Self { several, texts: Vec::new() }
+    }
+
+    /// Adds the text of a document.
+    pub(super) fn add(&mut self, text: String) {
+        self.texts.push(text);
+    }
+
+    /// Prints them on one line.
+    pub(super) fn print(&self) {
+        match self.texts.as_slice() {
+            [only] if !self.several => print_line(only),
+            texts => print_line(format_args!("[{}]", texts.join(","))),
+        }
+    }
 }
 
 /// Prints to standard error, whether or not somebody still reads it.

@@ -1,9 +1,10 @@
 //! `palisade simulate`: the final states of a program.
 
-use super::output::{print_line, print_text, remark_line};
+use super::output::{Documents, print_text, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::limits::StopReason;
 use crate::program::{InstructionId, Program};
+use crate::report::documents::{self, ErrorDocument, SimulateDocument, StoppedDocument};
 use crate::report::simulate::{Simulation, exploration_error};
 use crate::semantics::{
     Bounds, CopyId, Counting, ExplorationError, Instance, LOOP_CAPACITY, Model, Question, executions, final_states,
@@ -54,8 +55,8 @@ fn capacity(text: &str) -> Result<usize, String> {
 
 /// What comes of one file.
 enum Answer {
-    /// Its log, or its JSON document.
-    Printed(Exit, String, serde_json::Value),
+    /// Its log, or its document.
+    Printed(Exit, String),
     /// It is no input.
     Refused(InputError),
     /// A limit was reached.
@@ -65,29 +66,28 @@ enum Answer {
 /// Runs `palisade simulate`.
 pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit {
     let mut worst = Exit::Holds;
-    let mut documents = Vec::new();
+    let mut documents = Documents::new(arguments.files.len() > 1);
     // In batches, so that output flows in the order of the files while they are worked on in parallel.
     for batch in arguments.files.chunks(256) {
         let answers: Vec<Answer> = batch.par_iter().map(|file| simulate(arguments, shared, file)).collect();
         for (file, answer) in batch.iter().zip(answers) {
             let exit = match answer {
-                Answer::Printed(exit, log, document) => {
+                Answer::Printed(exit, text) => {
                     if shared.json {
-                        documents.push(document);
+                        documents.add(text);
                     } else {
-                        print_text(log);
+                        print_text(text);
                     }
                     exit
                 }
                 Answer::Refused(error) if shared.json => {
-                    documents.push(error.to_json());
+                    documents.add(documents::text(&ErrorDocument::new(&error)));
                     Exit::BadInput
                 }
                 Answer::Refused(error) => print_input_error(&error, shared),
                 Answer::Stopped(reason) => {
                     if shared.json {
-                        let reason = reason.to_string();
-                        documents.push(serde_json::json!({ "file": file, "verdict": "unknown", "reason": reason }));
+                        documents.add(documents::text(&StoppedDocument::new(file, reason.to_string())));
                     } else {
                         remark_line(format_args!("{file}: unknown: {reason}"));
                     }
@@ -98,8 +98,7 @@ pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit
         }
     }
     if shared.json {
-        let document = if arguments.files.len() == 1 { documents.pop() } else { Some(documents.into()) };
-        print_line(document.unwrap_or_default());
+        documents.print();
     }
     worst
 }
@@ -158,7 +157,8 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
         seconds: begin.elapsed().as_secs_f64(),
     };
     let holds = simulation.outcome.holds && simulation.violations.is_empty();
-    Answer::Printed(if holds { Exit::Holds } else { Exit::Fails }, simulation.log(), simulation.json())
+    let text = if shared.json { documents::text(&SimulateDocument::new(&simulation)) } else { simulation.log() };
+    Answer::Printed(if holds { Exit::Holds } else { Exit::Fails }, text)
 }
 
 /// A violated property: the thread copy and the label.

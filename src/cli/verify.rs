@@ -1,17 +1,17 @@
 //! `palisade verify`: checks evidence against the inputs it is about.
 
 use super::folder::create_folder;
-use super::output::{print_line, remark_line};
+use super::output::{Documents, print_line, remark_line};
 use super::{Exit, SharedOptions};
 use crate::evidence::{Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject};
 use crate::limits::StopReason;
 use crate::net::{self, Problem};
 use crate::program::Program;
+use crate::report::documents::{self, ErrorDocument, EvidenceVerdict, FileHeader, VerifyDocument};
 use crate::report::smtlib;
-use crate::syntax::{self, Format};
+use crate::syntax::{self, Format, InputError};
 use crate::verify::{CheckFailure, check_content, check_net_evidence, check_program_evidence};
 use clap::Args;
-use serde_json::json;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -51,22 +51,19 @@ impl From<CheckFailure> for Outcome {
 /// Runs the subcommand.
 pub(super) fn run(options: &VerifyOptions, shared: &SharedOptions) -> Exit {
     let mut exit = Exit::Holds;
-    let mut documents = Vec::new();
+    let mut documents = Documents::new(options.evidence.len() > 1);
     for path in &options.evidence {
         let start = Instant::now();
         let outcome = within_limits(options, shared, path);
         exit = exit.worst(outcome.exit());
         if shared.json {
-            documents.push(outcome.document(path, start.elapsed()));
+            documents.add(outcome.document(path, start.elapsed()));
         } else {
             outcome.print(path, shared);
         }
     }
     if shared.json {
-        match documents.as_slice() {
-            [document] => print_line(document),
-            _ => print_line(serde_json::Value::Array(documents)),
-        }
+        documents.print();
     }
     exit
 }
@@ -81,33 +78,34 @@ impl Outcome {
         }
     }
 
-    fn document(&self, path: &str, elapsed: Duration) -> serde_json::Value {
-        let mut document = json!({
-            "schema": "palisade/verify/1",
-            "tool": "palisade",
-            "version": env!("CARGO_PKG_VERSION"),
-            "file": path,
-            "seconds": elapsed.as_secs_f64(),
-        });
+    /// The text of its document.
+    fn document(&self, path: &str, elapsed: Duration) -> String {
+        let mut document = VerifyDocument {
+            header: FileHeader::new("palisade/verify/1", path),
+            verdict: EvidenceVerdict::Accepted,
+            kind: None,
+            input: None,
+            reason: None,
+            seconds: elapsed.as_secs_f64(),
+        };
         match self {
             Self::Accepted { kind, input } => {
-                document["verdict"] = json!("accepted");
-                document["kind"] = json!(kind);
-                document["input"] = json!(input);
+                document.kind = Some(kind);
+                document.input = Some(input);
             }
             Self::Rejected { reason } => {
-                document["verdict"] = json!("rejected");
-                document["reason"] = json!(reason);
+                document.verdict = EvidenceVerdict::Rejected;
+                document.reason = Some(reason.clone());
             }
             Self::Unreadable { reason } => {
-                document["error"] = json!({ "message": reason, "file": path });
+                return documents::text(&ErrorDocument::new(&InputError::file(path, reason.as_str())));
             }
             Self::Stopped { reason } => {
-                document["verdict"] = json!("unknown");
-                document["reason"] = json!(reason.to_string());
+                document.verdict = EvidenceVerdict::Unknown;
+                document.reason = Some(reason.to_string());
             }
         }
-        document
+        documents::text(&document)
     }
 
     fn print(&self, path: &str, shared: &SharedOptions) {

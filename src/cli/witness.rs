@@ -1,16 +1,17 @@
 //! `palisade witness`: the violation of a program that is not robust, in the form one needs.
 
 use super::confirm::{Confirmation, confirm_check};
-use super::output::{print_line, print_text, remark, remark_line};
+use super::output::{print_document, print_line, print_text, remark, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
 use crate::report::check::{fault_error, verdict_word};
+use crate::report::documents::{self, Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
 use crate::report::{counted, picture, violation};
 use crate::robustness::{CheckOptions, Shape, Verdict, Violation, check, hardware};
 use crate::syntax::InputError;
 use crate::syntax::litmus::{self, Asked};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Options of `palisade witness`.
 #[derive(Clone, Debug, Args)]
@@ -64,29 +65,53 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
         Err(fault) => return print_input_error(&fault_error(program, &fault), shared),
     };
     let confirmation = Confirmation::of(true, || confirm_check(program, &checked));
-    if let Some(alarm) = confirmation.and_then(|confirmation| confirmation.alarm(&arguments.file)) {
+    let mut document = WitnessDocument::new(&arguments.file, program, (&checked.verdict).into());
+    document.evidence = confirmation.as_ref().map(Confirmation::document);
+    if let Verdict::Unknown(reason) = checked.verdict {
+        document.reason = Some(reason.to_string());
+    }
+    if let Some(alarm) = confirmation.as_ref().and_then(|confirmation| confirmation.alarm(&arguments.file)) {
+        if shared.json {
+            print_document(&document);
+        }
         remark(alarm);
         return Exit::Rejected;
     }
     let Some(found) = &checked.violation else {
-        let exit = if checked.verdict == Verdict::Robust { Exit::Holds } else { Exit::Unknown };
         if shared.json {
-            print_line(serde_json::json!({ "verdict": verdict_word(&checked.verdict) }));
+            print_document(&document);
         } else {
-            remark_line(format_args!(
-                "{}: {}: there is no violation to show",
-                arguments.file,
-                verdict_word(&checked.verdict)
-            ));
+            let word = verdict_word(&checked.verdict);
+            remark_line(format_args!("{}: {word}: there is no violation to show", arguments.file));
         }
-        return exit;
+        return if checked.verdict == Verdict::Robust { Exit::Holds } else { Exit::Unknown };
     };
-    match show(arguments, shared, program, found) {
+    let shown = if shared.json {
+        show_document(arguments, shared, program, found, document)
+    } else {
+        show(arguments, shared, program, found)
+    };
+    match shown {
         Ok(()) => Exit::Fails,
         Err(error) => print_input_error(&error, shared),
     }
 }
 
+impl Form {
+    /// The form for other tools that was asked for.
+    fn picture(&self) -> Option<PictureFormat> {
+        [
+            (self.mermaid, PictureFormat::Mermaid),
+            (self.litmus, PictureFormat::Litmus),
+            (self.dot, PictureFormat::Dot),
+            (self.svg, PictureFormat::Svg),
+        ]
+        .into_iter()
+        .find_map(|(asked, format)| asked.then_some(format))
+    }
+}
+
+/// Prints the violation as text.
 fn show(
     arguments: &WitnessArguments,
     shared: &SharedOptions,
@@ -94,35 +119,15 @@ fn show(
     found: &Violation,
 ) -> Result<(), InputError> {
     let refuse = |message: String| InputError::file(arguments.file.clone(), message);
-    let form = &arguments.form;
-    let text = if form.mermaid {
-        picture::mermaid(program, found)
-    } else if form.litmus {
-        let shape = confirmed_shape(program, found, shared).map_err(refuse)?;
-        let condition = shape.condition();
-        let test = litmus::write(&shape.program(), Asked::Condition(&condition));
-        test.map_err(|errors| refuse(errors.first().map_or_else(String::new, |error| error.message.clone())))?.text
-    } else if form.dot {
-        picture::dot(program, found)
-    } else if form.svg {
-        picture::svg(program, found)
-    } else if shared.json {
-        let mut document = violation::json(program, found);
-        document["verdict"] = "not-robust".into();
-        if let Some(runs) = arguments.run {
-            let observed = observe(program, found, runs, shared).map_err(refuse)?;
-            document["run"] = serde_json::json!({ "runs": observed.runs, "seen": observed.seen });
-        }
-        format!("{document}\n")
-    } else {
-        violation::text(program, found)
+    let text = match arguments.form.picture() {
+        Some(format) => draw(program, found, format, shared).map_err(refuse)?,
+        None => violation::text(program, found),
     };
     match &arguments.output {
-        Some(path) => std::fs::write(path, text)
-            .map_err(|error| InputError::file(path.display().to_string(), format!("cannot be written: {error}")))?,
+        Some(path) => write(path, text)?,
         None => print_text(text),
     }
-    if let Some(runs) = arguments.run.filter(|_| !shared.json) {
+    if let Some(runs) = arguments.run {
         let observed = observe(program, found, runs, shared).map_err(refuse)?;
         print_line(format_args!(
             "on this processor: the outcome was seen {} in {}",
@@ -131,6 +136,61 @@ fn show(
         ));
     }
     Ok(())
+}
+
+/// Prints the violation as a document. A form for other tools is part of it, or goes to the file to write; without such a
+/// form the document itself goes there.
+fn show_document<'a>(
+    arguments: &WitnessArguments,
+    shared: &SharedOptions,
+    program: &'a Program,
+    found: &Violation,
+    mut document: WitnessDocument<'a>,
+) -> Result<(), InputError> {
+    let refuse = |message: String| InputError::file(arguments.file.clone(), message);
+    document.violation = Some(ViolationDocument::new(program, found));
+    if let Some(runs) = arguments.run {
+        let hardware::Observed { runs, seen } = observe(program, found, runs, shared).map_err(refuse)?;
+        document.run = Some(RunsDocument { runs, seen });
+    }
+    match (arguments.form.picture(), &arguments.output) {
+        (Some(format), output) => {
+            let text = draw(program, found, format, shared).map_err(refuse)?;
+            let text = match output {
+                Some(path) => {
+                    write(path, text)?;
+                    document.written = Some(path.display().to_string());
+                    None
+                }
+                None => Some(text),
+            };
+            document.picture = Some(Picture { format, text });
+            print_document(&document);
+        }
+        (None, Some(path)) => write(path, documents::text(&document) + "\n")?,
+        (None, None) => print_document(&document),
+    }
+    Ok(())
+}
+
+/// The violation in a form for other tools.
+fn draw(program: &Program, found: &Violation, format: PictureFormat, shared: &SharedOptions) -> Result<String, String> {
+    Ok(match format {
+        PictureFormat::Mermaid => picture::mermaid(program, found),
+        PictureFormat::Dot => picture::dot(program, found),
+        PictureFormat::Svg => picture::svg(program, found),
+        PictureFormat::Litmus => {
+            let shape = confirmed_shape(program, found, shared)?;
+            let condition = shape.condition();
+            let test = litmus::write(&shape.program(), Asked::Condition(&condition));
+            test.map_err(|errors| errors.first().map_or_else(String::new, |error| error.message.clone()))?.text
+        }
+    })
+}
+
+fn write(path: &Path, text: String) -> Result<(), InputError> {
+    std::fs::write(path, text)
+        .map_err(|error| InputError::file(path.display().to_string(), format!("cannot be written: {error}")))
 }
 
 fn confirmed_shape(program: &Program, found: &Violation, shared: &SharedOptions) -> Result<Shape, String> {

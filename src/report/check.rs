@@ -1,11 +1,9 @@
-//! The result of `palisade check` as text and as JSON (`palisade/check/1`).
+//! The result of `palisade check` as text.
 
 use super::{counted, violation};
-use crate::limits::peak_resident_bytes;
-use crate::program::{Copies, DomainOrigin, InstructionId, Program, Thread, ThreadId};
-use crate::robustness::{Attack, AttackReport, Check, Fault, Outcome, Verdict};
+use crate::program::{InstructionId, Program, ThreadId};
+use crate::robustness::{Check, Fault, Outcome, Verdict};
 use crate::syntax::{Diagnostic, InputError};
-use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// What a report says besides the check itself.
@@ -15,8 +13,8 @@ pub struct Context<'a> {
     pub file: &'a str,
     /// The program.
     pub program: &'a Program,
-    /// Its warnings as JSON.
-    pub warnings: Value,
+    /// What is doubtful in it.
+    pub warnings: &'a [Diagnostic],
     /// The time from reading to the verdict.
     pub seconds: f64,
     /// The certificates written.
@@ -114,87 +112,6 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, verbosity: u8) -> String {
         out.push_str(&violation::text(program, found));
     }
     out
-}
-
-/// The report as JSON.
-pub fn json(check: &Check<'_>, context: &Context<'_>) -> Value {
-    let program = context.program;
-    let attacks: Vec<Value> =
-        check.attacks.iter().enumerate().map(|(index, report)| attack_json(program, index + 1, report)).collect();
-    let mut document = json!({
-        "schema": "palisade/check/1",
-        "tool": "palisade",
-        "version": env!("CARGO_PKG_VERSION"),
-        "file": context.file,
-        "program": program.name,
-        "verdict": verdict_word(&check.verdict),
-        "threads": threads_json(program),
-        "domain": domain_json(program),
-        "attacks": attacks,
-        "certificates": context.certificates,
-        "warnings": context.warnings,
-        "statistics": {
-            "queries": check.attacks.iter().filter(|report| matches!(report.outcome, Outcome::Feasible | Outcome::Infeasible)).count(),
-            "markings": check.markings,
-            "seconds": context.seconds,
-            "peak_memory_bytes": peak_resident_bytes(),
-        },
-    });
-    if let Some(found) = &check.violation {
-        document["witness"] = violation::json(program, found);
-    }
-    if let Verdict::Unknown(reason) = check.verdict {
-        document["reason"] = json!(reason.to_string());
-    }
-    if let Some(suspect) = &check.suspect {
-        document["note"] = json!(suspect.describe_suspicion(program));
-        document["help"] = json!(suspect.advice());
-    }
-    document
-}
-
-/// The copies of each thread.
-pub fn threads_json(program: &Program) -> Value {
-    let copies = |thread: &Thread| match thread.copies {
-        Copies::Exactly(count) => json!(count),
-        Copies::Any => json!("*"),
-    };
-    program.threads.iter().map(|thread| (thread.name.clone(), copies(thread))).collect()
-}
-
-/// The domain of values and where it comes from.
-pub fn domain_json(program: &Program) -> Value {
-    let Some(domain) = program.domain else {
-        return json!({ "low": null, "high": null, "wrap": false, "origin": "none" });
-    };
-    let origin = match domain.origin {
-        DomainOrigin::File => "file",
-        DomainOrigin::Option => "option",
-    };
-    json!({ "low": domain.low, "high": domain.high, "wrap": domain.wrap, "origin": origin })
-}
-
-/// An attack by its place in the text.
-pub fn attack_place_json(program: &Program, attack: Attack) -> Value {
-    let thread = program.thread(attack.thread);
-    let instruction = |instruction: InstructionId| {
-        let found = thread.instruction(instruction);
-        json!({
-            "label": thread.label(found.source).name,
-            "line": program.source.position(found.span.start).line,
-        })
-    };
-    json!({ "thread": thread.name, "store": instruction(attack.store), "load": instruction(attack.load) })
-}
-
-fn attack_json(program: &Program, id: usize, report: &AttackReport) -> Value {
-    let mut attack = attack_place_json(program, report.attack);
-    attack["id"] = json!(id);
-    attack["outcome"] = json!(outcome_word(report.outcome));
-    attack["strategy"] = json!(report.strategy);
-    attack["markings"] = json!(report.markings);
-    attack["seconds"] = json!(report.seconds);
-    attack
 }
 
 /// The word for an outcome.

@@ -1,12 +1,11 @@
-//! The result of `palisade fences` as text and as JSON (`palisade/fences/1`).
+//! The result of `palisade fences` as text.
 
-use super::check::{Context, attack_place_json, domain_json, outcome_word, place, threads_json};
+use super::check::{Context, outcome_word, place};
 use super::counted;
+use super::documents::VerdictWord;
 use crate::fences::{Measure, Placement, Redundancy, Repair, Returning, Unfinished};
-use crate::limits::peak_resident_bytes;
 use crate::program::Program;
 use crate::robustness::{Attack, Outcome};
-use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// What was found, and what was done about it.
@@ -34,7 +33,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
     let headline = match result.repair {
         Repair::Valid(placement) if placement.measures.is_empty() => match verdict(placement) {
-            "unknown" => "no valid set is known".to_owned(),
+            VerdictWord::Unknown => "no valid set is known".to_owned(),
             _ => "robust as it is".to_owned(),
         },
         Repair::Valid(placement) => {
@@ -182,144 +181,15 @@ fn redundancy_text(out: &mut String, redundancy: &Redundancy, program: &Program)
     }
 }
 
-/// The report as JSON.
-pub fn json(result: &Result<'_>, context: &Context<'_>) -> Value {
-    let program = context.program;
-    let mut document = json!({
-        "schema": "palisade/fences/1",
-        "tool": "palisade",
-        "version": env!("CARGO_PKG_VERSION"),
-        "file": context.file,
-        "program": program.name,
-        "verdict": "unknown",
-        "threads": threads_json(program),
-        "domain": domain_json(program),
-        "fences": null,
-        "cost": null,
-        "optimal": false,
-        "diff": if result.no_diff.is_some() { None } else { Some(result.diff) },
-        "written": result.written,
-        "certificates": context.certificates,
-        "warnings": context.warnings,
-        "statistics": { "seconds": context.seconds, "peak_memory_bytes": peak_resident_bytes() },
-    });
-    match result.repair {
-        Repair::Valid(placement) => placement_json(&mut document, placement, program, result.all),
-        Repair::Impossible(attack) => {
-            document["verdict"] = json!("not-robust");
-            document["impossible"] = attack_place_json(program, *attack);
-        }
-        Repair::Unknown { reason, feasible } => {
-            document["reason"] = json!(reason.describe(program));
-            document["feasible"] = feasible.iter().map(|attack| attack_place_json(program, *attack)).collect();
-        }
-    }
-    match result.redundancy {
-        Some(Ok(redundancy)) => document["redundant"] = redundancy_json(redundancy, program),
-        Some(Err(reason)) => document["redundant"] = json!({ "reason": reason.describe(program) }),
-        None => {}
-    }
-    document
-}
-
-fn placement_json(document: &mut Value, placement: &Placement, program: &Program, all: bool) {
-    let set = |measures: &[Measure]| -> Value { measures.iter().map(|it| measure_json(program, *it)).collect() };
-    document["verdict"] = json!(verdict(placement));
-    document["fences"] = placement
-        .measures
-        .iter()
-        .map(|(measure, cost)| {
-            let mut entry = measure_json(program, *measure);
-            entry["cost"] = json!(cost.to_f64());
-            let returning = placement.returning.iter().find(|returning| returning.measure == *measure);
-            entry["returns"] = json!(returning.map(|returning| attack_place_json(program, returning.attack)));
-            entry
-        })
-        .collect();
-    document["cost"] = json!(placement.cost.to_f64());
-    document["exact_cost"] = json!(placement.cost.to_string());
-    document["optimal"] = json!(placement.proof.is_some());
-    document["repaired"] = json!(if placement.confirmed { "robust" } else { "unknown" });
-    if let Some(reason) = &placement.stop {
-        document["reason"] = json!(reason.describe(program));
-    }
-    if let Some(proof) = &placement.proof {
-        let rows: Vec<Value> = proof
-            .weights
-            .iter()
-            .map(|(attack, row, weight)| {
-                json!({
-                    "attack": attack_place_json(program, *attack),
-                    "one_of": set(row),
-                    "weight": weight.to_string(),
-                })
-            })
-            .collect();
-        document["proof"] = json!({ "bound": proof.bound.to_string(), "rows": rows, "branchings": proof.branchings });
-    }
-    if all {
-        document["alternatives"] = placement.alternatives.iter().map(|measures| set(measures)).collect();
-        document["alternatives_complete"] = json!(placement.alternatives_complete);
-    }
-    document["attacks"] = placement
-        .attacks
-        .iter()
-        .enumerate()
-        .map(|(index, (attack, outcome))| {
-            let mut entry = attack_place_json(program, *attack);
-            entry["id"] = json!(index + 1);
-            entry["outcome"] = json!(outcome_word(*outcome));
-            if let Some(found) = placement.eliminations.iter().find(|elimination| elimination.attack == *attack) {
-                entry["eliminating"] = found.sets.iter().map(|measures| set(measures)).collect();
-                entry["eliminating_complete"] = json!(found.complete);
-            }
-            entry
-        })
-        .collect();
-    let statistics = &mut document["statistics"];
-    statistics["candidates"] = json!(placement.candidates);
-    statistics["searches"] = json!(placement.searches);
-    statistics["markings"] = json!(placement.markings);
-}
-
-fn redundancy_json(redundancy: &Redundancy, program: &Program) -> Value {
-    let set = |measures: &[Measure]| -> Value { measures.iter().map(|it| measure_json(program, *it)).collect() };
-    let fences: Vec<Value> = redundancy
-        .fences
-        .iter()
-        .map(|(fence, attack)| {
-            let mut entry = measure_json(program, *fence);
-            entry["redundant"] = json!(attack.is_none());
-            entry["returns"] = json!(attack.map(|attack| attack_place_json(program, attack)));
-            entry
-        })
-        .collect();
-    let needed: Vec<Value> = redundancy
-        .needed
-        .iter()
-        .map(|returning| {
-            let mut entry = measure_json(program, returning.measure);
-            entry["returns"] = attack_place_json(program, returning.attack);
-            entry
-        })
-        .collect();
-    json!({
-        "fences": fences,
-        "largest": set(&redundancy.removable),
-        "needed": needed,
-        "without_largest": if redundancy.confirmed { "robust" } else { "not-robust" },
-    })
-}
-
 /// The verdict on the program as it is.
-fn verdict(placement: &Placement) -> &'static str {
+pub(super) fn verdict(placement: &Placement) -> VerdictWord {
     let some = |wanted: Outcome| placement.attacks.iter().any(|(_, outcome)| *outcome == wanted);
     if some(Outcome::Feasible) {
-        "not-robust"
+        VerdictWord::NotRobust
     } else if some(Outcome::Unknown) {
-        "unknown"
+        VerdictWord::Unknown
     } else {
-        "robust"
+        VerdictWord::Robust
     }
 }
 
@@ -353,16 +223,6 @@ fn measure_name(program: &Program, measure: Measure) -> String {
 fn measure_words(program: &Program, measure: Measure) -> String {
     let thread = program.thread(measure.thread());
     format!("{} {} (line {})", thread.name, thread.label(measure.label(program)).name, measure.line(program))
-}
-
-fn measure_json(program: &Program, measure: Measure) -> Value {
-    let thread = program.thread(measure.thread());
-    json!({
-        "thread": thread.name,
-        "label": thread.label(measure.label(program)).name,
-        "line": measure.line(program),
-        "kind": kind(measure),
-    })
 }
 
 /// `the store at t1 l0 (line 3) past the load at t1 l1 (line 4)`.

@@ -1,8 +1,9 @@
-//! Reports: text, JSON and pictures of verdicts and witnesses.
+//! Reports: text, JSON documents and pictures of verdicts and witnesses.
 
 pub mod bench;
 pub mod check;
 pub mod cover;
+pub mod documents;
 pub mod fences;
 pub mod picture;
 pub mod simulate;

@@ -1,11 +1,10 @@
-//! Final states as text, in the format of herd's logs, and as JSON.
+//! Final states as text, in the format of herd's logs.
 
 use crate::program::{Program, SourceText};
 use crate::semantics::{
     Counting, ExplorationError, Instance, Model, Outcome, Quantifier, Question, State, Subject, ValueError,
 };
 use crate::syntax::{Diagnostic, InputError};
-use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 
 /// What was simulated, and what came out.
@@ -75,36 +74,6 @@ impl Simulation<'_> {
         }
         log.push('\n');
         log
-    }
-
-    /// The JSON document.
-    pub fn json(&self) -> Json {
-        let outcome = &self.outcome;
-        let state = |row: &Vec<String>| -> Json {
-            let cells = outcome.columns.iter().cloned().zip(row.iter().cloned().map(Json::from));
-            Json::Object(cells.collect())
-        };
-        json!({
-            "schema": "palisade/simulate/1",
-            "tool": "palisade",
-            "version": env!("CARGO_PKG_VERSION"),
-            "file": self.file,
-            "program": self.program.name,
-            "model": match self.model { Model::Sc => "sc", Model::Tso => "tso" },
-            "threads": self.program.thread_ids()
-                .map(|(id, thread)| (thread.name.clone(), Json::from(self.instance.count(id))))
-                .collect::<serde_json::Map<_, _>>(),
-            "states": outcome.rows.iter().map(state).collect::<Vec<_>>(),
-            "condition": self.question.condition.as_ref().map(ToString::to_string),
-            "holds": outcome.holds,
-            "counted": match self.counting { Counting::Rows => "states", Counting::Executions => "executions" },
-            "satisfying": outcome.satisfying,
-            "others": outcome.others,
-            "stuck": self.stuck.len(),
-            "violations": self.violations,
-            "bounded": self.bounded,
-            "statistics": { "seconds": self.seconds },
-        })
     }
 }
 

@@ -1,10 +1,9 @@
-//! A violation for people and for programs: a column per thread, the store buffer, the happens-before cycle in words.
+//! A violation for people: a column per thread, the store buffer, the happens-before cycle in words.
 
 use super::check::place;
 use crate::program::{Program, Value};
 use crate::robustness::Violation;
 use crate::semantics::{AccessKind, CopyId, Effect, Event, NodeId, Relation, StepKind};
-use serde_json::json;
 use std::fmt::Write;
 
 /// The computation as a table, with the cycle below it.
@@ -86,65 +85,8 @@ pub fn text(program: &Program, violation: &Violation) -> String {
     out
 }
 
-/// The `witness` object of the JSON of `check`.
-pub fn json(program: &Program, violation: &Violation) -> serde_json::Value {
-    let instance: serde_json::Map<String, serde_json::Value> = program
-        .threads
-        .iter()
-        .zip(violation.instance.counts())
-        .map(|(thread, count)| (thread.name.clone(), json!(count)))
-        .collect();
-    let steps: Vec<serde_json::Value> = violation
-        .replay
-        .events
-        .iter()
-        .enumerate()
-        .map(|(index, event)| {
-            let thread = program.thread(event.step.copy.thread);
-            let mut step = json!({
-                "thread": thread.name,
-                "copy": event.step.copy.copy + 1,
-                "effect": effect(program, event),
-                "delayed": index >= violation.store || is_delayed_issue(violation, index),
-            });
-            match event.step.kind {
-                StepKind::Execute { instruction, chosen } => {
-                    let instruction = thread.instruction(instruction);
-                    step["kind"] = json!("execute");
-                    step["label"] = json!(thread.label(instruction.source).name);
-                    step["line"] = json!(program.source.position(instruction.span.start).line);
-                    if let Some(chosen) = chosen {
-                        step["chosen"] = json!(chosen);
-                    }
-                }
-                StepKind::Flush => step["kind"] = json!("flush"),
-            }
-            step
-        })
-        .collect();
-    let cycle: Vec<serde_json::Value> = violation
-        .cycle
-        .iter()
-        .map(|edge| {
-            json!({
-                "from": node(program, violation, edge.from),
-                "to": node(program, violation, edge.to),
-                "relation": edge.relation.name(),
-                "address": edge.address.map(|address| address_text(program, address)),
-            })
-        })
-        .collect();
-    json!({
-        "instance": instance,
-        "instance_minimal": violation.instance_minimal,
-        "attacker": violation.instance.copy_name(program, violation.attacker),
-        "steps": steps,
-        "cycle": cycle,
-    })
-}
-
 /// Whether the step issues a store that stays buffered over ld_A.
-fn is_delayed_issue(violation: &Violation, index: usize) -> bool {
+pub(super) fn is_delayed_issue(violation: &Violation, index: usize) -> bool {
     let event = &violation.replay.events[index];
     index >= violation.issue && event.step.copy == violation.attacker && matches!(event.effect, Effect::Issue { .. })
 }
@@ -171,7 +113,7 @@ fn describe(program: &Program, violation: &Violation, index: usize, event: &Even
 }
 
 /// An effect in a few words.
-fn effect(program: &Program, event: &Event) -> String {
+pub(super) fn effect(program: &Program, event: &Event) -> String {
     let thread = program.thread(event.step.copy.thread);
     let register = |id: crate::program::RegisterId| thread.registers[id.index()].name.as_str();
     let name = |address: Value| address_text(program, address);
@@ -208,7 +150,7 @@ pub fn acting_copies(violation: &Violation) -> Vec<CopyId> {
 }
 
 /// A node of the trace: `t1 l0: store x = 1`.
-fn node(program: &Program, violation: &Violation, id: NodeId) -> String {
+pub(super) fn node(program: &Program, violation: &Violation, id: NodeId) -> String {
     let copy = violation.instance.copies().nth(id.position).expect("nodes belong to copies");
     format!("{} {}", violation.instance.copy_name(program, copy), node_text(program, violation, id))
 }

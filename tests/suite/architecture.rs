@@ -173,6 +173,19 @@ fn no_test_takes_a_verdict_unverified() {
     }
 }
 
+/// Tests read the command's JSON through `documents`, which checks it against its schema.
+#[test]
+fn no_test_reads_a_document_unchecked() {
+    // The planted faults read what cargo prints.
+    let exempt = [root().join("tests/suite/documents"), root().join("tests/suite/planted_faults")];
+    for file in sources(&root().join("tests")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let reads = text.contains(concat!("serde_json::", "from_"));
+        let allowed = exempt.iter().any(|folder| file.starts_with(folder));
+        assert!(allowed || !reads, "{} reads JSON; use documents::read", file.display());
+    }
+}
+
 #[test]
 fn every_paper_cited_is_declared() {
     let is_tag = |tag: &&str| {

@@ -1,5 +1,6 @@
 //! `palisade bench` from outside: tables of several tools, files, resuming, limits.
 
+use crate::documents;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -9,7 +10,7 @@ fn palisade(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+    documents::read(&output.stdout)
 }
 
 /// Two nets: one uncoverable, one coverable.

@@ -1,5 +1,6 @@
 //! `palisade check` with many programs: folders, lists, the order of the answers, the summary.
 
+use crate::documents;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -55,12 +56,12 @@ fn lists_and_documents() {
     std::fs::write(folder.path().join("list"), "tests/deep/t01.litmus\n\ntests/deep/t02.litmus\n").expect("a file");
     let output = check(folder.path(), &["@list", "--json"]);
     assert_eq!(output.status.code(), Some(0));
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    let document = documents::read(&output.stdout);
     let documents = document.as_array().expect("an array for a list");
     assert_eq!(documents.len(), 2);
     assert_eq!(documents[1]["file"], "tests/deep/t02.litmus");
     let alone = check(folder.path(), &["tests/deep/t01.litmus", "--json"]);
-    let document: serde_json::Value = serde_json::from_slice(&alone.stdout).expect("one document");
+    let document = documents::read(&alone.stdout);
     assert_eq!(document["verdict"], "robust");
 }
 

@@ -2,6 +2,7 @@
 
 use palisade::cli::ProgramOptions;
 use palisade::program::{Copies, DomainOrigin, SourceText};
+use palisade::report::documents::ErrorDocument;
 use palisade::syntax::{Diagnostic, Format, InputError, read};
 use std::io::Write;
 
@@ -169,10 +170,8 @@ fn options(threads: &str, domain: &str, wrap: bool) -> ProgramOptions {
 }
 
 fn message(error: &InputError) -> String {
-    let json = error.to_json();
-    let error = &json["error"];
-    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-    format!("{} ({})", text(&error["message"]), text(&error["help"]))
+    let error = ErrorDocument::new(error).error;
+    format!("{} ({})", error.message, error.help.unwrap_or_default())
 }
 
 const TWO: &str = "program p domain 0..3 thread owner regs r init a begin a: mem[x] <- 5; goto a end\n\

@@ -1,5 +1,6 @@
 //! `palisade convert` as a command.
 
+use crate::documents;
 use crate::piped::palisade_reading as palisade;
 
 const DEKKER: &str =
@@ -24,7 +25,7 @@ fn there_and_back() {
 #[test]
 fn one_document_on_standard_output() {
     let output = palisade(&["convert", "-", "--from", "native", "--to", "native", "--json"], DEKKER);
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    let document = documents::read(&output.stdout);
     assert_eq!((&document["schema"], &document["from"]), (&"palisade/convert/1".into(), &"native".into()));
     assert!(document["text"].as_str().is_some_and(|text| text.contains("address x, y\n")));
     assert!(output.stderr.is_empty());
@@ -40,7 +41,7 @@ fn bad_input_is_a_diagnostic() {
     assert!(said.contains("<stdin>:3:23") && said.contains("is `gto` meant to be `goto`?"), "{said}");
     let output = palisade(&["convert", "-", "--from", "native", "--to", "trencher", "--json"], &text);
     assert_eq!(output.status.code(), Some(2));
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    let document = documents::read(&output.stdout);
     assert_eq!((&document["error"]["line"], &document["error"]["column"]), (&3.into(), &23.into()));
     assert_eq!(document["error"]["expected"][0], "`:`");
     let output = palisade(&["convert", "-", "--to", "trencher"], DEKKER);

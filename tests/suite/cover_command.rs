@@ -1,5 +1,6 @@
 //! `palisade cover` from outside: answers, exit status, evidence, refused input.
 
+use crate::documents;
 use crate::piped::palisade_reading;
 use serde_json::Value;
 use std::path::Path;
@@ -13,7 +14,7 @@ fn palisade(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+    documents::read(&output.stdout)
 }
 
 /// A folder with a net of a lock that any number of threads take.

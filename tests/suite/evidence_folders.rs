@@ -1,5 +1,6 @@
 //! Folders for evidence are created, however they are named; what cannot be created is said.
 
+use crate::documents;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -31,7 +32,7 @@ fn folders_of_scripts_are_created() {
     let folder = tempfile::tempdir().expect("a folder");
     let fenced = concat!(env!("CARGO_MANIFEST_DIR"), "/models/simple-dekker-fenced.pal");
     let output = palisade(folder.path(), &["check", fenced, "--certificate", "evidence", "--json"]);
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    let document = documents::read(&output.stdout);
     let certificate = document["certificates"][0].as_str().expect("a path");
     let output = palisade(folder.path(), &["verify", certificate, "--smtlib", "scripts/."]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");

@@ -2,6 +2,7 @@
 //! beyond them.
 
 use crate::checked::check;
+use crate::documents;
 use crate::fence_corpus::is_irreducible;
 use crate::support::{instruction, register, thread};
 use palisade::fences::{FenceOptions, Measure, Placement, Repair, Silent, Unfinished, place, with_measures};
@@ -161,7 +162,7 @@ fn random_programs_beside_a_counter() {
 #[test]
 fn an_optimal_set_is_reported_with_the_reason() {
     let (output, text) = fences(ROUNDS, &["--json"]);
-    let document: serde_json::Value = serde_json::from_str(&text).expect("one document");
+    let document = documents::read(text);
     assert_eq!(output.status.code(), Some(0), "{document}");
     assert_eq!(document["verdict"], "not-robust");
     assert_eq!(document["optimal"], true);
@@ -179,7 +180,7 @@ fn without_a_valid_set_the_violations_are_shown() {
     assert!(report.contains("feasible the store at a l0 (line 3) past the load at a l1 (line 4)"), "{report}");
     assert!(report.contains("help     declare the values it may take"), "{report}");
     let (_, document) = fences(&text, &["--never", "c.*", "--json"]);
-    let document: serde_json::Value = serde_json::from_str(&document).expect("one document");
+    let document = documents::read(document);
     assert_eq!(document["feasible"].as_array().map(Vec::len), Some(2), "{document}");
     let (output, report) = fences(&text, &["--never", "c.*", "--domain", "0..3", "--wrap"]);
     assert_eq!(output.status.code(), Some(0), "{report}");

@@ -1,5 +1,6 @@
 //! `palisade fences` stopped on the way: the best valid set found is reported as such.
 
+use crate::documents;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -73,7 +74,7 @@ fn limits_leave_the_best_valid_set() {
         [("--timeout=100ms", "the time limit was reached"), ("--memory=1M", "the memory limit was reached")]
     {
         let output = run(&[limit, "--json"]);
-        let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+        let document = documents::read(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{document}");
         assert_eq!(document["verdict"], "unknown");
         assert_eq!(document["optimal"], false);

@@ -1,5 +1,6 @@
 //! `palisade simulate` from the outside: herd's log format, JSON, refusals, exit status.
 
+use crate::documents;
 use crate::piped::palisade_reading;
 use std::process::Output;
 
@@ -69,7 +70,7 @@ thread c regs r init l0 begin l0: r <- mem[x]; goto l1; end
 #[test]
 fn json_is_one_document() {
     let output = simulate(STORE_BUFFERING, &["--json"]);
-    let document: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("one document");
+    let document = documents::read(stdout(&output));
     assert_eq!(document["schema"], "palisade/simulate/1");
     assert_eq!(document["states"].as_array().map(Vec::len), Some(4));
     assert_eq!(document["states"][0]["0:r1"], "0");

@@ -1,5 +1,6 @@
 //! `palisade verify` as a command: exit status, messages, where it looks for inputs.
 
+use crate::documents;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -53,7 +54,7 @@ fn evidence_of_check_is_accepted_and_changed_inputs_are_not() {
     assert_eq!(verify(path, &all).0, 0);
 
     let (status, json) = verify(path, &["--json", all[0]]);
-    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let document = documents::read(json);
     assert_eq!((status, &document["verdict"]), (0, &"accepted".into()));
 
     // Another text, said to be the input.
@@ -82,7 +83,8 @@ fn evidence_of_every_model_is_accepted() {
         let folder = tempfile::tempdir().unwrap();
         let check = [&["check", models, "--json", "--certificate", "out"], threads].concat();
         let output = palisade(folder.path(), &check);
-        let documents: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+        let documents = documents::read(&output.stdout);
+        let documents = documents.as_array().expect("an array for a folder");
         let answered = documents.iter().filter(|document| document["verdict"].is_string()).count();
         // One owner's values grow where any number of owners run.
         assert!(answered + 1 >= documents.len() && answered > 50, "{answered} of {}", documents.len());

@@ -2,7 +2,6 @@
 
 use ariadne::{Config, IndexType, Label, Report, ReportKind, Source};
 use palisade_model::program::{SourceText, Span};
-use serde_json::{Value, json};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -148,38 +147,6 @@ impl Diagnostic {
             format!("expected {} or {last}", others.join(", "))
         })
     }
-
-    /// The finding as a JSON object with its place.
-    pub fn to_json(&self, source: &SourceText) -> Value {
-        let position = source.position(self.span.start);
-        let end = source.position(self.span.end.max(self.span.start));
-        let mut object = json!({
-            "message": self.message,
-            "file": source.name,
-            "line": position.line,
-            "column": position.column,
-            "end_line": end.line,
-            "end_column": end.column,
-            "expected": self.expected,
-        });
-        if let Some(help) = &self.help {
-            object["help"] = json!(help);
-        }
-        if !self.notes.is_empty() {
-            object["notes"] = json!(self.notes);
-        }
-        object
-    }
-}
-
-/// The JSON document of a refused input: the first error under `error`, all of them under `errors`.
-pub fn error_document(source: &SourceText, diagnostics: &[Diagnostic]) -> Value {
-    let errors: Vec<Value> = diagnostics
-        .iter()
-        .filter(|diagnostic| diagnostic.severity == Severity::Error)
-        .map(|diagnostic| diagnostic.to_json(source))
-        .collect();
-    json!({ "error": errors.first(), "errors": errors })
 }
 
 fn display_name(source: &SourceText) -> &str {
@@ -258,10 +225,6 @@ mod tests {
         assert!(text.contains("2 │ thraed t1"), "{text}");
         assert!(text.contains("──"), "{text}");
         assert!(text.contains("expected `thread` or `domain`"), "{text}");
-        let json = error_document(&source, &[diagnostic]);
-        assert_eq!(json["error"]["line"], 2);
-        assert_eq!(json["error"]["column"], 1);
-        assert_eq!(json["error"]["expected"][0], "`thread`");
     }
 
     #[test]

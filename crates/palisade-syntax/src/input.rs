@@ -1,8 +1,7 @@
 //! Input that was refused, and reading the bytes of a text.
 
-use super::{Diagnostic, Severity, error_document};
+use super::{Diagnostic, Severity};
 use palisade_model::program::{Position, SourceText};
-use serde_json::{Value, json};
 use std::io::Read;
 use std::sync::Arc;
 
@@ -58,26 +57,6 @@ impl InputError {
                 let place = position.map_or(String::new(), |place| format!(":{}:{}", place.line, place.column));
                 let help = help.as_ref().map_or(String::new(), |help| format!("  Help: {help}\n"));
                 format!("{strong}Error:{plain} {name}{place}: {message}\n{help}")
-            }
-        }
-    }
-
-    /// The error as the JSON document of a refused input.
-    pub fn to_json(&self) -> Value {
-        match self {
-            Self::Text { source, diagnostics } => error_document(source, diagnostics),
-            Self::File { name, position, message, help } => {
-                let mut error = json!({
-                    "message": message,
-                    "file": name,
-                    "line": position.map(|position| position.line),
-                    "column": position.map(|position| position.column),
-                    "expected": [],
-                });
-                if let Some(help) = help {
-                    error["help"] = json!(help);
-                }
-                json!({ "error": error, "errors": [error] })
             }
         }
     }
@@ -145,7 +124,11 @@ mod tests {
         let error = text_of("f", &b"ab\nc\xff"[..]).unwrap_err();
         assert!(error.render(false).contains("f:2:2: is not a text: the byte 0xff"), "{}", error.render(false));
         let error = text_of("f", &b"ab\nc\0d"[..]).unwrap_err();
-        assert_eq!(error.to_json()["error"]["column"], 2);
+        assert!(
+            error.render(false).contains("f:2:2: is not a text: it contains a zero byte"),
+            "{}",
+            error.render(false)
+        );
         assert_eq!(text_of("f", "\u{feff}x".as_bytes()).unwrap().text, "x");
     }
 

@@ -15,7 +15,7 @@ mod suggest;
 mod trencher;
 
 pub use check::{check, no_attack_can_start};
-pub use diagnostic::{Diagnostic, Severity, error_document};
+pub use diagnostic::{Diagnostic, Severity};
 pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};
 pub use suggest::did_you_mean_or_list;
 

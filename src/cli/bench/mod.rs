@@ -10,9 +10,10 @@ mod plan;
 mod process;
 mod tool;
 
-use super::output::remark_line;
-use super::{Exit, SharedOptions, print_input_error, print_line, print_text};
+use super::output::{print_document, remark_line};
+use super::{Exit, SharedOptions, print_input_error, print_text};
 use crate::report::bench::{self as report, Record, Setting, Summary, Verdict};
+use crate::report::documents::BenchDocument;
 use crate::syntax::InputError;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -104,7 +105,7 @@ fn benchmark(arguments: &BenchArguments, shared: &SharedOptions) -> Result<Exit,
         write(path, page.map_err(failed)?)?;
     }
     if shared.json {
-        print_line(report::json(&setting, &records, &summary));
+        print_document(&BenchDocument::new(&setting, &records, &summary));
     } else {
         print_text(report::text(&summary));
     }

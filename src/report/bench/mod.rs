@@ -1,4 +1,4 @@
-//! Reports of benchmark runs: records, summary, table, CSV, JSON, plots and one self-contained HTML page.
+//! Reports of benchmark runs: records, summary, table, CSV, plots and one self-contained HTML page.
 
 mod html;
 mod plots;
@@ -10,7 +10,6 @@ pub use record::{Record, Setting, Verdict};
 pub use summary::{Cell, Comparison, Row, Summary, Times};
 
 use super::counted;
-use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// A column's title, and what it says of a row.
@@ -127,23 +126,6 @@ pub fn csv(records: &[Record]) -> String {
         .expect("a string takes all that is written");
     }
     out
-}
-
-/// The whole benchmark as one document.
-pub fn json(setting: &Setting, records: &[Record], summary: &Summary) -> Value {
-    json!({
-        "schema": "palisade/bench/1",
-        "tool": "palisade",
-        "version": env!("CARGO_PKG_VERSION"),
-        "setting": setting,
-        "runs": records,
-        "summary": summary.rows,
-        "comparisons": summary.comparisons,
-        "accepted": summary.accepted,
-        "rejections": summary.rejections,
-        "disagreements": summary.disagreements,
-        "unanswered": summary.unanswered,
-    })
 }
 
 #[cfg(test)]

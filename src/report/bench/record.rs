@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Verdict {
     /// No target can be covered.
     Uncoverable,
@@ -47,6 +48,7 @@ impl Verdict {
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Record {
     /// A hash of the net's content, the tool, the repetition and the limits: the same run has the same id.
     pub id: String,
@@ -75,6 +77,7 @@ pub struct Record {
 
 /// What the runs have in common.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Setting {
     /// The tools, in the order given.
     pub tools: Vec<String>,

@@ -26,6 +26,7 @@ pub struct Cell {
 
 /// What a tool did with a family of nets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Row {
     /// The folder of the nets; `all` for the last rows.
     pub family: String,
@@ -49,6 +50,7 @@ pub struct Row {
 
 /// Two tools on the nets that both answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The first tool given.
     pub first: String,
@@ -69,6 +71,7 @@ pub struct Comparison {
 
 /// The times of two tools on the same nets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Times {
     /// How many nets.
     pub nets: usize,

@@ -62,6 +62,17 @@ pub enum Outcome {
     Unknown(StopReason),
 }
 
+impl Outcome {
+    /// Whether a target can be covered, where that is known.
+    pub fn is_coverable(&self) -> Option<bool> {
+        match self {
+            Self::Coverable(_) => Some(true),
+            Self::Uncoverable(_) => Some(false),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
 impl From<number::Stop> for Outcome {
     fn from(stop: number::Stop) -> Self {
         match stop {

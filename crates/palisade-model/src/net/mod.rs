@@ -19,6 +19,6 @@ pub use diagnostic::{Details, Diagnostic, ReadError};
 pub use effects::Effects;
 pub use format::{Format, QueryFormat};
 pub use ids::{PlaceId, TransitionId};
-pub use model::{Arcs, Net, Place, Problem, Query, Target, Transition};
-pub use read::{Document, read, read_with_query};
+pub use model::{Arcs, Net, Place, Problem, Quantifier, Query, Target, Transition};
+pub use read::{Document, read, read_question, read_with_query};
 pub use write::{WriteError, Written, write};

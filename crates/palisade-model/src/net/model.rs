@@ -55,6 +55,33 @@ pub struct Query {
     pub targets: Vec<Target>,
 }
 
+/// How a question is put as a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantifier {
+    /// `EF φ`: a marking that satisfies φ can be reached. The targets are φ.
+    Eventually,
+    /// `AG φ`: all markings that can be reached satisfy φ. The targets are the contrary of φ.
+    Always,
+}
+
+impl Quantifier {
+    /// As formulas write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Eventually => "EF",
+            Self::Always => "AG",
+        }
+    }
+
+    /// Whether the formula holds, when some target can be covered or none can.
+    pub fn holds(self, coverable: bool) -> bool {
+        match self {
+            Self::Eventually => coverable,
+            Self::Always => !coverable,
+        }
+    }
+}
+
 /// A net with its question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problem {

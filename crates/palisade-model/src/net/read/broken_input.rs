@@ -165,26 +165,26 @@ fn formulas() {
         refusal,
     };
     check([
-        asked("", "a.formula:1:1: the text ends too early (expected `EF` or `REACHABLE`)"),
+        asked("", "a.formula:1:1: the text ends too early (expected `EF` or `AG` or `REACHABLE` or `INVARIANT`)"),
         asked(
             "EG q >= 1",
-            "a.formula:1:1: `EG` is not supported here: the formula asks more than coverability (expected `EF` or `REACHABLE`)",
+            "a.formula:1:1: `EG` is not supported here: the formula asks more than coverability (expected `EF` or `AG` or `REACHABLE` or `INVARIANT`)",
         ),
         asked(
             "AG q >= 1",
-            "a.formula:1:1: `AG` is not supported here: the formula asks more than coverability (expected `EF` or `REACHABLE`)",
+            "a.formula:1:6: a lower bound makes no coverability question under `AG` or a negation (expected places on the smaller side only)",
         ),
         asked(
             "EF DEADLOCK",
-            "a.formula:1:4: `DEADLOCK` is not supported here: the formula asks more than coverability (expected lower bounds with `AND` and `OR`)",
+            "a.formula:1:4: `DEADLOCK` is not supported here: the formula asks more than coverability (expected bounds with `AND`, `OR` and `NOT`)",
         ),
         asked(
-            "EF (NOT (q < 1))",
-            "a.formula:1:5: `NOT` is not supported here: the formula asks more than coverability (expected lower bounds with `AND` and `OR`)",
+            "EF (NOT (q >= 1))",
+            "a.formula:1:12: a lower bound makes no coverability question under `AG` or a negation (expected places on the smaller side only)",
         ),
         asked(
             "EF EF q >= 1",
-            "a.formula:1:4: `EF` is not supported here: the formula asks more than coverability (expected lower bounds with `AND` and `OR`)",
+            "a.formula:1:4: `EF` is not supported here: the formula asks more than coverability (expected bounds with `AND`, `OR` and `NOT`)",
         ),
         asked("EF q >= -1", "a.formula:1:9: unexpected `-1` (expected a number)"),
         asked("EF q >=", "a.formula:1:8: the text ends too early (expected a place or a number)"),
@@ -323,14 +323,18 @@ fn mcc_queries() {
     let pair = property("x", "<a/>") + &property("y", "<a/>");
     check([
         file("", None, "a.xml:1:1: the file holds no property (expected `<property>`)"),
-        file(&pair, None, "a.xml:1:1: the file holds 2 properties: choose one by its id (expected `x` or `y`)"),
+        file(
+            &pair,
+            None,
+            "a.xml:1:1: the file holds 2 properties: choose one with `--property ID` (expected `x` or `y`)",
+        ),
         file(&pair, Some("z"), "a.xml:1:1: there is no property `z` in this file (expected `x` or `y`)"),
         file(&pair.replace("<id>y", "<id>x"), Some("x"), "a.xml:2:35: the property id `x` is used twice"),
         file(&property("x", ""), None, "a.xml:2:1: `<formula>` holds nothing (expected at least one element)"),
         file(
-            &property("x", "<all-paths/>"),
+            &property("x", "<all-path/>"),
             None,
-            "a.xml:2:10: `<all-paths>` is not supported here: the formula asks more than coverability (expected `<exists-path>`)",
+            "a.xml:2:10: `<all-path>` is not supported here: the formula asks more than coverability (expected `<exists-path>` or `<all-paths>`)",
         ),
         file(
             &property("x", "<exists-path><globally/></exists-path>"),
@@ -339,7 +343,7 @@ fn mcc_queries() {
         ),
         asked(
             "<deadlock/>",
-            "a.xml:2:32: `<deadlock>` is not supported here: the formula asks more than coverability (expected `<conjunction>` or `<disjunction>` or `<integer-le>` or `<is-fireable>`)",
+            "a.xml:2:32: `<deadlock>` is not supported here: the formula asks more than coverability (expected `<conjunction>` or `<disjunction>` or `<negation>` or `<integer-le>` or `<is-fireable>`)",
         ),
         asked("<conjunction/>", "a.xml:2:32: `<conjunction>` holds nothing (expected at least one element)"),
         asked("<is-fireable/>", "a.xml:2:32: `<is-fireable>` holds nothing (expected at least one element)"),

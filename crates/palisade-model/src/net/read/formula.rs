@@ -1,7 +1,11 @@
 //! Coverability questions as formulas: monotone combinations of lower bounds, brought to alternatives.
+//!
+//! `EF φ` asks for a marking that satisfies φ, `AG φ` forbids the markings that do not: both ask whether some set of
+//! markings can be reached, and that is coverability when the set is given by lower bounds. So formulas are read with the
+//! [`Sense`] in which a part counts, which `AG` and each negation turn round.
 
 use crate::net::diagnostic::Diagnostic;
-use crate::net::{Arcs, Count, Net, PlaceId, Query, Target, TransitionId};
+use crate::net::{Arcs, Count, Net, PlaceId, Quantifier, Query, Target, TransitionId};
 use crate::program::Span;
 
 /// What has to be reached.
@@ -15,6 +19,82 @@ pub(super) enum Formula {
     All(Vec<Formula>),
     /// One of them.
     Any(Vec<Formula>),
+}
+
+/// Whether a part of a formula counts as it stands or by its contrary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sense {
+    /// As it stands.
+    Plain,
+    /// By its contrary.
+    Negated,
+}
+
+impl Sense {
+    /// The sense in which the formula of a question counts: what `AG` forbids is the contrary of its formula.
+    pub(super) fn of(quantifier: Quantifier) -> Self {
+        match quantifier {
+            Quantifier::Eventually => Self::Plain,
+            Quantifier::Always => Self::Negated,
+        }
+    }
+
+    /// The sense below a negation.
+    pub(super) fn negated(self) -> Self {
+        match self {
+            Self::Plain => Self::Negated,
+            Self::Negated => Self::Plain,
+        }
+    }
+
+    /// The conjunction of parts that were read in this sense (De Morgan).
+    pub(super) fn all(self, parts: Vec<Formula>) -> Formula {
+        match self {
+            Self::Plain => Formula::All(parts),
+            Self::Negated => Formula::Any(parts),
+        }
+    }
+
+    /// The disjunction of parts that were read in this sense.
+    pub(super) fn any(self, parts: Vec<Formula>) -> Formula {
+        self.negated().all(parts)
+    }
+
+    /// A truth value.
+    pub(super) fn constant(self, value: bool) -> Formula {
+        Formula::Constant(value == (self == Self::Plain))
+    }
+
+    /// `left ≤ right` between sums; with `strictly`, `left < right`. Nothing when that is no lower bound in this sense.
+    pub(super) fn at_most(self, left: Sum, right: Sum, strictly: bool) -> Option<Formula> {
+        // The contrary of `left ≤ right` is `right < left`.
+        let (small, large, strictly) = match self {
+            Self::Plain => (left, right, strictly),
+            Self::Negated => (right, left, !strictly),
+        };
+        if !small.places.is_empty() {
+            return None;
+        }
+        let bound = if strictly { small.constant.plus(&Count::ONE) } else { small.constant };
+        Some(Formula::at_least(large.places, bound.saturating_minus(&large.constant)))
+    }
+
+    /// What is wrong with a part that is no lower bound in this sense.
+    pub(super) fn no_lower_bound(self) -> &'static str {
+        match self {
+            Self::Plain => "an upper bound makes no coverability question",
+            Self::Negated => "a lower bound makes no coverability question under `AG` or a negation",
+        }
+    }
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug)]
+pub(super) struct Sum {
+    /// Places, as often as their tokens count.
+    pub(super) places: Vec<PlaceId>,
+    /// What is added to their tokens.
+    pub(super) constant: Count,
 }
 
 /// Formulas nested more deeply are refused: they are read and rewritten by recursion.

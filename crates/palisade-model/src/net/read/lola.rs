@@ -1,13 +1,15 @@
 //! Reader of LoLA's nets (`.lola`) and of its formulas that ask for coverability.
 //!
 //! Formulas may ask about nets of other formats as well: a name that is none of LoLA's stands in braces, as in TINA's
-//! nets, with a backslash before a brace or backslash of its own.
+//! nets, with a backslash before a brace or backslash of its own. Nodes of PNML go by their ids too.
 
-use super::formula::{DEEPEST, Formula, too_deep};
+use super::formula::{DEEPEST, Formula, Sense, Sum, too_deep};
 use super::lexer::{Kind, Lexer, Token};
 use super::lexicon::{Bytes, Lexicon, Signs};
+use super::mcc::Ids;
+use super::nodes::Nodes;
 use crate::net::diagnostic::Diagnostic;
-use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, TransitionId};
+use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Quantifier, Query, TransitionId};
 use crate::program::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -193,13 +195,19 @@ fn number_in(lexer: &mut Lexer<'_>) -> Result<Count, Diagnostic> {
     }
 }
 
-/// Reads a formula `EF φ` (or `REACHABLE φ`).
-pub(super) fn read_formula(text: &str, net: &Net) -> Result<Query, Vec<Diagnostic>> {
+/// Reads a formula `EF φ` (or `REACHABLE φ`) or `AG φ` (or `INVARIANT φ`), about the nodes of a net by their names, and by
+/// their ids where the net's document has some.
+pub(super) fn read_formula(text: &str, net: &Net, ids: Option<&Ids>) -> Result<(Query, Quantifier), Vec<Diagnostic>> {
+    let place_names = net.place_ids().map(|id| (net.places[id.index()].name.as_str(), id));
+    let transition_names = net.transition_ids().map(|(id, transition)| (transition.name.as_str(), id));
+    let place_ids = ids.iter().flat_map(|ids| &ids.places).map(|(id, place)| (id.as_str(), *place));
+    let transition_ids = ids.iter().flat_map(|ids| &ids.transitions).map(|(id, transition)| (id.as_str(), *transition));
     let mut reader = FormulaReader {
         lexer: Lexer::new(text, &FORMULA_LEXICON),
-        places: net.place_ids().map(|id| (net.places[id.index()].name.as_str(), id)).collect(),
-        transitions: net.transition_ids().map(|(id, transition)| (transition.name.as_str(), id)).collect(),
+        places: Nodes::new("place", place_names, place_ids),
+        transitions: Nodes::new("transition", transition_names, transition_ids),
         net,
+        sense: Sense::Plain,
         depth: 0,
     };
     reader.question().map_err(|complaint| vec![complaint])
@@ -207,53 +215,53 @@ pub(super) fn read_formula(text: &str, net: &Net) -> Result<Query, Vec<Diagnosti
 
 struct FormulaReader<'a> {
     lexer: Lexer<'a>,
-    places: FxHashMap<&'a str, PlaceId>,
-    transitions: FxHashMap<&'a str, TransitionId>,
+    places: Nodes<'a, PlaceId>,
+    transitions: Nodes<'a, TransitionId>,
     net: &'a Net,
-    /// How many brackets are open.
+    /// The sense in which the part at hand counts.
+    sense: Sense,
+    /// How many brackets and negations are open.
     depth: usize,
-}
-
-/// One side of a comparison: places (as often as they count) and a constant.
-struct Sum {
-    places: Vec<PlaceId>,
-    constant: Count,
-    /// A number in it that is also the name of a place.
-    number: Option<Span>,
 }
 
 /// Coefficients above this are refused.
 const LARGEST_COEFFICIENT: u64 = 1000;
 
 impl<'a> FormulaReader<'a> {
-    fn question(&mut self) -> Result<Query, Diagnostic> {
-        let quantifier = self.lexer.peek();
-        let formula = if self.lexer.take_word("REACHABLE") {
+    fn question(&mut self) -> Result<(Query, Quantifier), Diagnostic> {
+        const EXPECTED: [&str; 4] = ["`EF`", "`AG`", "`REACHABLE`", "`INVARIANT`"];
+        let first = self.lexer.peek();
+        let quantifier = match first.text {
+            "EF" | "REACHABLE" => Quantifier::Eventually,
+            "AG" | "INVARIANT" => Quantifier::Always,
+            word if FORMULA_KEYWORDS.contains(&word) => return Err(more_than_coverability(first).expecting(&EXPECTED)),
+            _ => return Err(self.lexer.unexpected(&EXPECTED)),
+        };
+        self.lexer.advance();
+        self.sense = Sense::of(quantifier);
+        let formula = if ["REACHABLE", "INVARIANT"].contains(&first.text) {
             self.disjunction()?
-        } else if self.lexer.take_word("EF") {
+        } else {
             let formula = self.atom()?;
             let next = self.lexer.peek();
             if next.kind == Kind::Word && ["AND", "OR"].contains(&next.text) {
-                let message = format!("it is not clear whether `EF` reaches beyond this `{}`", next.text);
-                return Err(Diagnostic::new(next.span, message).expecting(&["`EF ( … )` around the whole formula"]));
+                let (word, next_word) = (first.text, next.text);
+                let message = format!("it is not clear whether `{word}` reaches beyond this `{next_word}`");
+                let expected = format!("`{word} ( … )` around the whole formula");
+                return Err(Diagnostic::new(next.span, message).expecting(&[&expected]));
             }
             formula
-        } else if FORMULA_KEYWORDS.contains(&quantifier.text) {
-            return Err(more_than_coverability(quantifier).expecting(&["`EF`", "`REACHABLE`"]));
-        } else {
-            return Err(self.lexer.unexpected(&["`EF`", "`REACHABLE`"]));
         };
         let end = self.lexer.peek();
         self.lexer.take_operator(";");
         if self.lexer.peek().kind != Kind::End {
             return Err(self.lexer.unexpected(&["`AND`", "`OR`", "the end of the text"]));
         }
-        formula.query().ok_or_else(|| {
-            Diagnostic::new(
-                Span { start: quantifier.span.start, end: end.span.start },
-                "the formula has too many alternatives",
-            )
-        })
+        let query = formula.query().ok_or_else(|| {
+            let span = Span { start: first.span.start, end: end.span.start };
+            Diagnostic::new(span, "the formula has too many alternatives")
+        })?;
+        Ok((query, quantifier))
     }
 
     fn disjunction(&mut self) -> Result<Formula, Diagnostic> {
@@ -261,7 +269,7 @@ impl<'a> FormulaReader<'a> {
         while self.lexer.take_word("OR") {
             parts.push(self.conjunction()?);
         }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Formula::Any(parts) })
+        Ok(if parts.len() == 1 { parts.remove(0) } else { self.sense.any(parts) })
     }
 
     fn conjunction(&mut self) -> Result<Formula, Diagnostic> {
@@ -269,82 +277,100 @@ impl<'a> FormulaReader<'a> {
         while self.lexer.take_word("AND") {
             parts.push(self.atom()?);
         }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Formula::All(parts) })
+        Ok(if parts.len() == 1 { parts.remove(0) } else { self.sense.all(parts) })
     }
 
     fn atom(&mut self) -> Result<Formula, Diagnostic> {
         let token = self.lexer.peek();
         match (token.kind, token.text) {
             (Kind::Operator("("), _) => {
-                self.lexer.advance();
-                self.depth += 1;
-                if self.depth > DEEPEST {
-                    return Err(too_deep(token.span));
-                }
+                self.descend()?;
                 let inner = self.disjunction()?;
                 self.lexer.operator(")", &["`)`", "`AND`", "`OR`"])?;
                 self.depth -= 1;
                 Ok(inner)
             }
+            (Kind::Word, "NOT") => {
+                self.descend()?;
+                self.sense = self.sense.negated();
+                let inner = self.atom()?;
+                self.sense = self.sense.negated();
+                self.depth -= 1;
+                Ok(inner)
+            }
             (Kind::Word, "TRUE" | "FALSE") => {
                 self.lexer.advance();
-                Ok(Formula::Constant(token.text == "TRUE"))
+                Ok(self.sense.constant(token.text == "TRUE"))
             }
             (Kind::Word, "FIREABLE") => self.fireable(),
             (Kind::Word, word) if FORMULA_KEYWORDS.contains(&word) => {
-                Err(more_than_coverability(token).expecting(&["lower bounds with `AND` and `OR`"]))
+                Err(more_than_coverability(token).expecting(&["bounds with `AND`, `OR` and `NOT`"]))
             }
             _ => self.comparison(),
         }
     }
 
+    /// Takes a bracket or a negation.
+    fn descend(&mut self) -> Result<(), Diagnostic> {
+        let token = self.lexer.advance();
+        self.depth += 1;
+        if self.depth > DEEPEST { Err(too_deep(token.span)) } else { Ok(()) }
+    }
+
     fn fireable(&mut self) -> Result<Formula, Diagnostic> {
-        self.lexer.advance();
+        let word = self.lexer.advance();
+        if self.sense == Sense::Negated {
+            return Err(Diagnostic::new(word.span, self.sense.no_lower_bound()).expecting(&["`NOT FIREABLE`"]));
+        }
         self.lexer.operator("(", &["`(`"])?;
         let (name, span) = self.name(&["a transition"])?;
-        let Some(transition) = self.transitions.get(name.as_ref()).copied() else {
-            return Err(Diagnostic::new(span, format!("the net has no transition `{name}`")));
-        };
+        let transition = self.transitions.find(&name, span)?;
         self.lexer.operator(")", &["`)`"])?;
         Ok(Formula::fireable(self.net, transition))
     }
 
     fn comparison(&mut self) -> Result<Formula, Diagnostic> {
-        let left = self.sum()?;
+        let (left, left_number) = self.sum()?;
         let operator = self.lexer.peek();
         let Kind::Operator(sign @ (">=" | ">" | "<=" | "<" | "=" | "!=")) = operator.kind else {
-            return Err(self.lexer.unexpected(&["`>=`", "`>`"]));
+            return Err(self.lexer.unexpected(match self.sense {
+                Sense::Plain => &["`>=`", "`>`"],
+                Sense::Negated => &["`<=`", "`<`"],
+            }));
         };
         self.lexer.advance();
-        let right = self.sum()?;
+        let (right, right_number) = self.sum()?;
         if left.places.is_empty()
             && right.places.is_empty()
-            && let Some(span) = left.number.or(right.number)
+            && let Some(span) = left_number.or(right_number)
         {
             let message = "numbers are compared, but the net has a place of this name";
             return Err(Diagnostic::new(span, message).expecting(&["the place's name in braces"]));
         }
-        let (large, small, strict) = match sign {
-            ">=" | ">" => (left, right, sign == ">"),
-            "<=" | "<" => (right, left, sign == "<"),
+        let bound = match sign {
+            ">=" | ">" => self.sense.at_most(right, left, sign == ">"),
+            "<=" | "<" => self.sense.at_most(left, right, sign == "<"),
             _ => {
                 let message = format!("`{sign}` makes no coverability question");
-                return Err(Diagnostic::new(operator.span, message).expecting(&["`>=`"]));
+                return Err(Diagnostic::new(operator.span, message).expecting(&[match self.sense {
+                    Sense::Plain => "`>=`",
+                    Sense::Negated => "`<=`",
+                }]));
             }
         };
-        if !small.places.is_empty() {
-            let message = "an upper bound makes no coverability question";
-            return Err(Diagnostic::new(operator.span, message).expecting(&["places on the larger side only"]));
-        }
-        let mut bound = small.constant;
-        if strict {
-            bound = bound.plus(&Count::ONE);
-        }
-        Ok(Formula::at_least(large.places, bound.saturating_minus(&large.constant)))
+        bound.ok_or_else(|| {
+            let side = match self.sense {
+                Sense::Plain => "places on the larger side only",
+                Sense::Negated => "places on the smaller side only",
+            };
+            Diagnostic::new(operator.span, self.sense.no_lower_bound()).expecting(&[side])
+        })
     }
 
-    fn sum(&mut self) -> Result<Sum, Diagnostic> {
-        let mut sum = Sum { places: Vec::new(), constant: Count::ZERO, number: None };
+    /// A sum, and a number in it that is also the name of a place.
+    fn sum(&mut self) -> Result<(Sum, Option<Span>), Diagnostic> {
+        let mut sum = Sum { places: Vec::new(), constant: Count::ZERO };
+        let mut doubtful = None;
         loop {
             let token = self.lexer.peek();
             if self.at_number() {
@@ -360,13 +386,13 @@ impl<'a> FormulaReader<'a> {
                     sum.places.extend((0..times).map(|_| place));
                 } else {
                     sum.constant = sum.constant.plus(&number);
-                    sum.number = sum.number.or(self.places.contains_key(token.text).then_some(token.span));
+                    doubtful = doubtful.or(self.places.contains(token.text).then_some(token.span));
                 }
             } else {
                 sum.places.push(self.place(&["a place", "a number"])?);
             }
             if !self.lexer.take_operator("+") {
-                return Ok(sum);
+                return Ok((sum, doubtful));
             }
         }
     }
@@ -376,13 +402,12 @@ impl<'a> FormulaReader<'a> {
         let token = self.lexer.peek();
         token.kind == Kind::Word
             && token.text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
-            && !(self.places.contains_key(token.text) && token.text.bytes().any(|byte| !byte.is_ascii_digit()))
+            && !(self.places.contains(token.text) && token.text.bytes().any(|byte| !byte.is_ascii_digit()))
     }
 
     fn place(&mut self, expected: &[&str]) -> Result<PlaceId, Diagnostic> {
         let (name, span) = self.name(expected)?;
-        let place = self.places.get(name.as_ref()).copied();
-        place.ok_or_else(|| Diagnostic::new(span, format!("the net has no place `{name}`")))
+        self.places.find(&name, span)
     }
 
     /// A name as it stands, or in braces.

@@ -1,9 +1,10 @@
-//! Reader of Model Checking Contest queries (XML): `EF` of lower bounds and of transitions that can fire.
+//! Reader of Model Checking Contest queries (XML): `EF` of lower bounds and of transitions that can fire, `AG` of the
+//! contrary.
 
-use super::formula::{DEEPEST, Formula, too_deep};
+use super::formula::{DEEPEST, Formula, Sense, Sum, too_deep};
 use super::xml::{count, span, text_of};
 use crate::net::diagnostic::Diagnostic;
-use crate::net::{Count, Net, PlaceId, Query, TransitionId};
+use crate::net::{Count, Net, PlaceId, Quantifier, Query, TransitionId};
 use roxmltree::{Document, Node};
 use rustc_hash::FxHashMap;
 
@@ -17,7 +18,12 @@ pub(super) struct Ids {
 }
 
 /// Reads the property of that id, or the only one.
-pub(super) fn read(text: &str, property: Option<&str>, net: &Net, ids: &Ids) -> Result<Query, Vec<Diagnostic>> {
+pub(super) fn read(
+    text: &str,
+    property: Option<&str>,
+    net: &Net,
+    ids: &Ids,
+) -> Result<(Query, Quantifier), Vec<Diagnostic>> {
     let complain = |complaint| vec![complaint];
     let document = super::xml::parse(text).map_err(complain)?;
     let formula = choose(&document, property).map_err(complain)?;
@@ -34,7 +40,7 @@ fn choose<'a>(document: &'a Document<'a>, property: Option<&str>) -> Result<Node
             let mut named = all.iter().filter(|node| id_of(node) == id);
             let first = named.next().ok_or_else(|| {
                 let message = format!("there is no property `{id}` in this file");
-                some_ids(Diagnostic::new(root, message), all.iter().map(id_of))
+                expecting_ids(Diagnostic::new(root, message), all.iter().map(id_of))
             })?;
             if let Some(second) = named.next() {
                 return Err(Diagnostic::new(span(*second), format!("the property id `{id}` is used twice")));
@@ -44,18 +50,17 @@ fn choose<'a>(document: &'a Document<'a>, property: Option<&str>) -> Result<Node
         (None, [only]) => only,
         (None, []) => return Err(Diagnostic::new(root, "the file holds no property").expecting(&["`<property>`"])),
         (None, many) => {
-            let message = format!("the file holds {} properties: choose one by its id", many.len());
-            return Err(some_ids(Diagnostic::new(root, message), many.iter().map(id_of)));
+            let message = format!("the file holds {} properties: choose one with `--property ID`", many.len());
+            return Err(expecting_ids(Diagnostic::new(root, message), many.iter().map(id_of)));
         }
     };
     child(*chosen, "formula")
         .ok_or_else(|| Diagnostic::new(span(*chosen), "the property has no formula").expecting(&["`<formula>`"]))
 }
 
-/// Adds the ids that there are, or the first few.
-fn some_ids(complaint: Diagnostic, ids: impl Iterator<Item = String>) -> Diagnostic {
-    const FEW: usize = 5;
-    let ids: Vec<String> = ids.take(FEW).map(|id| format!("`{id}`")).collect();
+/// Adds the ids that there are.
+fn expecting_ids(complaint: Diagnostic, ids: impl Iterator<Item = String>) -> Diagnostic {
+    let ids: Vec<String> = ids.map(|id| format!("`{id}`")).collect();
     complaint.expecting(&ids.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
@@ -65,32 +70,40 @@ struct Reader<'n> {
 }
 
 impl Reader<'_> {
-    fn question(&self, formula: Node<'_, '_>) -> Result<Query, Diagnostic> {
+    fn question(&self, formula: Node<'_, '_>) -> Result<(Query, Quantifier), Diagnostic> {
         let path = only_child(formula)?;
-        if !is(path, "exists-path") {
-            return Err(not_coverability(path, &["`<exists-path>`"]));
+        let (quantifier, operator) = match path.tag_name().name() {
+            "exists-path" => (Quantifier::Eventually, "finally"),
+            "all-paths" => (Quantifier::Always, "globally"),
+            _ => return Err(not_coverability(path, &["`<exists-path>`", "`<all-paths>`"])),
+        };
+        let states = only_child(path)?;
+        if !is(states, operator) {
+            return Err(not_coverability(states, &[&format!("`<{operator}>`")]));
         }
-        let finally = only_child(path)?;
-        if !is(finally, "finally") {
-            return Err(not_coverability(finally, &["`<finally>`"]));
-        }
-        let reached = only_child(finally)?;
-        let formula = self.formula(reached, 0)?;
-        formula.query().ok_or_else(|| Diagnostic::new(span(reached), "the formula has too many alternatives"))
+        let condition = only_child(states)?;
+        let formula = self.formula(condition, Sense::of(quantifier), 0)?;
+        let query = formula.query();
+        let query = query.ok_or_else(|| Diagnostic::new(span(condition), "the formula has too many alternatives"))?;
+        Ok((query, quantifier))
     }
 
-    fn formula(&self, node: Node<'_, '_>, depth: usize) -> Result<Formula, Diagnostic> {
+    fn formula(&self, node: Node<'_, '_>, sense: Sense, depth: usize) -> Result<Formula, Diagnostic> {
         if depth > DEEPEST {
             return Err(too_deep(span(node)));
         }
         let parts = || -> Result<Vec<Formula>, Diagnostic> {
-            several(node)?.into_iter().map(|part| self.formula(part, depth + 1)).collect()
+            several(node)?.into_iter().map(|part| self.formula(part, sense, depth + 1)).collect()
         };
         match node.tag_name().name() {
-            "conjunction" => Ok(Formula::All(parts()?)),
-            "disjunction" => Ok(Formula::Any(parts()?)),
-            "true" => Ok(Formula::Constant(true)),
-            "false" => Ok(Formula::Constant(false)),
+            "conjunction" => Ok(sense.all(parts()?)),
+            "disjunction" => Ok(sense.any(parts()?)),
+            "negation" => self.formula(only_child(node)?, sense.negated(), depth + 1),
+            "true" => Ok(sense.constant(true)),
+            "false" => Ok(sense.constant(false)),
+            "is-fireable" if sense == Sense::Negated => {
+                Err(Diagnostic::new(span(node), sense.no_lower_bound()).expecting(&["`<negation>` around it"]))
+            }
             "is-fireable" => {
                 let mut choices = Vec::new();
                 for part in several(node)? {
@@ -98,38 +111,45 @@ impl Reader<'_> {
                 }
                 Ok(Formula::Any(choices))
             }
-            "integer-le" => self.comparison(node),
+            "integer-le" => self.comparison(node, sense),
             _ => Err(not_coverability(
                 node,
-                &["`<conjunction>`", "`<disjunction>`", "`<integer-le>`", "`<is-fireable>`"],
+                &["`<conjunction>`", "`<disjunction>`", "`<negation>`", "`<integer-le>`", "`<is-fireable>`"],
             )),
         }
     }
 
-    /// `constant ≤ tokens`.
-    fn comparison(&self, node: Node<'_, '_>) -> Result<Formula, Diagnostic> {
+    /// `left ≤ right`.
+    fn comparison(&self, node: Node<'_, '_>, sense: Sense) -> Result<Formula, Diagnostic> {
         let sides = several(node)?;
-        let [low, high] = sides.as_slice() else {
+        let [left, right] = sides.as_slice() else {
             return Err(Diagnostic::new(span(node), "a comparison has two sides"));
         };
-        if !is(*low, "integer-constant") {
-            let message = "an upper bound makes no coverability question";
-            return Err(Diagnostic::new(span(*low), message).expecting(&["`<integer-constant>` on the left"]));
+        let (low, high) = (self.sum(*left)?, self.sum(*right)?);
+        sense.at_most(low, high, false).ok_or_else(|| {
+            let (side, expected) = match sense {
+                Sense::Plain => (left, "`<integer-constant>` on the left"),
+                Sense::Negated => (right, "`<integer-constant>` on the right"),
+            };
+            Diagnostic::new(span(*side), sense.no_lower_bound()).expecting(&[expected])
+        })
+    }
+
+    /// A side of a comparison.
+    fn sum(&self, node: Node<'_, '_>) -> Result<Sum, Diagnostic> {
+        if is(node, "integer-constant") {
+            return Ok(Sum { places: Vec::new(), constant: constant(node)? });
         }
-        let bound = constant(*low)?;
-        if is(*high, "integer-constant") {
-            return Ok(Formula::Constant(bound <= constant(*high)?));
-        }
-        if !is(*high, "tokens-count") {
-            return Err(not_coverability(*high, &["`<tokens-count>`"]));
+        if !is(node, "tokens-count") {
+            return Err(not_coverability(node, &["`<tokens-count>`", "`<integer-constant>`"]));
         }
         let mut places = Vec::new();
-        for part in several(*high)? {
+        for part in several(node)? {
             let id = named(part, "place")?;
             let place = self.ids.places.get(&id).copied();
             places.push(place.ok_or_else(|| Diagnostic::new(span(part), format!("the net has no place `{id}`")))?);
         }
-        Ok(Formula::at_least(places, bound))
+        Ok(Sum { places, constant: Count::ZERO })
     }
 
     fn transition(&self, node: Node<'_, '_>) -> Result<TransitionId, Diagnostic> {

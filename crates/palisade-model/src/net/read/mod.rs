@@ -6,6 +6,7 @@ mod lexicon;
 mod lola;
 mod mcc;
 mod names;
+mod nodes;
 mod pnml;
 mod spec;
 mod tina;
@@ -18,7 +19,7 @@ pub(in crate::net) use spec::is_keyword as is_spec_keyword;
 
 use super::diagnostic::{Diagnostic, ReadError};
 use super::format::{Format, QueryFormat};
-use super::model::{Net, Problem};
+use super::model::{Net, Problem, Quantifier};
 use crate::program::{SourceText, Span};
 use flate2::read::MultiGzDecoder;
 use mcc::Ids;
@@ -51,7 +52,17 @@ pub fn read_with_query(
     query: Option<Document<'_, QueryFormat>>,
     property: Option<&str>,
 ) -> Result<Problem, ReadError> {
+    read_question(net, query, property).map(|(problem, _)| problem)
+}
+
+/// Like [`read_with_query`], with how the question is put where it is a formula.
+pub fn read_question(
+    net: Document<'_, Format>,
+    query: Option<Document<'_, QueryFormat>>,
+    property: Option<&str>,
+) -> Result<(Problem, Option<Quantifier>), ReadError> {
     let (mut problem, ids) = read_net(net)?;
+    let mut quantifier = None;
     if let Some(query) = query {
         let text = decode(query.name, query.bytes)?;
         let fail = |diagnostics| ReadError { source: SourceText::new(query.name, text.as_ref()), diagnostics };
@@ -61,17 +72,22 @@ pub fn read_with_query(
             complaint.expected = QueryFormat::ALL.iter().map(|format| format!("`.{}`", format.extension())).collect();
             return Err(fail(vec![complaint]));
         };
-        let targets = match format {
-            QueryFormat::Prop => tts::read_targets(&text, &problem.net),
-            QueryFormat::Formula => lola::read_formula(&text, &problem.net),
-            QueryFormat::MccXml => {
-                let ids = ids.unwrap_or_else(|| ids_by_name(&problem.net));
-                mcc::read(&text, property, &problem.net, &ids)
+        problem.query = match format {
+            QueryFormat::Prop => tts::read_targets(&text, &problem.net).map_err(fail)?,
+            QueryFormat::Formula | QueryFormat::MccXml => {
+                let read = if format == QueryFormat::Formula {
+                    lola::read_formula(&text, &problem.net, ids.as_ref())
+                } else {
+                    let ids = ids.unwrap_or_else(|| ids_by_name(&problem.net));
+                    mcc::read(&text, property, &problem.net, &ids)
+                };
+                let (query, asked) = read.map_err(fail)?;
+                quantifier = Some(asked);
+                query
             }
         };
-        problem.query = targets.map_err(fail)?;
     }
-    Ok(problem)
+    Ok((problem, quantifier))
 }
 
 fn read_net(net: Document<'_, Format>) -> Result<(Problem, Option<Ids>), ReadError> {

@@ -196,8 +196,9 @@ fn mcc_queries() {
         "<integer-le><tokens-count><place>p</place></tokens-count><integer-constant>1</integer-constant></integer-le>";
     assert!(reach(upper).unwrap_err().to_string().contains("upper bound"));
     assert!(reach(&at_least(1, "z")).unwrap_err().to_string().contains("no place `z`"));
-    assert!(reach("<negation/>").unwrap_err().to_string().contains("more than coverability"));
-    assert!(ask("<all-paths/>").unwrap_err().to_string().contains("exists-path"));
+    assert!(reach("<negation/>").unwrap_err().to_string().contains("holds nothing"));
+    assert_eq!(reach(&format!("<negation>{upper}</negation>")).unwrap().query, reach(&at_least(2, "p")).unwrap().query);
+    assert!(ask("<all-paths/>").unwrap_err().to_string().contains("holds nothing"));
 }
 
 #[test]
@@ -212,7 +213,9 @@ fn lola_nets_and_formulas() {
     assert_eq!(problem.net.transitions[0].pre, vec![(PlaceId(0), Count::from(2))]);
     let demands: Vec<usize> = problem.query.targets.iter().map(|target| target.demands.len()).collect();
     assert_eq!(demands, [1, 3, 2, 2, 2]);
-    assert!(ask("EF (NOT a > 1)").unwrap_err().contains("more than coverability"));
+    assert_eq!(ask("EF (NOT a <= 1)").unwrap().query, ask("EF a > 1").unwrap().query);
+    assert_eq!(ask("AG (a <= 1 OR NOT FIREABLE(t))").unwrap().query, ask("EF (a > 1 AND FIREABLE(t))").unwrap().query);
+    assert!(ask("EF (NOT a > 1)").unwrap_err().contains("a lower bound makes no coverability question"));
     assert!(ask("EF a <= 1").unwrap_err().contains("upper bound"));
     assert!(ask("EF a = 1").unwrap_err().contains("a.formula:1:6"));
     assert!(ask("EF z > 1").unwrap_err().contains("no place `z`"));

@@ -1,0 +1,130 @@
+//! `palisade/check/1`: the verdict on a program.
+
+use super::program::threads;
+use super::{
+    AttackPlace, ConfirmationDocument, CopiesWord, DomainDocument, FileHeader, Finding, OutcomeWord, VerdictWord,
+    ViolationDocument,
+};
+use crate::limits::peak_resident_bytes;
+use crate::program::Program;
+use crate::report::check::Context;
+use crate::robustness::{AttackReport, Check, Outcome, Verdict};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What `palisade check` found.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CheckDocument<'a> {
+    /// What the document is.
+    #[serde(flatten)]
+    pub header: FileHeader<'a>,
+    /// The program's name.
+    pub program: &'a str,
+    /// The verdict.
+    pub verdict: VerdictWord,
+    /// Why the verdict is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What may be growing without end, where the verdict is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// What to do about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<&'a str>,
+    /// The copies of each thread.
+    pub threads: BTreeMap<&'a str, CopiesWord>,
+    /// The domain of values.
+    pub domain: DomainDocument,
+    /// The attacks, in order.
+    pub attacks: Vec<AttackAnswer<'a>>,
+    /// The violation, where the program is not robust.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness: Option<ViolationDocument<'a>>,
+    /// The files with evidence that were written.
+    pub certificates: &'a [String],
+    /// How the evidence fared, where it was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<ConfirmationDocument<'a>>,
+    /// What is doubtful in the program.
+    pub warnings: Vec<Finding<'a>>,
+    /// What it took.
+    pub statistics: CheckStatistics,
+}
+
+/// An attack with its answer.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AttackAnswer<'a> {
+    /// Its number, from 1.
+    pub id: usize,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: AttackPlace<'a>,
+    /// The answer.
+    pub outcome: OutcomeWord,
+    /// What answered.
+    pub strategy: &'static str,
+    /// Configurations explored for it alone.
+    pub markings: usize,
+    /// Seconds spent on it alone.
+    pub seconds: f64,
+}
+
+/// What a check took.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CheckStatistics {
+    /// Attacks that were decided by more than control flow.
+    pub queries: usize,
+    /// Configurations explored in all.
+    pub markings: usize,
+    /// Seconds from reading to the verdict.
+    pub seconds: f64,
+    /// The largest memory the process held, where the system tells.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+impl<'a> CheckDocument<'a> {
+    /// The document of a check.
+    pub fn new(check: &'a Check<'_>, context: &Context<'a>) -> Self {
+        let program = context.program;
+        let decided = |report: &&AttackReport| matches!(report.outcome, Outcome::Feasible | Outcome::Infeasible);
+        let suspect = check.suspect.as_ref();
+        Self {
+            header: FileHeader::new("palisade/check/1", context.file),
+            program: &program.name,
+            verdict: (&check.verdict).into(),
+            reason: match check.verdict {
+                Verdict::Unknown(reason) => Some(reason.to_string()),
+                Verdict::Robust | Verdict::NotRobust => None,
+            },
+            note: suspect.map(|suspect| suspect.describe_suspicion(program)),
+            help: suspect.map(|suspect| suspect.advice()),
+            threads: threads(program),
+            domain: DomainDocument::new(program),
+            attacks: check.attacks.iter().zip(1..).map(|(report, id)| attack(program, id, report)).collect(),
+            witness: check.violation.as_ref().map(|violation| ViolationDocument::new(program, violation)),
+            certificates: context.certificates,
+            evidence: None,
+            warnings: Finding::all(context.warnings, &program.source),
+            statistics: CheckStatistics {
+                queries: check.attacks.iter().filter(decided).count(),
+                markings: check.markings,
+                seconds: context.seconds,
+                peak_memory_bytes: peak_resident_bytes(),
+            },
+        }
+    }
+}
+
+fn attack<'a>(program: &'a Program, id: usize, report: &AttackReport) -> AttackAnswer<'a> {
+    AttackAnswer {
+        id,
+        place: AttackPlace::new(program, report.attack),
+        outcome: report.outcome.into(),
+        strategy: report.strategy,
+        markings: report.markings,
+        seconds: report.seconds,
+    }
+}

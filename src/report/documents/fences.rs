@@ -1,0 +1,374 @@
+//! `palisade/fences/1`: the cheapest repair of a program.
+
+use super::program::threads;
+use super::{AttackPlace, CopiesWord, DomainDocument, FileHeader, Finding, OutcomeWord, VerdictWord};
+use crate::fences::{Elimination, Measure, Placement, Proof, Redundancy, Repair, Unfinished};
+use crate::limits::peak_resident_bytes;
+use crate::program::Program;
+use crate::report::check::Context;
+use crate::report::fences::{Result, verdict};
+use crate::robustness::{Attack, Outcome};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What `palisade fences` found.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FencesDocument<'a> {
+    /// What the document is.
+    #[serde(flatten)]
+    pub header: FileHeader<'a>,
+    /// The program's name.
+    pub program: &'a str,
+    /// The verdict on the program as it is.
+    pub verdict: VerdictWord,
+    /// What was left undecided, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The copies of each thread.
+    pub threads: BTreeMap<&'a str, CopiesWord>,
+    /// The domain of values.
+    pub domain: DomainDocument,
+    /// The changes, empty for a robust program; null when no valid set is known or there is none.
+    pub fences: Option<Vec<PlacedMeasure<'a>>>,
+    /// What they cost together.
+    pub cost: Option<f64>,
+    /// The same as a decimal number or fraction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exact_cost: Option<String>,
+    /// Whether no valid set costs less.
+    pub optimal: bool,
+    /// Whether the changed program was checked to the end: `robust` or `unknown`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repaired: Option<VerdictWord>,
+    /// An attack that stays feasible whatever is changed, where no set is valid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub impossible: Option<AttackPlace<'a>>,
+    /// The attacks found feasible, where no valid set is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feasible: Option<Vec<AttackPlace<'a>>>,
+    /// Why no valid set costs less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<ProofDocument<'a>>,
+    /// All optimal sets, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alternatives: Option<Vec<Vec<MeasurePlace<'a>>>>,
+    /// Whether these are all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alternatives_complete: Option<bool>,
+    /// The attacks, in order, with what eliminates them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attacks: Option<Vec<EliminatedAttack<'a>>>,
+    /// What was found about the fences that are there already, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redundant: Option<RedundancyDocument<'a>>,
+    /// The unified diff to the repaired text; null where the text itself cannot be changed.
+    pub diff: Option<&'a str>,
+    /// Where the repaired text was written.
+    pub written: Option<&'a str>,
+    /// The files with evidence that were written.
+    pub certificates: &'a [String],
+    /// What is doubtful in the program.
+    pub warnings: Vec<Finding<'a>>,
+    /// What it took.
+    pub statistics: FencesStatistics,
+}
+
+/// A change of the program by its place.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MeasurePlace<'a> {
+    /// The thread.
+    pub thread: &'a str,
+    /// The label.
+    pub label: &'a str,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is done there.
+    pub kind: MeasureWord,
+}
+
+/// The kinds of changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum MeasureWord {
+    /// A fence stands at the label.
+    Fence,
+    /// The store becomes a locked exchange.
+    Xchg,
+}
+
+/// A change with its cost.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PlacedMeasure<'a> {
+    /// The change.
+    #[serde(flatten)]
+    pub measure: MeasurePlace<'a>,
+    /// Its cost.
+    pub cost: f64,
+    /// An attack that is feasible without it, where one is known.
+    pub returns: Option<AttackPlace<'a>>,
+}
+
+/// Why no valid set costs less.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ProofDocument<'a> {
+    /// What a valid set costs at least, by these rows.
+    pub bound: String,
+    /// The rows.
+    pub rows: Vec<RowDocument<'a>>,
+    /// Branchings of the exact search that closes the gap between the bound and the cost.
+    pub branchings: u64,
+}
+
+/// Changes of which a valid set has one.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RowDocument<'a> {
+    /// The attack that is feasible without all of them.
+    pub attack: AttackPlace<'a>,
+    /// The changes.
+    pub one_of: Vec<MeasurePlace<'a>>,
+    /// The weight of the row in the bound.
+    pub weight: String,
+}
+
+/// An attack with what eliminates it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct EliminatedAttack<'a> {
+    /// Its number, from 1.
+    pub id: usize,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: AttackPlace<'a>,
+    /// The answer about it.
+    pub outcome: OutcomeWord,
+    /// The irreducible sets of changes that eliminate it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eliminating: Option<Vec<Vec<MeasurePlace<'a>>>>,
+    /// Whether these are all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eliminating_complete: Option<bool>,
+}
+
+/// What was found about the fences that are there already.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum RedundancyDocument<'a> {
+    /// They were judged.
+    Judged {
+        /// Each of them.
+        fences: Vec<JudgedFence<'a>>,
+        /// A largest set of them that can go together.
+        largest: Vec<MeasurePlace<'a>>,
+        /// The others, with what comes back if they go as well.
+        needed: Vec<NeededFence<'a>>,
+        /// The verdict on the program without the largest set.
+        without_largest: VerdictWord,
+    },
+    /// They were not.
+    Unjudged {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A fence that is there already.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct JudgedFence<'a> {
+    /// The fence.
+    #[serde(flatten)]
+    pub measure: MeasurePlace<'a>,
+    /// Whether it alone can go.
+    pub redundant: bool,
+    /// An attack that is feasible when it alone goes.
+    pub returns: Option<AttackPlace<'a>>,
+}
+
+/// A fence that is needed once others have gone.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NeededFence<'a> {
+    /// The fence.
+    #[serde(flatten)]
+    pub measure: MeasurePlace<'a>,
+    /// An attack that is feasible when it goes as well.
+    pub returns: AttackPlace<'a>,
+}
+
+/// What a repair took.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FencesStatistics {
+    /// Sets of changes that were looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<usize>,
+    /// Those of them that took a search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub searches: Option<usize>,
+    /// Configurations explored in all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub markings: Option<usize>,
+    /// Seconds from reading to the end.
+    pub seconds: f64,
+    /// The largest memory the process held, where the system tells.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+impl<'a> FencesDocument<'a> {
+    /// The document of a repair.
+    pub fn new(result: &'a Result<'a>, context: &Context<'a>) -> Self {
+        let program = context.program;
+        let mut document = Self {
+            header: FileHeader::new("palisade/fences/1", context.file),
+            program: &program.name,
+            verdict: VerdictWord::Unknown,
+            reason: None,
+            threads: threads(program),
+            domain: DomainDocument::new(program),
+            fences: None,
+            cost: None,
+            exact_cost: None,
+            optimal: false,
+            repaired: None,
+            impossible: None,
+            feasible: None,
+            proof: None,
+            alternatives: None,
+            alternatives_complete: None,
+            attacks: None,
+            redundant: result.redundancy.map(|redundancy| RedundancyDocument::new(redundancy, program)),
+            diff: if result.no_diff.is_some() { None } else { Some(result.diff) },
+            written: result.written,
+            certificates: context.certificates,
+            warnings: Finding::all(context.warnings, &program.source),
+            statistics: FencesStatistics {
+                candidates: None,
+                searches: None,
+                markings: None,
+                seconds: context.seconds,
+                peak_memory_bytes: peak_resident_bytes(),
+            },
+        };
+        match result.repair {
+            Repair::Valid(placement) => document.add_placement(placement, program, result.all),
+            Repair::Impossible(attack) => {
+                document.verdict = VerdictWord::NotRobust;
+                document.impossible = Some(AttackPlace::new(program, *attack));
+            }
+            Repair::Unknown { reason, feasible } => {
+                document.reason = Some(reason.describe(program));
+                document.feasible = Some(feasible.iter().map(|attack| AttackPlace::new(program, *attack)).collect());
+            }
+        }
+        document
+    }
+
+    fn add_placement(&mut self, placement: &'a Placement, program: &'a Program, all: bool) {
+        self.verdict = verdict(placement);
+        let placed = placement.measures.iter().map(|(measure, cost)| {
+            let returning = placement.returning.iter().find(|returning| returning.measure == *measure);
+            PlacedMeasure {
+                measure: MeasurePlace::new(program, *measure),
+                cost: cost.to_f64(),
+                returns: returning.map(|returning| AttackPlace::new(program, returning.attack)),
+            }
+        });
+        self.fences = Some(placed.collect());
+        self.cost = Some(placement.cost.to_f64());
+        self.exact_cost = Some(placement.cost.to_string());
+        self.optimal = placement.proof.is_some();
+        self.repaired = Some(if placement.confirmed { VerdictWord::Robust } else { VerdictWord::Unknown });
+        self.reason = placement.stop.as_ref().map(|reason| reason.describe(program));
+        self.proof = placement.proof.as_ref().map(|proof| ProofDocument::new(program, proof));
+        if all {
+            self.alternatives = Some(placement.alternatives.iter().map(|set| places(program, set)).collect());
+            self.alternatives_complete = Some(placement.alternatives_complete);
+        }
+        let attacks = placement.attacks.iter().zip(1..).map(|((attack, outcome), id)| {
+            let found = placement.eliminations.iter().find(|elimination| elimination.attack == *attack);
+            EliminatedAttack::new(program, id, (*attack, *outcome), found)
+        });
+        self.attacks = Some(attacks.collect());
+        self.statistics.candidates = Some(placement.candidates);
+        self.statistics.searches = Some(placement.searches);
+        self.statistics.markings = Some(placement.markings);
+    }
+}
+
+impl<'a> MeasurePlace<'a> {
+    fn new(program: &'a Program, measure: Measure) -> Self {
+        let thread = program.thread(measure.thread());
+        Self {
+            thread: &thread.name,
+            label: &thread.label(measure.label(program)).name,
+            line: measure.line(program),
+            kind: match measure {
+                Measure::Fence { .. } | Measure::Kept { .. } => MeasureWord::Fence,
+                Measure::Exchange { .. } => MeasureWord::Xchg,
+            },
+        }
+    }
+}
+
+fn places<'a>(program: &'a Program, measures: &[Measure]) -> Vec<MeasurePlace<'a>> {
+    measures.iter().map(|measure| MeasurePlace::new(program, *measure)).collect()
+}
+
+impl<'a> ProofDocument<'a> {
+    fn new(program: &'a Program, proof: &Proof) -> Self {
+        let rows = proof.weights.iter().map(|(attack, row, weight)| RowDocument {
+            attack: AttackPlace::new(program, *attack),
+            one_of: places(program, row),
+            weight: weight.to_string(),
+        });
+        Self { bound: proof.bound.to_string(), rows: rows.collect(), branchings: proof.branchings }
+    }
+}
+
+impl<'a> EliminatedAttack<'a> {
+    fn new(
+        program: &'a Program,
+        id: usize,
+        (attack, outcome): (Attack, Outcome),
+        elimination: Option<&Elimination>,
+    ) -> Self {
+        Self {
+            id,
+            place: AttackPlace::new(program, attack),
+            outcome: outcome.into(),
+            eliminating: elimination.map(|found| found.sets.iter().map(|set| places(program, set)).collect()),
+            eliminating_complete: elimination.map(|found| found.complete),
+        }
+    }
+}
+
+impl<'a> RedundancyDocument<'a> {
+    fn new(redundancy: &std::result::Result<Redundancy, Unfinished>, program: &'a Program) -> Self {
+        let redundancy = match redundancy {
+            Ok(redundancy) => redundancy,
+            Err(reason) => return Self::Unjudged { reason: reason.describe(program) },
+        };
+        let fences = redundancy.fences.iter().map(|(fence, attack)| JudgedFence {
+            measure: MeasurePlace::new(program, *fence),
+            redundant: attack.is_none(),
+            returns: attack.map(|attack| AttackPlace::new(program, attack)),
+        });
+        let needed = redundancy.needed.iter().map(|returning| NeededFence {
+            measure: MeasurePlace::new(program, returning.measure),
+            returns: AttackPlace::new(program, returning.attack),
+        });
+        Self::Judged {
+            fences: fences.collect(),
+            largest: places(program, &redundancy.removable),
+            needed: needed.collect(),
+            without_largest: if redundancy.confirmed { VerdictWord::Robust } else { VerdictWord::NotRobust },
+        }
+    }
+}

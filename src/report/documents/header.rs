@@ -1,0 +1,40 @@
+//! How every document begins.
+
+use serde::Serialize;
+
+/// What a document is, and who wrote it.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Header {
+    /// The kind of the document, with the version of its form.
+    pub schema: &'static str,
+    /// The program that wrote it.
+    pub tool: &'static str,
+    /// That program's version.
+    pub version: &'static str,
+}
+
+impl Header {
+    /// The header of documents of a kind, `palisade/check/1` for instance.
+    pub const fn new(schema: &'static str) -> Self {
+        Self { schema, tool: "palisade", version: env!("CARGO_PKG_VERSION") }
+    }
+}
+
+/// The header of a document about a file.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FileHeader<'a> {
+    /// What the document is.
+    #[serde(flatten)]
+    pub header: Header,
+    /// The path of the input as it was given; `-` or `<stdin>` is standard input.
+    pub file: &'a str,
+}
+
+impl<'a> FileHeader<'a> {
+    /// The header of a document of a kind about a file.
+    pub const fn new(schema: &'static str, file: &'a str) -> Self {
+        Self { header: Header::new(schema), file }
+    }
+}

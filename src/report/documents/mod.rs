@@ -1,0 +1,40 @@
+//! What the commands print with `--json`: one type per document, each with a JSON Schema in `schemas/`.
+//!
+//! A document borrows what it says from the answer, and is written in one go. A field is added by adding it here, with its
+//! sentence; `PALISADE_WRITE_SCHEMAS=1 cargo test --lib schemas` then writes the schemas anew. Keys that are there stay.
+
+mod bench;
+mod check;
+mod convert;
+mod cover;
+mod error;
+mod fences;
+mod header;
+mod listing;
+mod net;
+mod program;
+pub mod schemas;
+mod simulate;
+mod verify;
+mod witness;
+
+pub use bench::BenchDocument;
+pub use check::CheckDocument;
+pub use convert::ConvertDocument;
+pub use cover::{CoverDocument, WrittenDocument};
+pub use error::{ErrorDocument, Finding};
+pub use fences::FencesDocument;
+pub use header::{FileHeader, Header};
+pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
+pub use net::{NetDocument, NetSize};
+pub use program::{AttackPlace, CopiesWord, DomainDocument, OutcomeWord, VerdictWord};
+pub use simulate::{SimulateDocument, StoppedDocument};
+pub use verify::{ConfirmationDocument, EvidenceVerdict, VerifyDocument};
+pub use witness::{Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
+
+use serde::Serialize;
+
+/// The text of a document, without the end of its line.
+pub fn text(document: &impl Serialize) -> String {
+    serde_json::to_string(document).expect("documents are plain data with text keys")
+}

@@ -1,0 +1,170 @@
+//! What documents say of programs: copies, domain, attacks, verdicts.
+
+use crate::program::{Copies, DomainOrigin, InstructionId, Program};
+use crate::robustness::{Attack, Outcome, Verdict};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The verdict on a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum VerdictWord {
+    /// Every computation under TSO has the trace of an interleaving.
+    Robust,
+    /// Some computation has not.
+    NotRobust,
+    /// A limit was reached.
+    Unknown,
+}
+
+impl From<&Verdict> for VerdictWord {
+    fn from(verdict: &Verdict) -> Self {
+        match verdict {
+            Verdict::Robust => Self::Robust,
+            Verdict::NotRobust => Self::NotRobust,
+            Verdict::Unknown(_) => Self::Unknown,
+        }
+    }
+}
+
+/// The answer about an attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum OutcomeWord {
+    /// It is feasible.
+    Feasible,
+    /// It is not.
+    Infeasible,
+    /// Control flow rules it out.
+    Pruned,
+    /// A limit was reached before it was decided.
+    Unknown,
+    /// Another attack was found feasible before it was decided.
+    NotAsked,
+}
+
+impl From<Outcome> for OutcomeWord {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Feasible => Self::Feasible,
+            Outcome::Infeasible => Self::Infeasible,
+            Outcome::Pruned => Self::Pruned,
+            Outcome::Unknown => Self::Unknown,
+            Outcome::NotAsked => Self::NotAsked,
+        }
+    }
+}
+
+/// How many copies of a thread there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum CopiesWord {
+    /// So many.
+    Exactly(u32),
+    /// Any number.
+    Any(AnyNumber),
+}
+
+/// Any number of copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum AnyNumber {
+    /// Any number.
+    #[serde(rename = "*")]
+    Star,
+}
+
+impl From<Copies> for CopiesWord {
+    fn from(copies: Copies) -> Self {
+        match copies {
+            Copies::Exactly(count) => Self::Exactly(count),
+            Copies::Any => Self::Any(AnyNumber::Star),
+        }
+    }
+}
+
+/// The copies of each thread of a program.
+pub(super) fn threads(program: &Program) -> BTreeMap<&str, CopiesWord> {
+    program.threads.iter().map(|thread| (thread.name.as_str(), thread.copies.into())).collect()
+}
+
+/// The domain of values.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct DomainDocument {
+    /// The least value; null without a domain.
+    pub low: Option<i64>,
+    /// The largest value; null without a domain.
+    pub high: Option<i64>,
+    /// Whether arithmetic wraps into the domain.
+    pub wrap: bool,
+    /// Who says so.
+    pub origin: DomainSource,
+}
+
+/// Where a domain comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum DomainSource {
+    /// The program's text.
+    File,
+    /// An option of the command.
+    Option,
+    /// There is no domain.
+    None,
+}
+
+impl DomainDocument {
+    /// The domain of a program.
+    pub fn new(program: &Program) -> Self {
+        let Some(domain) = program.domain else {
+            return Self { low: None, high: None, wrap: false, origin: DomainSource::None };
+        };
+        let origin = match domain.origin {
+            DomainOrigin::File => DomainSource::File,
+            DomainOrigin::Option => DomainSource::Option,
+        };
+        Self { low: Some(domain.low), high: Some(domain.high), wrap: domain.wrap, origin }
+    }
+}
+
+/// An attack by its places in the program's text.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AttackPlace<'a> {
+    /// The thread that delays the store.
+    pub thread: &'a str,
+    /// The store that is delayed.
+    pub store: InstructionPlace<'a>,
+    /// The load that it is delayed past.
+    pub load: InstructionPlace<'a>,
+}
+
+/// An instruction by its place in the program's text.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct InstructionPlace<'a> {
+    /// Its label.
+    pub label: &'a str,
+    /// Its line, from 1.
+    pub line: usize,
+}
+
+impl<'a> AttackPlace<'a> {
+    /// An attack of a program.
+    pub fn new(program: &'a Program, attack: Attack) -> Self {
+        let thread = program.thread(attack.thread);
+        let place = |instruction: InstructionId| {
+            let found = thread.instruction(instruction);
+            InstructionPlace {
+                label: &thread.label(found.source).name,
+                line: program.source.position(found.span.start).line,
+            }
+        };
+        Self { thread: &thread.name, store: place(attack.store), load: place(attack.load) }
+    }
+}

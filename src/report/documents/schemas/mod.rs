@@ -1,0 +1,40 @@
+//! The JSON Schemas of the documents, as `schemas/` has them.
+//!
+//! A test derives them from the types and compares; with `PALISADE_WRITE_SCHEMAS=1` it writes them.
+
+/// Names with their schemas.
+macro_rules! schemas {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../../../schemas/", $name, ".json")))),*]
+    };
+}
+
+/// The schemas by the names of their documents, in the order of the alphabet.
+const SCHEMAS: [(&str, &str); 13] = schemas![
+    "bench",
+    "check",
+    "completions",
+    "convert",
+    "cover",
+    "error",
+    "fences",
+    "man",
+    "net",
+    "schema",
+    "simulate",
+    "verify",
+    "witness",
+];
+
+/// The names of all documents: `check` for those of the kind `palisade/check/1`.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SCHEMAS.iter().map(|(name, _)| *name)
+}
+
+/// The JSON Schema of the documents of that name.
+pub fn schema(name: &str) -> Option<&'static str> {
+    SCHEMAS.iter().find(|(found, _)| *found == name).map(|(_, text)| *text)
+}
+
+#[cfg(test)]
+mod tests;

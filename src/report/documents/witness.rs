@@ -1,0 +1,202 @@
+//! `palisade/witness/1`: the violation of a program; and the violation itself, as it stands in other documents too.
+
+use super::{ConfirmationDocument, FileHeader, VerdictWord};
+use crate::program::Program;
+use crate::report::violation::{address_text, effect, is_delayed_issue, node};
+use crate::robustness::Violation;
+use crate::semantics::StepKind;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What `palisade witness` found.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WitnessDocument<'a> {
+    /// What the document is.
+    #[serde(flatten)]
+    pub header: FileHeader<'a>,
+    /// The program's name.
+    pub program: &'a str,
+    /// The verdict.
+    pub verdict: VerdictWord,
+    /// Why the verdict is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The violation, where there is one.
+    #[serde(flatten)]
+    pub violation: Option<ViolationDocument<'a>>,
+    /// The violation in the form that was asked for.
+    #[serde(flatten)]
+    pub picture: Option<Picture>,
+    /// The file that the form was written to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
+    /// How often the outcome was seen on this machine's processor, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunsDocument>,
+    /// How the evidence fared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<ConfirmationDocument<'a>>,
+}
+
+impl<'a> WitnessDocument<'a> {
+    /// The document of a verdict on a program.
+    pub fn new(file: &'a str, program: &'a Program, verdict: VerdictWord) -> Self {
+        Self {
+            header: FileHeader::new("palisade/witness/1", file),
+            program: &program.name,
+            verdict,
+            reason: None,
+            violation: None,
+            picture: None,
+            written: None,
+            run: None,
+            evidence: None,
+        }
+    }
+}
+
+/// A form of the violation for other tools.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Picture {
+    /// The form.
+    pub format: PictureFormat,
+    /// The violation in this form; left out where it was written to a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// The forms of a violation for other tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum PictureFormat {
+    /// A Mermaid sequence diagram.
+    Mermaid,
+    /// A litmus test for herd7 and litmus7.
+    Litmus,
+    /// The trace with its relations, for Graphviz.
+    Dot,
+    /// The computation as a picture.
+    Svg,
+}
+
+/// Runs on this machine's processor.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RunsDocument {
+    /// How many there were.
+    pub runs: u64,
+    /// In how many of them the outcome was seen.
+    pub seen: u64,
+}
+
+/// A violation.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ViolationDocument<'a> {
+    /// How many copies of each thread it takes.
+    pub instance: BTreeMap<&'a str, u32>,
+    /// Whether every instance with fewer copies of replicated threads in all was shown robust.
+    pub instance_minimal: bool,
+    /// The copy that delays stores.
+    pub attacker: String,
+    /// The computation.
+    pub steps: Vec<StepDocument<'a>>,
+    /// A happens-before cycle of its trace.
+    pub cycle: Vec<EdgeDocument>,
+}
+
+/// A step of a computation.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StepDocument<'a> {
+    /// The thread.
+    pub thread: &'a str,
+    /// Which of its copies, from 1.
+    pub copy: u32,
+    /// What kind of step it is.
+    pub kind: StepWord,
+    /// The label of the instruction that is executed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<&'a str>,
+    /// The line of the instruction that is executed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The value chosen by `r <- *`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<i64>,
+    /// What it does, for people.
+    pub effect: String,
+    /// Whether it belongs to the delay: the issue of a store that stays buffered, or what comes after that.
+    pub delayed: bool,
+}
+
+/// The kinds of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum StepWord {
+    /// A thread executes an instruction.
+    Execute,
+    /// The oldest store in a thread's buffer reaches memory.
+    Flush,
+}
+
+/// An edge of a happens-before cycle.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct EdgeDocument {
+    /// The access it leaves.
+    pub from: String,
+    /// The access it enters.
+    pub to: String,
+    /// The relation: `po` program order, `st` store order, `src` source, `cf` conflict.
+    pub relation: &'static str,
+    /// The address of both; null for program order.
+    pub address: Option<String>,
+}
+
+impl<'a> ViolationDocument<'a> {
+    /// The document of a program's violation.
+    pub fn new(program: &'a Program, violation: &Violation) -> Self {
+        let copies = program.threads.iter().zip(violation.instance.counts());
+        let edges = violation.cycle.iter().map(|edge| EdgeDocument {
+            from: node(program, violation, edge.from),
+            to: node(program, violation, edge.to),
+            relation: edge.relation.name(),
+            address: edge.address.map(|address| address_text(program, address)),
+        });
+        Self {
+            instance: copies.map(|(thread, count)| (thread.name.as_str(), *count)).collect(),
+            instance_minimal: violation.instance_minimal,
+            attacker: violation.instance.copy_name(program, violation.attacker),
+            steps: (0..violation.replay.events.len()).map(|index| step(program, violation, index)).collect(),
+            cycle: edges.collect(),
+        }
+    }
+}
+
+fn step<'a>(program: &'a Program, violation: &Violation, index: usize) -> StepDocument<'a> {
+    let event = &violation.replay.events[index];
+    let thread = program.thread(event.step.copy.thread);
+    let mut step = StepDocument {
+        thread: &thread.name,
+        copy: event.step.copy.copy + 1,
+        kind: StepWord::Flush,
+        label: None,
+        line: None,
+        chosen: None,
+        effect: effect(program, event),
+        delayed: index >= violation.store || is_delayed_issue(violation, index),
+    };
+    if let StepKind::Execute { instruction, chosen } = event.step.kind {
+        let instruction = thread.instruction(instruction);
+        step.kind = StepWord::Execute;
+        step.label = Some(&thread.label(instruction.source).name);
+        step.line = Some(program.source.position(instruction.span.start).line);
+        step.chosen = chosen;
+    }
+    step
+}

@@ -1,0 +1,35 @@
+//! The one place where tests read what the command prints with `--json`: whatever is read fits the schema of its kind.
+
+mod every_kind;
+mod json_schema;
+
+use json_schema::Fit;
+use palisade::report::documents::schemas::schema;
+use serde_json::Value;
+
+/// Reads a document, or an array of documents, and checks each against its schema.
+pub(crate) fn read(text: impl AsRef<[u8]>) -> Value {
+    let text = text.as_ref();
+    let document: Value = serde_json::from_slice(text)
+        .unwrap_or_else(|error| panic!("no JSON: {error}: {}", String::from_utf8_lossy(text)));
+    match document.as_array() {
+        Some(documents) => documents.iter().for_each(check),
+        None => check(&document),
+    }
+    document
+}
+
+/// The name in the kind of a document: `check` of `palisade/check/1`.
+fn name(document: &Value) -> &str {
+    let kind = document["schema"].as_str().unwrap_or_else(|| panic!("a document without `schema`: {document}"));
+    kind.strip_prefix("palisade/").and_then(|rest| rest.strip_suffix("/1")).unwrap_or_else(|| panic!("odd kind {kind}"))
+}
+
+fn check(document: &Value) {
+    let name = name(document);
+    let text = schema(name).unwrap_or_else(|| panic!("there is no schema of `{name}`"));
+    let schema = serde_json::from_str(text).expect("schemas are JSON");
+    if let Err(misfit) = Fit::new(&schema).check(document) {
+        panic!("the document does not fit schemas/{name}.json: {misfit}\n{document}");
+    }
+}

@@ -3,7 +3,7 @@
 use super::output::{print_document, print_text, remark};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Span;
-use crate::report::documents::{ConvertDocument, FileHeader, Finding};
+use crate::report::documents::{ConvertDocument, Finding};
 use crate::syntax::{self, Diagnostic, Format, InputError};
 use clap::Args;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ fn convert(arguments: &ConvertArguments, shared: &SharedOptions) -> Result<(), I
     let warnings: Vec<&Diagnostic> = loaded.warnings.iter().chain(&printed.warnings).chain(&question).collect();
     if shared.json {
         print_document(&ConvertDocument {
-            header: FileHeader::new("palisade/convert/1", &source.name),
+            header: ConvertDocument::header(&source.name),
             program: &loaded.program.name,
             from: loaded.format.name(),
             to: arguments.to.name(),

@@ -27,7 +27,7 @@ pub enum ColorChoice {
 /// Options every subcommand has. They may stand before its name as well: see [`SharedOptions::after`].
 #[derive(Clone, Debug, Args)]
 pub struct SharedOptions {
-    /// Print one JSON document on standard output and nothing else there.
+    /// Print one JSON document on standard output and nothing else there; `palisade schema` describes it.
     #[arg(long)]
     pub json: bool,
     /// Stop after so long and answer `unknown`: `90`, `90s`, `500ms`, `2m`, `1h`.

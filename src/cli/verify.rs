@@ -7,7 +7,7 @@ use crate::evidence::{Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, Progr
 use crate::limits::StopReason;
 use crate::net::{self, Problem};
 use crate::program::Program;
-use crate::report::documents::{self, ErrorDocument, EvidenceVerdict, FileHeader, VerifyDocument};
+use crate::report::documents::{self, ErrorDocument, EvidenceVerdict, VerifyDocument};
 use crate::report::smtlib;
 use crate::syntax::{self, Format, InputError};
 use crate::verify::{CheckFailure, check_content, check_net_evidence, check_program_evidence};
@@ -80,14 +80,7 @@ impl Outcome {
 
     /// The text of its document.
     fn document(&self, path: &str, elapsed: Duration) -> String {
-        let mut document = VerifyDocument {
-            header: FileHeader::new("palisade/verify/1", path),
-            verdict: EvidenceVerdict::Accepted,
-            kind: None,
-            input: None,
-            reason: None,
-            seconds: elapsed.as_secs_f64(),
-        };
+        let mut document = VerifyDocument::new(path, EvidenceVerdict::Accepted, elapsed.as_secs_f64());
         match self {
             Self::Accepted { kind, input } => {
                 document.kind = Some(kind);

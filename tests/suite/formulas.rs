@@ -176,7 +176,7 @@ impl Formula {
     /// A formula, most of whose comparisons bound sums from above, or from below when `lower`.
     fn random(random: &mut Randomness, depth: usize, lower: bool) -> Self {
         let parts = |random: &mut Randomness| {
-            (0..1 + random.below(2)).map(|_| Self::random(random, depth - 1, lower)).collect::<Vec<_>>()
+            (0..=random.below(2)).map(|_| Self::random(random, depth - 1, lower)).collect::<Vec<_>>()
         };
         match random.below(if depth == 0 { 4 } else { 8 }) {
             0 if random.percent(20) => Self::Constant(random.percent(50)),
@@ -185,7 +185,7 @@ impl Formula {
             6 | 7 => Self::Not(Box::new(Self::random(random, depth - 1, !lower))),
             _ => {
                 let number = Side::Number(random.below(4));
-                let places = Side::Places((0..1 + random.below(2)).map(|_| random.below(PLACES)).collect());
+                let places = Side::Places((0..=random.below(2)).map(|_| random.below(PLACES)).collect());
                 if lower == random.percent(95) { Self::AtMost(number, places) } else { Self::AtMost(places, number) }
             }
         }

@@ -8,7 +8,7 @@ use super::{
 use crate::limits::peak_resident_bytes;
 use crate::program::Program;
 use crate::report::check::Context;
-use crate::robustness::{AttackReport, Check, Outcome, Verdict};
+use crate::robustness::{AttackReport, Check, Fault, Outcome, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -100,7 +100,7 @@ impl<'a> CheckDocument<'a> {
                 Verdict::Robust | Verdict::NotRobust => None,
             },
             note: suspect.map(|suspect| suspect.describe_suspicion(program)),
-            help: suspect.map(|suspect| suspect.advice()),
+            help: suspect.map(Fault::advice),
             threads: threads(program),
             domain: DomainDocument::new(program),
             attacks: check.attacks.iter().zip(1..).map(|(report, id)| attack(program, id, report)).collect(),

@@ -23,3 +23,10 @@ pub struct ConvertDocument<'a> {
     /// What is doubtful in the program, and what the new format cannot say.
     pub warnings: Vec<Finding<'a>>,
 }
+
+impl ConvertDocument<'_> {
+    /// The header of such documents.
+    pub const fn header(file: &str) -> FileHeader<'_> {
+        FileHeader::new("palisade/convert/1", file)
+    }
+}

@@ -25,6 +25,14 @@ pub struct VerifyDocument<'a> {
     pub seconds: f64,
 }
 
+impl<'a> VerifyDocument<'a> {
+    /// The document of a verdict on evidence, with nothing else said.
+    pub const fn new(file: &'a str, verdict: EvidenceVerdict, seconds: f64) -> Self {
+        let header = FileHeader::new("palisade/verify/1", file);
+        Self { header, verdict, kind: None, input: None, reason: None, seconds }
+    }
+}
+
 /// The verdicts on evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -70,8 +70,8 @@ impl<'s> Fit<'s> {
     }
 
     fn elements(&self, schema: &Value, value: &Value, place: &str) -> Result<(), String> {
-        let elements = value.as_array().into_iter().flatten().enumerate();
-        elements.map(|(index, element)| self.fits(schema, element, &format!("{place}/{index}"))).collect()
+        let mut elements = value.as_array().into_iter().flatten().enumerate();
+        elements.try_for_each(|(index, element)| self.fits(schema, element, &format!("{place}/{index}")))
     }
 
     fn members(&self, properties: &Value, keywords: &Members, value: &Value, place: &str) -> Result<(), String> {

@@ -4,13 +4,15 @@ use super::net::ProofText;
 use super::program::{bit, id, number, truth};
 use crate::{AttackNetProof, Attacker, Fact, Level, LocalState};
 use palisade_model::program::{ThreadId, Value};
-use serde::{Deserialize, Serialize};
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// `{"places": […], "proof": {…}}`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AttackNetText {
-    places: Vec<FactText>,
+    places: Vec<Place>,
     proof: ProofText,
 }
 
@@ -29,6 +31,38 @@ enum FactText {
     Thread(LocalState, u8),
     Start(u32),
     Success,
+}
+
+/// A fact in its one form: serde by itself would read words from objects, `{"idle": null}`, as well.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Place(FactText);
+
+impl<'de> Deserialize<'de> for Place {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(PlaceVisitor)
+    }
+}
+
+struct PlaceVisitor;
+
+impl<'de> Visitor<'de> for PlaceVisitor {
+    type Value = Place;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a fact, as a word or an object")
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<Place, E> {
+        FactText::deserialize(StrDeserializer::new(word)).map(Place)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Place, A::Error> {
+        match FactText::deserialize(MapAccessDeserializer::new(map))? {
+            FactText::Idle | FactText::Success => Err(A::Error::custom("this fact is a word, not an object")),
+            fact => Ok(Place(fact)),
+        }
+    }
 }
 
 impl From<&Fact> for FactText {
@@ -71,7 +105,10 @@ impl TryFrom<FactText> for Fact {
 
 impl From<&AttackNetProof> for AttackNetText {
     fn from(proof: &AttackNetProof) -> Self {
-        Self { places: proof.places.iter().map(FactText::from).collect(), proof: (&proof.certificate).into() }
+        Self {
+            places: proof.places.iter().map(|fact| Place(fact.into())).collect(),
+            proof: (&proof.certificate).into(),
+        }
     }
 }
 
@@ -79,7 +116,7 @@ impl TryFrom<AttackNetText> for AttackNetProof {
     type Error = serde::de::value::Error;
 
     fn try_from(text: AttackNetText) -> Result<Self, Self::Error> {
-        let places = text.places.into_iter().map(Fact::try_from).collect::<Result<_, _>>()?;
+        let places = text.places.into_iter().map(|Place(fact)| fact.try_into()).collect::<Result<_, _>>()?;
         Ok(Self { places, certificate: text.proof.into() })
     }
 }

@@ -2,10 +2,11 @@
 
 use super::MalformedEvidence;
 use super::number::N;
+use super::strict::{Object, nullable, word};
 use crate::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, Tokens};
 use palisade_model::net::{PlaceId, TransitionId};
 use palisade_model::program::{Copies, Domain, DomainOrigin, Value};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// `{"path", "format", "sha256"}`.
 #[derive(Serialize, Deserialize)]
@@ -17,21 +18,32 @@ struct InputText {
 }
 
 /// Who set an option.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum OriginText {
     File,
     Option,
 }
 
+impl<'de> Deserialize<'de> for OriginText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        word(deserializer, "\"file\" or \"option\"", |text| match text {
+            "file" => Some(Self::File),
+            "option" => Some(Self::Option),
+            _ => None,
+        })
+    }
+}
+
 /// `{"input", "threads", "addresses": [[name, address, length], …], "domain"}`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProgramHeader {
-    input: InputText,
-    threads: Vec<ThreadText>,
+    input: Object<InputText>,
+    threads: Vec<Object<ThreadText>>,
     addresses: Vec<(String, Value, u32)>,
-    domain: Option<DomainText>,
+    #[serde(deserialize_with = "nullable")]
+    domain: Option<Object<DomainText>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -59,8 +71,10 @@ struct DomainText {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NetHeader {
-    input: InputText,
-    query: Option<InputText>,
+    input: Object<InputText>,
+    #[serde(deserialize_with = "nullable")]
+    query: Option<Object<InputText>>,
+    #[serde(deserialize_with = "nullable")]
     property: Option<String>,
     place_count: usize,
     transition_count: usize,
@@ -68,15 +82,15 @@ pub(super) struct NetHeader {
     transitions: Vec<(u32, String)>,
 }
 
-impl From<&InputFile> for InputText {
+impl From<&InputFile> for Object<InputText> {
     fn from(input: &InputFile) -> Self {
         let InputFile { path, format, sha256 } = input.clone();
-        Self { path, format, sha256 }
+        Self(InputText { path, format, sha256 })
     }
 }
 
-impl From<InputText> for InputFile {
-    fn from(text: InputText) -> Self {
+impl From<Object<InputText>> for InputFile {
+    fn from(Object(text): Object<InputText>) -> Self {
         let InputText { path, format, sha256 } = text;
         Self { path, format, sha256 }
     }
@@ -84,28 +98,32 @@ impl From<InputText> for InputFile {
 
 impl From<&ProgramSubject> for ProgramHeader {
     fn from(subject: &ProgramSubject) -> Self {
-        let thread = |thread: &ThreadSubject| ThreadText {
-            name: thread.name.clone(),
-            copies: N(match thread.copies {
-                Copies::Exactly(count) => Tokens::Finite(count),
-                Copies::Any => Tokens::Omega,
-            }),
-            origin: match thread.origin {
-                CopiesOrigin::File => OriginText::File,
-                CopiesOrigin::Option => OriginText::Option,
-            },
-            labels: thread.labels.clone(),
-            registers: thread.registers.clone(),
-            instructions: thread.instructions.clone(),
+        let thread = |thread: &ThreadSubject| {
+            Object(ThreadText {
+                name: thread.name.clone(),
+                copies: N(match thread.copies {
+                    Copies::Exactly(count) => Tokens::Finite(count),
+                    Copies::Any => Tokens::Omega,
+                }),
+                origin: match thread.origin {
+                    CopiesOrigin::File => OriginText::File,
+                    CopiesOrigin::Option => OriginText::Option,
+                },
+                labels: thread.labels.clone(),
+                registers: thread.registers.clone(),
+                instructions: thread.instructions.clone(),
+            })
         };
-        let domain = |domain: Domain| DomainText {
-            low: domain.low,
-            high: domain.high,
-            wrap: domain.wrap,
-            origin: match domain.origin {
-                DomainOrigin::File => OriginText::File,
-                DomainOrigin::Option => OriginText::Option,
-            },
+        let domain = |domain: Domain| {
+            Object(DomainText {
+                low: domain.low,
+                high: domain.high,
+                wrap: domain.wrap,
+                origin: match domain.origin {
+                    DomainOrigin::File => OriginText::File,
+                    DomainOrigin::Option => OriginText::Option,
+                },
+            })
         };
         let address = |address: &AddressSubject| (address.name.clone(), address.address, address.length);
         Self {
@@ -121,7 +139,7 @@ impl TryFrom<ProgramHeader> for ProgramSubject {
     type Error = MalformedEvidence;
 
     fn try_from(header: ProgramHeader) -> Result<Self, MalformedEvidence> {
-        let thread = |thread: ThreadText| ThreadSubject {
+        let thread = |Object(thread): Object<ThreadText>| ThreadSubject {
             name: thread.name,
             copies: match thread.copies.0 {
                 Tokens::Finite(count) => Copies::Exactly(count),
@@ -135,7 +153,7 @@ impl TryFrom<ProgramHeader> for ProgramSubject {
             registers: thread.registers,
             instructions: thread.instructions,
         };
-        let domain = |DomainText { low, high, wrap, origin }: DomainText| {
+        let domain = |Object(DomainText { low, high, wrap, origin }): Object<DomainText>| {
             if low > 0 || high < 0 {
                 return Err(MalformedEvidence::new(format!("the domain {low}..{high} does not contain 0")));
             }

@@ -9,12 +9,14 @@ mod header;
 mod net;
 mod number;
 mod program;
+mod strict;
 mod witness;
 
 use super::{NetCertificate, NetRun, NetSubject, ProgramSubject, RobustCertificate, Witness};
 use header::{NetHeader, ProgramHeader};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
+use strict::{Object, present};
 use thiserror::Error;
 
 /// The name of the format, in every file.
@@ -58,18 +60,18 @@ struct Document<R> {
     version: u32,
     tool: String,
     kind: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    program: Option<ProgramHeader>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    net: Option<NetHeader>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    robust: Option<R>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    witness: Option<witness::WitnessText>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    program: Option<Object<ProgramHeader>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    net: Option<Object<NetHeader>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    robust: Option<Object<R>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    witness: Option<Object<witness::WitnessText>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     proof: Option<net::ProofText>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    run: Option<net::RunText>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    run: Option<Object<net::RunText>>,
 }
 
 impl Evidence {
@@ -89,20 +91,20 @@ impl Evidence {
         };
         match self {
             Self::Robust(subject, certificate) => {
-                document.program = Some(subject.into());
-                document.robust = Some(certificate.into());
+                document.program = Some(Object(subject.into()));
+                document.robust = Some(Object(certificate.into()));
             }
             Self::NotRobust(subject, witness) => {
-                document.program = Some(subject.into());
-                document.witness = Some(witness.into());
+                document.program = Some(Object(subject.into()));
+                document.witness = Some(Object(witness.into()));
             }
             Self::Uncoverable(subject, certificate) => {
-                document.net = Some(subject.into());
+                document.net = Some(Object(subject.into()));
                 document.proof = Some(certificate.into());
             }
             Self::Coverable(subject, run) => {
-                document.net = Some(subject.into());
-                document.run = Some(run.into());
+                document.net = Some(Object(subject.into()));
+                document.run = Some(Object(run.into()));
             }
         }
         let mut out = std::io::BufWriter::new(out);
@@ -123,7 +125,7 @@ impl Evidence {
         if text.len() as u64 > MAX_EVIDENCE_BYTES {
             return Err(MalformedEvidence::new(format!("longer than {MAX_EVIDENCE_BYTES} bytes")));
         }
-        let document: Document<program::RobustIn> =
+        let Object(document): Object<Document<program::RobustIn>> =
             serde_json::from_slice(text).map_err(|error| MalformedEvidence::new(error.to_string()))?;
         if document.format != FORMAT || document.version != VERSION {
             let Document { format, version, .. } = document;
@@ -131,8 +133,8 @@ impl Evidence {
         }
         match document {
             Document {
-                program: Some(subject),
-                robust: Some(robust),
+                program: Some(Object(subject)),
+                robust: Some(Object(robust)),
                 net: None,
                 witness: None,
                 proof: None,
@@ -141,8 +143,8 @@ impl Evidence {
                 ..
             } if kind == "robust" => Ok(Self::Robust(subject.try_into()?, robust.into())),
             Document {
-                program: Some(subject),
-                witness: Some(witness),
+                program: Some(Object(subject)),
+                witness: Some(Object(witness)),
                 net: None,
                 robust: None,
                 proof: None,
@@ -151,7 +153,7 @@ impl Evidence {
                 ..
             } if kind == "not-robust" => Ok(Self::NotRobust(subject.try_into()?, witness.try_into()?)),
             Document {
-                net: Some(subject),
+                net: Some(Object(subject)),
                 proof: Some(proof),
                 program: None,
                 robust: None,
@@ -161,8 +163,8 @@ impl Evidence {
                 ..
             } if kind == "uncoverable" => Ok(Self::Uncoverable(subject.into(), proof.into())),
             Document {
-                net: Some(subject),
-                run: Some(run),
+                net: Some(Object(subject)),
+                run: Some(Object(run)),
                 program: None,
                 robust: None,
                 witness: None,

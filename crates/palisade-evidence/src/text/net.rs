@@ -1,6 +1,7 @@
 //! Net certificates and runs as text: places and transitions by number, sparse vectors as lists of pairs.
 
 use super::number::N;
+use super::strict::Object;
 use crate::{Invariant, NetCertificate, NetRun, Refutation, WeightedTrap};
 use num_bigint::BigInt;
 use palisade_model::net::{Count, OmegaCount, PlaceId, TransitionId};
@@ -11,22 +12,38 @@ type Pairs<T> = Vec<(u32, N<T>)>;
 
 /// A certificate of uncoverability.
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 pub(super) enum ProofText {
     /// `{"downward": {"markings": […]}}`.
-    Downward {
-        /// ω-markings.
-        markings: Vec<Pairs<OmegaCount>>,
-    },
+    Downward(Object<DownwardText>),
     /// `{"upward": {"basis": […], "siphon": […], "refutations": […]}}`.
-    Upward {
-        /// Markings.
-        basis: Vec<Pairs<Count>>,
-        siphon: Vec<u32>,
-        refutations: Vec<RefutationText>,
-    },
+    Upward(Object<UpwardText>),
     /// `{"separator": {"siphon": […], "refutations": […]}}`.
-    Separator { siphon: Vec<u32>, refutations: Vec<RefutationText> },
+    Separator(Object<SeparatorText>),
+}
+
+/// A downward-closed set by its ω-markings.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DownwardText {
+    markings: Vec<Pairs<OmegaCount>>,
+}
+
+/// An upward-closed set by its basis, within an invariant.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UpwardText {
+    basis: Vec<Pairs<Count>>,
+    siphon: Vec<u32>,
+    refutations: Vec<Object<RefutationText>>,
+}
+
+/// A refutation for each target.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SeparatorText {
+    siphon: Vec<u32>,
+    refutations: Vec<Object<RefutationText>>,
 }
 
 /// `{"weights": […], "traps": [[places, multiplier], …]}`.
@@ -61,19 +78,21 @@ fn set_in(places: Vec<u32>) -> Vec<PlaceId> {
     places.into_iter().map(PlaceId).collect()
 }
 
-fn refutations_out(refutations: &[Refutation]) -> Vec<RefutationText> {
+fn refutations_out(refutations: &[Refutation]) -> Vec<Object<RefutationText>> {
     let trap = |trap: &WeightedTrap| (set_out(&trap.places), N(trap.multiplier.clone()));
-    let refutation = |refutation: &Refutation| RefutationText {
-        weights: places_out(&refutation.weights),
-        traps: refutation.traps.iter().map(trap).collect(),
+    let refutation = |refutation: &Refutation| {
+        Object(RefutationText {
+            weights: places_out(&refutation.weights),
+            traps: refutation.traps.iter().map(trap).collect(),
+        })
     };
     refutations.iter().map(refutation).collect()
 }
 
-fn refutations_in(refutations: Vec<RefutationText>) -> Vec<Refutation> {
+fn refutations_in(refutations: Vec<Object<RefutationText>>) -> Vec<Refutation> {
     let trap =
         |(places, multiplier): (Vec<u32>, N<BigInt>)| WeightedTrap { places: set_in(places), multiplier: multiplier.0 };
-    let refutation = |text: RefutationText| Refutation {
+    let refutation = |Object(text): Object<RefutationText>| Refutation {
         weights: places_in(text.weights),
         traps: text.traps.into_iter().map(trap).collect(),
     };
@@ -84,15 +103,17 @@ impl From<&NetCertificate> for ProofText {
     fn from(certificate: &NetCertificate) -> Self {
         match certificate {
             NetCertificate::Downward { markings } => {
-                Self::Downward { markings: markings.iter().map(|marking| places_out(marking)).collect() }
+                let markings = markings.iter().map(|marking| places_out(marking)).collect();
+                Self::Downward(Object(DownwardText { markings }))
             }
-            NetCertificate::Upward { basis, invariant } => Self::Upward {
+            NetCertificate::Upward { basis, invariant } => Self::Upward(Object(UpwardText {
                 basis: basis.iter().map(|marking| places_out(marking)).collect(),
                 siphon: set_out(&invariant.siphon),
                 refutations: refutations_out(&invariant.refutations),
-            },
+            })),
             NetCertificate::Separator { siphon, refutations } => {
-                Self::Separator { siphon: set_out(siphon), refutations: refutations_out(refutations) }
+                let (siphon, refutations) = (set_out(siphon), refutations_out(refutations));
+                Self::Separator(Object(SeparatorText { siphon, refutations }))
             }
         }
     }
@@ -101,14 +122,14 @@ impl From<&NetCertificate> for ProofText {
 impl From<ProofText> for NetCertificate {
     fn from(text: ProofText) -> Self {
         match text {
-            ProofText::Downward { markings } => {
+            ProofText::Downward(Object(DownwardText { markings })) => {
                 Self::Downward { markings: markings.into_iter().map(places_in).collect() }
             }
-            ProofText::Upward { basis, siphon, refutations } => Self::Upward {
+            ProofText::Upward(Object(UpwardText { basis, siphon, refutations })) => Self::Upward {
                 basis: basis.into_iter().map(places_in).collect(),
                 invariant: Invariant { siphon: set_in(siphon), refutations: refutations_in(refutations) },
             },
-            ProofText::Separator { siphon, refutations } => {
+            ProofText::Separator(Object(SeparatorText { siphon, refutations })) => {
                 Self::Separator { siphon: set_in(siphon), refutations: refutations_in(refutations) }
             }
         }

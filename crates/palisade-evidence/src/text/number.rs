@@ -13,6 +13,7 @@ use std::marker::PhantomData;
 const MOST_DIGITS: usize = 20_000;
 
 /// A number in its written form.
+#[derive(Clone, PartialEq, Eq)]
 pub(super) enum Written {
     /// A JSON number that is not negative.
     Natural(u64),
@@ -57,7 +58,9 @@ struct NumberVisitor<T>(PhantomData<T>);
 
 impl<T: Number> NumberVisitor<T> {
     fn number<E: Error>(written: Written) -> Result<N<T>, E> {
-        T::read(written).map(N).ok_or_else(|| E::custom(format_args!("expected {}", T::EXPECTED)))
+        // Every number has one form: no string where a JSON number would do, no zeros in front.
+        let number = T::read(written.clone()).filter(|number| number.write() == written);
+        number.map(N).ok_or_else(|| E::custom(format_args!("expected {}", T::EXPECTED)))
     }
 }
 
@@ -85,7 +88,7 @@ impl<T: Number> Visitor<'_> for NumberVisitor<T> {
 }
 
 impl Number for Count {
-    const EXPECTED: &'static str = "a natural number, or a string of its decimal digits";
+    const EXPECTED: &'static str = "a natural number, from 2^64 on a string of its decimal digits";
 
     fn write(&self) -> Written {
         self.to_u64().map_or_else(|| Written::Text(self.to_string()), Written::Natural)
@@ -101,7 +104,7 @@ impl Number for Count {
 }
 
 impl Number for OmegaCount {
-    const EXPECTED: &'static str = "a natural number, a string of its decimal digits, or \"*\"";
+    const EXPECTED: &'static str = "a natural number, from 2^64 on a string of its decimal digits, or \"*\"";
 
     fn write(&self) -> Written {
         match self {
@@ -119,7 +122,7 @@ impl Number for OmegaCount {
 }
 
 impl Number for BigInt {
-    const EXPECTED: &'static str = "an integer, or a string of its decimal digits";
+    const EXPECTED: &'static str = "an integer, beyond 64 bits a string of its decimal digits";
 
     fn write(&self) -> Written {
         match (self.to_u64(), self.to_i64()) {

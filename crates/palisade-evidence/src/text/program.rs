@@ -2,6 +2,7 @@
 
 use super::attack_net::AttackNetText;
 use super::number::N;
+use super::strict::{Object, word};
 use crate::{
     AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, Level,
     LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
@@ -168,7 +169,7 @@ impl Serialize for DelayedSet {
 
 impl<'de> Deserialize<'de> for DelayedSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = DelayedText::deserialize(deserializer)?;
+        let Object(text): Object<DelayedText<_>> = Deserialize::deserialize(deserializer)?;
         let (thread, store) = (id(ThreadId::from_index, text.thread), id(InstructionId::from_index, text.store));
         Ok(Self { thread, store, configurations: text.configurations })
     }
@@ -207,7 +208,7 @@ impl Serialize for HelpedSet {
 
 impl<'de> Deserialize<'de> for HelpedSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let HelpedText { thread, configurations } = HelpedText::deserialize(deserializer)?;
+        let Object(HelpedText { thread, configurations }) = Deserialize::deserialize(deserializer)?;
         Ok(Self { thread: id(ThreadId::from_index, thread), configurations })
     }
 }
@@ -254,11 +255,11 @@ impl Serialize for Level {
 
 impl<'de> Deserialize<'de> for Level {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match String::deserialize(deserializer)?.as_str() {
-            "load" => Ok(Self::Load),
-            "store" => Ok(Self::Store),
-            _ => Err(Error::custom("expected \"load\" or \"store\"")),
-        }
+        word(deserializer, "\"load\" or \"store\"", |text| match text {
+            "load" => Some(Self::Load),
+            "store" => Some(Self::Store),
+            _ => None,
+        })
     }
 }
 

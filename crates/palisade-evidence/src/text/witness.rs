@@ -1,6 +1,7 @@
 //! Witnesses as text: thread copies by their position in the instance, steps as short lists of numbers.
 
 use super::MalformedEvidence;
+use super::strict::word;
 use crate::Witness;
 use palisade_model::program::{InstructionId, Value};
 use palisade_model::semantics::{CopyId, Edge, Instance, NodeId, Relation, Step, StepKind};
@@ -37,13 +38,25 @@ struct StepText {
     chosen: Option<Value>,
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum RelationText {
     Po,
     St,
     Src,
     Cf,
+}
+
+impl<'de> Deserialize<'de> for RelationText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        word(deserializer, "\"po\", \"st\", \"src\" or \"cf\"", |text| match text {
+            "po" => Some(Self::Po),
+            "st" => Some(Self::St),
+            "src" => Some(Self::Src),
+            "cf" => Some(Self::Cf),
+            _ => None,
+        })
+    }
 }
 
 impl Serialize for StepText {

@@ -2,6 +2,7 @@
 //! of the inputs.
 
 use super::SharedOptions;
+use super::folder::files_in;
 use crate::syntax::{Format, InputError};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
@@ -115,31 +116,15 @@ fn unreadable(path: &str, error: &std::io::Error) -> InputError {
     InputError::file(path, format!("cannot be read: {error}"))
 }
 
-/// How deeply folders are followed; links that go round in circles end there.
-const DEEPEST: usize = 32;
-
 fn programs_in(folder: &Path, from: Option<Format>, paths: &mut Vec<String>) -> Result<(), InputError> {
-    let mut open = vec![(folder.to_path_buf(), 0)];
-    while let Some((path, depth)) = open.pop() {
-        if !path.is_dir() {
-            let format = Format::of_path(&path);
-            let wanted = match from {
-                Some(_) => format == from,
-                None => matches!(format, Some(Format::Native | Format::Litmus)),
-            };
-            if wanted {
-                paths.push(path.display().to_string());
-            }
-        } else if depth < DEEPEST {
-            let name = path.display().to_string();
-            let entries = std::fs::read_dir(&path).map_err(|error| unreadable(&name, &error))?;
-            let mut inside: Vec<PathBuf> = entries
-                .map(|entry| entry.map(|entry| entry.path()))
-                .collect::<Result<_, _>>()
-                .map_err(|error| unreadable(&name, &error))?;
-            inside.sort_unstable_by(|left, right| right.cmp(left));
-            open.extend(inside.into_iter().map(|path| (path, depth + 1)));
+    let files = files_in(folder).map_err(|(path, error)| unreadable(&path.display().to_string(), &error))?;
+    let is_wanted = |path: &PathBuf| {
+        let format = Format::of_path(path);
+        match from {
+            Some(_) => format == from,
+            None => matches!(format, Some(Format::Native | Format::Litmus)),
         }
-    }
+    };
+    paths.extend(files.iter().filter(|path| is_wanted(path)).map(|path| path.display().to_string()));
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! `palisade check`: is the program robust?
 
 use super::batch::Inputs;
-use super::confirm::{Confirmation, confirm_check};
+use super::confirm::{Confirmation, evidence_check};
+use super::files::NewFile;
 use super::folder::create_folder;
 use super::output::{Documents, print_text, remark};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
@@ -158,10 +159,11 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
         warnings: &loaded.warnings,
         seconds: begin.elapsed().as_secs_f64(),
         certificates: &certificates,
+        changed: &loaded.changed,
     };
     let mut remarks = loaded.warnings_text(shared);
     let mut document = shared.json.then(|| CheckDocument::new(&checked, &context));
-    let confirmation = Confirmation::of(arguments.verify, || confirm_check(&loaded.program, &checked));
+    let confirmation = Confirmation::of(file, arguments.verify, || evidence_check(&loaded.program, &checked));
     if let Some(confirmation) = &confirmation {
         if let Some(alarm) = confirmation.alarm(file) {
             remarks.push_str(&alarm);
@@ -198,7 +200,9 @@ pub(super) fn write_evidence(
     let name: String =
         file.chars().map(|c| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+') { c } else { '_' }).collect();
     let path = folder.join(format!("{}.{suffix}.json", name.trim_matches('_')));
-    evidence.write(std::fs::File::create(&path)?)?;
+    let mut written = NewFile::create(&path)?;
+    evidence.write(&mut written)?;
+    written.finish()?;
     Ok(Some(path))
 }
 

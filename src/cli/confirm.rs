@@ -2,6 +2,7 @@
 //!
 //! `--verify` asks for that; debug builds, and with them all tests of the command line, always do it.
 
+use super::guard;
 use crate::coverability::Outcome;
 use crate::limits::processor_time;
 use crate::net::Problem;
@@ -11,12 +12,12 @@ use crate::robustness::{Check, certificate, witness_evidence};
 use crate::verify::{CheckFailure, check_net_certificate, check_net_run, check_robust_certificate, check_witness};
 use std::time::Instant;
 
+/// A check of evidence that has all it needs, so that it can run on a thread of its own.
+pub(super) type EvidenceCheck = Box<dyn FnOnce() -> Result<(), CheckFailure> + Send>;
+
 /// Checks the certificate of a robust program, or the witness of a violation; nothing for `unknown`.
 pub fn confirm_check(program: &Program, checked: &Check<'_>) -> Option<Result<(), CheckFailure>> {
-    match &checked.violation {
-        Some(violation) => Some(check_witness(program, &witness_evidence(violation))),
-        None => certificate(program, checked).map(|certificate| check_robust_certificate(program, &certificate)),
-    }
+    evidence_check(program, checked).map(|check| check())
 }
 
 /// Checks the certificate or the run of an answer about a net; nothing for `unknown`.
@@ -28,6 +29,28 @@ pub fn confirm_answer(problem: &Problem, outcome: &Outcome) -> Option<Result<(),
     }
 }
 
+/// The check of the evidence for a verdict about a program; nothing for `unknown`.
+pub(super) fn evidence_check(program: &Program, checked: &Check<'_>) -> Option<EvidenceCheck> {
+    let own = program.clone();
+    Some(match &checked.violation {
+        Some(violation) => {
+            let witness = witness_evidence(violation);
+            Box::new(move || check_witness(&own, &witness))
+        }
+        None => {
+            let certificate = certificate(program, checked)?;
+            Box::new(move || check_robust_certificate(&own, &certificate))
+        }
+    })
+}
+
+/// The check of the evidence for an answer about a net; nothing for `unknown`. Nets and proofs are too large to be
+/// copied for it.
+pub(super) fn answer_check(problem: &'static Problem, outcome: &'static Outcome) -> Option<EvidenceCheck> {
+    let is_answer = !matches!(outcome, Outcome::Unknown(_));
+    is_answer.then(|| Box::new(move || confirm_answer(problem, outcome).unwrap_or(Ok(()))) as EvidenceCheck)
+}
+
 /// How the evidence of a verdict fared.
 pub(super) struct Confirmation {
     seconds: f64,
@@ -36,13 +59,16 @@ pub(super) struct Confirmation {
 }
 
 impl Confirmation {
-    /// Confirms where that is asked for, or always in debug builds.
-    pub(super) fn of(asked: bool, confirm: impl FnOnce() -> Option<Result<(), CheckFailure>>) -> Option<Self> {
+    /// Confirms the verdict about a file where that is asked for, or always in debug builds.
+    pub(super) fn of(file: &str, asked: bool, check: impl FnOnce() -> Option<EvidenceCheck>) -> Option<Self> {
         if !asked && !cfg!(debug_assertions) {
             return None;
         }
         let (start, used) = (Instant::now(), processor_time());
-        let rejected = confirm()?.err().map(|failure| failure.to_string());
+        let rejected = match guard::run(file, check()?) {
+            Ok(checked) => checked.err().map(|failure| failure.to_string()),
+            Err(broken) => Some(broken.to_string()),
+        };
         let cpu_seconds = processor_time().saturating_sub(used).as_secs_f64();
         Some(Self { seconds: start.elapsed().as_secs_f64(), cpu_seconds, rejected })
     }

@@ -1,5 +1,6 @@
 //! `palisade convert`: programs from one format to another.
 
+use super::files::write_file;
 use super::output::{print_document, print_text, remark};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Span;
@@ -37,7 +38,7 @@ fn convert(arguments: &ConvertArguments, shared: &SharedOptions) -> Result<(), I
     let printed =
         syntax::print(&loaded.program, arguments.to).map_err(|errors| InputError::from((source.clone(), errors)))?;
     if let Some(path) = &arguments.output {
-        std::fs::write(path, &printed.text)
+        write_file(path, &printed.text)
             .map_err(|error| InputError::file(path.display().to_string(), format!("cannot be written: {error}")))?;
     }
     let question = question_left_out(&loaded);

@@ -1,6 +1,7 @@
 //! `palisade cover`: can a target of a net be covered?
 
-use super::confirm::{Confirmation, confirm_answer};
+use super::confirm::{Confirmation, answer_check};
+use super::files::{NewFile, write_together};
 use super::net_input::{LoadedNet, NetOptions};
 use super::output::{print_document, remark};
 use super::{Exit, SharedOptions, print_input_error, print_line, print_text};
@@ -11,7 +12,6 @@ use crate::report::cover as report;
 use crate::report::documents::{CoverDocument, WrittenDocument};
 use crate::syntax::InputError;
 use clap::Args;
-use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -59,8 +59,9 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
     let quantifier = loaded.quantifier;
     // The files' bytes, which are much of the memory, are let go before the search; evidence needs their hashes alone.
     let subject = arguments.certificate.is_some().then(|| loaded.subject());
+    let (query, property) = loaded.question();
     // The net is left to the end of the process, which is near: freeing it node by node takes time of its own.
-    let problem = ManuallyDrop::new(loaded.into_problem());
+    let problem: &'static Problem = Box::leak(Box::new(loaded.into_problem()));
     let options = Options {
         strategy: Some(arguments.strategy),
         limits,
@@ -69,16 +70,18 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         work: None,
     };
     let answer = match options.limits.check() {
-        Ok(()) => coverability::solve(&problem, &options),
+        Ok(()) => coverability::solve(problem, &options),
         Err(reason) => Answer {
             outcome: Outcome::Unknown(reason),
             strategy: arguments.strategy,
             statistics: coverability::Statistics::default(),
         },
     };
+    // And so is what was found about it.
+    let answer: &'static Answer = Box::leak(Box::new(answer));
     let mut certificate = None;
     if let (Some(path), Some(subject)) = (&arguments.certificate, subject) {
-        match write_evidence(path, subject, &problem, &answer) {
+        match write_evidence(path, subject, problem, answer) {
             Ok(written) => certificate = written.then(|| path.display().to_string()),
             Err(error) => {
                 let message = format!("the evidence cannot be written: {error}");
@@ -90,21 +93,23 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
     }
     let context = report::Context {
         file: &arguments.net,
-        problem: &problem,
+        problem,
         quantifier,
+        query: query.as_deref(),
+        property: property.as_deref(),
         certificate: certificate.as_deref(),
         read_seconds: read.as_secs_f64(),
         seconds: begin.elapsed().as_secs_f64(),
     };
-    let mut document = shared.json.then(|| CoverDocument::new(&answer, &context));
-    let confirmation = Confirmation::of(arguments.verify, || confirm_answer(&problem, &answer.outcome));
+    let mut document = shared.json.then(|| CoverDocument::new(answer, &context));
+    let confirmation = Confirmation::of(&arguments.net, arguments.verify, || answer_check(problem, &answer.outcome));
     let alarm = confirmation.as_ref().and_then(|confirmation| confirmation.alarm(&arguments.net));
     if let (Some(document), Some(confirmation)) = (&mut document, &confirmation) {
         document.evidence = Some(confirmation.document());
     }
     match document {
         Some(document) => print_document(&document),
-        None => print_text(report::text(&answer, &context, shared.verbose, shared.quiet)),
+        None => print_text(report::text(answer, &context, shared.verbose, shared.quiet)),
     }
     if let Some(alarm) = alarm {
         remark(alarm);
@@ -128,13 +133,9 @@ fn write_net(path: &Path, file: &str, loaded: &LoadedNet, shared: &SharedOptions
         written.notes.push("the question is written as `EF` of what `AG` forbids".to_owned());
     }
     let failed = |error: std::io::Error| InputError::file(&name, format!("cannot be written: {error}"));
-    std::fs::write(path, &written.net).map_err(failed)?;
-    let mut paths = vec![name.clone()];
-    if let (Some(query_format), Some(query)) = (format.query(), &written.query) {
-        let beside = path.with_extension(query_format.extension());
-        std::fs::write(&beside, query).map_err(failed)?;
-        paths.push(beside.display().to_string());
-    }
+    let files = written.files(path, format);
+    write_together(&files).map_err(failed)?;
+    let paths: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
     if shared.json {
         print_document(&WrittenDocument::new(file, &paths, &written.notes));
     } else if !shared.quiet {
@@ -153,7 +154,9 @@ fn write_evidence(path: &Path, subject: NetSubject, problem: &Problem, answer: &
         }
         Outcome::Unknown(_) => return Ok(false),
     };
-    evidence.write(std::fs::File::create(path)?)?;
+    let mut written = NewFile::create(path)?;
+    evidence.write(&mut written)?;
+    written.finish()?;
     Ok(true)
 }
 

@@ -1,8 +1,9 @@
 //! `palisade fences`: the cheapest repair.
 
 use super::check::write_evidence;
-use super::confirm::confirm_check;
+use super::confirm::{Confirmation, evidence_check};
 use super::fences_progress::Progress;
+use super::files::write_file;
 use super::folder::create_folder;
 use super::output::{print_document, print_text, remark};
 use super::repaired::{NoText, Repaired, path_in, replace};
@@ -137,9 +138,10 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
         if let Some(checked) = &checked {
             assert_ne!(checked.verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
             placement.confirmed = checked.verdict == Verdict::Robust;
-            if let Some(Err(failure)) = confirm_check(final_program, checked) {
-                let message = format!("the evidence for the repaired program is rejected: {failure}");
-                return Err(InputError::file(arguments.file.as_str(), message));
+            let confirmation = Confirmation::of(&arguments.file, true, || evidence_check(final_program, checked));
+            if let Some(alarm) = confirmation.and_then(|confirmation| confirmation.alarm(&arguments.file)) {
+                remark(alarm);
+                return Ok(Exit::Rejected);
             }
         }
         if placement.confirmed {
@@ -162,6 +164,7 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
         warnings: &loaded.warnings,
         seconds: begin.elapsed().as_secs_f64(),
         certificates: &certificates,
+        changed: &loaded.changed,
     };
     let diff = repaired.as_ref().map_or("", |text| &text.diff);
     let result = report::Result {
@@ -200,7 +203,7 @@ fn write_certificate(
 ) -> Result<Vec<String>, InputError> {
     let path = subject.program.source.name.clone();
     let written = create_folder(folder)
-        .and_then(|()| text.map_or(Ok(()), |text| std::fs::write(&path, text.text())))
+        .and_then(|()| text.map_or(Ok(()), |text| write_file(&path, text.text())))
         .and_then(|()| write_evidence(folder, &path, subject, checked));
     match written {
         Ok(evidence) => Ok(evidence.into_iter().map(|path| path.display().to_string()).collect()),

@@ -1,5 +1,7 @@
 //! `palisade man`: the manual pages.
 
+use super::files::write_together;
+use super::folder::create_folder;
 use super::output::{print_document, print_text};
 use super::{Exit, SharedOptions, definition, print_input_error, subcommands};
 use crate::report::documents::ManDocument;
@@ -50,8 +52,7 @@ fn page(subcommand: Option<&str>) -> Man {
 }
 
 fn print_page(page: &Man, shared: &SharedOptions) {
-    let mut text = Vec::new();
-    page.render(&mut text).expect("memory can be written to");
+    let text = rendered(page);
     let text = String::from_utf8_lossy(&text);
     if shared.json {
         print_document(&ManDocument::new(page.get_filename(), &text));
@@ -60,8 +61,20 @@ fn print_page(page: &Man, shared: &SharedOptions) {
     }
 }
 
+fn rendered(page: &Man) -> Vec<u8> {
+    let mut text = Vec::new();
+    page.render(&mut text).expect("memory can be written to");
+    text
+}
+
 fn write_pages(folder: &Path) -> Result<(), InputError> {
-    std::fs::create_dir_all(folder)
-        .and_then(|()| clap_mangen::generate_to(definition(&subcommands()), folder))
+    let names = subcommands().map(|subcommand| subcommand.name);
+    let pages = std::iter::once(None).chain(names.map(Some)).map(|name| {
+        let page = page(name);
+        (folder.join(page.get_filename()), rendered(&page))
+    });
+    let pages: Vec<(PathBuf, Vec<u8>)> = pages.collect();
+    create_folder(folder)
+        .and_then(|()| write_together(&pages))
         .map_err(|error| InputError::file(folder.display().to_string(), format!("cannot be written: {error}")))
 }

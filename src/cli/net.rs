@@ -1,8 +1,9 @@
 //! `palisade net`: the net of one attack, for other tools.
 
+use super::files::write_together;
 use super::output::{print_document, print_text, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
-use crate::net::{Format, QueryFormat, Written, write};
+use crate::net::{Format, QueryFormat, write};
 use crate::report::check::fault_error;
 use crate::report::counted;
 use crate::report::cover::size;
@@ -11,7 +12,7 @@ use crate::robustness::{NoNet, attack_net, attacks};
 use crate::syntax::InputError;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options of `palisade net`.
 #[derive(Clone, Debug, Args)]
@@ -98,7 +99,10 @@ fn written(
     }
     let query_format = format.query().filter(|_| written.query.is_some());
     if let Some(path) = &arguments.output {
-        document.written = write_files(path, &written, query_format)?;
+        let files = written.files(path, format);
+        write_together(&files)
+            .map_err(|error| InputError::file(path.display().to_string(), format!("cannot be written: {error}")))?;
+        document.written = files.iter().map(|(path, _)| path.display().to_string()).collect();
     }
     if shared.json {
         let printed = arguments.output.is_none();
@@ -112,19 +116,4 @@ fn written(
         print_text(written.query.as_ref().filter(|_| arguments.query).unwrap_or(&written.net));
     }
     Ok(Exit::Holds)
-}
-
-/// Writes the net, and its question beside it; the paths of what was written.
-fn write_files(path: &Path, written: &Written, query_format: Option<QueryFormat>) -> Result<Vec<String>, InputError> {
-    let write = |path: &Path, text: &str| -> Result<String, InputError> {
-        let name = path.display().to_string();
-        let failed = |error| InputError::file(&name, format!("cannot be written: {error}"));
-        std::fs::write(path, text).map_err(failed)?;
-        Ok(name)
-    };
-    let mut paths = vec![write(path, &written.net)?];
-    if let (Some(query), Some(format)) = (&written.query, query_format) {
-        paths.push(write(&path.with_extension(format.extension()), query)?);
-    }
-    Ok(paths)
 }

@@ -43,6 +43,11 @@ impl LoadedNet {
         NetSubject::of(&self.problem, self.net.described(), query, self.property.clone())
     }
 
+    /// The path of the question's file, when it is not the net's, and the property that was asked for.
+    pub(super) fn question(&self) -> (Option<String>, Option<String>) {
+        (self.query.as_ref().map(|query| query.path.clone()), self.property.clone())
+    }
+
     /// The net with its question, without the files that it comes from.
     pub(super) fn into_problem(self) -> Problem {
         self.problem

@@ -1,12 +1,13 @@
 //! The repaired text: edited, read again, checked, and only then written.
 
+use super::files::write_file;
 use super::{Loaded, ProgramOptions};
 use crate::fences::Measure;
 use crate::program::SourceText;
 use crate::syntax::InputError;
 use crate::syntax::edit::{Change, EditError, apply};
 use similar::TextDiff;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A program's text after a repair.
@@ -58,36 +59,14 @@ impl Repaired {
     }
 }
 
-/// Puts a new text in the place of a file that still holds the old one. The file holds one of the two at any time: the new
-/// text is written beside it, then takes its name.
+/// Puts a new text in the place of a file that still holds the old one. The file holds one of the two at any time.
 pub(super) fn replace(path: &Path, old: &str, new: &str) -> io::Result<()> {
-    // A link stays a link.
-    let path = path.canonicalize()?;
-    if std::fs::metadata(&path)?.permissions().readonly() {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
-    }
-    let bytes = std::fs::read(&path)?;
+    let bytes = std::fs::read(path)?;
     let mark = if bytes.starts_with(b"\xef\xbb\xbf") { "\u{feff}" } else { "" };
     if bytes[mark.len()..] != *old.as_bytes() {
         return Err(io::Error::other("the file has changed since it was read"));
     }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let beside = path.with_file_name(name);
-    let written = write_beside(&beside, &path, mark, new).and_then(|()| std::fs::rename(&beside, &path));
-    if written.is_err() {
-        // What is left of the attempt is of no use; the file itself is as it was.
-        let _ = std::fs::remove_file(&beside);
-    }
-    written
-}
-
-fn write_beside(beside: &Path, path: &Path, mark: &str, text: &str) -> io::Result<()> {
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(beside)?;
-    file.set_permissions(std::fs::metadata(path)?.permissions())?;
-    file.write_all(mark.as_bytes())?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    write_file(path, format!("{mark}{new}"))
 }
 
 /// Where the repaired text of a program goes in a folder for evidence.

@@ -1,20 +1,23 @@
 //! `palisade verify`: checks evidence against the inputs it is about.
 
+use super::files::write_together;
 use super::folder::create_folder;
+use super::guard;
 use super::output::{Documents, print_line, remark_line};
 use super::{Exit, SharedOptions};
 use crate::evidence::{Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject};
 use crate::limits::StopReason;
 use crate::net::{self, Problem};
 use crate::program::Program;
-use crate::report::documents::{self, ErrorDocument, EvidenceVerdict, VerifyDocument};
+use crate::report::documents::{self, ErrorDocument, EvidenceVerdict, SubjectDocument, VerifyDocument};
 use crate::report::smtlib;
+use crate::report::subject::Subject;
 use crate::syntax::{self, Format, InputError};
-use crate::verify::{CheckFailure, check_content, check_net_evidence, check_program_evidence};
+use crate::verify::{CheckFailure, Obligation, check_content, check_net_evidence, check_program_evidence};
 use clap::Args;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 /// Options of `palisade verify`.
@@ -36,7 +39,7 @@ pub(super) struct VerifyOptions {
 
 /// How one file fared.
 enum Outcome {
-    Accepted { kind: &'static str, input: String },
+    Accepted { kind: &'static str, subject: Box<Subject> },
     Rejected { reason: String },
     Unreadable { reason: String },
     Stopped { reason: StopReason },
@@ -82,9 +85,10 @@ impl Outcome {
     fn document(&self, path: &str, elapsed: Duration) -> String {
         let mut document = VerifyDocument::new(path, EvidenceVerdict::Accepted, elapsed.as_secs_f64());
         match self {
-            Self::Accepted { kind, input } => {
+            Self::Accepted { kind, subject } => {
                 document.kind = Some(kind);
-                document.input = Some(input);
+                document.input = Some(subject.path());
+                document.subject = Some(SubjectDocument::new(subject));
             }
             Self::Rejected { reason } => {
                 document.verdict = EvidenceVerdict::Rejected;
@@ -104,7 +108,10 @@ impl Outcome {
     fn print(&self, path: &str, shared: &SharedOptions) {
         match self {
             Self::Accepted { .. } if shared.quiet => {}
-            Self::Accepted { kind, input } => print_line(format_args!("{path}: accepted: {input} is {kind}")),
+            Self::Accepted { kind, subject } => {
+                let (input, words) = (subject.path(), subject.words());
+                print_line(format_args!("{path}: accepted: {input} is {kind} [{words}]"));
+            }
             Self::Rejected { reason } => print_line(format_args!("{path}: rejected: {reason}")),
             Self::Unreadable { reason } => remark_line(format_args!("Error: {path}: {reason}")),
             Self::Stopped { reason } => print_line(format_args!("{path}: unknown: {reason}")),
@@ -116,25 +123,22 @@ impl Outcome {
 fn within_limits(options: &VerifyOptions, shared: &SharedOptions, path: &str) -> Outcome {
     const PATIENCE: Duration = Duration::from_millis(50);
     let limits = shared.limits();
-    let (options, path) = (options.clone(), path.to_owned());
-    let (sender, receiver) = channel();
-    let worker = std::thread::Builder::new().stack_size(64 << 20).spawn(move || {
-        // Nobody listens any more when a limit was reached; then the answer does not matter.
-        let _unheard = sender.send(check_file(&options, &path));
-    });
-    if let Err(error) = worker {
-        return Outcome::Unreadable { reason: format!("no thread to check it: {error}") };
-    }
+    let (options, file) = (options.clone(), path.to_owned());
+    let receiver = match guard::start(path, move || check_file(&options, &file)) {
+        Ok(receiver) => receiver,
+        Err(error) => return Outcome::Unreadable { reason: format!("no thread to check it: {error}") },
+    };
     loop {
         match receiver.recv_timeout(PATIENCE) {
-            Ok(outcome) => return outcome,
+            Ok(Ok(outcome)) => return outcome,
+            Ok(Err(broken)) => return Outcome::Rejected { reason: broken.to_string() },
             Err(RecvTimeoutError::Timeout) => {
                 if let Err(reason) = limits.check() {
                     return Outcome::Stopped { reason };
                 }
             }
             Err(RecvTimeoutError::Disconnected) => {
-                return Outcome::Rejected { reason: "the checker broke off: please report this".to_owned() };
+                return Outcome::Rejected { reason: "the checker ended without an answer".to_owned() };
             }
         }
     }
@@ -153,58 +157,67 @@ fn check_file(options: &VerifyOptions, path: &str) -> Outcome {
     drop(text);
     let checked = match &evidence {
         Evidence::Robust(subject, _) | Evidence::NotRobust(subject, _) => {
-            let place = place_of(&subject.input, options.program.as_deref(), path);
-            load_program(&place, subject)
-                .and_then(|program| {
-                    check_program_evidence(&program, &evidence)?;
-                    match &evidence {
-                        Evidence::Robust(_, certificate) => {
-                            write_scripts(options, path, || smtlib::program_scripts(&program, certificate))
-                        }
-                        _ => Ok(()),
-                    }
-                })
-                .map(|()| place)
+            check_about_program(options, path, &evidence, subject)
         }
         Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
-            let place = place_of(&subject.input, options.program.as_deref(), path);
-            let query = subject.query.as_ref().map(|query| place_of(query, options.query.as_deref(), path));
-            load_net(&place, query.as_deref(), subject)
-                .and_then(|(problem, net, query)| {
-                    check_net_evidence(&problem, &net, query.as_deref(), &evidence)?;
-                    match &evidence {
-                        Evidence::Uncoverable(_, certificate) => {
-                            write_scripts(options, path, || smtlib::net_scripts(&problem, certificate))
-                        }
-                        _ => Ok(()),
-                    }
-                })
-                .map(|()| place)
+            check_about_net(options, path, &evidence, subject)
         }
     };
     match checked {
-        Ok(place) => Outcome::Accepted { kind: evidence.kind(), input: place.display().to_string() },
+        Ok(subject) => Outcome::Accepted { kind: evidence.kind(), subject: Box::new(subject) },
         Err(outcome) => outcome,
     }
 }
 
-/// Writes the obligations of a checked certificate, where that is asked for.
-fn write_scripts(
+/// Checks evidence about a program; what it is about.
+fn check_about_program(
     options: &VerifyOptions,
     path: &str,
-    scripts: impl FnOnce() -> Vec<smtlib::Script>,
-) -> Result<(), Outcome> {
-    let Some(folder) = &options.smtlib else { return Ok(()) };
-    let stem = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
-    let unwritable = |error: std::io::Error| Outcome::Unreadable {
-        reason: format!("{} cannot be written to: {error}", folder.display()),
-    };
-    create_folder(folder).map_err(unwritable)?;
-    for script in scripts() {
-        let file = folder.join(format!("{stem}.{}.smt2", script.obligation));
-        std::fs::write(file, script.text).map_err(unwritable)?;
+    evidence: &Evidence,
+    stated: &ProgramSubject,
+) -> Result<Subject, Outcome> {
+    let place = place_of(&stated.input, options.program.as_deref(), path);
+    let program = load_program(&place, stated)?;
+    check_program_evidence(&program, evidence)?;
+    if let (Evidence::Robust(_, certificate), Some(folder)) = (evidence, &options.smtlib) {
+        write_scripts(folder, path, &smtlib::program_scripts(&program, certificate)?)?;
     }
-    Ok(())
+    Ok(Subject::Program { stated: stated.clone(), path: place.display().to_string() })
+}
+
+/// Checks evidence about a net; what it is about.
+fn check_about_net(
+    options: &VerifyOptions,
+    path: &str,
+    evidence: &Evidence,
+    stated: &NetSubject,
+) -> Result<Subject, Outcome> {
+    let place = place_of(&stated.input, options.program.as_deref(), path);
+    let query = match (&stated.query, &options.query) {
+        (Some(query), given) => Some(place_of(query, given.as_deref(), path)),
+        (None, None) => None,
+        (None, Some(given)) => {
+            let other = format!("the evidence is about the question in the net's file, not in `{}`", given.display());
+            return Err(Outcome::Rejected { reason: format!("{}: {other}", Obligation::Subject) });
+        }
+    };
+    let (problem, net, question) = load_net(&place, query.as_deref(), stated)?;
+    check_net_evidence(&problem, &net, question.as_deref(), evidence)?;
+    if let (Evidence::Uncoverable(_, certificate), Some(folder)) = (evidence, &options.smtlib) {
+        write_scripts(folder, path, &smtlib::net_scripts(&problem, certificate))?;
+    }
+    let query = query.map(|query| query.display().to_string());
+    Ok(Subject::Net { stated: stated.clone(), path: place.display().to_string(), query })
+}
+
+/// Writes the obligations of a checked certificate.
+fn write_scripts(folder: &Path, path: &str, scripts: &[smtlib::Script]) -> Result<(), Outcome> {
+    let stem = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
+    let file = |script: &smtlib::Script| folder.join(format!("{stem}.{}.smt2", script.obligation));
+    let files: Vec<(PathBuf, &str)> = scripts.iter().map(|script| (file(script), script.text.as_str())).collect();
+    create_folder(folder)
+        .and_then(|()| write_together(&files))
+        .map_err(|error| Outcome::Unreadable { reason: format!("{} cannot be written to: {error}", folder.display()) })
 }
 
 /// Reads an evidence file: not more than evidence may have, and nothing of what cannot be evidence.
@@ -256,7 +269,7 @@ fn load_program(place: &Path, subject: &ProgramSubject) -> Result<Program, Outco
     };
     let source = syntax::read_text(path)
         .map_err(|error| Outcome::Unreadable { reason: format!("its input: {}", error.render(false).trim_end()) })?;
-    check_content(&subject.input, source.text.as_bytes())?;
+    check_content(&subject.input, path, source.text.as_bytes())?;
     let rejected = |reason: String| Outcome::Rejected { reason };
     let format = Format::named(&subject.input.format)
         .ok_or_else(|| rejected(format!("the input format `{}` is not known", subject.input.format)))?;
@@ -279,10 +292,10 @@ fn load_net(place: &Path, query: Option<&Path>, subject: &NetSubject) -> Result<
     let rejected = |reason: String| Outcome::Rejected { reason };
     let unknown = |format: &str| rejected(format!("the input format `{format}` is not known"));
     let bytes = read(place)?;
-    check_content(&subject.input, &bytes)?;
+    let name = place.to_string_lossy();
+    check_content(&subject.input, &name, &bytes)?;
     let query_bytes = query.map(read).transpose()?;
     let format = net::Format::ALL.into_iter().find(|format| format.extension() == subject.input.format);
-    let name = place.to_string_lossy();
     let document = net::Document {
         name: &name,
         bytes: &bytes,
@@ -291,7 +304,7 @@ fn load_net(place: &Path, query: Option<&Path>, subject: &NetSubject) -> Result<
     let query_name = query.unwrap_or(Path::new("")).to_string_lossy();
     let query_document = match (&subject.query, &query_bytes) {
         (Some(input), Some(bytes)) => {
-            check_content(input, bytes)?;
+            check_content(input, &query_name, bytes)?;
             let format = net::QueryFormat::ALL.into_iter().find(|format| format.extension() == input.format);
             let format = Some(format.ok_or_else(|| unknown(&input.format))?);
             Some(net::Document { name: &query_name, bytes, format })

@@ -1,6 +1,7 @@
 //! `palisade witness`: the violation of a program that is not robust, in the form one needs.
 
-use super::confirm::{Confirmation, confirm_check};
+use super::confirm::{Confirmation, evidence_check};
+use super::files::write_file;
 use super::output::{print_document, print_line, print_text, remark, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
@@ -64,7 +65,7 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
         Ok(checked) => checked,
         Err(fault) => return print_input_error(&fault_error(program, &fault), shared),
     };
-    let confirmation = Confirmation::of(true, || confirm_check(program, &checked));
+    let confirmation = Confirmation::of(&arguments.file, true, || evidence_check(program, &checked));
     let mut document = WitnessDocument::new(&arguments.file, program, (&checked.verdict).into());
     document.evidence = confirmation.as_ref().map(Confirmation::document);
     if let Verdict::Unknown(reason) = checked.verdict {
@@ -189,7 +190,7 @@ fn draw(program: &Program, found: &Violation, format: PictureFormat, shared: &Sh
 }
 
 fn write(path: &Path, text: String) -> Result<(), InputError> {
-    std::fs::write(path, text)
+    write_file(path, text)
         .map_err(|error| InputError::file(path.display().to_string(), format!("cannot be written: {error}")))
 }
 

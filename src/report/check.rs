@@ -1,5 +1,6 @@
 //! The result of `palisade check` as text.
 
+use super::subject::program_words;
 use super::{counted, violation};
 use crate::program::{InstructionId, Program, ThreadId};
 use crate::robustness::{Check, Fault, Outcome, Verdict};
@@ -19,6 +20,8 @@ pub struct Context<'a> {
     pub seconds: f64,
     /// The certificates written.
     pub certificates: &'a [String],
+    /// The threads whose copies an option changed.
+    pub changed: &'a [ThreadId],
 }
 
 /// A fault of the program as an error of the input.
@@ -38,7 +41,7 @@ pub fn verdict_word(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// The report for people in one line, for many programs.
+/// The report for people in one line, for many programs; the brackets say for which copies and values it is.
 pub fn line(check: &Check<'_>, context: &Context<'_>) -> String {
     let mut out = format!("{}: {}", context.file, verdict_word(&check.verdict));
     if let Some(found) = &check.violation {
@@ -51,7 +54,7 @@ pub fn line(check: &Check<'_>, context: &Context<'_>) -> String {
     if let Verdict::Unknown(reason) = check.verdict {
         let _ = write!(out, ", {reason}");
     }
-    out.push('\n');
+    let _ = writeln!(out, " [{}]", program_words(context.program, context.changed));
     out
 }
 

@@ -15,6 +15,10 @@ pub struct Context<'a> {
     pub problem: &'a Problem,
     /// How the question is put, where it is a formula.
     pub quantifier: Option<Quantifier>,
+    /// The path of the question's file, when it is not the net's.
+    pub query: Option<&'a str>,
+    /// The property that was asked for.
+    pub property: Option<&'a str>,
     /// Where the evidence was written.
     pub certificate: Option<&'a str>,
     /// The time to read the net.
@@ -41,6 +45,10 @@ pub fn text(answer: &Answer, context: &Context<'_>, verbosity: u8, quiet: bool) 
     line(&mut out, format_args!("{}: {}", context.file, verdict_word(&answer.outcome)));
     if quiet {
         return out;
+    }
+    if let Some(query) = context.query {
+        let property = context.property.map(|property| format!(", property {property}")).unwrap_or_default();
+        line(&mut out, format_args!("  question     {query}{property}"));
     }
     line(&mut out, format_args!("  strategy     {}", answer.strategy));
     if let Outcome::Unknown(reason) = &answer.outcome {

@@ -8,6 +8,7 @@ pub mod fences;
 pub mod picture;
 pub mod simulate;
 pub mod smtlib;
+pub mod subject;
 pub mod violation;
 mod wording;
 

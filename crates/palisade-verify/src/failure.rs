@@ -5,7 +5,9 @@ use thiserror::Error;
 /// What the evidence fails to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Obligation {
-    /// It is about this input, and every part of it is well formed.
+    /// It is about the input at hand, with the copies, the domain and the question that it states.
+    Subject,
+    /// Every part of it is well formed.
     Form,
     /// The set contains what is there initially (for sets taken backwards: does not contain it).
     Initial,
@@ -22,6 +24,7 @@ pub enum Obligation {
 impl std::fmt::Display for Obligation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
+            Self::Subject => "about something else",
             Self::Form => "not well formed",
             Self::Initial => "wrong at the start",
             Self::Inductive => "not inductive",

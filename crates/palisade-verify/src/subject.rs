@@ -3,8 +3,9 @@
 use super::failure::reject;
 use super::{CheckFailure, check_net_certificate, check_net_run, check_robust_certificate, check_witness};
 use palisade_evidence::{Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};
-use palisade_model::net::Problem;
-use palisade_model::program::Program;
+use palisade_model::net::{PlaceId, Problem, QueryFormat, TransitionId};
+use palisade_model::program::{Copies, Domain, Program};
+use std::collections::BTreeSet;
 
 /// Checks evidence about a program, which has the copies and the domain that the evidence states.
 pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<(), CheckFailure> {
@@ -17,7 +18,9 @@ pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<
             check_program(program, subject)?;
             check_witness(program, witness)
         }
-        Evidence::Uncoverable(..) | Evidence::Coverable(..) => reject!(Form, "the evidence is about a net"),
+        Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
+            reject!(Subject, "the evidence is about the net `{}`", subject.input.path)
+        }
     }
 }
 
@@ -31,85 +34,131 @@ pub fn check_net_evidence(
     match evidence {
         Evidence::Uncoverable(subject, certificate) => {
             check_net(problem, net_bytes, query_bytes, subject)?;
+            check_names(problem, subject, &certificate.places(), &BTreeSet::new())?;
             check_net_certificate(problem, certificate)
         }
         Evidence::Coverable(subject, run) => {
             check_net(problem, net_bytes, query_bytes, subject)?;
+            let places = run.initial_choice.iter().map(|(place, _)| *place).collect();
+            let transitions = run.firings.iter().map(|(transition, _)| *transition).collect();
+            check_names(problem, subject, &places, &transitions)?;
             check_net_run(problem, run)
         }
-        Evidence::Robust(..) | Evidence::NotRobust(..) => reject!(Form, "the evidence is about a program"),
+        Evidence::Robust(subject, _) | Evidence::NotRobust(subject, _) => {
+            reject!(Subject, "the evidence is about the program `{}`", subject.input.path)
+        }
     }
 }
 
-/// Checks that content has the hash that the evidence states for it.
-pub fn check_content(input: &InputFile, content: &[u8]) -> Result<(), CheckFailure> {
-    let actual = sha256(content);
-    if actual != input.sha256 {
-        reject!(Form, "the evidence is about an input `{}` with SHA-256 {}, not {actual}", input.path, input.sha256);
+/// Checks that the content of the file at hand, `name`, has the hash that the evidence states for its input.
+pub fn check_content(input: &InputFile, name: &str, content: &[u8]) -> Result<(), CheckFailure> {
+    let (path, stated, actual) = (&input.path, &input.sha256, sha256(content));
+    if actual == *stated {
+        return Ok(());
     }
-    Ok(())
+    if path == name {
+        reject!(Subject, "the evidence is about `{path}` with other content: SHA-256 {stated}, the file has {actual}");
+    }
+    reject!(Subject, "the evidence is about `{path}` with SHA-256 {stated}, and `{name}` has SHA-256 {actual}")
 }
 
-/// Checks that the evidence states the program's own text, names, copies and domain.
+/// Checks that the evidence states the program's own text, names, copies and domain, and is about some thread.
 fn check_program(program: &Program, subject: &ProgramSubject) -> Result<(), CheckFailure> {
-    check_content(&subject.input, program.source.text.as_bytes())?;
+    check_content(&subject.input, &program.source.name, program.source.text.as_bytes())?;
     let actual = ProgramSubject::of(program, &subject.input.format, &[]);
     if actual.addresses != subject.addresses {
-        reject!(Form, "the evidence names other addresses than the program");
+        reject!(Subject, "the evidence names other addresses than the program");
     }
-    let (actual_domain, stated_domain) = (actual.domain, subject.domain);
-    if actual_domain != stated_domain {
-        reject!(Form, "the evidence is about the domain {stated_domain:?}, the program has {actual_domain:?}");
+    if actual.domain != subject.domain {
+        let (stated, actual) = (in_words(subject.domain), in_words(actual.domain));
+        reject!(Subject, "the evidence is about {stated}, the program has {actual}");
     }
     if actual.threads.len() != subject.threads.len() {
-        reject!(
-            Form,
-            "the evidence is about {} threads, the program has {}",
-            subject.threads.len(),
-            actual.threads.len()
-        );
+        let (stated, actual) = (subject.threads.len(), actual.threads.len());
+        reject!(Subject, "the evidence is about {stated} threads, the program has {actual}");
     }
     for (own, stated) in actual.threads.iter().zip(&subject.threads) {
         if own.copies != stated.copies {
             let name = &own.name;
-            reject!(Form, "the evidence is about {} copies of thread `{name}`, not {}", stated.copies, own.copies);
+            reject!(Subject, "the evidence is about {} copies of thread `{name}`, not {}", stated.copies, own.copies);
         }
         let meaning = |thread: &ThreadSubject| {
             let thread = thread.clone();
             (thread.name, thread.labels, thread.registers, thread.instructions)
         };
         if meaning(own) != meaning(stated) {
-            reject!(Form, "the evidence says something else about thread `{}` than the program", own.name);
+            reject!(Subject, "the evidence says something else about thread `{}` than the program", own.name);
         }
+    }
+    if subject.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
+        reject!(Form, "no thread has copies, so the evidence is about nothing");
     }
     Ok(())
 }
 
-/// Checks that the evidence states the files' hashes and the net's names.
+/// A domain in words.
+fn in_words(domain: Option<Domain>) -> String {
+    match domain {
+        None => "no domain".to_owned(),
+        Some(Domain { low, high, wrap, .. }) => {
+            format!("the domain {low}..{high} {} wrapping", if wrap { "with" } else { "without" })
+        }
+    }
+}
+
+/// Checks that the evidence states the files' hashes, a question that these files can ask, and the net's size.
 fn check_net(
     problem: &Problem,
     net_bytes: &[u8],
     query_bytes: Option<&[u8]>,
     subject: &NetSubject,
 ) -> Result<(), CheckFailure> {
-    check_content(&subject.input, net_bytes)?;
+    check_content(&subject.input, &subject.input.path, net_bytes)?;
     match (&subject.query, query_bytes) {
-        (Some(query), Some(bytes)) => check_content(query, bytes)?,
+        (Some(query), Some(bytes)) => check_content(query, &query.path, bytes)?,
         (None, None) => {}
-        _ => reject!(Form, "the question is in a file of its own in one of evidence and input only"),
+        (Some(query), None) => reject!(Subject, "the evidence is about the question in `{}`", query.path),
+        (None, Some(_)) => reject!(Subject, "the evidence is about the question in the net's file"),
+    }
+    let has_properties = |query: &InputFile| query.format == QueryFormat::MccXml.extension();
+    if subject.property.is_some() && !subject.query.as_ref().is_some_and(has_properties) {
+        reject!(Form, "the evidence names a property, and the question has none");
     }
     let net = &problem.net;
     if (subject.place_count, subject.transition_count) != (net.places.len(), net.transitions.len()) {
-        reject!(Form, "the evidence is about another number of places or transitions");
+        reject!(
+            Subject,
+            "the evidence is about {} places and {} transitions, the net has {} and {}",
+            subject.place_count,
+            subject.transition_count,
+            net.places.len(),
+            net.transitions.len()
+        );
+    }
+    Ok(())
+}
+
+/// Checks that the evidence names the places and transitions that it mentions as the net does, and no others.
+fn check_names(
+    problem: &Problem,
+    subject: &NetSubject,
+    places: &BTreeSet<PlaceId>,
+    transitions: &BTreeSet<TransitionId>,
+) -> Result<(), CheckFailure> {
+    if !subject.places.iter().map(|(id, _)| id).eq(places) {
+        reject!(Form, "the places named are not those that the evidence mentions, ascending");
+    }
+    if !subject.transitions.iter().map(|(id, _)| id).eq(transitions) {
+        reject!(Form, "the transitions named are not those that the evidence mentions, ascending");
     }
     for (id, name) in &subject.places {
-        if net.places.get(id.index()).is_none_or(|place| place.name != *name) {
-            reject!(Form, "place {id} of the net is not named `{name}`");
+        if problem.net.places.get(id.index()).is_none_or(|place| place.name != *name) {
+            reject!(Subject, "place {id} of the net is not named `{name}`");
         }
     }
     for (id, name) in &subject.transitions {
-        if net.transitions.get(id.index()).is_none_or(|transition| transition.name != *name) {
-            reject!(Form, "transition {id} of the net is not named `{name}`");
+        if problem.net.transitions.get(id.index()).is_none_or(|transition| transition.name != *name) {
+            reject!(Subject, "transition {id} of the net is not named `{name}`");
         }
     }
     Ok(())

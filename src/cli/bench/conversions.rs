@@ -1,5 +1,6 @@
 //! Nets in the formats of other tools, and the command lines that name them.
 
+use crate::cli::files::write_together;
 use crate::cli::net_input::NetOptions;
 use crate::net::{self, Format};
 use crate::syntax::InputError;
@@ -63,11 +64,8 @@ impl Conversions {
                 .read(&net.to_string_lossy())
                 .map_err(|error| error.render(false).lines().next().unwrap_or_default().to_owned())?;
             let written = net::write(&loaded.problem, format).map_err(|error| error.to_string())?;
-            let failed = |error: std::io::Error| format!("the rewritten net cannot be written: {error}");
-            if let (Some(query), Some(text)) = (&query, &written.query) {
-                std::fs::write(query, text).map_err(failed)?;
-            }
-            std::fs::write(&path, &written.net).map_err(failed)?;
+            write_together(&written.files(&path, format))
+                .map_err(|error| format!("the rewritten net cannot be written: {error}"))?;
         }
         Ok((path, query))
     }

@@ -10,6 +10,7 @@ mod plan;
 mod process;
 mod tool;
 
+use super::files::{report_size_limit, write_file};
 use super::output::{print_document, remark_line};
 use super::{Exit, SharedOptions, print_input_error, print_text};
 use crate::report::bench::{self as report, Record, Setting, Summary, Verdict};
@@ -94,7 +95,7 @@ fn benchmark(arguments: &BenchArguments, shared: &SharedOptions) -> Result<Exit,
     let summary = Summary::of(&setting, &records, &expected);
     let write = |path: &Path, text: String| {
         let failed = |error| InputError::file(path.display().to_string(), format!("cannot be written: {error}"));
-        std::fs::write(path, text).map_err(failed)
+        write_file(path, text).map_err(failed)
     };
     if let Some(path) = &arguments.csv {
         write(path, report::csv(&records))?;
@@ -177,6 +178,7 @@ struct Log {
 impl Log {
     fn open(path: &Path) -> Result<Self, InputError> {
         let failed = |error| InputError::file(path.display().to_string(), format!("cannot be written: {error}"));
+        report_size_limit();
         let broken = std::fs::read(path).is_ok_and(|content| !content.is_empty() && !content.ends_with(b"\n"));
         let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
         if broken {
@@ -190,7 +192,12 @@ impl Log {
         let mut line = serde_json::to_vec(record).expect("records are plain data");
         line.push(b'\n');
         let failed = |error| InputError::file(self.path.display().to_string(), format!("cannot be written: {error}"));
-        self.file.write_all(&line).and_then(|()| self.file.flush()).map_err(failed)
+        let length = self.file.metadata().map_err(failed)?.len();
+        self.file.write_all(&line).map_err(|error| {
+            // A line is there whole or not at all; where that fails, too, readers pass over what is cut off.
+            let _ = self.file.set_len(length);
+            failed(error)
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::tool::Tool;
 use super::verdict_of;
+use crate::cli::folder::files_in;
 use crate::evidence::sha256;
 use crate::net::Format;
 use crate::report::bench::{Record, Setting, Verdict};
@@ -110,18 +111,14 @@ pub(super) fn nets(inputs: &[PathBuf], only: Option<Format>) -> Result<Vec<PathB
 }
 
 fn search(folder: &Path, only: Option<Format>, nets: &mut BTreeSet<PathBuf>) -> Result<(), InputError> {
-    let failed = |error| InputError::file(folder.display().to_string(), format!("cannot be read: {error}"));
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if path.is_dir() {
-            search(&path, only, nets)?;
-        } else if let Some(format) = path.to_str().and_then(Format::of_name)
-            && format != Format::Dot
-            && only.is_none_or(|only| only == format)
-        {
-            nets.insert(path);
-        }
-    }
+    let failed = |(path, error): (PathBuf, std::io::Error)| {
+        InputError::file(path.display().to_string(), format!("cannot be read: {error}"))
+    };
+    let is_wanted = |path: &PathBuf| {
+        let format = path.to_str().and_then(Format::of_name).filter(|format| *format != Format::Dot);
+        format.is_some_and(|format| only.is_none_or(|only| only == format))
+    };
+    nets.extend(files_in(folder).map_err(failed)?.into_iter().filter(is_wanted));
     Ok(())
 }
 

@@ -22,6 +22,12 @@ pub struct CoverDocument<'a> {
     /// What the answer means for the question, where that is a formula.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formula: Option<FormulaDocument>,
+    /// The file of the question, when it is not the net's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<&'a str>,
+    /// The property that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub property: Option<&'a str>,
     /// The strategy that answered.
     pub strategy: &'static str,
     /// How many tokens the run puts on places that may start with any number.
@@ -181,6 +187,8 @@ impl<'a> CoverDocument<'a> {
             verdict,
             reason,
             formula: context.quantifier.map(formula),
+            query: context.query,
+            property: context.property,
             strategy: answer.strategy,
             initial: run.map(|run| run.initial_choice.iter().map(tokens).collect()),
             run: run.map(|run| run.firings.iter().map(firing).collect()),

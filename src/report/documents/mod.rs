@@ -29,7 +29,7 @@ pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
 pub use net::{NetDocument, NetSize};
 pub use program::{AttackPlace, CopiesWord, DomainDocument, OutcomeWord, VerdictWord};
 pub use simulate::{SimulateDocument, StoppedDocument};
-pub use verify::{ConfirmationDocument, EvidenceVerdict, VerifyDocument};
+pub use verify::{ConfirmationDocument, EvidenceVerdict, SubjectDocument, VerifyDocument};
 pub use witness::{Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
 
 use serde::Serialize;

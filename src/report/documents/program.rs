@@ -1,6 +1,6 @@
 //! What documents say of programs: copies, domain, attacks, verdicts.
 
-use crate::program::{Copies, DomainOrigin, InstructionId, Program};
+use crate::program::{Copies, Domain, DomainOrigin, InstructionId, Program};
 use crate::robustness::{Attack, Outcome, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -121,7 +121,12 @@ pub enum DomainSource {
 impl DomainDocument {
     /// The domain of a program.
     pub fn new(program: &Program) -> Self {
-        let Some(domain) = program.domain else {
+        Self::of(program.domain)
+    }
+
+    /// A domain, if there is one.
+    pub(super) fn of(domain: Option<Domain>) -> Self {
+        let Some(domain) = domain else {
             return Self { low: None, high: None, wrap: false, origin: DomainSource::None };
         };
         let origin = match domain.origin {

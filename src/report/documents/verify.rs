@@ -1,6 +1,9 @@
 //! `palisade/verify/1`: how evidence fared; and the same of a verdict's own evidence, as it stands in other documents.
 
+use super::program::{CopiesWord, DomainDocument};
 use super::FileHeader;
+use crate::evidence::{CopiesOrigin, InputFile, ThreadSubject};
+use crate::report::subject::Subject;
 use serde::Serialize;
 
 /// How a file of evidence fared.
@@ -18,6 +21,9 @@ pub struct VerifyDocument<'a> {
     /// The input that accepted evidence is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<&'a str>,
+    /// What exactly it is about.
+    #[serde(flatten)]
+    pub subject: Option<SubjectDocument<'a>>,
     /// Why the evidence was rejected, or what limit was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -29,7 +35,96 @@ impl<'a> VerifyDocument<'a> {
     /// The document of a verdict on evidence, with nothing else said.
     pub const fn new(file: &'a str, verdict: EvidenceVerdict, seconds: f64) -> Self {
         let header = FileHeader::new("palisade/verify/1", file);
-        Self { header, verdict, kind: None, input: None, reason: None, seconds }
+        Self { header, verdict, kind: None, input: None, subject: None, reason: None, seconds }
+    }
+}
+
+/// What accepted evidence is about, its input apart.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum SubjectDocument<'a> {
+    /// A program.
+    Program {
+        /// The format in which it was read.
+        format: &'a str,
+        /// The SHA-256 of its text.
+        sha256: &'a str,
+        /// Its threads with their copies.
+        threads: Vec<ThreadDocument<'a>>,
+        /// The domain of values.
+        domain: DomainDocument,
+    },
+    /// A net with its question.
+    Net {
+        /// The format in which it was read.
+        format: &'a str,
+        /// The SHA-256 of its file.
+        sha256: &'a str,
+        /// The file of the question; null when that is in the net's file.
+        query: Option<QueryDocument<'a>>,
+        /// The property meant, when the question's file has several; else null.
+        property: Option<&'a str>,
+    },
+}
+
+/// The copies of a thread that evidence is about.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ThreadDocument<'a> {
+    /// The thread.
+    pub name: &'a str,
+    /// How many copies.
+    pub copies: CopiesWord,
+    /// Who says so: the program's text (`file`) or an option.
+    pub origin: &'static str,
+}
+
+/// The file of a question.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct QueryDocument<'a> {
+    /// Where it was read from.
+    pub path: &'a str,
+    /// Its format.
+    pub format: &'a str,
+    /// The SHA-256 of its contents.
+    pub sha256: &'a str,
+}
+
+impl<'a> SubjectDocument<'a> {
+    /// What a subject says of itself.
+    pub fn new(subject: &'a Subject) -> Self {
+        match subject {
+            Subject::Program { stated, .. } => Self::Program {
+                format: &stated.input.format,
+                sha256: &stated.input.sha256,
+                threads: stated.threads.iter().map(ThreadDocument::new).collect(),
+                domain: DomainDocument::of(stated.domain),
+            },
+            Subject::Net { stated, query, .. } => Self::Net {
+                format: &stated.input.format,
+                sha256: &stated.input.sha256,
+                query: stated.query.as_ref().zip(query.as_deref()).map(|(input, path)| QueryDocument::new(input, path)),
+                property: stated.property.as_deref(),
+            },
+        }
+    }
+}
+
+impl<'a> ThreadDocument<'a> {
+    fn new(thread: &'a ThreadSubject) -> Self {
+        let origin = match thread.origin {
+            CopiesOrigin::File => "file",
+            CopiesOrigin::Option => "option",
+        };
+        Self { name: &thread.name, copies: thread.copies.into(), origin }
+    }
+}
+
+impl<'a> QueryDocument<'a> {
+    fn new(input: &'a InputFile, path: &'a str) -> Self {
+        Self { path, format: &input.format, sha256: &input.sha256 }
     }
 }
 

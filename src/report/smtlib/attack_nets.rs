@@ -1,37 +1,48 @@
 //! The proof obligations of attacks that a program certificate answers by proofs about their nets.
+//!
+//! The net is the one that the checker lists, place by place and transition by transition: what the scripts claim is
+//! about the net of the proof that was accepted, and about nothing that the search has made.
 
 use super::{Script, net_scripts};
-use crate::evidence::{AttackNetProof, AttackReason, Fact, RobustCertificate};
-use crate::limits::Limits;
-use crate::net::{Count, OmegaCount, PlaceId};
+use crate::evidence::{AttackEvidence, AttackNetProof, AttackReason, Fact, RobustCertificate};
+use crate::net::PlaceId;
 use crate::program::Program;
-use crate::robustness::{Attack, attack_net_with_facts};
+use crate::verify::{CheckFailure, Obligation, attack_net};
 use std::collections::HashMap;
 
-/// The obligations of all proofs about nets, attack by attack.
-pub(super) fn attack_net_scripts(program: &Program, certificate: &RobustCertificate) -> Vec<Script> {
+/// The obligations of all proofs about nets, attack by attack; fails where the checker cannot list a net, or a proof is
+/// about places that are not there.
+pub(super) fn attack_net_scripts(
+    program: &Program,
+    certificate: &RobustCertificate,
+) -> Result<Vec<Script>, CheckFailure> {
     let mut scripts = Vec::new();
     for (number, attack) in (1..).zip(&certificate.attacks) {
         let AttackReason::Net(proof) = &attack.reason else { continue };
-        let own = Attack { thread: attack.thread, store: attack.store, load: attack.load };
-        for script in scripts_of(program, &own, proof) {
+        for script in scripts_of(program, certificate, attack, proof)? {
             scripts.push(Script { obligation: format!("attack-{number}.{}", script.obligation), ..script });
         }
     }
-    scripts
+    Ok(scripts)
 }
 
 /// The three obligations of one proof.
-fn scripts_of(program: &Program, attack: &Attack, proof: &AttackNetProof) -> Vec<Script> {
-    let (mut problem, facts) = attack_net_with_facts(program, attack, usize::MAX, &Limits::none())
-        .expect("the checker has listed the net, and there is no limit");
-    let mut places: HashMap<Fact, PlaceId> = facts.into_iter().zip((0..).map(PlaceId::from_index)).collect();
-    // A fact that never holds is a place that nothing marks.
-    for fact in &proof.places {
-        places
-            .entry(fact.clone())
-            .or_insert_with(|| problem.net.add_place(format!("{fact:?}"), OmegaCount::Finite(Count::ZERO)));
+fn scripts_of(
+    program: &Program,
+    certificate: &RobustCertificate,
+    attack: &AttackEvidence,
+    proof: &AttackNetProof,
+) -> Result<Vec<Script>, CheckFailure> {
+    let (problem, facts) = attack_net(program, &certificate.live, (attack.thread, attack.store, attack.load))?;
+    let numbers: HashMap<Fact, PlaceId> = facts.into_iter().zip((0..).map(PlaceId::from_index)).collect();
+    let missing = |index: usize| CheckFailure {
+        obligation: Obligation::Form,
+        detail: format!("place {index} of the proof is not a place of the net"),
+    };
+    let place = |(index, fact): (usize, &Fact)| numbers.get(fact).copied().ok_or_else(|| missing(index));
+    let places: Vec<PlaceId> = proof.places.iter().enumerate().map(place).collect::<Result<_, _>>()?;
+    if let Some(place) = proof.certificate.places().into_iter().find(|place| place.index() >= places.len()) {
+        return Err(missing(place.index()));
     }
-    let of = |place: PlaceId| places[&proof.places[place.index()]];
-    net_scripts(&problem, &proof.certificate.clone().renumbered(of))
+    Ok(net_scripts(&problem, &proof.certificate.clone().renumbered(|place| places[place.index()])))
 }

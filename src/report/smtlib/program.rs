@@ -11,9 +11,11 @@ use super::tables::{Stage, Tables};
 use super::terms::{conjunction, disjunction, equal, line, negation, sum};
 use crate::evidence::RobustCertificate;
 use crate::program::{Copies, Program};
+use crate::verify::CheckFailure;
 
-/// The obligations of a certificate; its numbers must be those of the program.
-pub fn program_scripts(program: &Program, certificate: &RobustCertificate) -> Vec<Script> {
+/// The obligations of a certificate; its numbers must be those of the program. Fails where the certificate has a proof
+/// about a net that the checker cannot list, or about places that this net does not have.
+pub fn program_scripts(program: &Program, certificate: &RobustCertificate) -> Result<Vec<Script>, CheckFailure> {
     let tables = Tables::new(program, certificate);
     let head = |obligation: &str, what: &str| {
         let logic = if tables.is_linear() { "QF_LIA" } else { "QF_NIA" };
@@ -49,14 +51,15 @@ pub fn program_scripts(program: &Program, certificate: &RobustCertificate) -> Ve
     line(&mut claims, &tables.define_live());
     line(&mut claims, &format!("(assert {})", negation(&conjunction(tables.claims()))));
 
-    [("tables", claims), ("initial", initial), ("inductive", inductive), ("safe", safe)]
+    let on_nets = attack_net_scripts(program, certificate)?;
+    Ok([("tables", claims), ("initial", initial), ("inductive", inductive), ("safe", safe)]
         .into_iter()
         .map(|(obligation, mut text)| {
             line(&mut text, "(check-sat)");
             Script { obligation: obligation.to_owned(), text }
         })
-        .chain(attack_net_scripts(program, certificate))
-        .collect()
+        .chain(on_nets)
+        .collect())
 }
 
 impl Tables<'_> {

@@ -13,7 +13,7 @@ mod shape;
 pub mod system;
 mod witness;
 
-pub use attack_net::{NoNet, attack_net, attack_net_with_facts};
+pub use attack_net::{NoNet, attack_net};
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
 pub use certificate::certificate;
 pub use check::{AttackReport, Check, CheckOptions, DEFAULT_VALUES, Outcome, Verdict, check};

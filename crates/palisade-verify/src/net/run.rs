@@ -35,7 +35,7 @@ pub(super) fn check(problem: &Problem, run: &NetRun) -> Result<(), CheckFailure>
 
 /// The initial marking that the run chooses.
 fn start(problem: &Problem, run: &NetRun) -> Result<Vec<BigUint>, CheckFailure> {
-    check_sparse(problem, &run.initial_choice, |_| false).map_err(|failure| failure.within("initial choice"))?;
+    check_sparse(problem, &run.initial_choice, Count::is_zero).map_err(|failure| failure.within("initial choice"))?;
     let mut marking: Vec<BigUint> = Vec::with_capacity(problem.net.places.len());
     for count in &problem.net.initial {
         marking.push(match count {

@@ -43,6 +43,16 @@ fn attacks(program: &Program) -> Vec<(ThreadId, InstructionId, InstructionId)> {
 fn check_cut(program: &Program, number: usize, evidence: &AttackEvidence) -> Result<(), CheckFailure> {
     let AttackReason::Pruned { reachable } = &evidence.reason else { return Ok(()) };
     let thread = program.thread(evidence.thread);
+    if let Some(label) = reachable.iter().find(|label| label.index() >= thread.labels.len()) {
+        reject!(
+            Form,
+            "the cut of attack {number} contains label {label}, which thread `{}` does not have",
+            thread.name
+        );
+    }
+    if let Some(pair) = reachable.windows(2).find(|pair| pair[0] >= pair[1]) {
+        reject!(Form, "the cut of attack {number}: label {} is not in ascending order", pair[1]);
+    }
     let target = thread.instruction(evidence.store).target;
     if !reachable.contains(&target) {
         reject!(Initial, "the cut of attack {number} leaves out label {target}, where the store leads");

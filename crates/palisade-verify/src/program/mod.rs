@@ -30,12 +30,15 @@ use crate::failure::reject;
 use configuration::{Configuration, DownSet, Phase};
 use model::Model;
 use palisade_evidence::{AttackEvidence, AttackReason, RobustCertificate};
-use palisade_model::program::{InstructionId, Program, ThreadId};
+use palisade_model::program::{Copies, InstructionId, Program, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 use steps::Successor;
 
 /// Checks that `certificate` shows `program` (with its copies and domain) to be robust against TSO.
 pub fn check_robust_certificate(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
+    if program.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
+        reject!(Form, "no thread has copies, so the certificate is about nothing");
+    }
     let mut model = Model::new(program, certificate)?;
     attacks::check(program, &certificate.attacks)?;
     check_nets(&mut model, &certificate.attacks)?;

@@ -45,19 +45,6 @@ pub fn attack_net(program: &Program, attack: &Attack, values: usize, limits: &Li
     Ok(AttackNet::build(program, attack, bounds, limits)?.problem)
 }
 
-/// The net of an attack as [`attack_net`] lists it, with what each place stands for.
-pub fn attack_net_with_facts(
-    program: &Program,
-    attack: &Attack,
-    values: usize,
-    limits: &Limits,
-) -> Result<(Problem, Vec<Fact>), NoNet> {
-    let bounds = Bounds { values, copies: None, transitions: usize::MAX };
-    let net = AttackNet::build(program, attack, bounds, limits)?;
-    let facts = net.problem.net.place_ids().map(|place| net.fact(place)).collect();
-    Ok((net.problem, facts))
-}
-
 /// How large the net of an attack may be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {

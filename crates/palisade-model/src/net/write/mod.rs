@@ -17,6 +17,7 @@ mod tts;
 use super::count::{Count, OmegaCount};
 use super::format::Format;
 use super::model::{Net, Problem};
+use std::path::{Path, PathBuf};
 
 /// A written net.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,15 @@ pub struct Written {
     pub query: Option<String>,
     /// What a reader of the document should know.
     pub notes: Vec<String>,
+}
+
+impl Written {
+    /// The files that it goes to when the net's is to be `path`: that one, and the question's beside it.
+    pub fn files(&self, path: &Path, format: Format) -> Vec<(PathBuf, &str)> {
+        let query = self.query.as_deref().zip(format.query());
+        let query = query.map(|(query, kind)| (path.with_extension(kind.extension()), query));
+        [(path.to_owned(), self.net.as_str())].into_iter().chain(query).collect()
+    }
 }
 
 /// Why a net cannot be written in a format.

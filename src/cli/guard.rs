@@ -1,0 +1,103 @@
+//! Checks of evidence, each on a thread of its own: where one breaks off, that is its answer, and nothing else ends.
+//!
+//! A release build has no code to unwind, so a panic would end the whole process, with a status that is no answer. But a
+//! panicking thread first calls the panic hook, and the hook need not return. The one installed here sends off what went
+//! wrong and then lets the thread sleep for ever: nothing that the check has left half done is ever looked at, and the
+//! other threads never notice. What the thread holds is given back when the process ends. It must hold no lock that
+//! others want, and must not be waited for; checks of evidence take no locks, and their caller waits for the answer.
+
+use std::cell::Cell;
+use std::io;
+use std::panic::PanicHookInfo;
+use std::sync::Once;
+use std::sync::mpsc::{Receiver, channel};
+
+/// The stack of a check: evidence may nest deeply, and what is not touched costs nothing.
+const STACK_BYTES: usize = 64 << 20;
+
+/// What takes the place of a panic's message on standard error.
+type Report = Box<dyn FnOnce(Broken)>;
+
+thread_local! {
+    /// On the thread of a check, how to say that it broke off.
+    static REPORT: Cell<Option<Report>> = const { Cell::new(None) };
+}
+
+/// A check that broke off: what the panic says, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Broken(String);
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the checker broke off: {}; please report this", self.0)
+    }
+}
+
+/// Starts the check of the evidence called `name`; its answer comes through the channel.
+pub(super) fn start<T: Send + 'static>(
+    name: &str,
+    check: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<Receiver<Result<T, Broken>>> {
+    install_hook();
+    let (sender, receiver) = channel();
+    let planted = is_planted(name);
+    std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
+        let own = sender.clone();
+        // Nobody listens any more when a limit was reached; then the answer does not matter.
+        REPORT.set(Some(Box::new(move |broken| drop(own.send(Err(broken))))));
+        assert!(!planted, "planted");
+        let answer = check();
+        REPORT.set(None);
+        drop(sender.send(Ok(answer)));
+    })?;
+    Ok(receiver)
+}
+
+/// Makes a check and waits for its answer.
+pub(super) fn run<T: Send + 'static>(name: &str, check: impl FnOnce() -> T + Send + 'static) -> Result<T, Broken> {
+    let receiver = start(name, check).map_err(|error| Broken(format!("there is no thread for it: {error}")))?;
+    receiver.recv().unwrap_or_else(|_| Err(Broken("its thread has ended".to_owned())))
+}
+
+/// Sees to it that panics of checks are reported; other threads' panics go on as before.
+fn install_hook() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| match REPORT.try_with(Cell::take) {
+            Ok(Some(report)) => {
+                report(described(info));
+                loop {
+                    std::thread::park();
+                }
+            }
+            _ => usual(info),
+        }));
+    });
+}
+
+fn described(info: &PanicHookInfo<'_>) -> Broken {
+    let what = info.payload_as_str().unwrap_or("a panic without a message");
+    let place = info.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
+    Broken(what.to_owned() + &place.unwrap_or_default())
+}
+
+/// Whether a test wants the check of this evidence to break off. Tests of debug builds say so; other builds do not ask.
+fn is_planted(name: &str) -> bool {
+    cfg!(debug_assertions) && std::env::var_os("PALISADE_PLANTED_PANIC").is_some_and(|planted| planted == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_the_answer_of_its_check_alone() {
+        let outside = std::thread::spawn(|| run("one", || [1, 2].into_iter().find(|n| *n > 2).expect("a number")));
+        let broken = outside.join().expect("the thread that asks goes on").expect_err("it breaks off");
+        assert!(broken.to_string().starts_with("the checker broke off: a number (src/cli/guard.rs:"), "{broken}");
+        assert_eq!(run("two", || 3), Ok(3));
+        // A panic elsewhere is as it was.
+        assert!(std::thread::spawn(|| panic!("planted")).join().is_err());
+    }
+}

@@ -215,3 +215,17 @@ fn only_one_file_prints() {
         assert!(!found, "{} prints by itself; use cli::output", file.display());
     }
 }
+
+/// Files are written whole or not at all, which one file sees to. The log of a benchmark grows by lines.
+#[test]
+fn only_one_file_writes() {
+    let exceptions = ["cli/files.rs", "cli/bench/mod.rs"];
+    let is_held = |file: &PathBuf| !exceptions.iter().any(|exception| file.ends_with(exception));
+    for file in sources(&root().join("src")).into_iter().filter(is_held) {
+        let text = std::fs::read_to_string(&file).expect("a source file");
+        let code = text.split("#[cfg(test)]").next().expect("a beginning");
+        let found =
+            ["fs::write", "fs::File::create", "OpenOptions", "fs::copy"].iter().find(|name| code.contains(**name));
+        assert!(found.is_none(), "{} writes files by itself; use cli::files", file.display());
+    }
+}

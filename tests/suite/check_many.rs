@@ -45,7 +45,7 @@ fn folders_are_checked_in_order_whatever_the_jobs() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 21, "{text}");
     assert!(lines[0].starts_with("tests/deep/t00.litmus: not-robust, P0 "), "{text}");
-    assert_eq!(lines[1], "tests/deep/t01.litmus: robust");
+    assert_eq!(lines[1], "tests/deep/t01.litmus: robust [P0 × 1, P1 × 1; no domain]");
     assert_eq!(lines[20], "20 programs: 13 robust, 7 not robust");
     assert!(one.stderr.is_empty());
 }

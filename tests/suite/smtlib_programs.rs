@@ -8,7 +8,7 @@ use palisade::report::smtlib::program_scripts;
 use palisade::robustness::{CheckOptions, Verdict, certificate};
 use palisade::semantics::random::{self, Randomness, Shape};
 use palisade::syntax::{Format, read};
-use palisade::verify::check_robust_certificate;
+use palisade::verify::{attack_net, check_robust_certificate};
 
 /// The certificate of a robust program.
 fn certified(program: &Program) -> Option<RobustCertificate> {
@@ -113,7 +113,8 @@ fn an_outside_solver_agrees_with_the_checker() {
         let changed = (0..2).filter_map(|_| corrupted(&program, &certificate, &mut random));
         for (program, certificate) in changed.chain([(program.clone(), certificate.clone())]).collect::<Vec<_>>() {
             let verdict = check_robust_certificate(&program, &certificate);
-            let proved = solver.proves(&program_scripts(&program, &certificate));
+            let scripts = program_scripts(&program, &certificate);
+            let proved = scripts.map_or(Some(false), |scripts| solver.proves(&scripts));
             assert_eq!(proved, Some(verdict.is_ok()), "{verdict:?} {program:?} {certificate:?}");
             still_right += usize::from(verdict.is_ok());
             rejected += usize::from(verdict.is_err());
@@ -136,7 +137,7 @@ fn an_outside_solver_proves_attacks_on_their_nets() {
         }
         let Ok(checked) = check(&program, &options) else { continue };
         let Some(certificate) = certificate(&program, &checked) else { continue };
-        let scripts = program_scripts(&program, &certificate);
+        let scripts = program_scripts(&program, &certificate).expect("the checker lists the nets");
         let on_nets = scripts.iter().filter(|script| script.obligation.starts_with("attack-")).count();
         if on_nets > 0 {
             assert_eq!(solver.proves(&scripts), Some(true), "seed {seed}");
@@ -146,6 +147,30 @@ fn an_outside_solver_proves_attacks_on_their_nets() {
             return;
         }
     }
+}
+
+/// The nets in the scripts are those that the checker lists, place by place.
+#[test]
+fn nets_of_attacks_are_the_checkers() {
+    let text = "program Net
+thread t [*] regs r init l0 begin
+  l0: mem[x] <- 1; goto l1;
+  l1: r <- mem[y]; goto l2;
+end
+";
+    let program = read(SourceText::new("net.pal", text), Format::Native).unwrap().program;
+    let options = CheckOptions { nets: true, ..CheckOptions::default() };
+    let certificate = certificate(&program, &check(&program, &options).unwrap()).unwrap();
+    let attack = &certificate.attacks[0];
+    assert!(matches!(attack.reason, AttackReason::Net(_)));
+    let (problem, _) = attack_net(&program, &certificate.live, (attack.thread, attack.store, attack.load)).unwrap();
+    let scripts = program_scripts(&program, &certificate).unwrap();
+    let inductive = scripts.iter().find(|script| script.obligation == "attack-1.inductive").unwrap();
+    for (number, place) in problem.net.places.iter().enumerate() {
+        let declared = format!("(declare-const m{number} Int) ; {}\n", place.name);
+        assert!(inductive.text.contains(&declared), "{declared} is not in {}", inductive.text);
+    }
+    assert_eq!(inductive.text.matches("(assert (=> (= fired ").count(), problem.net.transitions.len());
 }
 
 /// Arithmetic, wrapping, sections, choice and growing old values, where a wrong value would show as a wrong step.
@@ -188,7 +213,8 @@ fn values_are_computed_as_the_checker_does() {
     for text in VALUES {
         let program = read(SourceText::new("p.pal", *text), Format::Native).expect("it is well formed").program;
         let certificate = certified(&program).expect("it is robust");
-        assert_eq!(solver.proves(&program_scripts(&program, &certificate)), Some(true), "{text}");
+        let scripts = program_scripts(&program, &certificate).expect("there are no nets");
+        assert_eq!(solver.proves(&scripts), Some(true), "{text}");
         // Another value somewhere: the sets are not closed any more, or the values leave what they list.
         for memory in 1..certificate.memories.len() {
             let mut changed = certificate.clone();
@@ -196,7 +222,8 @@ fn values_are_computed_as_the_checker_does() {
             let last = changed.memories[memory - 1].clone();
             changed.memories.resize(certificate.memories.len(), last);
             assert!(check_robust_certificate(&program, &changed).is_err());
-            assert_eq!(solver.proves(&program_scripts(&program, &changed)), Some(false), "{text} {memory}");
+            let scripts = program_scripts(&program, &changed).expect("there are no nets");
+            assert_eq!(solver.proves(&scripts), Some(false), "{text} {memory}");
             if memory == 6 {
                 break;
             }
@@ -214,7 +241,7 @@ thread t [*] regs r init l0 begin
 end
 ";
     let program = read(SourceText::new("own.pal", text), Format::Native).unwrap().program;
-    let scripts = program_scripts(&program, &certified(&program).unwrap());
+    let scripts = program_scripts(&program, &certified(&program).unwrap()).unwrap();
     let obligations: Vec<&str> = scripts.iter().map(|script| script.obligation.as_str()).collect();
     assert_eq!(obligations, ["tables", "initial", "inductive", "safe"]);
     let inductive = &scripts[2].text;

@@ -13,6 +13,7 @@ mod names;
 mod native;
 mod suggest;
 mod trencher;
+mod x86;
 
 pub use check::{check, no_attack_can_start};
 pub use diagnostic::{Diagnostic, Severity};

@@ -3,9 +3,10 @@
 use super::Architecture;
 use super::cursor::{Cursor, thread_number};
 use super::lexer::Token;
-use super::mnemonics::{Operation, UNDERSTOOD, operation};
+use super::mnemonics::{UNDERSTOOD, operation};
 use super::registers::{INSTRUCTION_POINTER, MachineRegister};
 use crate::Diagnostic;
+use crate::x86::Operation;
 use palisade_model::program::Span;
 
 /// An operand in memory: `symbol + displacement + base + index * scale`, whatever of it is there.

@@ -6,9 +6,9 @@
 
 use super::assembly::{AssemblyInstruction, AssemblyItem, Column, OperandKind};
 use super::initial::{CellType, InitialItem, InitialPlace, WrittenValue};
-use super::mnemonics::Operation;
 use super::question::{WrittenLocation, WrittenProposition, WrittenQuestion};
 use crate::Diagnostic;
+use crate::x86::Operation;
 use palisade_model::program::{AddressId, AddressName, Expression, Span, Value};
 
 /// A location: one cell or an array of them.

@@ -1,108 +1,28 @@
 //! Mnemonics: which instructions are understood.
 
-/// What a conditional instruction asks of the flags, and whether it asks for the opposite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ConditionCode {
-    /// The test.
-    pub(super) test: FlagTest,
-    /// Whether it must fail.
-    pub(super) negated: bool,
-}
+use crate::x86::{Arithmetic, ConditionCode, FlagTest, Operation};
 
-/// A test of the flags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FlagTest {
-    /// ZF: equal, zero.
-    Equal,
-    /// SF ≠ OF: less, signed.
-    Less,
-    /// ZF or SF ≠ OF: less or equal, signed.
-    LessOrEqual,
-    /// CF: below, carry.
-    Below,
-    /// CF or ZF: below or equal.
-    BelowOrEqual,
-    /// SF: sign.
-    Sign,
-    /// OF: overflow.
-    Overflow,
-}
-
-impl ConditionCode {
-    /// The condition with the given suffix: `e`, `nz`, `le`, …
-    fn named(suffix: &str) -> Option<Self> {
-        use FlagTest::{Below, BelowOrEqual, Equal, Less, LessOrEqual, Overflow, Sign};
-        let (test, negated) = match suffix {
-            "e" | "z" => (Equal, false),
-            "ne" | "nz" => (Equal, true),
-            "l" | "nge" | "lt" => (Less, false),
-            "ge" | "nl" => (Less, true),
-            "le" | "ng" => (LessOrEqual, false),
-            "g" | "nle" | "gt" => (LessOrEqual, true),
-            "b" | "c" | "nae" => (Below, false),
-            "ae" | "nb" | "nc" => (Below, true),
-            "be" | "na" => (BelowOrEqual, false),
-            "a" | "nbe" => (BelowOrEqual, true),
-            "s" => (Sign, false),
-            "ns" => (Sign, true),
-            "o" => (Overflow, false),
-            "no" => (Overflow, true),
-            _ => return None,
-        };
-        Some(Self { test, negated })
-    }
-}
-
-/// What an instruction does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operation {
-    /// Copies.
-    Move,
-    /// Exchanges; locked when one operand is in memory.
-    Exchange,
-    /// Exchanges, then adds.
-    ExchangeAdd,
-    /// Compares the accumulator and stores.
-    CompareExchange,
-    /// Adds one.
-    Increment,
-    /// Subtracts one.
-    Decrement,
-    /// Computes from two operands.
-    Arithmetic(Arithmetic),
-    /// Subtracts for the flags only.
-    Compare,
-    /// Conjoins for the flags only.
-    Test,
-    /// Shifts left.
-    ShiftLeft,
-    /// Goes to a label.
-    Jump,
-    /// Goes to a label under a condition.
-    ConditionalJump(ConditionCode),
-    /// Copies under a condition.
-    ConditionalMove(ConditionCode),
-    /// Writes whether a condition holds.
-    Set(ConditionCode),
-    /// `mfence`.
-    MemoryFence,
-    /// `sfence` or `lfence`.
-    WeakFence,
-    /// Does nothing, whatever its operands.
-    Nop,
-    /// Ends the thread.
-    Return,
-}
-
-/// Two-operand arithmetic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names say it")]
-pub(super) enum Arithmetic {
-    Add,
-    Subtract,
-    And,
-    Or,
-    Xor,
+/// The condition with the given suffix: `e`, `nz`, `le`, …
+fn condition_named(suffix: &str) -> Option<ConditionCode> {
+    use FlagTest::{Below, BelowOrEqual, Equal, Less, LessOrEqual, Overflow, Sign};
+    let (test, negated) = match suffix {
+        "e" | "z" => (Equal, false),
+        "ne" | "nz" => (Equal, true),
+        "l" | "nge" | "lt" => (Less, false),
+        "ge" | "nl" => (Less, true),
+        "le" | "ng" => (LessOrEqual, false),
+        "g" | "nle" | "gt" => (LessOrEqual, true),
+        "b" | "c" | "nae" => (Below, false),
+        "ae" | "nb" | "nc" => (Below, true),
+        "be" | "na" => (BelowOrEqual, false),
+        "a" | "nbe" => (BelowOrEqual, true),
+        "s" => (Sign, false),
+        "ns" => (Sign, true),
+        "o" => (Overflow, false),
+        "no" => (Overflow, true),
+        _ => return None,
+    };
+    Some(ConditionCode { test, negated })
 }
 
 /// Instructions that may carry a suffix for the size.
@@ -136,7 +56,7 @@ const UNSIZED: [(&str, Operation); 7] = [
 ];
 
 /// What is understood, for messages.
-pub(super) const UNDERSTOOD: &str = "understood are mov, xchg, xadd, cmpxchg, inc, dec, add, sub, and, or, xor, cmp, test, shl, \
+pub(super) const UNDERSTOOD: &str = "understood are mov, movabs, xchg, xadd, cmpxchg, inc, dec, add, sub, and, or, xor, cmp, test, shl, \
      jmp, conditional jumps, cmov, set, mfence, sfence, lfence, nop, endbr64 and ret, with lock where the machine allows it";
 
 /// The operation of a mnemonic, in any case, with the bits its suffix gives.
@@ -148,13 +68,16 @@ pub(super) fn operation(mnemonic: &str) -> Option<(Operation, Option<u8>)> {
     if let Some(operation) = listed(&SIZED, &name).or_else(|| listed(&UNSIZED, &name)) {
         return Some((operation, None));
     }
-    if let Some(code) = name.strip_prefix('j').and_then(ConditionCode::named) {
+    if matches!(name.as_str(), "movabs" | "movabsq") {
+        return Some((Operation::Move, Some(64)));
+    }
+    if let Some(code) = name.strip_prefix('j').and_then(condition_named) {
         return Some((Operation::ConditionalJump(code), None));
     }
-    if let Some(code) = name.strip_prefix("set").and_then(ConditionCode::named) {
+    if let Some(code) = name.strip_prefix("set").and_then(condition_named) {
         return Some((Operation::Set(code), Some(8)));
     }
-    if let Some(code) = name.strip_prefix("cmov").and_then(ConditionCode::named) {
+    if let Some(code) = name.strip_prefix("cmov").and_then(condition_named) {
         return Some((Operation::ConditionalMove(code), None));
     }
     let bits = match name.bytes().last()? {
@@ -166,7 +89,7 @@ pub(super) fn operation(mnemonic: &str) -> Option<(Operation, Option<u8>)> {
     };
     let stem = &name[..name.len() - 1];
     let conditional_move = || {
-        let code = stem.strip_prefix("cmov").and_then(ConditionCode::named)?;
+        let code = stem.strip_prefix("cmov").and_then(condition_named)?;
         Some(Operation::ConditionalMove(code))
     };
     listed(&SIZED, stem).or_else(conditional_move).map(|operation| (operation, Some(bits)))
@@ -186,6 +109,7 @@ mod tests {
         let less = ConditionCode { test: FlagTest::Less, negated: false };
         assert_eq!(operation("cmovl"), Some((Operation::ConditionalMove(less), None)));
         assert_eq!(operation("cmovlq"), Some((Operation::ConditionalMove(less), Some(64))));
+        assert_eq!(operation("movabs"), Some((Operation::Move, Some(64))));
         assert_eq!(operation("setnb").map(|(operation, _)| operation), operation_of_set("ae"));
         for unknown in ["lea", "movzbl", "jp", "clflush", "movnti", "q", ""] {
             assert_eq!(operation(unknown), None, "{unknown}");
@@ -193,6 +117,6 @@ mod tests {
     }
 
     fn operation_of_set(suffix: &str) -> Option<Operation> {
-        ConditionCode::named(suffix).map(Operation::Set)
+        condition_named(suffix).map(Operation::Set)
     }
 }

@@ -12,7 +12,6 @@ mod automaton;
 mod code;
 mod cursor;
 mod edit;
-mod fold;
 mod initial;
 mod layout;
 mod lexer;
@@ -20,7 +19,6 @@ mod lower;
 mod mnemonics;
 mod pointers;
 mod question;
-mod registers;
 mod resolve;
 mod sections;
 mod writer;
@@ -28,50 +26,16 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use super::x86::Architecture;
 pub use edit::{TableEditError, with_rows};
 pub use writer::{Asked, FinalValue, WrittenTest, write};
 
+use super::x86::{fold, registers};
 use crate::Diagnostic;
 use palisade_model::program::{Program, SourceText};
 use palisade_model::semantics::{Quantifier, Question};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The syntax and register width of a test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Architecture {
-    /// 32-bit registers, destination first.
-    X86,
-    /// 64-bit registers, destination last.
-    #[allow(non_camel_case_types, reason = "the architecture's name")]
-    X86_64,
-}
-
-impl Architecture {
-    fn named(name: &str) -> Option<Self> {
-        match name {
-            "X86" => Some(Self::X86),
-            "X86_64" => Some(Self::X86_64),
-            _ => None,
-        }
-    }
-
-    /// The name at the beginning of a test.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::X86 => "X86",
-            Self::X86_64 => "X86_64",
-        }
-    }
-
-    /// The width of a whole register.
-    pub fn register_bits(self) -> u8 {
-        match self {
-            Self::X86 => 32,
-            Self::X86_64 => 64,
-        }
-    }
-}
 
 /// A litmus test that was read.
 #[derive(Clone, Debug)]

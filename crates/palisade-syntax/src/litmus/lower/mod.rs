@@ -1,20 +1,19 @@
 //! Machine instructions in terms of the program's actions.
 //!
-//! A value as wide as the architecture's registers is a signed number; a narrower one is zero-extended, which is what
-//! a 32-bit load leaves in a 64-bit register. So loads and stores move values as they are, and only arithmetic
-//! truncates.
+//! What an instruction does to values is in the table of [`x86`](crate::x86), where loads and stores move values
+//! as they are and only arithmetic truncates; this module finds the addresses and puts the effects in an order.
 
-mod flags;
+mod effects;
 mod operands;
-mod operations;
 
 use super::Architecture;
 use super::assembly::{AssemblyInstruction, AssemblyItem, Column, OperandKind};
 use super::code::{Code, CodeLabel, ThreadCode};
 use super::layout::{Layout, access_bits};
-use super::mnemonics::{Arithmetic, Operation};
 use super::registers::{INSTRUCTION_POINTER, MachineRegister, Part};
 use crate::Diagnostic;
+use crate::x86::{Flag, Machine, Operation, condition, meaning};
+use operands::{check_count, form_error, is_about_values};
 use palisade_model::program::{Action, Span, Value};
 use std::collections::BTreeMap;
 
@@ -27,16 +26,6 @@ pub(super) enum Slot {
     Flag(Flag),
     /// A value on its way.
     Temporary(u8),
-}
-
-/// Flags as they are kept: the machine's, and SF ≠ OF, which signed comparisons ask for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flag {
-    Zero,
-    Less,
-    Carry,
-    Sign,
-    Overflow,
 }
 
 impl Slot {
@@ -82,12 +71,12 @@ pub(super) fn lower(
 ) -> Result<LoweredThread, Vec<Diagnostic>> {
     let mut errors = Vec::new();
     let labels = text_labels(column, &mut errors);
-    let written: Vec<MachineRegister> = column.items.iter().flat_map(written_registers).collect();
     let mut lowering = Lowering {
         architecture,
+        machine: Machine::any(architecture),
         layout,
         initial,
-        written,
+        written: Vec::new(),
         labels,
         thread: ThreadCode::default(),
         slots: Vec::new(),
@@ -95,6 +84,7 @@ pub(super) fn lower(
         bits: 32,
         warnings: Vec::new(),
     };
+    lowering.look_at_writes(column);
     let mut marked = 0;
     for item in &column.items {
         match item {
@@ -136,28 +126,10 @@ fn text_labels(column: &Column, errors: &mut Vec<Diagnostic>) -> Vec<TextLabel> 
     labels
 }
 
-/// The registers an instruction may write.
-fn written_registers(item: &AssemblyItem) -> Vec<MachineRegister> {
-    let AssemblyItem::Instruction(instruction) = item else { return Vec::new() };
-    let count = match instruction.operation {
-        Operation::Exchange | Operation::ExchangeAdd => 2,
-        Operation::Compare | Operation::Test | Operation::Nop => 0,
-        _ => 1,
-    };
-    let registers = instruction.operands.iter().take(count).filter_map(|operand| match operand.kind {
-        OperandKind::Register(register) => Some(register),
-        _ => None,
-    });
-    let mut written: Vec<MachineRegister> = registers.collect();
-    if instruction.operation == Operation::CompareExchange {
-        let part = if access_bits(instruction).is_none_or(|bits| bits == 64) { Part::Quad } else { Part::Double };
-        written.push(MachineRegister { family: 0, part });
-    }
-    written
-}
-
 struct Lowering<'a> {
     architecture: Architecture,
+    /// What holds of the machine before every instruction.
+    machine: Machine,
     layout: &'a Layout,
     initial: &'a BTreeMap<u8, Value>,
     /// Registers that some instruction of the thread writes.
@@ -173,64 +145,72 @@ struct Lowering<'a> {
 }
 
 impl Lowering<'_> {
+    /// Finds out which registers the thread writes, and which of them never hold more than 32 bits.
+    fn look_at_writes(&mut self, column: &Column) {
+        for item in &column.items {
+            let AssemblyItem::Instruction(instruction) = item else { continue };
+            if !is_about_values(instruction.operation) || check_count(instruction).is_err() {
+                continue;
+            }
+            // Errors are reported when the instruction is lowered.
+            let form = self.operation_bits(instruction).and_then(|bits| self.form(instruction, bits));
+            if let Ok(meaning) = form.map(|form| meaning(&form, &self.machine))
+                && let Ok(meaning) = meaning
+            {
+                self.written.extend(meaning.writes.iter().map(|write| write.register));
+            }
+        }
+        let wide = |family| self.written.iter().any(|written| written.family == family && written.part == Part::Quad);
+        for (family, narrow) in (0..).zip(&mut self.machine.narrow) {
+            let initial = self.initial.get(&family).copied().unwrap_or(0);
+            *narrow = self.architecture == Architecture::X86_64 && !wide(family) && u32::try_from(initial).is_ok();
+        }
+    }
+
     fn instruction(&mut self, instruction: &AssemblyInstruction) -> Result<(), Diagnostic> {
         self.span = instruction.span;
+        check_count(instruction)?;
+        if !is_about_values(instruction.operation) {
+            return self.control(instruction);
+        }
         self.bits = self.operation_bits(instruction)?;
-        check_shape(instruction)?;
-        let operands = instruction.operands.as_slice();
-        let locked = instruction.locked;
+        let form = self.form(instruction, self.bits)?;
+        let meaning = meaning(&form, &self.machine).map_err(|error| form_error(error, instruction))?;
+        let address = self.memory_address(instruction)?;
+        self.effects(&meaning, address);
+        Ok(())
+    }
+
+    /// Jumps, fences and what does nothing.
+    fn control(&mut self, instruction: &AssemblyInstruction) -> Result<(), Diagnostic> {
+        if instruction.locked {
+            let message = format!("`{}` cannot be locked here", instruction.mnemonic);
+            return Err(Diagnostic::error(message, instruction.span));
+        }
         match instruction.operation {
-            Operation::Move => self.lower_move(&operands[0], &operands[1]),
-            Operation::Exchange => self.exchange(&operands[0], &operands[1]),
-            Operation::ExchangeAdd => self.exchange_add(&operands[0], &operands[1], locked),
-            Operation::CompareExchange => self.compare_exchange(&operands[0], &operands[1], locked),
-            Operation::Increment => self.arithmetic(Arithmetic::Add, &operands[0], None, locked),
-            Operation::Decrement => self.arithmetic(Arithmetic::Subtract, &operands[0], None, locked),
-            Operation::Arithmetic(operation) => self.arithmetic(operation, &operands[0], Some(&operands[1]), locked),
-            Operation::Compare | Operation::Test => self.compare(instruction.operation, &operands[0], &operands[1]),
-            Operation::ShiftLeft => self.shift_left(&operands[0], operands.get(1)),
             Operation::Jump => {
                 let label = self.target(instruction)?;
                 self.thread.code.push(Code::Jump(label, self.span));
-                Ok(())
             }
             Operation::ConditionalJump(code) => {
                 let label = self.target(instruction)?;
-                let condition = self.condition(code);
+                let condition = self.of_atoms(&condition(code), None);
                 self.thread.code.push(Code::Branch(condition, label, self.span));
-                Ok(())
             }
-            Operation::ConditionalMove(code) => self.conditional_move(code, &operands[0], &operands[1]),
-            Operation::Set(code) => {
-                let value = self.condition(code);
-                self.write_operand(&operands[0], value)
-            }
-            Operation::MemoryFence => {
-                self.act(Action::Fence);
-                Ok(())
-            }
+            Operation::MemoryFence => self.act(Action::Fence),
+            Operation::Return => self.thread.code.push(Code::Stop),
             Operation::WeakFence => {
                 let message = format!("`{}` orders nothing more under TSO: it is read as `nop`", instruction.mnemonic);
                 self.warnings.push(Diagnostic::warning(message, self.span));
                 self.act(Action::Nop);
-                Ok(())
             }
-            Operation::Nop => {
-                self.act(Action::Nop);
-                Ok(())
-            }
-            Operation::Return => {
-                self.thread.code.push(Code::Stop);
-                Ok(())
-            }
+            _ => self.act(Action::Nop),
         }
+        Ok(())
     }
 
     /// The bits an instruction works on: as its suffix, its registers, or the location it accesses say.
     fn operation_bits(&self, instruction: &AssemblyInstruction) -> Result<u8, Diagnostic> {
-        if instruction.operation == Operation::Nop {
-            return Ok(self.architecture.register_bits());
-        }
         let location_bits = || {
             instruction.operands.iter().find_map(|operand| match &operand.kind {
                 OperandKind::Memory(memory) => {
@@ -269,56 +249,4 @@ impl Lowering<'_> {
                 .with_expected(self.labels.iter().map(|label| format!("`{}`", label.name)))
         })
     }
-}
-
-/// Checks the number of operands and the lock prefix.
-fn check_shape(instruction: &AssemblyInstruction) -> Result<(), Diagnostic> {
-    let count = instruction.operands.len();
-    let (least, most) = match instruction.operation {
-        Operation::Move
-        | Operation::Exchange
-        | Operation::ExchangeAdd
-        | Operation::CompareExchange
-        | Operation::Arithmetic(_)
-        | Operation::Compare
-        | Operation::Test
-        | Operation::ConditionalMove(_) => (2, 2),
-        Operation::Increment | Operation::Decrement | Operation::Set(_) => (1, 1),
-        Operation::ShiftLeft => (1, 2),
-        Operation::Nop => (0, 1),
-        Operation::Jump
-        | Operation::ConditionalJump(_)
-        | Operation::MemoryFence
-        | Operation::WeakFence
-        | Operation::Return => (0, 0),
-    };
-    if count < least || count > most {
-        let message = format!("`{}` has {count} operands here", instruction.mnemonic);
-        let expected = if least == most { least.to_string() } else { format!("{least} or {most}") };
-        return Err(Diagnostic::error(message, instruction.span).with_expected([format!("{expected} operands")]));
-    }
-    let memory = instruction.operands.iter().filter(|operand| matches!(operand.kind, OperandKind::Memory(_)));
-    if memory.count() > 1 {
-        return Err(Diagnostic::error("at most one operand can be in memory", instruction.span));
-    }
-    if !instruction.locked {
-        return Ok(());
-    }
-    let may_be_locked = matches!(
-        instruction.operation,
-        Operation::Exchange
-            | Operation::ExchangeAdd
-            | Operation::CompareExchange
-            | Operation::Increment
-            | Operation::Decrement
-            | Operation::Arithmetic(_)
-    );
-    let in_memory = matches!(instruction.operands.first().map(|operand| &operand.kind), Some(OperandKind::Memory(_)));
-    if may_be_locked && in_memory {
-        return Ok(());
-    }
-    let message = format!("`{}` cannot be locked here", instruction.mnemonic);
-    Err(Diagnostic::error(message, instruction.span).with_help(
-        "lock goes with xchg, xadd, cmpxchg, inc, dec, add, sub, and, or and xor whose destination is in memory",
-    ))
 }

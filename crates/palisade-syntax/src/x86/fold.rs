@@ -1,9 +1,9 @@
 //! Expressions as the machine computes them, simplified where they are built.
 
-use palisade_model::program::{BinaryOperator as Op, Expression, UnaryOperator, Value};
+use palisade_model::program::{BinaryOperator as Op, Expression, RegisterId, UnaryOperator, Value};
 
 /// `left operator right`, folded.
-pub(super) fn binary(operator: Op, left: Expression, right: Expression) -> Expression {
+pub(crate) fn binary(operator: Op, left: Expression, right: Expression) -> Expression {
     use Expression::Constant;
     match (operator, &left, &right) {
         (Op::Add | Op::Subtract | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight, _, Constant(0)) => left,
@@ -14,12 +14,14 @@ pub(super) fn binary(operator: Op, left: Expression, right: Expression) -> Expre
         (Op::Multiply, _, Constant(1)) => left,
         (Op::Multiply, Constant(1), _) => right,
         (Op::And, Constant(0), _) | (Op::And, _, Constant(0)) => Constant(0),
+        (Op::Equal | Op::LessOrEqual | Op::GreaterOrEqual, ..) if left == right => Constant(1),
+        (Op::NotEqual | Op::Less | Op::Greater, ..) if left == right => Constant(0),
         _ => folded(Expression::binary(operator, left, right)),
     }
 }
 
 /// 1 when the 0-or-1 expression is 0, and the other way round.
-pub(super) fn not(operand: Expression) -> Expression {
+pub(crate) fn not(operand: Expression) -> Expression {
     match operand {
         Expression::Binary(operator, left, right) => {
             let opposite = match operator {
@@ -40,7 +42,7 @@ pub(super) fn not(operand: Expression) -> Expression {
 }
 
 /// Either of two 0-or-1 expressions.
-pub(super) fn or(left: Expression, right: Expression) -> Expression {
+pub(crate) fn or(left: Expression, right: Expression) -> Expression {
     match (left, right) {
         (Expression::Constant(0), other) | (other, Expression::Constant(0)) => other,
         // a < b or a = b
@@ -52,7 +54,7 @@ pub(super) fn or(left: Expression, right: Expression) -> Expression {
 }
 
 /// The low bits of a number.
-pub(super) fn truncate(operand: Expression, bits: u8, signed: bool) -> Expression {
+pub(crate) fn truncate(operand: Expression, bits: u8, signed: bool) -> Expression {
     let operand = match operand {
         // Only the low bits of an inner truncation that keeps at least as many matter.
         Expression::Unary(UnaryOperator::Truncate { bits: inner, .. }, kept) if inner >= bits => *kept,
@@ -62,7 +64,7 @@ pub(super) fn truncate(operand: Expression, bits: u8, signed: bool) -> Expressio
 }
 
 /// `condition ? left : right`, for a 0-or-1 condition.
-pub(super) fn select(condition: Expression, left: Expression, right: Expression) -> Expression {
+pub(crate) fn select(condition: Expression, left: Expression, right: Expression) -> Expression {
     match condition {
         Expression::Constant(0) => right,
         Expression::Constant(_) => left,
@@ -98,24 +100,35 @@ fn mentions_address(expression: &Expression) -> bool {
 }
 
 /// The expression with registers replaced by what `replacement` gives for them.
-pub(super) fn substitute(
+pub(crate) fn substitute(
     expression: &Expression,
-    replacement: &impl Fn(palisade_model::program::RegisterId) -> Option<Expression>,
+    replacement: &impl Fn(RegisterId) -> Option<Expression>,
 ) -> Expression {
+    let leaf = |leaf: &Expression| match leaf {
+        Expression::Register(register) => replacement(*register),
+        _ => None,
+    };
+    rebuilt(expression, &leaf)
+}
+
+/// The expression with registers and old values replaced by what `replacement` gives for them, simplified anew.
+pub(crate) fn rebuilt(expression: &Expression, replacement: &impl Fn(&Expression) -> Option<Expression>) -> Expression {
+    let again = |expression: &Expression| rebuilt(expression, replacement);
     match expression {
-        Expression::Register(register) => replacement(*register).unwrap_or_else(|| expression.clone()),
-        Expression::Constant(_) | Expression::Address { .. } | Expression::Old => expression.clone(),
-        Expression::Unary(UnaryOperator::Not, operand) => not(substitute(operand, replacement)),
-        Expression::Unary(operator, operand) => folded(Expression::unary(*operator, substitute(operand, replacement))),
-        Expression::Binary(Op::Or, left, right) => or(substitute(left, replacement), substitute(right, replacement)),
-        Expression::Binary(operator, left, right) => {
-            binary(*operator, substitute(left, replacement), substitute(right, replacement))
+        Expression::Register(_) | Expression::Old => replacement(expression).unwrap_or_else(|| expression.clone()),
+        Expression::Constant(_) | Expression::Address { .. } => expression.clone(),
+        Expression::Unary(UnaryOperator::Not, operand) => not(again(operand)),
+        Expression::Unary(UnaryOperator::Truncate { bits, signed }, operand) => {
+            truncate(again(operand), *bits, *signed)
         }
+        Expression::Unary(operator, operand) => folded(Expression::unary(*operator, again(operand))),
+        Expression::Binary(Op::Or, left, right) => or(again(left), again(right)),
+        Expression::Binary(operator, left, right) => binary(*operator, again(left), again(right)),
     }
 }
 
 /// The number of operators and operands.
-pub(super) fn size(expression: &Expression) -> usize {
+pub(crate) fn size(expression: &Expression) -> usize {
     match expression {
         Expression::Unary(_, operand) => 1 + size(operand),
         Expression::Binary(_, left, right) => 1 + size(left) + size(right),
@@ -126,7 +139,6 @@ pub(super) fn size(expression: &Expression) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use palisade_model::program::RegisterId;
 
     fn register() -> Expression {
         Expression::Register(RegisterId::from_index(0))

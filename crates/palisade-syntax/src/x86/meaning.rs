@@ -1,0 +1,298 @@
+//! The table: what every form does to registers, memory and flags.
+//!
+//! Operands and results are those of the instructions' pages in Intel's manual [SDM, vol. 2], with what it leaves open as
+//! processors do it: a `cmpxchg` of 32 bits that writes a register leaves the upper half of the other one alone.
+
+use super::flags::condition;
+use super::fold::{binary, select, truncate};
+use super::form::{Form, FormError, Place};
+use super::operation::{Arithmetic, ConditionCode, Operation};
+use super::parts::{Atom, Flag, Machine, widened};
+use super::registers::{MachineRegister, Part};
+use palisade_model::program::{BinaryOperator as Op, Expression, Value};
+
+/// What an instruction does to memory, as one action or two. Expressions read what memory has held as
+/// [`Expression::Old`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Nothing.
+    None,
+    /// It loads.
+    Load,
+    /// It stores the value.
+    Store(Expression),
+    /// It loads and then stores the value, as two actions.
+    LoadStore(Expression),
+    /// It loads and stores the value as one action, locked.
+    Locked(Expression),
+    /// It loads and, where the value is as expected, stores the new one, as one action, locked.
+    CompareExchange {
+        /// The expected value.
+        expected: Expression,
+        /// The new value.
+        new: Expression,
+    },
+}
+
+/// A register that is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Write {
+    /// The register or part of one.
+    pub(crate) register: MachineRegister,
+    /// What it is given, canonical.
+    pub(crate) value: Expression,
+    /// Where this is 0, the whole register is left alone.
+    pub(crate) condition: Option<Expression>,
+}
+
+/// What an instruction does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Meaning {
+    /// What it does to memory.
+    pub(crate) access: Access,
+    /// The value that [`Atom::Result`] stands for in the other expressions; the last write, if any, is of it.
+    pub(crate) result: Option<Expression>,
+    /// The registers it writes; a later write wins over an earlier one to the same bits.
+    pub(crate) writes: Vec<Write>,
+    /// The flags it changes, with their values, or without where the machine leaves them undefined.
+    pub(crate) flags: Vec<(Flag, Option<Expression>)>,
+}
+
+impl Meaning {
+    /// The whole registers that change, by family, with what they hold afterwards.
+    pub(crate) fn registers(&self) -> Vec<(u8, Expression)> {
+        let mut registers: Vec<(u8, Expression)> = Vec::new();
+        for Write { register, value, condition } in &self.writes {
+            let known = registers.iter_mut().find(|(family, _)| *family == register.family);
+            let before = known.as_ref().map_or_else(|| Atom::Family(register.family).expression(), |it| it.1.clone());
+            let written = widened(*register, before.clone(), value.clone());
+            let after = match condition {
+                Some(condition) => select(condition.clone(), written, before),
+                None => written,
+            };
+            match known {
+                Some(known) => known.1 = after,
+                None => registers.push((register.family, after)),
+            }
+        }
+        registers
+    }
+}
+
+/// Looks a form up. Jumps, fences and `nop` are not about values and mean nothing here.
+pub(crate) fn meaning(form: &Form, machine: &Machine) -> Result<Meaning, FormError> {
+    form.check()?;
+    let meaning = Meaning { access: Access::None, result: None, writes: Vec::new(), flags: Vec::new() };
+    let mut builder = Builder { form, machine, meaning, reads_memory: false, stored: None };
+    builder.operation();
+    let Builder { mut meaning, reads_memory, stored, .. } = builder;
+    let locked = form.locked || form.operation == Operation::Exchange;
+    meaning.access = match (stored, reads_memory) {
+        // A locked `cmpxchg` has said itself what it does.
+        _ if meaning.access != Access::None => meaning.access,
+        (Some(value), true) if locked => Access::Locked(value),
+        (Some(value), true) => Access::LoadStore(value),
+        (Some(value), false) => Access::Store(value),
+        (None, true) => Access::Load,
+        (None, false) => Access::None,
+    };
+    Ok(meaning)
+}
+
+/// Collects what one instruction does.
+pub(super) struct Builder<'a> {
+    pub(super) form: &'a Form,
+    machine: &'a Machine,
+    pub(super) meaning: Meaning,
+    /// Whether it reads its operand in memory.
+    reads_memory: bool,
+    /// What it writes to its operand in memory.
+    stored: Option<Expression>,
+}
+
+impl Builder<'_> {
+    fn operation(&mut self) {
+        match self.form.operation {
+            Operation::Move => {
+                let value = self.value(1);
+                self.write(0, value);
+            }
+            Operation::Exchange => {
+                let (left, right) = (self.value(0), self.value(1));
+                self.write(0, right);
+                self.write(1, left);
+            }
+            Operation::ExchangeAdd => self.exchange_add(),
+            Operation::CompareExchange => self.compare_exchange(),
+            Operation::Increment => self.arithmetic(Arithmetic::Add),
+            Operation::Decrement => self.arithmetic(Arithmetic::Subtract),
+            Operation::Arithmetic(operation) => self.arithmetic(operation),
+            Operation::Compare => {
+                let operands = (self.value(0), self.value(1));
+                self.comparison_flags(&operands);
+                self.subtraction_flags(&operands, true);
+            }
+            Operation::Test => {
+                let operands = (self.value(0), self.value(1));
+                let both = self.apply(Arithmetic::And, operands.0.clone(), operands.1.clone());
+                self.operand_flags(Arithmetic::And, &operands, true);
+                self.result_flags(both);
+            }
+            Operation::ShiftLeft => self.shift_left(),
+            Operation::ConditionalMove(code) => self.conditional_move(code),
+            Operation::Set(code) => self.write(0, condition(code)),
+            Operation::Jump
+            | Operation::ConditionalJump(_)
+            | Operation::MemoryFence
+            | Operation::WeakFence
+            | Operation::Nop
+            | Operation::Return => {}
+        }
+    }
+
+    /// `TEMP := SRC + DEST; SRC := DEST; DEST := TEMP`, in this order [SDM, vol. 2, XADD].
+    fn exchange_add(&mut self) {
+        let operands = (self.value(0), self.value(1));
+        let sum = self.apply(Arithmetic::Add, operands.0.clone(), operands.1.clone());
+        let result = self.result(sum);
+        self.addition_flags(&operands, true);
+        self.result_flags(result.clone());
+        self.write(1, operands.0);
+        self.write(0, result);
+    }
+
+    /// Where the accumulator equals the destination, the destination is given the source; where not, the accumulator is
+    /// given the destination [SDM, vol. 2, CMPXCHG]. A destination in memory is stored to in both cases, unless the
+    /// instruction is locked: then a failing one only loads.
+    fn compare_exchange(&mut self) {
+        let accumulator = MachineRegister { family: 0, part: Part::of_bits(self.form.bits) };
+        let accumulated = self.machine.read(accumulator);
+        let (old, new) = (self.value(0), self.value(1));
+        let equal = binary(Op::Equal, accumulated.clone(), old.clone());
+        let operands = (accumulated.clone(), old.clone());
+        self.comparison_flags(&operands);
+        self.subtraction_flags(&operands, true);
+        // An accumulator that equals the destination keeps the bits above it as well. Without any, it need not be
+        // told apart. The destination is written after it: they may be the same.
+        let whole = self.machine.is_whole(accumulator);
+        let condition = (!whole).then(|| super::fold::not(equal.clone()));
+        self.meaning.writes.push(Write { register: accumulator, value: old.clone(), condition });
+        match self.form.operands[0] {
+            Place::Register(register) => {
+                self.meaning.writes.push(Write { register, value: new, condition: Some(equal) });
+            }
+            _ if self.form.locked => {
+                self.meaning.access = Access::CompareExchange { expected: accumulated, new };
+            }
+            _ => self.stored = Some(select(equal, new, old)),
+        }
+    }
+
+    /// Addition and its kin; without a second operand, by one and without the carry.
+    fn arithmetic(&mut self, operation: Arithmetic) {
+        let by_one = self.form.operands.len() == 1;
+        let left = self.value(0);
+        let right = if by_one { Expression::Constant(1) } else { self.value(1) };
+        let computed = self.apply(operation, left.clone(), right.clone());
+        let result = self.result(computed);
+        self.operand_flags(operation, &(left, right), !by_one);
+        self.result_flags(result.clone());
+        self.write(0, result);
+    }
+
+    /// A canonical result.
+    pub(super) fn apply(&self, operation: Arithmetic, left: Expression, right: Expression) -> Expression {
+        match operation {
+            Arithmetic::Add => self.canonical(binary(Op::Add, left, right)),
+            Arithmetic::Subtract => self.canonical(binary(Op::Subtract, left, right)),
+            // On canonical operands these give canonical results.
+            Arithmetic::And => binary(Op::BitAnd, left, right),
+            Arithmetic::Or => binary(Op::BitOr, left, right),
+            Arithmetic::Xor => binary(Op::BitXor, left, right),
+        }
+    }
+
+    /// The count is taken modulo 32, or 64 for operations of 64 bits. A count of 0 writes the destination too, which
+    /// clears the upper half of a register of 64 bits; only the flags stay.
+    fn shift_left(&mut self) {
+        let mask = if self.form.bits == 64 { 63 } else { 31 };
+        let shifted = self.value(0);
+        let count = match self.form.operands.get(1) {
+            None => Expression::Constant(1),
+            Some(Place::Number(number)) => {
+                Expression::Constant(Value::try_from(number & i128::from(mask)).expect("a masked count is small"))
+            }
+            Some(_) => {
+                let count = self.machine.read(MachineRegister { family: 1, part: Part::LowByte });
+                binary(Op::BitAnd, count, Expression::Constant(mask))
+            }
+        };
+        let computed = self.canonical(binary(Op::ShiftLeft, shifted.clone(), count.clone()));
+        let result = self.result(computed);
+        match count {
+            Expression::Constant(0) => {}
+            Expression::Constant(count) => self.shift_flags(&shifted, result.clone(), count),
+            count => self.variable_shift_flags(&shifted, result.clone(), &count),
+        }
+        self.write(0, result);
+    }
+
+    /// The destination is written in any case, so that 32 bits clear the upper half.
+    fn conditional_move(&mut self, code: ConditionCode) {
+        let (kept, moved) = (self.value(0), self.value(1));
+        self.write(0, select(condition(code), moved, kept));
+    }
+
+    /// An operand's canonical value before the instruction.
+    fn value(&mut self, operand: usize) -> Expression {
+        match &self.form.operands[operand] {
+            Place::Register(register) => self.machine.read(*register),
+            Place::Memory => {
+                self.reads_memory = true;
+                Expression::Old
+            }
+            Place::Number(number) => self.canonical(constant(*number)),
+            Place::Address(address) => address.clone(),
+        }
+    }
+
+    fn write(&mut self, operand: usize, value: Expression) {
+        match &self.form.operands[operand] {
+            Place::Register(register) => {
+                self.meaning.writes.push(Write { register: *register, value, condition: None });
+            }
+            Place::Memory => self.stored = Some(value),
+            Place::Number(_) | Place::Address(_) => unreachable!("forms are checked before they are looked up"),
+        }
+    }
+
+    fn result(&mut self, value: Expression) -> Expression {
+        self.meaning.result = Some(value);
+        Atom::Result.expression()
+    }
+
+    /// A number in the form its width is kept in.
+    pub(super) fn canonical(&self, expression: Expression) -> Expression {
+        truncate(expression, self.form.bits, self.is_signed())
+    }
+
+    fn is_signed(&self) -> bool {
+        self.form.bits == self.machine.architecture.register_bits()
+    }
+
+    /// A canonical value as a signed number.
+    pub(super) fn signed(&self, value: Expression) -> Expression {
+        if self.is_signed() { value } else { truncate(value, self.form.bits, true) }
+    }
+
+    /// A canonical value as an unsigned number.
+    pub(super) fn unsigned(&self, value: Expression) -> Expression {
+        if self.is_signed() { truncate(value, self.form.bits, false) } else { value }
+    }
+}
+
+/// A number of the text, of 64 bits at most, signed or not.
+fn constant(number: i128) -> Expression {
+    let signed = palisade_model::program::truncate(number, 64, true);
+    Expression::Constant(Value::try_from(signed).expect("64 signed bits are a value"))
+}

@@ -1,0 +1,57 @@
+//! x86 instructions: registers, forms and what each form does, in one table.
+//!
+//! [`meaning`] is the table. It takes a [`Form`] – an operation, its width, its operands, destination first – to a
+//! [`Meaning`]: what the instruction does to memory, and what registers and flags hold after it, each as an expression
+//! over the state *before* it. So no order of assignments has to be kept, and operands that overlap need no care. The
+//! table knows no text: readers of litmus tests and of other things share it. `tests/suite/processor` compares every
+//! form with the processor.
+
+mod flags;
+pub(crate) mod fold;
+mod form;
+mod meaning;
+mod operation;
+mod parts;
+pub(crate) mod registers;
+
+pub(crate) use flags::condition;
+pub(crate) use form::{Form, FormError, HIGH_BYTE_BESIDE_EXTENDED, Place};
+pub(crate) use meaning::{Access, Meaning, Write, meaning};
+pub(crate) use operation::{Arithmetic, ConditionCode, FlagTest, Operation};
+pub(crate) use parts::{Atom, Flag, Machine};
+
+/// The syntax and register width of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Architecture {
+    /// 32-bit registers, destination first.
+    X86,
+    /// 64-bit registers, destination last.
+    #[allow(non_camel_case_types, reason = "the architecture's name")]
+    X86_64,
+}
+
+impl Architecture {
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "X86" => Some(Self::X86),
+            "X86_64" => Some(Self::X86_64),
+            _ => None,
+        }
+    }
+
+    /// The name at the beginning of a test.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::X86 => "X86",
+            Self::X86_64 => "X86_64",
+        }
+    }
+
+    /// The width of a whole register.
+    pub fn register_bits(self) -> u8 {
+        match self {
+            Self::X86 => 32,
+            Self::X86_64 => 64,
+        }
+    }
+}

@@ -13,6 +13,8 @@
 //!   LNCS 7792; extended version arXiv:1208.6152.
 //! - `[X86TSO]` P. Sewell, S. Sarkar, S. Owens, F. Zappa Nardelli, M. O. Myreen. *x86-TSO: A Rigorous and Usable
 //!   Programmer's Model for x86 Multiprocessors*. CACM 53(7), 2010.
+//! - `[SDM]` Intel. *Intel 64 and IA-32 Architectures Software Developer's Manual*, volume 2: *Instruction Set
+//!   Reference*. Order number 325383.
 //! - `[KM69]` R. M. Karp, R. E. Miller. *Parallel Program Schemata*. JCSS 3(2), 1969.
 //! - `[MS82]` J. Martinez, M. Silva. *A Simple and Fast Algorithm to Obtain All Invariants of a Generalised Petri Net*.
 //!   Application and Theory of Petri Nets 1981, Informatik-Fachberichte 52, 1982.

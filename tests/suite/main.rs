@@ -43,6 +43,7 @@ mod pictures;
 mod piped;
 mod planted_faults;
 mod pm4py;
+mod processor;
 mod program_evidence;
 mod readme;
 mod robustness;

@@ -24,6 +24,8 @@ const TWINS: &str = "fence_optima::stores_that_do_the_same";
 const NETS: &str = "coverability::tests::random_nets";
 /// The same on nets of machines with replicated threads.
 const MACHINES: &str = "coverability::tests::machines_with_units_and_replicated_threads";
+/// The table of x86 instructions against the processor.
+const PROCESSOR: &str = "processor::every_form_on_few_states";
 
 /// All faults.
 pub(super) const FAULTS: &[Fault] = &[
@@ -403,5 +405,82 @@ pub(super) const FAULTS: &[Fault] = &[
         old: "self.attackers_after.get(&(attacker, id, read))",
         new: "self.attackers_after.get(&(attacker, id, if PLANTED { 0 } else { read }))",
         caught_by: FIXED,
+    },
+    Fault {
+        what: "x86: `xadd` writes its source after its destination",
+        file: "crates/palisade-syntax/src/x86/meaning.rs",
+        old: "        self.write(1, operands.0);
+        self.write(0, result);",
+        new: "        if PLANTED {
+            self.write(0, result.clone());
+        }
+        self.write(1, operands.0);
+        if !PLANTED {
+            self.write(0, result);
+        }",
+        caught_by: PROCESSOR,
+    },
+    Fault {
+        what: "x86: `cmpxchg` writes its accumulator after its destination",
+        file: "crates/palisade-syntax/src/x86/meaning.rs",
+        old: "self.meaning.writes.push(Write { register, value: new, condition: Some(equal) });",
+        new: "let place = if PLANTED { 0 } else { self.meaning.writes.len() };
+                self.meaning.writes.insert(place, Write { register, value: new, condition: Some(equal) });",
+        caught_by: PROCESSOR,
+    },
+    Fault {
+        what: "x86: a `cmpxchg` that fails writes its destination",
+        file: "crates/palisade-syntax/src/x86/meaning.rs",
+        old: "value: new, condition: Some(equal)",
+        new: "value: if PLANTED { select(equal.clone(), new, old) } else { new }, condition: (!PLANTED).then_some(equal)",
+        caught_by: PROCESSOR,
+    },
+    Fault {
+        what: "x86: a shift by 0 writes nothing",
+        file: "crates/palisade-syntax/src/x86/meaning.rs",
+        old: "            Expression::Constant(0) => {}",
+        new: "            Expression::Constant(0) => {
+                if PLANTED {
+                    return;
+                }
+            }",
+        caught_by: PROCESSOR,
+    },
+    Fault {
+        what: "x86: a conditional move of nothing writes nothing",
+        file: "crates/palisade-syntax/src/x86/meaning.rs",
+        old: "        self.write(0, select(condition(code), moved, kept));",
+        new: "        if PLANTED && let Place::Register(register) = &self.form.operands[0] {
+            let condition = Some(condition(code));
+            self.meaning.writes.push(Write { register: *register, value: moved, condition });
+            return;
+        }
+        self.write(0, select(condition(code), moved, kept));",
+        caught_by: PROCESSOR,
+    },
+    Fault {
+        what: "x86: `inc` and `dec` change the carry",
+        file: "crates/palisade-syntax/src/x86/meaning.rs",
+        old: "self.operand_flags(operation, &(left, right), !by_one);",
+        new: "self.operand_flags(operation, &(left, right), !by_one || PLANTED);",
+        caught_by: PROCESSOR,
+    },
+    Fault {
+        what: "x86: writing 32 bits keeps the upper half",
+        file: "crates/palisade-syntax/src/x86/parts.rs",
+        old: "        Part::Quad | Part::Double => return value,",
+        new: "        Part::Double if PLANTED => (!0xffff_ffff, value),
+        Part::Quad | Part::Double => return value,",
+        caught_by: PROCESSOR,
+    },
+    Fault {
+        what: "x86: the overflow of a subtraction is that of an addition",
+        file: "crates/palisade-syntax/src/x86/flags.rs",
+        old: "        let difference = binary(Op::Subtract, left.clone(), right.clone());
+        let kept",
+        new: "        let operator = if PLANTED { Op::Add } else { Op::Subtract };
+        let difference = binary(operator, left.clone(), right.clone());
+        let kept",
+        caught_by: PROCESSOR,
     },
 ];

@@ -9,7 +9,7 @@ use super::registers::{INSTRUCTION_POINTER, MachineRegister, Part};
 use crate::Diagnostic;
 use palisade_model::program::{Span, ThreadId, Value, truncate};
 use palisade_model::semantics::{Condition, Constant, Location, Observable, Proposition, Question, View};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The values that registers and memory start with.
 #[derive(Debug, Default)]
@@ -41,12 +41,42 @@ fn number(value: &WrittenValue, layout: &Layout) -> Result<i128, Diagnostic> {
     }
 }
 
+/// A number that so many bits hold, signed or not.
+fn fitting(number: i128, bits: u8, span: Span) -> Result<i128, Diagnostic> {
+    if (-(1 << (bits - 1))..1 << bits).contains(&number) {
+        return Ok(number);
+    }
+    Err(Diagnostic::error(format!("{number} does not fit in {bits} bits"), span))
+}
+
+/// Nothing is given a value twice: neither a location nor a register, under whatever names.
+fn check_once(items: &[InitialItem], architecture: Architecture) -> Result<(), Diagnostic> {
+    let mut registers = BTreeSet::new();
+    let mut locations = BTreeSet::new();
+    for item in items.iter().filter(|item| !item.values.is_empty()) {
+        let (is_new, place) = match &item.place {
+            InitialPlace::Register { thread, name } => {
+                let family = machine_register(name, architecture, item.span)?.family;
+                let whole = MachineRegister::whole(family, architecture).name(architecture);
+                (registers.insert((*thread, family)), format!("{thread}:{whole}"))
+            }
+            InitialPlace::Location { name, .. } => (locations.insert(name.as_str()), name.clone()),
+        };
+        if !is_new {
+            let message = format!("`{place}` has an initial value already, whole or in part");
+            return Err(Diagnostic::error(message, item.span).with_help("leave one of the two out"));
+        }
+    }
+    Ok(())
+}
+
 /// Resolves the initial state.
 pub(super) fn initial_state(
     items: &[InitialItem],
     layout: &Layout,
     architecture: Architecture,
 ) -> Result<InitialState, Diagnostic> {
+    check_once(items, architecture)?;
     let mut state = InitialState::default();
     for item in items {
         match &item.place {
@@ -65,7 +95,8 @@ pub(super) fn initial_state(
                 let values = state.registers.entry(*thread).or_default();
                 if let Some(value) = item.values.first() {
                     let bits = register.part.bits();
-                    values.insert(register.family, canonical(number(value, layout)?, bits, architecture));
+                    let value = fitting(number(value, layout)?, bits, item.span)?;
+                    values.insert(register.family, canonical(value, bits, architecture));
                 } else {
                     values.entry(register.family).or_insert(0);
                 }
@@ -73,7 +104,8 @@ pub(super) fn initial_state(
             InitialPlace::Location { name, .. } => {
                 let location = layout.location(name).expect("all locations are laid out");
                 for (element, value) in (0..).zip(&item.values) {
-                    let value = canonical(number(value, layout)?, location.cell_type.bits, architecture);
+                    let bits = location.cell_type.bits;
+                    let value = canonical(fitting(number(value, layout)?, bits, item.span)?, bits, architecture);
                     state.memory.insert(layout.element(location, element), value);
                 }
             }

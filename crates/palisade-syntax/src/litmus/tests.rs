@@ -160,6 +160,29 @@ fn machine_conditions(operation: &str, a: i64, b: i64) -> Vec<bool> {
     ]
 }
 
+/// What order of assignments and what parts of registers are easily got wrong.
+#[test]
+fn operands_may_be_the_same_register() {
+    assert_eq!(run_64("0:rax=1", &["xaddq %rax,%rax"], "0:rax;"), "0:rax=2");
+    assert_eq!(run_64("0:rax=1; 0:rcx=2", &["cmpxchgq %rcx,%rax"], "0:rax;"), "0:rax=2");
+    assert_eq!(run_64("0:rax=1; 0:rcx=2", &["cmpxchgb %cl,%al"], "0:rax;"), "0:rax=2");
+    // A comparison of 32 bits that fails leaves all of its destination alone.
+    let found = run_64("0:rdx=-1; 0:rax=1; 0:rcx=2", &["cmpxchgl %ecx,%edx"], "0:rdx;0:rax;");
+    assert_eq!(found, "0:rdx=-1 0:rax=4294967295");
+    for shift in ["shll $0,%edx", "shll $32,%edx", "shll %cl,%edx"] {
+        assert_eq!(run_64("0:rdx=-1; 0:rcx=0", &[shift], "0:rdx;"), "0:rdx=4294967295", "{shift}");
+    }
+    assert_eq!(run_64("0:rax=0x1234", &["xchgb %al,%ah"], "0:rax;"), "0:rax=13330");
+}
+
+#[test]
+fn constants_are_as_wide_as_the_operation() {
+    assert_eq!(run_64("", &["movq $0x123456789,%rax"], "0:rax;"), "0:rax=4886718345");
+    assert_eq!(run_64("", &["movabs $0xffffffffffffffff,%rax"], "0:rax;"), "0:rax=-1");
+    assert_eq!(run_64("0:rax=1", &["addq $-1,%rax"], "0:rax;"), "0:rax=0");
+    assert_eq!(run_64("", &["movl $0xffffffff,%eax"], "0:rax;"), "0:rax=4294967295");
+}
+
 #[test]
 fn control_flow() {
     let code = ["movl $3,%ecx", "L: incl (x)", "decl %ecx", "jne L", "jmp E", "movl $9,(x)", "E: nop"];
@@ -218,6 +241,22 @@ fn what_is_not_understood_is_refused_where_it_stands() {
         ("nop | nop", "more cells"),
         ("L: nop; | L: nop", "there twice"),
         ("lock; | nop", "an instruction"),
+        ("movl $8589934592,%eax", "does not fit in the 32 bits"),
+        ("movl $-2147483649,%eax", "does not fit in the 32 bits"),
+        ("movb $256,%al", "does not fit in the 8 bits"),
+        ("addw $65536,%ax", "does not fit in the 16 bits"),
+        ("addq $0xffffffff,%rax", "sign-extended"),
+        ("movq $2147483648,(x)", "sign-extended"),
+        ("movq $18446744073709551616,%rax", "does not fit in 64 bits"),
+        ("shll $256,%eax", "count"),
+        ("movabs $1,(x)", "moves a constant to a register"),
+        ("cmpq (x),$1", "is a register or in memory"),
+        ("cmpxchgq $1,(x)", "the source of this instruction is a register"),
+        ("xchgq $1,(x)", "cannot be written"),
+        ("cmove %al,%bl", "no conditional move of 8 bits"),
+        ("movb %ah,%sil", "high byte"),
+        ("movb %r9b,%ah", "high byte"),
+        ("movq (%rdi,%rsp,1),%rax", "cannot be an index"),
     ] {
         let found = errors(&table(row));
         assert!(found.contains(said), "{row}: {found}");
@@ -233,6 +272,11 @@ fn what_is_not_understood_is_refused_where_it_stands() {
         ("X86 t\n{}\nP0;\nNOP;\nexists (1:EAX=0)", "no thread P1"),
         ("X86 t\n{}\nP0;\nNOP;\nexists (0:EAX=0", "`)`"),
         ("X86_64 t\n{}\nP0;\nNOP;\nexists (0:ah=0)", "high byte"),
+        ("X86_64 t\n{ 0:rax=5; 0:eax=-1; }\nP0;\nNOP;\nexists (0:rax=0)", "`0:rax` has an initial value already"),
+        ("X86_64 t\n{ 0:rax=5; 1:rax=1; 0:rax=5; }\nP0;\nNOP;\nexists (0:rax=0)", "has an initial value already"),
+        ("X86_64 t\n{ x=1; y=1; [x]=2; }\nP0;\nNOP;\nexists (x=0)", "`x` has an initial value already"),
+        ("X86_64 t\n{ 0:eax=4294967296; }\nP0;\nNOP;\nexists (x=0)", "does not fit in 32 bits"),
+        ("X86_64 t\n{ uint8_t x=-129; }\nP0;\nNOP;\nexists (x=0)", "does not fit in 8 bits"),
         ("X86 t\n{ (* }\nP0;\nNOP;\nexists (0:EAX=0)", "never closed"),
     ] {
         let found = errors(text);

@@ -93,7 +93,7 @@ impl Reader {
     /// How a register of the state is kept.
     fn kept(&self, register: u64) -> Value {
         match self.mode {
-            Mode::Legacy => i64::from(register.cast_signed() as i32),
+            Mode::Legacy => register.cast_signed() << 32 >> 32,
             _ => register.cast_signed(),
         }
     }
@@ -101,7 +101,7 @@ impl Reader {
     fn kept_memory(&self, memory: u64) -> Value {
         match (self.bits, self.mode) {
             (64, _) => memory.cast_signed(),
-            (32, Mode::Legacy) => i64::from(memory.cast_signed() as i32),
+            (32, Mode::Legacy) => memory.cast_signed() << 32 >> 32,
             (bits, _) => (memory & ((1 << bits) - 1)).cast_signed(),
         }
     }

@@ -208,8 +208,10 @@ impl Resolver<'_> {
             WrittenProposition::True => Proposition::True,
             WrittenProposition::False => Proposition::False,
             WrittenProposition::Equals(location, value, text) => {
+                let (WrittenLocation::Register { span, .. } | WrittenLocation::Memory { span, .. }) = location;
                 let location = self.location(location)?;
-                let value = canonical(number(value, self.layout)?, 64, self.architecture);
+                let value = fitting(number(value, self.layout)?, location.view.bits, *span)?;
+                let value = canonical(value, 64, self.architecture);
                 Proposition::Equals(location, Constant { value, text: text.clone() })
             }
             WrittenProposition::Same(left, right) => Proposition::Same(self.location(left)?, self.location(right)?),

@@ -247,7 +247,7 @@ fn what_is_not_understood_is_refused_where_it_stands() {
         ("addw $65536,%ax", "does not fit in the 16 bits"),
         ("addq $0xffffffff,%rax", "sign-extended"),
         ("movq $2147483648,(x)", "sign-extended"),
-        ("movq $18446744073709551616,%rax", "does not fit in 64 bits"),
+        ("movq $-9223372036854775809,%rax", "does not fit in 64 bits"),
         ("shll $256,%eax", "count"),
         ("movabs $1,(x)", "moves a constant to a register"),
         ("cmpq (x),$1", "is a register or in memory"),
@@ -276,6 +276,8 @@ fn what_is_not_understood_is_refused_where_it_stands() {
         ("X86_64 t\n{ 0:rax=5; 1:rax=1; 0:rax=5; }\nP0;\nNOP;\nexists (0:rax=0)", "has an initial value already"),
         ("X86_64 t\n{ x=1; y=1; [x]=2; }\nP0;\nNOP;\nexists (x=0)", "`x` has an initial value already"),
         ("X86_64 t\n{ 0:eax=4294967296; }\nP0;\nNOP;\nexists (x=0)", "does not fit in 32 bits"),
+        ("X86_64 t\n{ x=1; }\nP0;\nNOP;\nexists (x=4294967296)", "does not fit in 32 bits"),
+        ("X86_64 t\n{}\nP0;\nNOP;\nexists (0:al=256)", "does not fit in 8 bits"),
         ("X86_64 t\n{ uint8_t x=-129; }\nP0;\nNOP;\nexists (x=0)", "does not fit in 8 bits"),
         ("X86 t\n{ (* }\nP0;\nNOP;\nexists (0:EAX=0)", "never closed"),
     ] {

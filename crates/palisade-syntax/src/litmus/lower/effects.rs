@@ -10,6 +10,9 @@ use crate::Diagnostic;
 use crate::x86::{Access, Atom, Flag, Meaning, Write};
 use palisade_model::program::{Action, Expression, RegisterId};
 
+/// Flags with what they are given.
+type Flags<Value> = Vec<(Flag, Value)>;
+
 /// The temporary for what memory has held; the later ones are for copies.
 const LOADED: Slot = Slot::Temporary(0);
 
@@ -50,7 +53,6 @@ impl Lowering<'_> {
             lowering.act(Action::Load { register, address: address.clone() });
         };
         match access {
-            // `test` and its like always load; what does not touch memory has no operand there.
             Access::None => {}
             Access::Load => load(self),
             Access::Store(value) => {
@@ -75,12 +77,11 @@ impl Lowering<'_> {
 
     /// Flags that are functions of the result in a register are computed from the register once it is written: then the
     /// old value need not be kept for them.
-    #[allow(clippy::type_complexity, reason = "two lists of the same kind")]
     fn early_and_late_flags(
         &mut self,
         meaning: &Meaning,
         result: Option<&Expression>,
-    ) -> (Vec<(Flag, Option<Expression>)>, Vec<(Flag, Expression)>) {
+    ) -> (Flags<Option<Expression>>, Flags<Expression>) {
         let atom = Atom::Result.expression();
         let written = match (result, meaning.writes.as_slice()) {
             (Some(result), [Write { register, value, condition: None }]) if *value == atom && !result.is_constant() => {
@@ -123,21 +124,15 @@ impl Lowering<'_> {
 
     /// An expression of the table over the program's registers, with `result` in place of the result.
     pub(super) fn of_atoms(&mut self, expression: &Expression, result: Option<&Expression>) -> Expression {
-        let mut atoms = Vec::new();
-        expression.for_each_register(&mut |register| atoms.push(register));
-        for atom in &atoms {
-            match Atom::of(*atom) {
-                Atom::Family(family) => drop(self.family(family)),
-                Atom::Flag(flag) => drop(self.slot(Slot::Flag(flag))),
-                Atom::Result => {}
-            }
+        let mut slots = Vec::new();
+        expression.for_each_register(&mut |register| slots.extend(slot_of(register)));
+        for slot in slots {
+            self.slot(slot);
         }
-        let known = |slot| self.known_slot(slot).map(Expression::Register);
         rebuilt(expression, &|leaf| match leaf {
-            Expression::Register(register) => match Atom::of(*register) {
-                Atom::Family(family) => known(Slot::Family(family)),
-                Atom::Flag(flag) => known(Slot::Flag(flag)),
-                Atom::Result => result.cloned(),
+            Expression::Register(register) => match slot_of(*register) {
+                Some(slot) => self.known_slot(slot).map(Expression::Register),
+                None => result.cloned(),
             },
             _ => None,
         })
@@ -162,6 +157,15 @@ impl Lowering<'_> {
         undefined
             .map(|span| Diagnostic::error("a later instruction reads a flag that this one leaves undefined", span))
             .collect()
+    }
+}
+
+/// What an atom of the table is in the program; the result is nothing there.
+fn slot_of(atom: RegisterId) -> Option<Slot> {
+    match Atom::of(atom) {
+        Atom::Family(family) => Some(Slot::Family(family)),
+        Atom::Flag(flag) => Some(Slot::Flag(flag)),
+        Atom::Result => None,
     }
 }
 

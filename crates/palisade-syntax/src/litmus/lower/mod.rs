@@ -154,9 +154,8 @@ impl Lowering<'_> {
             }
             // Errors are reported when the instruction is lowered.
             let form = self.operation_bits(instruction).and_then(|bits| self.form(instruction, bits));
-            if let Ok(meaning) = form.map(|form| meaning(&form, &self.machine))
-                && let Ok(meaning) = meaning
-            {
+            let Ok(form) = form else { continue };
+            if let Ok(meaning) = meaning(&form, &self.machine) {
                 self.written.extend(meaning.writes.iter().map(|write| write.register));
             }
         }

@@ -4,10 +4,11 @@ use super::batch::Inputs;
 use super::confirm::{Confirmation, evidence_check};
 use super::files::NewFile;
 use super::folder::create_folder;
+use super::load::exit_of;
 use super::output::{Documents, print_text, remark};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
-use crate::report::documents::{self, CheckDocument, ErrorDocument};
+use crate::report::documents::{self, CheckDocument};
 use crate::report::{check as report, counted};
 use crate::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, witness_evidence};
 use crate::syntax::{Format, InputError, no_attack_can_start};
@@ -69,7 +70,7 @@ pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
         Ok(inputs) => inputs,
         Err(error) if shared.json => {
             let mut documents = Documents::new(Inputs::are_several(&arguments.files));
-            documents.add(documents::text(&ErrorDocument::new(&error)));
+            documents.add(documents::refusal(&error));
             documents.print();
             return Exit::BadInput;
         }
@@ -112,7 +113,8 @@ fn summary(exits: &[Exit]) -> String {
 
 fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, brief: bool) -> Answer {
     let begin = Instant::now();
-    let mut loaded = match arguments.program.read(file) {
+    let limits = shared.limits();
+    let mut loaded = match arguments.program.read_within(file, &limits) {
         Ok(loaded) => loaded,
         Err(error) => return refused(&error, shared),
     };
@@ -121,9 +123,9 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
         prune: !arguments.no_prune,
         nets: arguments.nets,
         values: arguments.values,
-        limits: shared.limits(),
+        limits: limits.clone(),
     };
-    let checked = match check(&loaded.program, &options) {
+    let mut checked = match check(&loaded.program, &options) {
         Ok(checked) => checked,
         Err(fault) => return refused(&report::fault_error(&loaded.program, &fault), shared),
     };
@@ -137,6 +139,11 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
         .any(|instruction| instruction.action.drains_buffer());
     if pruned && !fenced && loaded.format != Format::Litmus {
         loaded.warnings.push(no_attack_can_start(&loaded.program));
+    }
+    let confirmation = Confirmation::of(file, arguments.verify, &limits, || evidence_check(&loaded.program, &checked));
+    if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
+        checked.verdict = Verdict::Unknown(reason);
+        checked.violation = None;
     }
     let mut exit = match checked.verdict {
         Verdict::Robust => Exit::Holds,
@@ -163,7 +170,6 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
     };
     let mut remarks = loaded.warnings_text(shared);
     let mut document = shared.json.then(|| CheckDocument::new(&checked, &context));
-    let confirmation = Confirmation::of(file, arguments.verify, || evidence_check(&loaded.program, &checked));
     if let Some(confirmation) = &confirmation {
         if let Some(alarm) = confirmation.alarm(file) {
             remarks.push_str(&alarm);
@@ -207,10 +213,13 @@ pub(super) fn write_evidence(
 }
 
 fn refused(error: &InputError, shared: &SharedOptions) -> Answer {
-    let exit = Exit::BadInput;
+    let exit = exit_of(error);
     if shared.json {
-        let document = Some(documents::text(&ErrorDocument::new(error)));
+        let document = Some(documents::refusal(error));
         return Answer { exit, report: String::new(), remarks: String::new(), document };
+    }
+    if let InputError::Stopped { .. } = error {
+        return Answer { exit, report: error.render(false), remarks: String::new(), document: None };
     }
     Answer { exit, report: String::new(), remarks: error.render(shared.colours_stderr()), document: None }
 }

@@ -4,7 +4,7 @@
 
 use super::guard;
 use crate::coverability::Outcome;
-use crate::limits::processor_time;
+use crate::limits::{Limits, StopReason, processor_time};
 use crate::net::Problem;
 use crate::program::Program;
 use crate::report::documents::{ConfirmationDocument, EvidenceVerdict};
@@ -51,33 +51,62 @@ pub(super) fn answer_check(problem: &'static Problem, outcome: &'static Outcome)
     is_answer.then(|| Box::new(move || confirm_answer(problem, outcome).unwrap_or(Ok(()))) as EvidenceCheck)
 }
 
+/// Checks the evidence about a file under limits; a rejection in words.
+pub(super) fn check_within(
+    file: &str,
+    limits: &Limits,
+    check: EvidenceCheck,
+) -> Result<Result<(), String>, StopReason> {
+    guard::within(file, limits, check).map(|checked| match checked {
+        Ok(checked) => checked.map_err(|failure| failure.to_string()),
+        Err(broken) => Err(broken.to_string()),
+    })
+}
+
 /// How the evidence of a verdict fared.
 pub(super) struct Confirmation {
     seconds: f64,
     cpu_seconds: f64,
     rejected: Option<String>,
+    stopped: Option<StopReason>,
 }
 
 impl Confirmation {
-    /// Confirms the verdict about a file where that is asked for, or always in debug builds.
-    pub(super) fn of(file: &str, asked: bool, check: impl FnOnce() -> Option<EvidenceCheck>) -> Option<Self> {
+    /// Confirms the verdict about a file where that is asked for, or always in debug builds. A debug build's own check is
+    /// given up at a limit.
+    pub(super) fn of(
+        file: &str,
+        asked: bool,
+        limits: &Limits,
+        check: impl FnOnce() -> Option<EvidenceCheck>,
+    ) -> Option<Self> {
         if !asked && !cfg!(debug_assertions) {
             return None;
         }
         let (start, used) = (Instant::now(), processor_time());
-        let rejected = match guard::run(file, check()?) {
-            Ok(checked) => checked.err().map(|failure| failure.to_string()),
-            Err(broken) => Some(broken.to_string()),
+        let (rejected, stopped) = match check_within(file, limits, check()?) {
+            Ok(checked) => (checked.err(), None),
+            Err(reason) if asked => (None, Some(reason)),
+            Err(_) => return None,
         };
         let cpu_seconds = processor_time().saturating_sub(used).as_secs_f64();
-        Some(Self { seconds: start.elapsed().as_secs_f64(), cpu_seconds, rejected })
+        Some(Self { seconds: start.elapsed().as_secs_f64(), cpu_seconds, rejected, stopped })
+    }
+
+    /// The limit that was reached before the evidence was checked. Then there is no verdict.
+    pub(super) fn stopped(&self) -> Option<StopReason> {
+        self.stopped
     }
 
     /// For `--json`.
-    pub(super) fn document(&self) -> ConfirmationDocument<'_> {
+    pub(super) fn document(&self) -> ConfirmationDocument {
         ConfirmationDocument {
-            verdict: if self.rejected.is_some() { EvidenceVerdict::Rejected } else { EvidenceVerdict::Accepted },
-            reason: self.rejected.as_deref(),
+            verdict: match (&self.rejected, self.stopped) {
+                (Some(_), _) => EvidenceVerdict::Rejected,
+                (None, Some(_)) => EvidenceVerdict::Unknown,
+                (None, None) => EvidenceVerdict::Accepted,
+            },
+            reason: self.rejected.clone().or_else(|| self.stopped.map(|reason| reason.to_string())),
             seconds: self.seconds,
             cpu_seconds: self.cpu_seconds,
         }

@@ -45,7 +45,7 @@ pub(super) struct CoverArguments {
 pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
     let begin = Instant::now();
     let limits = shared.limits();
-    let loaded = match arguments.input.read(&arguments.net) {
+    let loaded = match arguments.input.read_within(&arguments.net, &limits) {
         Ok(loaded) => loaded,
         Err(error) => return print_input_error(&error, shared),
     };
@@ -78,7 +78,12 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         },
     };
     // And so is what was found about it.
-    let answer: &'static Answer = Box::leak(Box::new(answer));
+    let mut answer: &'static Answer = Box::leak(Box::new(answer));
+    let check = || answer_check(problem, &answer.outcome);
+    let confirmation = Confirmation::of(&arguments.net, arguments.verify, &options.limits, check);
+    if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
+        answer = Box::leak(Box::new(Answer { outcome: Outcome::Unknown(reason), ..answer.clone() }));
+    }
     let mut certificate = None;
     if let (Some(path), Some(subject)) = (&arguments.certificate, subject) {
         match write_evidence(path, subject, problem, answer) {
@@ -102,7 +107,6 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         seconds: begin.elapsed().as_secs_f64(),
     };
     let mut document = shared.json.then(|| CoverDocument::new(answer, &context));
-    let confirmation = Confirmation::of(&arguments.net, arguments.verify, || answer_check(problem, &answer.outcome));
     let alarm = confirmation.as_ref().and_then(|confirmation| confirmation.alarm(&arguments.net));
     if let (Some(document), Some(confirmation)) = (&mut document, &confirmation) {
         document.evidence = Some(confirmation.document());

@@ -1,7 +1,7 @@
 //! `palisade fences`: the cheapest repair.
 
 use super::check::write_evidence;
-use super::confirm::{Confirmation, evidence_check};
+use super::confirm::{check_within, evidence_check};
 use super::fences_progress::Progress;
 use super::files::write_file;
 use super::folder::create_folder;
@@ -12,6 +12,7 @@ use crate::fences::{
     Cost, CostError, CostFunction, FenceError, FenceOptions, Measure, Pattern, Profile, Repair, place,
     redundant_besides, with_measures,
 };
+use crate::limits::Limits;
 use crate::report::check::{Context, fault_error};
 use crate::report::documents::FencesDocument;
 use crate::report::fences as report;
@@ -72,17 +73,23 @@ const ALTERNATIVES: usize = 1000;
 
 /// Runs `palisade fences`.
 pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {
-    let loaded = match arguments.program.load(&arguments.file, shared) {
+    let limits = shared.limits();
+    let loaded = match arguments.program.load(&arguments.file, shared, &limits) {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    match repair(arguments, shared, &loaded) {
+    match repair(arguments, shared, &loaded, &limits) {
         Ok(exit) => exit,
         Err(error) => print_input_error(&error, shared),
     }
 }
 
-fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) -> Result<Exit, InputError> {
+fn repair(
+    arguments: &FencesArguments,
+    shared: &SharedOptions,
+    loaded: &Loaded,
+    limits: &Limits,
+) -> Result<Exit, InputError> {
     let begin = Instant::now();
     let program = &loaded.program;
     let options = FenceOptions {
@@ -93,7 +100,7 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
         alternatives: if arguments.all { ALTERNATIVES } else { 0 },
         nets: arguments.nets,
         values: arguments.values,
-        limits: shared.limits(),
+        limits: limits.clone(),
         // The repaired text is checked below.
         confirm: false,
     };
@@ -138,9 +145,13 @@ fn repair(arguments: &FencesArguments, shared: &SharedOptions, loaded: &Loaded) 
         if let Some(checked) = &checked {
             assert_ne!(checked.verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
             placement.confirmed = checked.verdict == Verdict::Robust;
-            let confirmation = Confirmation::of(&arguments.file, true, || evidence_check(final_program, checked));
-            if let Some(alarm) = confirmation.and_then(|confirmation| confirmation.alarm(&arguments.file)) {
-                remark(alarm);
+            let evidence =
+                evidence_check(final_program, checked).map(|check| check_within(&arguments.file, limits, check));
+            if let Some(Err(_)) = evidence {
+                placement.confirmed = false;
+            }
+            if let Some(Ok(Err(failure))) = evidence {
+                remark(format!("Error: {}: the evidence for the repaired program is rejected: {failure}\n", arguments.file));
                 return Ok(Exit::Rejected);
             }
         }

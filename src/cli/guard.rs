@@ -6,11 +6,13 @@
 //! other threads never notice. What the thread holds is given back when the process ends. It must hold no lock that
 //! others want, and must not be waited for; checks of evidence take no locks, and their caller waits for the answer.
 
+use crate::limits::{Limits, StopReason};
 use std::cell::Cell;
 use std::io;
 use std::panic::PanicHookInfo;
 use std::sync::Once;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
 /// The stack of a check: evidence may nest deeply, and what is not touched costs nothing.
 const STACK_BYTES: usize = 64 << 20;
@@ -53,10 +55,26 @@ pub(super) fn start<T: Send + 'static>(
     Ok(receiver)
 }
 
-/// Makes a check and waits for its answer.
-pub(super) fn run<T: Send + 'static>(name: &str, check: impl FnOnce() -> T + Send + 'static) -> Result<T, Broken> {
-    let receiver = start(name, check).map_err(|error| Broken(format!("there is no thread for it: {error}")))?;
-    receiver.recv().unwrap_or_else(|_| Err(Broken("its thread has ended".to_owned())))
+/// How long to wait for an answer before the limits are looked at.
+const PATIENCE: Duration = Duration::from_millis(2);
+
+/// Makes a check and waits for its answer, as long as the limits allow.
+pub(super) fn within<T: Send + 'static>(
+    name: &str,
+    limits: &Limits,
+    check: impl FnOnce() -> T + Send + 'static,
+) -> Result<Result<T, Broken>, StopReason> {
+    let receiver = match start(name, check) {
+        Ok(receiver) => receiver,
+        Err(error) => return Ok(Err(Broken(format!("there is no thread for it: {error}")))),
+    };
+    loop {
+        match receiver.recv_timeout(PATIENCE) {
+            Ok(answer) => return Ok(answer),
+            Err(RecvTimeoutError::Timeout) => limits.check()?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(Err(Broken("its thread has ended".to_owned()))),
+        }
+    }
 }
 
 /// Sees to it that panics of checks are reported; other threads' panics go on as before.
@@ -93,10 +111,10 @@ mod tests {
 
     #[test]
     fn a_panic_is_the_answer_of_its_check_alone() {
-        let outside = std::thread::spawn(|| run("one", || [1, 2].into_iter().find(|n| *n > 2).expect("a number")));
+        let outside = std::thread::spawn(|| within("one", &Limits::none(), || [1, 2].into_iter().find(|n| *n > 2).expect("a number")));
         let broken = outside.join().expect("the thread that asks goes on").expect_err("it breaks off");
         assert!(broken.to_string().starts_with("the checker broke off: a number (src/cli/guard.rs:"), "{broken}");
-        assert_eq!(run("two", || 3), Ok(3));
+        assert_eq!(within("two", &Limits::none(), || 3), Ok(Ok(3)));
         // A panic elsewhere is as it was.
         assert!(std::thread::spawn(|| panic!("planted")).join().is_err());
     }

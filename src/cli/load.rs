@@ -1,10 +1,11 @@
 //! Loading a program for a subcommand: the file, its format, and the options that change its meaning.
 
-use super::output::{print_document, remark};
+use super::output::{print_line, print_text, remark};
 use super::{Exit, SharedOptions};
 use crate::evidence::ProgramSubject;
+use crate::limits::Limits;
 use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program, SourceText, ThreadId};
-use crate::report::documents::ErrorDocument;
+use crate::report::documents;
 use crate::semantics::Question;
 use crate::syntax::{self, Diagnostic, Format, InputError};
 use clap::Args;
@@ -35,6 +36,10 @@ pub struct ProgramOptions {
     pub wrap: bool,
 }
 
+/// Texts from so many bytes on are read under limits: shorter ones take a few milliseconds, in which limits need not be
+/// asked.
+const LARGE: usize = 1 << 17;
+
 /// A program ready for a subcommand.
 #[derive(Clone, Debug)]
 pub struct Loaded {
@@ -53,8 +58,25 @@ pub struct Loaded {
 impl ProgramOptions {
     /// Reads a program file, `-` for standard input, and makes the changes the options ask for.
     pub fn read(&self, path: &str) -> Result<Loaded, InputError> {
+        self.read_within(path, &Limits::none())
+    }
+
+    /// Like [`read`](Self::read), within limits.
+    pub fn read_within(&self, path: &str, limits: &Limits) -> Result<Loaded, InputError> {
         let format = self.format(path)?;
-        self.read_source(syntax::read_text(path)?, format)
+        let stopped = |reason| InputError::Stopped { name: path.to_owned(), reason };
+        let source = if path == "-" {
+            // Nobody knows when the next byte comes.
+            let path = path.to_owned();
+            limits.within(move || syntax::read_text(&path)).map_err(stopped)??
+        } else {
+            syntax::read_text(path)?
+        };
+        if source.text.len() < LARGE {
+            return self.read_source(source, format);
+        }
+        let options = self.clone();
+        limits.within(move || options.read_source(source, format)).map_err(stopped)?
     }
 
     /// Like [`read`](Self::read), for a text at hand.
@@ -69,8 +91,8 @@ impl ProgramOptions {
     }
 
     /// Like [`read`](Self::read); prints the warnings, or the errors and gives the exit status.
-    pub fn load(&self, path: &str, shared: &SharedOptions) -> Result<Loaded, Exit> {
-        match self.read(path) {
+    pub fn load(&self, path: &str, shared: &SharedOptions, limits: &Limits) -> Result<Loaded, Exit> {
+        match self.read_within(path, limits) {
             Ok(loaded) => {
                 loaded.print_warnings(shared);
                 Ok(loaded)
@@ -128,11 +150,21 @@ impl Loaded {
 /// Prints why an input was refused, to standard error or with `--json` to standard output.
 pub fn print_input_error(error: &InputError, shared: &SharedOptions) -> Exit {
     if shared.json {
-        print_document(&ErrorDocument::new(error));
+        print_line(documents::refusal(error));
+    } else if let InputError::Stopped { .. } = error {
+        print_text(error.render(false));
     } else {
         remark(error.render(shared.colours_stderr()));
     }
-    Exit::BadInput
+    exit_of(error)
+}
+
+/// The exit status for an input that was refused, or not read to its end.
+pub(super) fn exit_of(error: &InputError) -> Exit {
+    match error {
+        InputError::Stopped { .. } => Exit::Unknown,
+        InputError::Text { .. } | InputError::File { .. } => Exit::BadInput,
+    }
 }
 
 fn option_error(program: &Program, error: &OverrideError) -> InputError {

@@ -3,6 +3,7 @@
 use super::files::write_together;
 use super::output::{print_document, print_text, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
+use crate::limits::Limits;
 use crate::net::{Format, QueryFormat, write};
 use crate::report::check::fault_error;
 use crate::report::counted;
@@ -54,11 +55,12 @@ impl NetArguments {
 
 /// Runs `palisade net`.
 pub(super) fn run(arguments: &NetArguments, shared: &SharedOptions) -> Exit {
-    let loaded = match arguments.program.load(&arguments.file, shared) {
+    let limits = shared.limits();
+    let loaded = match arguments.program.load(&arguments.file, shared, &limits) {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    match written(arguments, &loaded.program, shared) {
+    match written(arguments, &loaded.program, shared, &limits) {
         Ok(exit) => exit,
         Err(error) => print_input_error(&error, shared),
     }
@@ -68,6 +70,7 @@ fn written(
     arguments: &NetArguments,
     program: &crate::program::Program,
     shared: &SharedOptions,
+    limits: &Limits,
 ) -> Result<Exit, InputError> {
     let refuse = |message: String| InputError::file(arguments.file.clone(), message);
     let all = attacks(program);
@@ -77,7 +80,7 @@ fn written(
     })?;
     let format = arguments.format();
     let mut document = NetDocument::new(&arguments.file, program, (arguments.attack, *attack), format.extension());
-    let problem = match attack_net(program, attack, arguments.values, &shared.limits()) {
+    let problem = match attack_net(program, attack, arguments.values, limits) {
         Ok(problem) => problem,
         Err(NoNet::Fault(fault)) => return Err(fault_error(program, &fault)),
         Err(NoNet::Stopped(reason)) => {

@@ -1,6 +1,7 @@
 //! Loading a net with its question for a subcommand.
 
 use crate::evidence::{InputFile, NetSubject, sha256};
+use crate::limits::Limits;
 use crate::net::{self, Details, Document, Format, Problem, Quantifier, QueryFormat, ReadError};
 use crate::syntax::{Diagnostic, InputError};
 use clap::Args;
@@ -68,7 +69,30 @@ impl ReadFile {
     }
 }
 
+/// Files from so many bytes on are read under limits, and packed ones from so many: shorter ones take a few milliseconds, in
+/// which limits need not be asked.
+const LARGE: u64 = 1 << 18;
+const LARGE_PACKED: u64 = 1 << 14;
+
+/// Whether reading a file may take long.
+fn is_large(path: &str) -> bool {
+    let Ok(metadata) = std::fs::metadata(path) else { return path == "-" };
+    let large = if path.ends_with(".gz") { LARGE_PACKED } else { LARGE };
+    !metadata.is_file() || metadata.len() >= large
+}
+
 impl NetOptions {
+    /// Reads a net, `-` for standard input, with its question, within limits.
+    pub(super) fn read_within(&self, path: &str, limits: &Limits) -> Result<LoadedNet, InputError> {
+        let query = self.query.as_ref().is_some_and(|query| is_large(&query.to_string_lossy()));
+        if !is_large(path) && !query {
+            return self.read(path);
+        }
+        let (options, own) = (self.clone(), path.to_owned());
+        let stopped = |reason| InputError::Stopped { name: path.to_owned(), reason };
+        limits.within(move || options.read(&own)).map_err(stopped)?
+    }
+
     /// Reads a net, `-` for standard input, with its question.
     pub(super) fn read(&self, path: &str) -> Result<LoadedNet, InputError> {
         let name = if path == "-" { "<stdin>" } else { path };

@@ -2,14 +2,15 @@
 
 use crate::limits::Limits;
 use clap::{Args, ValueEnum};
-use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag::{register, register_conditional_shutdown};
 use std::io::IsTerminal;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-/// Raised by the first Ctrl-C: what runs ends in `unknown`, with what it has found. The second one ends the process.
+/// Raised by the first Ctrl-C, SIGTERM or SIGHUP: what runs ends in `unknown`, with what it has found. The second one ends
+/// the process.
 static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(false)));
 
 /// When to colour the output.
@@ -78,12 +79,16 @@ impl SharedOptions {
         }
     }
 
-    /// Sets up what Ctrl-C does.
+    /// Sets up what Ctrl-C does, a request to end, and the end of the terminal. Signals that the process was started to
+    /// ignore, as by `nohup`, are ignored.
     pub(super) fn handle_interrupts() {
-        // A second Ctrl-C ends the process: what the first one raises is looked at before it is raised again.
-        // Without a handler Ctrl-C ends the process at once.
-        let _ = register_conditional_shutdown(SIGINT, 130, INTERRUPTED.clone());
-        let _ = register(SIGINT, INTERRUPTED.clone());
+        let ignored = ignored_signals();
+        for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0) {
+            // A second signal ends the process: what the first one raises is looked at before it is raised again.
+            // Without a handler a signal ends the process at once.
+            let _ = register_conditional_shutdown(signal, 128 + signal, INTERRUPTED.clone());
+            let _ = register(signal, INTERRUPTED.clone());
+        }
     }
 
     /// Sets up the number of rayon's workers.
@@ -105,6 +110,16 @@ impl SharedOptions {
         }
         limits
     }
+}
+
+/// The signals that this process ignores, a bit for each, where the system tells (Linux); none elsewhere.
+fn ignored_signals() -> u64 {
+    /// The place of the field `sigignore` after the name, which may contain anything and is the second one.
+    const FIELD: usize = 30;
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = text.rsplit_once(") ").map_or("", |(_, fields)| fields);
+    let mut fields = fields.split_ascii_whitespace().skip(FIELD - 1);
+    fields.next().and_then(|field| field.parse().ok()).unwrap_or(0)
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {

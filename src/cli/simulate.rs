@@ -1,18 +1,23 @@
 //! `palisade simulate`: the final states of a program.
 
+use super::load::exit_of;
 use super::output::{Documents, print_text, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::limits::StopReason;
 use crate::program::{InstructionId, Program};
-use crate::report::documents::{self, ErrorDocument, SimulateDocument, StoppedDocument};
+use crate::report::documents::{self, SimulateDocument, StoppedDocument};
 use crate::report::simulate::{Simulation, exploration_error};
 use crate::semantics::{
-    Bounds, CopyId, Counting, ExplorationError, Instance, LOOP_CAPACITY, Model, Question, executions, final_states,
+    Bounds, CopyId, Counting, ExplorationError, FinalStates, Instance, LOOP_CAPACITY, Model, Question, executions,
+    explore_final_states,
 };
 use crate::syntax::InputError;
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use std::time::Instant;
+
+/// A state lists what each copy does, so there cannot be more copies than this.
+const MOST_COPIES: u64 = 4096;
 
 /// The memory models to choose from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -59,8 +64,8 @@ enum Answer {
     Printed(Exit, String),
     /// It is no input.
     Refused(InputError),
-    /// A limit was reached.
-    Stopped(StopReason),
+    /// A limit was reached, when these properties had been found violated.
+    Stopped(StopReason, Vec<String>),
 }
 
 /// Runs `palisade simulate`.
@@ -81,15 +86,17 @@ pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit
                     exit
                 }
                 Answer::Refused(error) if shared.json => {
-                    documents.add(documents::text(&ErrorDocument::new(&error)));
-                    Exit::BadInput
+                    documents.add(documents::refusal(&error));
+                    exit_of(&error)
                 }
                 Answer::Refused(error) => print_input_error(&error, shared),
-                Answer::Stopped(reason) => {
+                Answer::Stopped(reason, violations) => {
                     if shared.json {
-                        documents.add(documents::text(&StoppedDocument::new(file, reason.to_string())));
+                        documents.add(documents::text(&StoppedDocument::new(file, reason.to_string(), &violations)));
                     } else {
                         remark_line(format_args!("{file}: unknown: {reason}"));
+                        let lines = violations.iter().map(|violation| format!("Violation={violation}\n"));
+                        print_text(lines.collect::<String>());
                     }
                     Exit::Unknown
                 }
@@ -105,7 +112,8 @@ pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit
 
 fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -> Answer {
     let begin = Instant::now();
-    let loaded = match arguments.program.read(file) {
+    let limits = shared.limits();
+    let loaded = match arguments.program.read_within(file, &limits) {
         Ok(loaded) => loaded,
         Err(error) => return Answer::Refused(error),
     };
@@ -121,15 +129,23 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
         ModelChoice::Sc => Model::Sc,
         ModelChoice::Tso => Model::Tso,
     };
-    let refused = |error: &ExplorationError| match error {
-        ExplorationError::Stopped(reason) => Answer::Stopped(*reason),
+    let violations = |finals: &FinalStates| {
+        finals.violations.iter().map(|violation| place(program, &instance, *violation)).collect::<Vec<String>>()
+    };
+    let refused = |error: &ExplorationError, finals: &FinalStates| match error {
+        ExplorationError::Stopped(reason) => Answer::Stopped(*reason, violations(finals)),
         error => Answer::Refused(exploration_error(&program.source, program, error)),
     };
-    let limits = shared.limits();
-    let finals = match final_states(program, &instance, model, arguments.buffer, &limits) {
-        Ok(finals) => finals,
-        Err(error) => return refused(&error),
-    };
+    if instance.total() > MOST_COPIES {
+        let message = format!("{} thread copies are too many to list their states", instance.total());
+        let help = "choose a smaller number: `--threads all=2`".to_owned();
+        return Answer::Refused(InputError::file(program.source.name.clone(), message).with_help_if(Some(help)));
+    }
+    let mut finals = FinalStates::default();
+    match explore_final_states(program, &instance, model, arguments.buffer, &limits, &mut finals) {
+        Ok(()) => {}
+        Err(error) => return refused(&error, &finals),
+    }
     let mut bounded = finals.buffers_filled;
     let (outcome, counting) = if arguments.traces {
         match executions(program, &instance, model, &Bounds { steps: arguments.steps, limits }) {
@@ -138,7 +154,7 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
                 let counting = Counting::Executions;
                 (question.answer(program, &instance, &executions.final_states, counting), counting)
             }
-            Err(error) => return refused(&error),
+            Err(error) => return refused(&error, &finals),
         }
     } else {
         (question.answer(program, &instance, &finals.completed, Counting::Rows), Counting::Rows)
@@ -152,7 +168,7 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
         counting,
         outcome,
         stuck: &finals.stuck,
-        violations: finals.violations.iter().map(|violation| place(program, &instance, *violation)).collect(),
+        violations: violations(&finals),
         bounded,
         seconds: begin.elapsed().as_secs_f64(),
     };

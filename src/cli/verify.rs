@@ -9,7 +9,7 @@ use crate::evidence::{Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, Progr
 use crate::limits::StopReason;
 use crate::net::{self, Problem};
 use crate::program::Program;
-use crate::report::documents::{self, ErrorDocument, EvidenceVerdict, SubjectDocument, VerifyDocument};
+use crate::report::documents::{self, EvidenceVerdict, SubjectDocument, VerifyDocument};
 use crate::report::smtlib;
 use crate::report::subject::Subject;
 use crate::syntax::{self, Format, InputError};
@@ -17,7 +17,6 @@ use crate::verify::{CheckFailure, Obligation, check_content, check_net_evidence,
 use clap::Args;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 /// Options of `palisade verify`.
@@ -95,7 +94,7 @@ impl Outcome {
                 document.reason = Some(reason.clone());
             }
             Self::Unreadable { reason } => {
-                return documents::text(&ErrorDocument::new(&InputError::file(path, reason.as_str())));
+                return documents::refusal(&InputError::file(path, reason.as_str()));
             }
             Self::Stopped { reason } => {
                 document.verdict = EvidenceVerdict::Unknown;
@@ -121,26 +120,11 @@ impl Outcome {
 
 /// Checks one file on a thread of its own, and stops waiting for it when a limit is reached.
 fn within_limits(options: &VerifyOptions, shared: &SharedOptions, path: &str) -> Outcome {
-    const PATIENCE: Duration = Duration::from_millis(50);
-    let limits = shared.limits();
     let (options, file) = (options.clone(), path.to_owned());
-    let receiver = match guard::start(path, move || check_file(&options, &file)) {
-        Ok(receiver) => receiver,
-        Err(error) => return Outcome::Unreadable { reason: format!("no thread to check it: {error}") },
-    };
-    loop {
-        match receiver.recv_timeout(PATIENCE) {
-            Ok(Ok(outcome)) => return outcome,
-            Ok(Err(broken)) => return Outcome::Rejected { reason: broken.to_string() },
-            Err(RecvTimeoutError::Timeout) => {
-                if let Err(reason) = limits.check() {
-                    return Outcome::Stopped { reason };
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                return Outcome::Rejected { reason: "the checker ended without an answer".to_owned() };
-            }
-        }
+    match guard::within(path, &shared.limits(), move || check_file(&options, &file)) {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(broken)) => Outcome::Rejected { reason: broken.to_string() },
+        Err(reason) => Outcome::Stopped { reason },
     }
 }
 

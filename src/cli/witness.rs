@@ -55,21 +55,26 @@ struct Form {
 
 /// Runs `palisade witness`: exit status 1 when there is a violation.
 pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit {
-    let loaded = match arguments.program.load(&arguments.file, shared) {
+    let limits = shared.limits();
+    let loaded = match arguments.program.load(&arguments.file, shared, &limits) {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
     let program = &loaded.program;
-    let options = CheckOptions { values: arguments.values, limits: shared.limits(), ..CheckOptions::default() };
+    let options = CheckOptions { values: arguments.values, limits: limits.clone(), ..CheckOptions::default() };
     let checked = match check(program, &options) {
         Ok(checked) => checked,
         Err(fault) => return print_input_error(&fault_error(program, &fault), shared),
     };
-    let confirmation = Confirmation::of(&arguments.file, true, || evidence_check(program, &checked));
+    let confirmation = Confirmation::of(&arguments.file, true, &limits, || evidence_check(program, &checked));
     let mut document = WitnessDocument::new(&arguments.file, program, (&checked.verdict).into());
     document.evidence = confirmation.as_ref().map(Confirmation::document);
     if let Verdict::Unknown(reason) = checked.verdict {
         document.reason = Some(reason.to_string());
+    }
+    if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
+        let error = InputError::Stopped { name: arguments.file.clone(), reason };
+        return print_input_error(&error, shared);
     }
     if let Some(alarm) = confirmation.as_ref().and_then(|confirmation| confirmation.alarm(&arguments.file)) {
         if shared.json {

@@ -48,8 +48,12 @@ pub fn line(check: &Check<'_>, context: &Context<'_>) -> String {
         let attack = &found.attack;
         let store = place(context.program, attack.thread, attack.store);
         let load = place(context.program, attack.thread, attack.load);
-        let copies: u32 = found.instance.counts().iter().sum();
-        let _ = write!(out, ", {store} past {load}, with {}", counted(copies, "thread"));
+        let copies = found.instance.total();
+        let _ = write!(
+            out,
+            ", {store} past {load}, with {}",
+            counted(usize::try_from(copies).unwrap_or(usize::MAX), "thread")
+        );
     }
     if let Verdict::Unknown(reason) = check.verdict {
         let _ = write!(out, ", {reason}");

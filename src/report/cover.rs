@@ -2,7 +2,7 @@
 
 use super::counted;
 use crate::coverability::{Answer, Outcome};
-use crate::evidence::NetRun;
+use crate::evidence::{NetRun, RunStep};
 use crate::net::{Count, Net, Problem, Quantifier};
 use std::fmt::Write;
 
@@ -106,17 +106,35 @@ fn run_text(out: &mut String, run: &NetRun, problem: &Problem, shown: usize) {
         return;
     }
     line(out, format_args!("  then fire"));
-    for (transition, times) in run.firings.iter().take(shown) {
-        let name = &net.transitions[transition.index()].name;
-        if *times == Count::ONE {
-            line(out, format_args!("    {name}"));
-        } else {
-            line(out, format_args!("    {name} × {times}"));
+    let mut left = shown;
+    let lines = steps_text(out, net, &run.firings, 4, &mut left);
+    if lines > shown {
+        line(out, format_args!("    … and {} more (-v shows all)", counted(lines - shown, "step")));
+    }
+}
+
+/// Steps of a run, as many lines as are left; how many there would be. What is repeated as a whole stands further right.
+fn steps_text(out: &mut String, net: &Net, steps: &[(RunStep, Count)], indent: usize, left: &mut usize) -> usize {
+    let mut lines = 0;
+    for (step, times) in steps {
+        let what = match step {
+            RunStep::Fire(transition) => net.transitions[transition.index()].name.as_str(),
+            RunStep::Sequence(_) => "all of this",
+        };
+        lines += 1;
+        if *left > 0 {
+            *left -= 1;
+            if *times == Count::ONE {
+                line(out, format_args!("{:indent$}{what}", ""));
+            } else {
+                line(out, format_args!("{:indent$}{what} × {times}", ""));
+            }
+        }
+        if let RunStep::Sequence(steps) = step {
+            lines += steps_text(out, net, steps, indent + 2, left);
         }
     }
-    if run.firings.len() > shown {
-        line(out, format_args!("    … and {} more (-v shows all)", counted(run.firings.len() - shown, "step")));
-    }
+    lines
 }
 
 fn line(out: &mut String, content: std::fmt::Arguments<'_>) {

@@ -3,13 +3,12 @@
 use super::check::place;
 use crate::program::{Program, Value};
 use crate::robustness::Violation;
-use crate::semantics::{AccessKind, CopyId, Effect, Event, NodeId, Relation, StepKind};
+use crate::semantics::{AccessKind, Effect, Event, NodeId, Relation, StepKind};
 use std::fmt::Write;
 
 /// The computation as a table, with the cycle below it.
 pub fn text(program: &Program, violation: &Violation) -> String {
     let mut out = String::new();
-    let copies: Vec<_> = violation.instance.copies().collect();
     let attack = violation.attack;
     let _ = writeln!(
         out,
@@ -27,11 +26,11 @@ pub fn text(program: &Program, violation: &Violation) -> String {
         let minimal = if violation.instance_minimal { " (no smaller instance has one)" } else { "" };
         let _ = writeln!(out, "instance: {}{minimal}", counts.join(", "));
     }
-    let acting = acting_copies(violation);
+    let acting = &violation.acting;
     let mut header = vec![String::new()];
     header.extend(acting.iter().map(|copy| violation.instance.copy_name(program, *copy)));
     header.push(format!("buffer of {}", violation.instance.copy_name(program, violation.attacker)));
-    let attacker = copies.iter().position(|copy| *copy == violation.attacker).expect("the attacker is there");
+    let attacker = violation.attacker_position();
     let mut rows = vec![header];
     for (index, event) in violation.replay.events.iter().enumerate() {
         // A store that is flushed at once is shown once, at the flush.
@@ -43,7 +42,7 @@ pub fn text(program: &Program, violation: &Violation) -> String {
             continue;
         }
         let mut row = vec![format!("{}", index + 1)];
-        for copy in &acting {
+        for copy in acting {
             row.push(if *copy == event.step.copy { describe(program, violation, index, event) } else { String::new() });
         }
         let buffer: Vec<String> = violation.replay.states[index + 1].threads()[attacker]
@@ -144,20 +143,15 @@ pub fn address_text(program: &Program, address: Value) -> String {
     if name.starts_with(|c: char| c == '-' || c.is_ascii_digit()) { format!("mem[{name}]") } else { name }
 }
 
-/// The copies that take steps, in the instance's order.
-pub fn acting_copies(violation: &Violation) -> Vec<CopyId> {
-    violation.instance.copies().filter(|copy| violation.steps.iter().any(|step| step.copy == *copy)).collect()
-}
-
 /// A node of the trace: `t1 l0: store x = 1`.
 pub(super) fn node(program: &Program, violation: &Violation, id: NodeId) -> String {
-    let copy = violation.instance.copies().nth(id.position).expect("nodes belong to copies");
+    let copy = violation.acting[id.position];
     format!("{} {}", violation.instance.copy_name(program, copy), node_text(program, violation, id))
 }
 
 /// A node of the trace without its thread: `l0: store x = 1`.
 pub fn node_text(program: &Program, violation: &Violation, id: NodeId) -> String {
-    let copy = violation.instance.copies().nth(id.position).expect("nodes belong to copies");
+    let copy = violation.acting[id.position];
     let thread = program.thread(copy.thread);
     let node = violation.replay.trace.node(id);
     let label = &thread.label(thread.instruction(node.instruction).source).name;

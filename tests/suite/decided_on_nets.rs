@@ -27,7 +27,7 @@ fn agree(name: &str, program: &Program) -> usize {
         assert_eq!(searched.outcome, on_nets.outcome, "{name}: {:?}", searched.attack);
     }
     if let (Some(searched), Some(on_nets)) = (&searched.violation, &on_nets.violation) {
-        let copies = |instance: &palisade::semantics::Instance| instance.counts().iter().sum::<u32>();
+        let copies = |instance: &palisade::semantics::Instance| instance.counts().iter().sum::<u64>();
         assert_eq!(copies(&searched.instance), copies(&on_nets.instance), "{name}: smallest instance");
     }
     on_nets.attacks.len()

@@ -31,7 +31,7 @@ fn decide(text: &str, options: &CheckOptions) -> Result<Verdict, Fault> {
 
 /// `x` and `y` change together, so that the reader never counts; but whoever looks at one thread after the other does
 /// not see that. The other threads make more configurations than anybody waits for.
-fn seemingly_growing() -> String {
+pub(crate) fn seemingly_growing() -> String {
     let mut text = "program seems
 thread both init a begin
   a: lock; goto b;

@@ -30,6 +30,7 @@ mod fence_redundancy;
 mod formulas;
 mod folders;
 mod limits;
+mod limits_commands;
 mod litmus_corpus;
 mod litmus_executions;
 mod litmus_locked;

@@ -16,8 +16,8 @@ struct Header {
     path: PathBuf,
     fixed: Expectation,
     any: Expectation,
-    smallest: Option<u32>,
-    fences: Option<u32>,
+    smallest: Option<u64>,
+    fences: Option<u64>,
     /// Whether all properties hold under SC.
     sc: Option<bool>,
     /// Whether they hold under TSO.
@@ -109,7 +109,7 @@ fn verdict(name: &str, program: &Program) -> Verdict {
 }
 
 /// The program with so many copies of each thread.
-fn with_copies(program: &Program, copies: &[u32]) -> Program {
+fn with_copies(program: &Program, copies: &[u64]) -> Program {
     let mut program = program.clone();
     for (thread, count) in program.threads.iter_mut().zip(copies) {
         thread.copies = Copies::Exactly(*count);
@@ -118,7 +118,7 @@ fn with_copies(program: &Program, copies: &[u32]) -> Program {
 }
 
 /// All numbers of copies with the given total over replicated threads, other threads as they are.
-fn instances(program: &Program, total: u32) -> Vec<Vec<u32>> {
+fn instances(program: &Program, total: u64) -> Vec<Vec<u64>> {
     let mut found = vec![(Vec::new(), total)];
     for thread in &program.threads {
         found = found
@@ -135,7 +135,7 @@ fn instances(program: &Program, total: u32) -> Vec<Vec<u32>> {
     found.into_iter().filter(|(_, left)| *left == 0).map(|(copies, _)| copies).collect()
 }
 
-fn fixed_total(program: &Program) -> u32 {
+fn fixed_total(program: &Program) -> u64 {
     let fixed = |copies| if let Copies::Exactly(count) = copies { count } else { 0 };
     program.threads.iter().map(|thread| fixed(thread.copies)).sum()
 }
@@ -164,7 +164,7 @@ fn any_number_of_copies() {
         };
         let copies = violation.instance.counts();
         assert!(violation.instance_minimal, "{name}: no smaller instance was excluded");
-        assert_eq!(model.smallest, Some(copies.iter().sum::<u32>()), "{name}: smallest instance");
+        assert_eq!(model.smallest, Some(copies.iter().sum::<u64>()), "{name}: smallest instance");
         let instance = with_copies(&program, copies);
         assert_eq!(verdict(name, &instance), Verdict::NotRobust, "{name}: {copies:?}");
     });
@@ -227,7 +227,7 @@ fn optimal_fences() {
         let options = FenceOptions { cost: CostFunction::Uniform, ..FenceOptions::default() };
         let Ok(Repair::Valid(placement)) = place(&program, &options, &Silent) else { panic!("{name}: no valid set") };
         assert!(placement.confirmed && placement.proof.is_some(), "{name}");
-        assert_eq!(u32::try_from(placement.measures.len()).ok(), model.fences, "{name}: the least number of fences");
+        assert_eq!(u64::try_from(placement.measures.len()).ok(), model.fences, "{name}: the least number of fences");
         let taken: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
         let judged = redundant_besides(&program, &taken, &options, &Silent).ok().and_then(Result::ok);
         let judged = judged.unwrap_or_else(|| panic!("{name}: its own fences are not judged"));
@@ -253,7 +253,7 @@ fn fences_repair() {
         };
         let ((no_fence, before), (fences, after)) = (count(original), count(fenced));
         assert_eq!((no_fence, before), (0, after), "{}", fenced.name);
-        assert_eq!(u32::try_from(fences).ok(), original.fences, "{}: the least number of fences", fenced.name);
+        assert_eq!(u64::try_from(fences).ok(), original.fences, "{}: the least number of fences", fenced.name);
     }
 }
 

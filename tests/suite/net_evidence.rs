@@ -13,7 +13,9 @@
 
 use crate::checked::solve;
 use palisade::coverability::{Options, Outcome};
-use palisade::evidence::{Evidence, InputFile, NetCertificate, NetRun, NetSubject, OmegaMarking, TokenMarking, sha256};
+use palisade::evidence::{
+    Evidence, InputFile, NetCertificate, NetRun, NetSubject, OmegaMarking, RunStep, TokenMarking, sha256,
+};
 use palisade::net::{Count, Net, OmegaCount, PlaceId, Problem, Query, Target, TransitionId};
 use palisade::semantics::random::Randomness;
 use palisade::verify::{check_net_certificate, check_net_evidence, check_net_run};
@@ -289,14 +291,12 @@ fn covers(problem: &Problem, run: &NetRun) -> bool {
         marking[place.index()] = count.to_u64().unwrap();
     }
     let transitions = transitions(problem);
-    for (id, times) in &run.firings {
+    for id in run.spelled_out(1_000_000).expect("a short run") {
         let (pre, post) = &transitions[id.index()];
-        for _ in 0..times.to_u64().unwrap() {
-            if !below(pre, &marking) {
-                return false;
-            }
-            marking = marking.iter().zip(pre).zip(post).map(|((own, pre), post)| own - pre + post).collect();
+        if !below(pre, &marking) {
+            return false;
         }
+        marking = marking.iter().zip(pre).zip(post).map(|((own, pre), post)| own - pre + post).collect();
     }
     covers_target(problem, &marking)
 }
@@ -304,7 +304,7 @@ fn covers(problem: &Problem, run: &NetRun) -> bool {
 #[test]
 fn runs_with_firings_dropped_swapped_and_recounted() {
     let mut random = Randomness::new(7);
-    let mut rejected = [0; 4];
+    let mut rejected = [0; 6];
     for (problem, _, coverable) in problems(8) {
         if rejected.iter().all(|count| *count >= ENOUGH) {
             return;
@@ -330,7 +330,13 @@ fn runs_with_firings_dropped_swapped_and_recounted() {
                 }
                 3 if length > 0 => {
                     let index = random.below(length);
-                    corrupted.firings[index].0 = TransitionId::from_index(random.below(problem.net.transitions.len()));
+                    let other = TransitionId::from_index(random.below(problem.net.transitions.len()));
+                    corrupted.firings[index].0 = other.into();
+                }
+                4 if length > 0 => repeat_part(&mut random, &mut corrupted.firings),
+                5 if length > 0 => {
+                    repeat_part(&mut random, &mut corrupted.firings);
+                    repeat_part(&mut random, &mut corrupted.firings);
                 }
                 _ => continue,
             }
@@ -339,6 +345,15 @@ fn runs_with_firings_dropped_swapped_and_recounted() {
             *counter += usize::from(!valid);
         }
     }
+}
+
+/// Makes a part of a run a sequence that is repeated a few times.
+fn repeat_part(random: &mut Randomness, firings: &mut Vec<(RunStep, Count)>) {
+    let first = random.below(firings.len());
+    let last = first + random.below(firings.len() - first);
+    let part: Vec<(RunStep, Count)> = firings.drain(first..=last).collect();
+    let times = 1 + number(random, 3);
+    firings.insert(first, (RunStep::Sequence(part), times.into()));
 }
 
 /// Evidence about a problem whose "file" is its debug text.

@@ -179,7 +179,7 @@ fn corrupt<C: Element>(
     for (position, (_, count)) in set[index].tokens().into_iter().enumerate() {
         let (lower, counter) = match count {
             Tokens::Omega => (
-                Some(Tokens::Finite(1 + u32::try_from(random.below(20)).expect("a small number"))),
+                Some(Tokens::Finite(1 + u64::try_from(random.below(20)).expect("a small number"))),
                 &mut met.omega_removed,
             ),
             Tokens::Finite(1) => (None, &mut met.lowered),

@@ -121,7 +121,7 @@ fn with_copies(program: &Program, copies: Copies) -> Program {
 }
 
 /// What is wrong with the any-number answer about a program, if anything.
-fn any_number_disagreement(program: &Program, instances: u32) -> Option<String> {
+fn any_number_disagreement(program: &Program, instances: u64) -> Option<String> {
     let any = with_copies(program, Copies::Any);
     let Ok(checked) = unconfirmed_check(&any, &CheckOptions::default()) else {
         // Values grow with the number of copies.

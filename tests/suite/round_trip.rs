@@ -241,7 +241,7 @@ fn actions() -> impl Strategy<Value = Action> {
 
 /// Threads in the form in which they are read: labels numbered in order of appearance.
 fn threads() -> impl Strategy<Value = Thread> {
-    let copies = prop_oneof![Just(Copies::Any), (0_u32..4).prop_map(Copies::Exactly)];
+    let copies = prop_oneof![Just(Copies::Any), (0_u64..4).prop_map(Copies::Exactly)];
     let cost = prop::option::weighted(0.2, 0.25_f64..100.0);
     let lines = prop::collection::vec((0_usize..5, 0_usize..6, actions(), cost), 0..8);
     (copies, lines, any::<prop::sample::Index>(), prop::option::weighted(0.2, -5_i64..5)).prop_map(

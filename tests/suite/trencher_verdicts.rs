@@ -58,7 +58,7 @@ fn decide<'p>(program: &'p Program, name: &str) -> Option<Check<'p>> {
 }
 
 /// The answer, in a domain that wraps where values grow without one.
-fn decide_or_wrap(program: &Program, name: &str) -> (bool, Vec<u32>) {
+fn decide_or_wrap(program: &Program, name: &str) -> (bool, Vec<u64>) {
     let outcome = |checked: Check<'_>| {
         let instance = checked.violation.map(|violation| violation.instance.counts().to_vec()).unwrap_or_default();
         (checked.verdict == Verdict::Robust, instance)

@@ -116,7 +116,7 @@ fn corrupted_witnesses_are_rejected() {
                 0 => corrupted.store_step += 1,
                 1 => corrupted.load_step = witness.steps.len() + random.below(5),
                 2 => corrupted.load = InstructionId::from_index(1_000_000),
-                3 => corrupted.attacker.copy += 1 + u32::try_from(random.below(5)).expect("a small number"),
+                3 => corrupted.attacker.copy += 1 + u64::try_from(random.below(5)).expect("a small number"),
                 _ => corrupted.steps.truncate(random.below(witness.steps.len())),
             }
             assert_rejected(&program, &corrupted, "wrong claim");

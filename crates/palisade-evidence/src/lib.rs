@@ -11,7 +11,9 @@ mod text;
 mod witness;
 
 pub use attack_net::{AttackNetProof, Fact};
-pub use net::{Invariant, NetCertificate, NetRun, OmegaMarking, PlaceWeights, Refutation, TokenMarking, WeightedTrap};
+pub use net::{
+    Invariant, NetCertificate, NetRun, OmegaMarking, PlaceWeights, Refutation, RunStep, TokenMarking, WeightedTrap,
+};
 pub use program::{
     AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, Level,
     LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,

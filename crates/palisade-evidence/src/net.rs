@@ -86,9 +86,63 @@ pub struct NetRun {
     /// How many tokens the places that are initially ω start with; places not listed start with none. Only places
     /// that are initially ω may be listed.
     pub initial_choice: TokenMarking,
-    /// Transitions in order, each with the number of times it fires in a row (at least 1). The marking after the last
-    /// covers a target of the query.
-    pub firings: Vec<(TransitionId, Count)>,
+    /// What fires, in order, each so many times in a row (at least 1). The marking after the last covers a target of the
+    /// query.
+    pub firings: Vec<(RunStep, Count)>,
+}
+
+/// What a run repeats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunStep {
+    /// A transition.
+    Fire(TransitionId),
+    /// A sequence, from its beginning to its end.
+    Sequence(Vec<(RunStep, Count)>),
+}
+
+impl From<TransitionId> for RunStep {
+    fn from(transition: TransitionId) -> Self {
+        Self::Fire(transition)
+    }
+}
+
+impl NetRun {
+    /// The transitions that the run fires, in the order in which it mentions them.
+    pub fn transitions(&self) -> Vec<TransitionId> {
+        fn collect(steps: &[(RunStep, Count)], into: &mut Vec<TransitionId>) {
+            for (step, _) in steps {
+                match step {
+                    RunStep::Fire(transition) => into.push(*transition),
+                    RunStep::Sequence(steps) => collect(steps, into),
+                }
+            }
+        }
+        let mut transitions = Vec::new();
+        collect(&self.firings, &mut transitions);
+        transitions
+    }
+
+    /// The transitions one by one, each as often as it fires, unless these are more than `most`.
+    pub fn spelled_out(&self, most: usize) -> Option<Vec<TransitionId>> {
+        fn spell(steps: &[(RunStep, Count)], most: usize, into: &mut Vec<TransitionId>) -> Option<()> {
+            for (step, times) in steps {
+                let times = times.to_u64().and_then(|times| usize::try_from(times).ok()).filter(|it| *it <= most)?;
+                for _ in 0..times {
+                    match step {
+                        RunStep::Fire(transition) => into.push(*transition),
+                        RunStep::Sequence(steps) => spell(steps, most, into)?,
+                    }
+                    if into.len() > most {
+                        return None;
+                    }
+                }
+            }
+            Some(())
+        }
+        let mut transitions = Vec::new();
+        spell(&self.firings, most, &mut transitions)?;
+        Some(transitions)
+    }
 }
 
 impl NetCertificate {

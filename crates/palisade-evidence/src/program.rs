@@ -61,7 +61,7 @@ pub struct LocalState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tokens {
     /// So many, at least 1.
-    Finite(u32),
+    Finite(u64),
     /// Any number; only for threads with any number of copies.
     Omega,
 }

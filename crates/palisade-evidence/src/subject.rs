@@ -168,7 +168,7 @@ impl NetSubject {
     #[must_use]
     pub fn naming_steps_of(mut self, problem: &Problem, run: &NetRun) -> Self {
         let places = run.initial_choice.iter().map(|(place, _)| *place).collect();
-        let transitions = run.firings.iter().map(|(transition, _)| *transition).collect();
+        let transitions = run.transitions().into_iter().collect();
         self.places = names(places, |place: PlaceId| problem.net.places[place.index()].name.to_string());
         self.transitions = names(transitions, |id: TransitionId| problem.net.transitions[id.index()].name.to_string());
         self

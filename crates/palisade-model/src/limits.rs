@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// Why a computation stopped before it had an answer.
@@ -14,6 +15,10 @@ pub enum StopReason {
     Timeout,
     /// The memory limit was reached.
     Memory,
+    /// More markings, states or arcs than can be numbered.
+    TooLarge,
+    /// What was found is too long to be written down.
+    TooLong,
     /// The user interrupted it, or another worker already had the answer.
     Interrupted,
     /// The method itself can say no more (an incomplete strategy that neither proved nor refuted).
@@ -25,11 +30,16 @@ impl std::fmt::Display for StopReason {
         f.write_str(match self {
             Self::Timeout => "the time limit was reached",
             Self::Memory => "the memory limit was reached",
+            Self::TooLarge => "there are more markings or arcs than can be numbered",
+            Self::TooLong => "the run that was found is too long to be written down",
             Self::Interrupted => "interrupted",
             Self::Inconclusive => "the strategy is inconclusive here",
         })
     }
 }
+
+/// How often work that cannot look at the limits itself is looked after.
+const PATIENCE: Duration = Duration::from_millis(2);
 
 /// The budget of a computation; cheap to clone, clones share the interruption.
 #[derive(Clone, Debug, Default)]
@@ -125,6 +135,35 @@ impl Limits {
         Ok(())
     }
 
+    /// Whether there is a limit of time or memory.
+    pub fn are_set(&self) -> bool {
+        self.deadline.is_some() || self.memory.is_some()
+    }
+
+    /// Does work that does not look at the limits: on a thread of its own, left to itself when a limit is reached. What is
+    /// left to itself ends with the process.
+    ///
+    /// # Panics
+    ///
+    /// When the work does.
+    pub fn within<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, StopReason> {
+        const STACK: usize = 64 << 20;
+        self.check()?;
+        let (sender, receiver) = channel();
+        let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+            // Nobody listens any more when a limit was reached.
+            let _unheard = sender.send(work());
+        });
+        worker.expect("the system lets a process start a thread");
+        loop {
+            match receiver.recv_timeout(PATIENCE) {
+                Ok(result) => return Ok(result),
+                Err(RecvTimeoutError::Timeout) => self.check()?,
+                Err(RecvTimeoutError::Disconnected) => panic!("the work under limits broke off"),
+            }
+        }
+    }
+
     /// The time left, when there is a deadline.
     pub fn remaining(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
@@ -135,7 +174,12 @@ impl Limits {
 pub fn resident_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * 4096)
+    Some(pages * page_size())
+}
+
+/// The size of a page of memory in bytes.
+pub fn page_size() -> u64 {
+    rustix::param::page_size() as u64
 }
 
 /// The processor time that all threads of this process have used so far.

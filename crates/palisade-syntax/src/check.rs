@@ -7,6 +7,9 @@ use palisade_model::program::{
     Thread, ThreadId, Value, oddities,
 };
 
+/// So many dead ends are compared with all labels, as each may be misspelt.
+const MOST_DEAD_ENDS: usize = 100;
+
 /// Checks values against the domain, brings initial values into it, and warns of what is odd.
 pub fn check(program: &mut Program) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let mut found = Vec::new();
@@ -25,7 +28,12 @@ pub fn check(program: &mut Program) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> 
         errors.truncate(MAX_ERRORS);
         return Err(errors);
     }
-    warnings.extend(oddities(program).into_iter().filter_map(|oddity| in_words(program, oddity)));
+    let mut dead_ends = 0;
+    let oddities = oddities(program).into_iter().filter(|oddity| {
+        dead_ends += usize::from(matches!(oddity, Oddity::DeadEnd { .. }));
+        !matches!(oddity, Oddity::DeadEnd { .. }) || dead_ends <= MOST_DEAD_ENDS
+    });
+    warnings.extend(oddities.filter_map(|oddity| in_words(program, oddity)));
     warnings.sort_by_key(|warning| warning.span);
     Ok(warnings)
 }

@@ -1,6 +1,7 @@
 //! Input that was refused, and reading the bytes of a text.
 
 use super::{Diagnostic, Severity};
+use palisade_model::limits::StopReason;
 use palisade_model::program::{Position, SourceText};
 use std::io::Read;
 use std::sync::Arc;
@@ -28,6 +29,13 @@ pub enum InputError {
         message: String,
         /// What to do about it.
         help: Option<String>,
+    },
+    /// A limit was reached while it was read.
+    Stopped {
+        /// The path.
+        name: String,
+        /// Which limit.
+        reason: StopReason,
     },
 }
 
@@ -58,6 +66,7 @@ impl InputError {
                 let help = help.as_ref().map_or(String::new(), |help| format!("  Help: {help}\n"));
                 format!("{strong}Error:{plain} {name}{place}: {message}\n{help}")
             }
+            Self::Stopped { name, reason } => format!("{name}: unknown\n  reason   {reason} while the file was read\n"),
         }
     }
 }

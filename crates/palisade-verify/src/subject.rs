@@ -40,7 +40,7 @@ pub fn check_net_evidence(
         Evidence::Coverable(subject, run) => {
             check_net(problem, net_bytes, query_bytes, subject)?;
             let places = run.initial_choice.iter().map(|(place, _)| *place).collect();
-            let transitions = run.firings.iter().map(|(transition, _)| *transition).collect();
+            let transitions = run.transitions().into_iter().collect();
             check_names(problem, subject, &places, &transitions)?;
             check_net_run(problem, run)
         }

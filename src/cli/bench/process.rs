@@ -157,7 +157,7 @@ fn resident_bytes_of_group(group: u32) -> Option<u64> {
         if fields.nth(2) == Some(&group)
             && let Some(pages) = fields.nth(18).and_then(|pages| pages.parse::<u64>().ok())
         {
-            sum = Some(sum.unwrap_or(0) + pages * 4096);
+            sum = Some(sum.unwrap_or(0) + pages * crate::limits::page_size());
         }
     }
     sum

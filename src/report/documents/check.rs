@@ -45,7 +45,7 @@ pub struct CheckDocument<'a> {
     pub certificates: &'a [String],
     /// How the evidence fared, where it was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<ConfirmationDocument<'a>>,
+    pub evidence: Option<ConfirmationDocument>,
     /// What is doubtful in the program.
     pub warnings: Vec<Finding<'a>>,
     /// What it took.

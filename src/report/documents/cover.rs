@@ -3,7 +3,8 @@
 use super::{ConfirmationDocument, FileHeader};
 use crate::coverability::{Answer, Outcome};
 use crate::limits::{peak_resident_bytes, processor_time};
-use crate::net::{Count, PlaceId, Quantifier, TransitionId};
+use crate::evidence::RunStep;
+use crate::net::{Count, Net, PlaceId, Quantifier};
 use crate::report::cover::Context;
 use serde::{Serialize, Serializer};
 
@@ -33,15 +34,15 @@ pub struct CoverDocument<'a> {
     /// How many tokens the run puts on places that may start with any number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<Vec<Tokens<'a>>>,
-    /// The firings that cover a target.
+    /// The steps that cover a target.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<Vec<Firing<'a>>>,
+    pub run: Option<Vec<RunPart<'a>>>,
     /// The file that the evidence was written to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<&'a str>,
     /// How the evidence fared, where it was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<ConfirmationDocument<'a>>,
+    pub evidence: Option<ConfirmationDocument>,
     /// What it took.
     pub statistics: CoverStatistics,
 }
@@ -90,16 +91,40 @@ pub struct Tokens<'a> {
     pub tokens: Exact<'a>,
 }
 
-/// A transition that fires so many times in a row.
+/// A part of a run that is repeated so many times.
 #[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Firing<'a> {
-    /// The transition's name.
-    pub transition: &'a str,
-    /// Its position among the net's transitions, from 0.
-    pub id: usize,
-    /// How many times it fires.
-    pub times: Exact<'a>,
+pub enum RunPart<'a> {
+    /// A transition fires.
+    Fire {
+        /// The transition's name.
+        transition: &'a str,
+        /// Its position among the net's transitions, from 0.
+        id: usize,
+        /// How many times it fires.
+        times: Exact<'a>,
+    },
+    /// Several parts follow each other.
+    Sequence {
+        /// The parts.
+        run: Vec<RunPart<'a>>,
+        /// How many times all of them are repeated.
+        times: Exact<'a>,
+    },
+}
+
+impl<'a> RunPart<'a> {
+    /// The steps of a run.
+    fn all(net: &'a Net, steps: &'a [(RunStep, Count)]) -> Vec<Self> {
+        let part = |(step, times): &'a (RunStep, Count)| match step {
+            RunStep::Fire(id) => {
+                Self::Fire { transition: &net.transitions[id.index()].name, id: id.index(), times: Exact(times) }
+            }
+            RunStep::Sequence(steps) => Self::Sequence { run: Self::all(net, steps), times: Exact(times) },
+        };
+        steps.iter().map(part).collect()
+    }
 }
 
 /// A count as a JSON number, or as a string of digits where readers would round it.
@@ -170,11 +195,6 @@ impl<'a> CoverDocument<'a> {
             place: &net.places[place.index()].name,
             tokens: Exact(tokens),
         };
-        let firing = |(id, times): &'a (TransitionId, Count)| Firing {
-            transition: &net.transitions[id.index()].name,
-            id: id.index(),
-            times: Exact(times),
-        };
         let formula = |quantifier: Quantifier| FormulaDocument {
             quantifier: match quantifier {
                 Quantifier::Eventually => QuantifierWord::Ef,
@@ -191,7 +211,7 @@ impl<'a> CoverDocument<'a> {
             property: context.property,
             strategy: answer.strategy,
             initial: run.map(|run| run.initial_choice.iter().map(tokens).collect()),
-            run: run.map(|run| run.firings.iter().map(firing).collect()),
+            run: run.map(|run| RunPart::all(net, &run.firings)),
             certificate: context.certificate,
             evidence: None,
             statistics: CoverStatistics {

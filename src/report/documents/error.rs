@@ -93,6 +93,7 @@ impl<'a> ErrorDocument<'a> {
                 };
                 (name.as_str(), vec![finding])
             }
+            InputError::Stopped { .. } => unreachable!("no error: `refusal` has another document for it"),
         };
         let error = errors.first().cloned().expect("a refused text has an error");
         Self { header: FileHeader::new("palisade/error/1", file), error, errors }

@@ -15,6 +15,7 @@ mod net;
 mod program;
 pub mod schemas;
 mod simulate;
+mod unread;
 mod verify;
 mod witness;
 
@@ -29,10 +30,20 @@ pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
 pub use net::{NetDocument, NetSize};
 pub use program::{AttackPlace, CopiesWord, DomainDocument, OutcomeWord, VerdictWord};
 pub use simulate::{SimulateDocument, StoppedDocument};
+pub use unread::UnreadDocument;
 pub use verify::{ConfirmationDocument, EvidenceVerdict, SubjectDocument, VerifyDocument};
 pub use witness::{Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
 
+use crate::syntax::InputError;
 use serde::Serialize;
+
+/// The text of the document about an input that was refused, or not read to its end.
+pub fn refusal(error: &InputError) -> String {
+    match error {
+        InputError::Stopped { name, reason } => text(&UnreadDocument::new(name, *reason)),
+        InputError::Text { .. } | InputError::File { .. } => text(&ErrorDocument::new(error)),
+    }
+}
 
 /// The text of a document, without the end of its line.
 pub fn text(document: &impl Serialize) -> String {

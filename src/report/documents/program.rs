@@ -63,7 +63,7 @@ impl From<Outcome> for OutcomeWord {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum CopiesWord {
     /// So many.
-    Exactly(u32),
+    Exactly(u64),
     /// Any number.
     Any(AnyNumber),
 }

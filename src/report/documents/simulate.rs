@@ -18,7 +18,7 @@ pub struct SimulateDocument<'a> {
     /// The memory model.
     pub model: ModelWord,
     /// The copies of each thread.
-    pub threads: BTreeMap<&'a str, u32>,
+    pub threads: BTreeMap<&'a str, u64>,
     /// The final states: of each the observed registers and addresses with their values.
     pub states: Vec<BTreeMap<&'a str, &'a str>>,
     /// The condition asked of the final states; null where none is.
@@ -82,6 +82,8 @@ pub struct StoppedDocument<'a> {
     pub verdict: UnknownWord,
     /// The limit.
     pub reason: String,
+    /// The properties that had been found violated until then.
+    pub violations: &'a [String],
 }
 
 /// That there is no answer.
@@ -127,7 +129,7 @@ impl<'a> SimulateDocument<'a> {
 
 impl<'a> StoppedDocument<'a> {
     /// The document of a simulation that a limit ended.
-    pub fn new(file: &'a str, reason: String) -> Self {
-        Self { header: FileHeader::new("palisade/simulate/1", file), verdict: UnknownWord::Unknown, reason }
+    pub fn new(file: &'a str, reason: String, violations: &'a [String]) -> Self {
+        Self { header: FileHeader::new("palisade/simulate/1", file), verdict: UnknownWord::Unknown, reason, violations }
     }
 }

@@ -142,14 +142,14 @@ pub enum EvidenceVerdict {
 }
 
 /// How the evidence of a verdict fared before the verdict was reported.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ConfirmationDocument<'a> {
+pub struct ConfirmationDocument {
     /// The verdict on the evidence.
     pub verdict: EvidenceVerdict,
-    /// Why the evidence was rejected.
+    /// Why the evidence was rejected, or what limit was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<&'a str>,
+    pub reason: Option<String>,
     /// Seconds to check it.
     pub seconds: f64,
     /// Seconds of processor time to check it.

@@ -36,7 +36,7 @@ pub struct WitnessDocument<'a> {
     pub run: Option<RunsDocument>,
     /// How the evidence fared.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<ConfirmationDocument<'a>>,
+    pub evidence: Option<ConfirmationDocument>,
 }
 
 impl<'a> WitnessDocument<'a> {
@@ -97,7 +97,7 @@ pub struct RunsDocument {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ViolationDocument<'a> {
     /// How many copies of each thread it takes.
-    pub instance: BTreeMap<&'a str, u32>,
+    pub instance: BTreeMap<&'a str, u64>,
     /// Whether every instance with fewer copies of replicated threads in all was shown robust.
     pub instance_minimal: bool,
     /// The copy that delays stores.
@@ -115,7 +115,7 @@ pub struct StepDocument<'a> {
     /// The thread.
     pub thread: &'a str,
     /// Which of its copies, from 1.
-    pub copy: u32,
+    pub copy: u64,
     /// What kind of step it is.
     pub kind: StepWord,
     /// The label of the instruction that is executed.

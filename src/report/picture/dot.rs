@@ -14,11 +14,11 @@ pub fn dot(program: &Program, violation: &Violation) -> String {
         "digraph trace {\n  node [shape=box, fontname=\"monospace\"];\n  edge [fontname=\"monospace\"];\n",
     );
     let id = |node: NodeId| format!("n{}_{}", node.position, node.index);
-    for (position, (copy, nodes)) in violation.instance.copies().zip(trace.threads()).enumerate() {
+    for (position, (copy, nodes)) in violation.acting.iter().zip(trace.threads()).enumerate() {
         if nodes.is_empty() {
             continue;
         }
-        let name = violation.instance.copy_name(program, copy);
+        let name = violation.instance.copy_name(program, *copy);
         let _ = writeln!(out, "  subgraph cluster_{position} {{\n    label=\"{}\";", quoted(&name));
         for index in 0..nodes.len() {
             let node = NodeId { position, index };

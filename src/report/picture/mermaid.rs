@@ -1,7 +1,7 @@
 //! The computation as a Mermaid sequence diagram: threads, the attacker's buffer, memory.
 
 use crate::program::Program;
-use crate::report::violation::{acting_copies, address_text};
+use crate::report::violation::address_text;
 use crate::robustness::Violation;
 use crate::semantics::Effect;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 pub fn mermaid(program: &Program, violation: &Violation) -> String {
     let mut out = String::from("sequenceDiagram\n");
     let name = |copy| violation.instance.copy_name(program, copy);
-    let copies = acting_copies(violation);
+    let copies = &violation.acting;
     let id = |copy| format!("T{}", copies.iter().position(|it| *it == copy).expect("the copy acts"));
     // Memory stands next to the attacker's buffer, the other threads beyond it.
     let _ = writeln!(out, "  participant {} as {}", id(violation.attacker), escaped(&name(violation.attacker)));

@@ -2,7 +2,7 @@
 //! the issue of each delayed store to the store itself. The attacker's lane is the uppermost, so that arcs cross nothing.
 
 use crate::program::Program;
-use crate::report::violation::{acting_copies, address_text};
+use crate::report::violation::address_text;
 use crate::robustness::Violation;
 use crate::semantics::Effect;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ const MARGIN: usize = 16;
 
 /// The picture.
 pub fn svg(program: &Program, violation: &Violation) -> String {
-    let mut copies = acting_copies(violation);
+    let mut copies = violation.acting.clone();
     copies.sort_by_key(|copy| *copy != violation.attacker);
     let names: Vec<String> = copies.iter().map(|copy| violation.instance.copy_name(program, *copy)).collect();
     let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0) * CHARACTER + 2 * MARGIN;

@@ -309,8 +309,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "pruning does not follow local instructions",
         file: "crates/palisade-engine/src/robustness/attacks.rs",
-        old: "if !instruction.action.drains_buffer() &&",
-        new: "if !instruction.action.drains_buffer() && !(PLANTED && instruction.action.is_local()) &&",
+        old: "if instruction.action.drains_buffer() {",
+        new: "if instruction.action.drains_buffer() || PLANTED && instruction.action.is_local() {",
         caught_by: FIXED,
     },
     Fault {

@@ -37,7 +37,7 @@ impl Method for Directed {
             return Ok(Outcome::Unknown(StopReason::Inconclusive));
         };
         let firings = search.sequence(state).into_iter();
-        let firings = firings.map(|number| (system.transitions[number as usize], Count::ONE)).collect();
+        let firings = firings.map(|number| (system.transitions[number as usize].into(), Count::ONE)).collect();
         Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])))
     }
 }

@@ -36,7 +36,7 @@ impl Method for Enumerate {
             };
             if let Some(target) = system.targets.iter().position(covers) {
                 let firings = visited.sequence(next).into_iter();
-                let firings = firings.map(|number| (system.transitions[number as usize], Count::ONE)).collect();
+                let firings = firings.map(|number| (system.transitions[number as usize].into(), Count::ONE)).collect();
                 return Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])));
             }
             for transition in (0u32..).take(system.transitions.len()) {

@@ -20,6 +20,7 @@
 //! computed again with big numbers. This room uses `net`, `evidence` and `limits`.
 
 mod backward;
+mod change;
 mod continuous;
 mod directed;
 mod engine;
@@ -78,7 +79,7 @@ impl From<number::Stop> for Outcome {
         match stop {
             number::Stop::Limit(reason) => Self::Unknown(reason),
             // More than 2^32 markings or arcs.
-            number::Stop::Overflow => Self::Unknown(StopReason::Memory),
+            number::Stop::Overflow => Self::Unknown(StopReason::TooLarge),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! From a firing sequence of the slice to a run of the net: tokens are chosen, places are filled, idle firings go.
 
+use super::change::{Change, Demand as Tokens};
 use super::slice::Slice;
-use palisade_evidence::NetRun;
-use palisade_model::net::{Count, OmegaCount, PlaceId, Problem, Transition, TransitionId};
+use num_bigint::BigInt;
+use palisade_evidence::{NetRun, RunStep};
+use palisade_model::net::{Count, Net, OmegaCount, PlaceId, Problem, Transition, TransitionId};
 
 /// The run of the net that fires `firings` (transitions of the slice, each so many times in a row) and covers the
 /// target with this number.
@@ -13,21 +15,23 @@ use palisade_model::net::{Count, OmegaCount, PlaceId, Problem, Transition, Trans
 /// # Panics
 ///
 /// When the firings do not cover the target from the initial marking: the strategy that made them is broken.
-pub(super) fn finish(problem: &Problem, slice: &Slice, firings: Vec<(TransitionId, Count)>, target: usize) -> NetRun {
+pub(super) fn finish(problem: &Problem, slice: &Slice, firings: Vec<(RunStep, Count)>, target: usize) -> NetRun {
     let mut demand = Demand::of_target(problem, target);
-    let mut run: Vec<(TransitionId, Count)> = Vec::with_capacity(firings.len());
-    for (id, times) in firings.into_iter().rev() {
-        if demand.helps(id) {
-            demand.before(id, &times);
-            push_front(&mut run, id, times);
+    let mut run: Vec<(RunStep, Count)> = Vec::with_capacity(firings.len());
+    for (step, times) in firings.into_iter().rev() {
+        match &step {
+            RunStep::Fire(id) if demand.helps(*id) => demand.before(*id, &times),
+            RunStep::Sequence(steps) if demand.before_sequence(steps, &times) => {}
+            _ => continue,
         }
+        push_front(&mut run, step, times);
     }
     for (place, id) in slice.pumps.iter().rev() {
         let lacking = demand.tokens[place.index()].saturating_minus(&initial(problem, *place));
         if !lacking.is_zero() {
             let times = lacking.div_ceil(&gain(&problem.net.transitions[id.index()], *place));
             demand.before(*id, &times);
-            push_front(&mut run, *id, times);
+            push_front(&mut run, (*id).into(), times);
         }
     }
     run.reverse();
@@ -44,11 +48,27 @@ pub(super) fn finish(problem: &Problem, slice: &Slice, firings: Vec<(TransitionI
 }
 
 /// Appends to a run that grows from its end.
-fn push_front(run: &mut Vec<(TransitionId, Count)>, id: TransitionId, times: Count) {
+fn push_front(run: &mut Vec<(RunStep, Count)>, step: RunStep, times: Count) {
     match run.last_mut() {
-        Some((last, count)) if *last == id => *count = count.plus(&times),
-        _ => run.push((id, times)),
+        Some((RunStep::Fire(last), count)) if step == RunStep::Fire(*last) => *count = count.plus(&times),
+        _ => run.push((step, times)),
     }
+}
+
+/// What steps of a run need and change on the places of the net, by number.
+pub(super) fn change_of(net: &Net, steps: &[(RunStep, Count)]) -> Change {
+    let mut change = Change::default();
+    for (step, times) in steps {
+        let own = match step {
+            RunStep::Fire(id) => {
+                let effects = net.transitions[id.index()].effects();
+                Change::of(effects.map(|(place, taken, put)| (place.0, taken, put)))
+            }
+            RunStep::Sequence(steps) => change_of(net, steps),
+        };
+        change.then(&own.repeated(&times.to_big()));
+    }
+    change
 }
 
 /// The tokens that a place starts with, without those to be chosen.
@@ -85,6 +105,22 @@ impl<'a> Demand<'a> {
     fn helps(&self, id: TransitionId) -> bool {
         let mut effects = self.problem.net.transitions[id.index()].effects();
         effects.any(|(place, taken, put)| self.tokens[place.index()] > *taken && put > taken)
+    }
+
+    /// Steps back over a sequence that is repeated so many times; says whether that lowers a demand, and does nothing else.
+    fn before_sequence(&mut self, steps: &[(RunStep, Count)], times: &Count) -> bool {
+        let change = change_of(&self.problem.net, steps).repeated(&times.to_big());
+        let after = |place: u32| BigInt::from(self.tokens[place as usize].to_big());
+        let mut demand: Tokens = change.places().map(|(place, _, _)| (place, after(place))).collect();
+        change.step_back(&mut demand);
+        let before = |place: u32| demand.get(&place).cloned().unwrap_or_default();
+        if change.places().all(|(place, _, _)| before(place) >= after(place)) {
+            return false;
+        }
+        for (place, _, _) in change.places() {
+            self.tokens[place as usize] = before(place).magnitude().clone().into();
+        }
+        true
     }
 
     /// Steps back over `times` firings of a transition, one at least.

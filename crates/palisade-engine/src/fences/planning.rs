@@ -123,7 +123,8 @@ impl Planning<'_> {
             (FIXED_NODES, FIRST_FIXED_NODES)
         };
         while plans.iter().any(|plan| !plan.is_finished) {
-            let turn = Turn { nodes: Some(nodes), first_nodes: Some(first_nodes), ..self.turn(Asked::Both) };
+            let is_last = nodes == usize::MAX;
+            let turn = Turn { nodes: Some(nodes), first_nodes: Some(first_nodes), is_last, ..self.turn(Asked::Both) };
             self.advance(&mut plans, &turn, Growth::Fault(turn.values))?;
             nodes = nodes.saturating_mul(4);
         }

@@ -1,16 +1,17 @@
 //! The certificate of a robust program: the explored sets, in the terms of the checker.
 
-use super::attacks::{DelayRange, attacks};
-use super::check::Check;
+use super::attacks::{Attack, DelayRange};
+use super::check::{AttackReport, Check};
 use super::search::ThreadSearch;
 use super::system::{Control, Phase, Place, System};
 use crate::coverability::lazy::{Entry, Exploration, Interner};
 use crate::robustness::{Outcome, Verdict};
 use palisade_evidence::{
-    AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet,
-    LocalState, RobustCertificate, ScConfiguration, Tokens,
+    AttackEvidence, AttackNetProof, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration,
+    HelpedSet, LocalState, RobustCertificate, ScConfiguration, Tokens,
 };
 use palisade_model::program::{LabelId, Liveness, Program, Value};
+use std::collections::BTreeMap;
 
 /// The certificate of a check that found the program robust.
 pub fn certificate(program: &Program, check: &Check<'_>) -> Option<RobustCertificate> {
@@ -32,24 +33,24 @@ pub fn certificate(program: &Program, check: &Check<'_>) -> Option<RobustCertifi
     }
     certificate.locals = tables.locals.into_values();
     certificate.memories = tables.memories.into_values();
-    certificate.attacks = attacks(program)
-        .into_iter()
-        .zip(&check.attacks)
-        .map(|(attack, report)| AttackEvidence {
-            thread: attack.thread,
-            store: attack.store,
-            load: attack.load,
-            reason: match report.outcome {
-                Outcome::Pruned => AttackReason::Pruned {
-                    reachable: DelayRange::of(program.thread(attack.thread), attack.store).labels().collect(),
-                },
-                _ => match check.net_proofs.iter().find(|(proved, _)| *proved == attack) {
-                    Some((_, proof)) => AttackReason::Net(proof.clone()),
-                    None => AttackReason::Infeasible,
-                },
-            },
-        })
-        .collect();
+    let proofs: BTreeMap<Attack, &AttackNetProof> = check.net_proofs.iter().map(|(proved, it)| (*proved, it)).collect();
+    for reports in check.attacks.chunk_by(|a, b| (a.attack.thread, a.attack.store) == (b.attack.thread, b.attack.store))
+    {
+        // All loads that a store's range does not reach have the same cut.
+        let Attack { thread, store, .. } = reports[0].attack;
+        let mut range: Option<Vec<LabelId>> = None;
+        for AttackReport { attack, outcome, .. } in reports {
+            let reason = match (outcome, proofs.get(attack)) {
+                (Outcome::Pruned, _) => {
+                    let own = || DelayRange::of(program.thread(thread), store).labels().collect();
+                    AttackReason::Pruned { reachable: range.get_or_insert_with(own).clone() }
+                }
+                (_, Some(proof)) => AttackReason::Net((*proof).clone()),
+                (_, None) => AttackReason::Infeasible,
+            };
+            certificate.attacks.push(AttackEvidence { thread, store, load: attack.load, reason });
+        }
+    }
     Some(certificate)
 }
 
@@ -152,5 +153,5 @@ impl Tables {
 }
 
 fn tokens(entry: Entry) -> Tokens {
-    entry.tokens.count().map_or(Tokens::Omega, Tokens::Finite)
+    entry.tokens.count().map_or(Tokens::Omega, |count| Tokens::Finite(count.into()))
 }

@@ -74,7 +74,7 @@ impl<'p> DelayNet<'p> {
         let problem = Problem { net, query: self.net.problem.query.clone() };
         match effort.solve(&problem, limits).outcome {
             Outcome::Coverable(run) => {
-                let fired = run.firings.iter().map(|(transition, _)| kept[transition.index()]);
+                let fired = run.transitions().into_iter().map(|transition| kept[transition.index()]);
                 Delaying::Succeeds(fired.filter_map(|id| self.executed(id).find(|id| is_permitted(*id))).collect())
             }
             Outcome::Uncoverable(_) => Delaying::Fails,

@@ -181,8 +181,8 @@ fn decide_one(
     };
     match answer.outcome {
         coverability::Outcome::Coverable(run) => {
-            found.found = Some(Found::Feasible);
-            found.violation = Some(violation_of_run(program, attack, &net, &run));
+            found.violation = violation_of_run(program, attack, &net, &run);
+            found.found = found.violation.is_some().then_some(Found::Feasible);
         }
         // A proof that the checker would give up on is none.
         coverability::Outcome::Uncoverable(_) if size.0 > MOST_PLACES || size.1 > MOST_TRANSITIONS => {}
@@ -203,5 +203,7 @@ fn decide_one(
 pub(super) fn replicated_copies(program: &Program, violation: &Violation) -> u32 {
     let counts = violation.instance.counts();
     let is_replicated = |thread: &palisade_model::program::Thread| thread.copies == Copies::Any;
-    program.threads.iter().zip(counts).filter(|(thread, _)| is_replicated(thread)).map(|(_, count)| *count).sum()
+    let copies =
+        program.threads.iter().zip(counts).filter(|(thread, _)| is_replicated(thread)).map(|(_, count)| *count);
+    u32::try_from(copies.sum::<u64>()).expect("a copy of a replicated thread takes part for each step that it takes")
 }

@@ -102,6 +102,7 @@ pub(super) fn search<'p>(
     all: bool,
     budget: &Budget,
 ) -> Result<Search<'p>, Halt<Fault>> {
+    budget.limits.check().map_err(Halt::Stopped)?;
     let mode = mode_of(&system);
     let sc = explore_sc(&mut system, budget)?;
     let groups: Vec<&[Attack]> = attacks.chunk_by(|a, b| a.thread == b.thread).collect();
@@ -143,7 +144,8 @@ pub(crate) fn mode_of(system: &System<'_>) -> Mode {
 /// The configurations under SC.
 pub(crate) fn explore_sc(system: &mut System<'_>, budget: &Budget) -> Result<Exploration, Halt<Fault>> {
     let mut sc = Exploration::new(mode_of(system));
-    for root in system.roots().map_err(Halt::Fault)? {
+    // Where there are too many initial configurations, nets count them.
+    for root in system.roots().map_err(Halt::Fault)?.ok_or(Halt::Budget)? {
         sc.add_root(root.control, &root.entries, 0);
     }
     sc.run(system, budget, |_, _, _| Visit::Expand)?;

@@ -93,7 +93,7 @@ impl Shape {
     pub fn of(program: &Program, violation: &Violation) -> Result<Self, ShapeError> {
         let trace = &violation.replay.trace;
         let addresses = accessed(trace);
-        let copies: Vec<_> = violation.instance.copies().collect();
+        let copies = &violation.acting;
         let mut threads = Vec::new();
         for (position, copy) in copies.iter().enumerate() {
             let name = violation.instance.copy_name(program, *copy);

@@ -139,19 +139,25 @@ impl TryFrom<ProgramHeader> for ProgramSubject {
     type Error = MalformedEvidence;
 
     fn try_from(header: ProgramHeader) -> Result<Self, MalformedEvidence> {
-        let thread = |Object(thread): Object<ThreadText>| ThreadSubject {
-            name: thread.name,
-            copies: match thread.copies.0 {
-                Tokens::Finite(count) => Copies::Exactly(count),
-                Tokens::Omega => Copies::Any,
-            },
-            origin: match thread.origin {
-                OriginText::File => CopiesOrigin::File,
-                OriginText::Option => CopiesOrigin::Option,
-            },
-            labels: thread.labels,
-            registers: thread.registers,
-            instructions: thread.instructions,
+        let copies = |copies: Tokens| match copies {
+            Tokens::Finite(count) if count > Copies::MOST => {
+                Err(MalformedEvidence::new(format!("{count} copies of a thread are more than {}", Copies::MOST)))
+            }
+            Tokens::Finite(count) => Ok(Copies::Exactly(count)),
+            Tokens::Omega => Ok(Copies::Any),
+        };
+        let thread = |Object(thread): Object<ThreadText>| {
+            Ok(ThreadSubject {
+                name: thread.name,
+                copies: copies(thread.copies.0)?,
+                origin: match thread.origin {
+                    OriginText::File => CopiesOrigin::File,
+                    OriginText::Option => CopiesOrigin::Option,
+                },
+                labels: thread.labels,
+                registers: thread.registers,
+                instructions: thread.instructions,
+            })
         };
         let domain = |Object(DomainText { low, high, wrap, origin }): Object<DomainText>| {
             if low > 0 || high < 0 {
@@ -165,7 +171,7 @@ impl TryFrom<ProgramHeader> for ProgramSubject {
         };
         Ok(Self {
             input: header.input.into(),
-            threads: header.threads.into_iter().map(thread).collect(),
+            threads: header.threads.into_iter().map(thread).collect::<Result<_, MalformedEvidence>>()?,
             addresses: header
                 .addresses
                 .into_iter()

@@ -2,10 +2,12 @@
 
 use super::number::N;
 use super::strict::Object;
-use crate::{Invariant, NetCertificate, NetRun, Refutation, WeightedTrap};
+use crate::{Invariant, NetCertificate, NetRun, Refutation, RunStep, WeightedTrap};
 use num_bigint::BigInt;
 use palisade_model::net::{Count, OmegaCount, PlaceId, TransitionId};
-use serde::{Deserialize, Serialize};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Error, SeqAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A sparse vector: pairs of a place's or a transition's number and a value.
 type Pairs<T> = Vec<(u32, N<T>)>;
@@ -54,12 +56,12 @@ pub(super) struct RefutationText {
     traps: Vec<(Vec<u32>, N<BigInt>)>,
 }
 
-/// `{"initial": […], "firings": [[transition, times], …]}`.
+/// `{"initial": […], "firings": [[transition, times], [[[transition, times], …], times], …]}`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RunText {
     initial: Pairs<Count>,
-    firings: Pairs<Count>,
+    firings: Vec<StepText>,
 }
 
 fn places_out<T: Clone>(vector: &[(PlaceId, T)]) -> Pairs<T> {
@@ -136,20 +138,73 @@ impl From<ProofText> for NetCertificate {
     }
 }
 
+/// `[transition, times]`, or `[steps, times]`.
+type StepText = (RepeatedText, N<Count>);
+
+/// A transition, or the steps of a sequence.
+enum RepeatedText {
+    Fire(u32),
+    Sequence(Vec<StepText>),
+}
+
+impl Serialize for RepeatedText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Fire(transition) => serializer.serialize_u32(*transition),
+            Self::Sequence(steps) => steps.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RepeatedText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RepeatedVisitor)
+    }
+}
+
+struct RepeatedVisitor;
+
+impl<'de> Visitor<'de> for RepeatedVisitor {
+    type Value = RepeatedText;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the number of a transition, or a list of steps")
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<RepeatedText, E> {
+        let number = u32::try_from(value).map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))?;
+        Ok(RepeatedText::Fire(number))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<RepeatedText, A::Error> {
+        Deserialize::deserialize(SeqAccessDeserializer::new(sequence)).map(RepeatedText::Sequence)
+    }
+}
+
+fn steps_out(steps: &[(RunStep, Count)]) -> Vec<StepText> {
+    let step = |step: &RunStep| match step {
+        RunStep::Fire(transition) => RepeatedText::Fire(transition.0),
+        RunStep::Sequence(steps) => RepeatedText::Sequence(steps_out(steps)),
+    };
+    steps.iter().map(|(repeated, times)| (step(repeated), N(times.clone()))).collect()
+}
+
+fn steps_in(steps: Vec<StepText>) -> Vec<(RunStep, Count)> {
+    let step = |step: RepeatedText| match step {
+        RepeatedText::Fire(transition) => RunStep::Fire(TransitionId(transition)),
+        RepeatedText::Sequence(steps) => RunStep::Sequence(steps_in(steps)),
+    };
+    steps.into_iter().map(|(repeated, times)| (step(repeated), times.0)).collect()
+}
+
 impl From<&NetRun> for RunText {
     fn from(run: &NetRun) -> Self {
-        Self {
-            initial: places_out(&run.initial_choice),
-            firings: run.firings.iter().map(|(transition, times)| (transition.0, N(times.clone()))).collect(),
-        }
+        Self { initial: places_out(&run.initial_choice), firings: steps_out(&run.firings) }
     }
 }
 
 impl From<RunText> for NetRun {
     fn from(text: RunText) -> Self {
-        Self {
-            initial_choice: places_in(text.initial),
-            firings: text.firings.into_iter().map(|(id, times)| (TransitionId(id), times.0)).collect(),
-        }
+        Self { initial_choice: places_in(text.initial), firings: steps_in(text.firings) }
     }
 }

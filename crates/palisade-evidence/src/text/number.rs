@@ -145,18 +145,18 @@ impl Number for BigInt {
 }
 
 impl Number for Tokens {
-    const EXPECTED: &'static str = "a natural number below 2^32, or \"*\"";
+    const EXPECTED: &'static str = "a natural number below 2^64, or \"*\"";
 
     fn write(&self) -> Written {
         match self {
-            Self::Finite(count) => Written::Natural(u64::from(*count)),
+            Self::Finite(count) => Written::Natural(*count),
             Self::Omega => Written::Text("*".to_owned()),
         }
     }
 
     fn read(written: Written) -> Option<Self> {
         match written {
-            Written::Natural(value) => u32::try_from(value).ok().map(Self::Finite),
+            Written::Natural(value) => Some(Self::Finite(value)),
             Written::Text(text) if text == "*" => Some(Self::Omega),
             _ => None,
         }

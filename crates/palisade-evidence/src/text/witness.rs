@@ -3,23 +3,20 @@
 use super::MalformedEvidence;
 use super::strict::word;
 use crate::Witness;
-use palisade_model::program::{InstructionId, Value};
+use palisade_model::program::{Copies, InstructionId, Value};
 use palisade_model::semantics::{CopyId, Edge, Instance, NodeId, Relation, Step, StepKind};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-/// The largest number of thread copies of an instance.
-const MOST_COPIES: u64 = 1 << 20;
 
 /// The witness as it is written and read. A copy's position counts copies by thread, then by number.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WitnessText {
     /// How many copies of each thread run.
-    instance: Vec<u32>,
+    instance: Vec<u64>,
     /// The attacker's position.
-    attacker: usize,
+    attacker: u64,
     store: u32,
     load: u32,
     store_step: usize,
@@ -33,7 +30,7 @@ type EdgeText = (RelationText, (usize, usize), (usize, usize), Option<Value>);
 
 /// `[position]` for a store that reaches memory, `[position, instruction]`, or `[position, instruction, choice]`.
 struct StepText {
-    position: usize,
+    position: u64,
     instruction: Option<u32>,
     chosen: Option<Value>,
 }
@@ -98,8 +95,7 @@ impl<'de> Visitor<'de> for StepVisitor {
 
 impl From<&Witness> for WitnessText {
     fn from(witness: &Witness) -> Self {
-        let copies: Vec<CopyId> = witness.instance.copies().collect();
-        let position = |copy: CopyId| copies.binary_search(&copy).unwrap_or(copies.len());
+        let position = |copy: CopyId| witness.instance.position(copy).unwrap_or_else(|| witness.instance.total());
         let step = |step: &Step| match step.kind {
             StepKind::Flush => StepText { position: position(step.copy), instruction: None, chosen: None },
             StepKind::Execute { instruction, chosen } => {
@@ -132,15 +128,13 @@ impl TryFrom<WitnessText> for Witness {
     type Error = MalformedEvidence;
 
     fn try_from(text: WitnessText) -> Result<Self, MalformedEvidence> {
-        let total: u64 = text.instance.iter().map(|count| u64::from(*count)).sum();
-        if total > MOST_COPIES {
-            return Err(MalformedEvidence::new(format!("an instance of {total} thread copies is too large")));
+        if let Some(count) = text.instance.iter().find(|count| **count > Copies::MOST) {
+            return Err(MalformedEvidence::new(format!("{count} copies of a thread are more than {}", Copies::MOST)));
         }
         let instance = Instance::new(text.instance);
-        let copies: Vec<CopyId> = instance.copies().collect();
-        let copy = |position: usize| {
+        let copy = |position: u64| {
             let missing = || MalformedEvidence::new(format!("the instance has no thread copy {position}"));
-            copies.get(position).copied().ok_or_else(missing)
+            instance.copy_at(position).ok_or_else(missing)
         };
         let step = |step: StepText| {
             let kind = match step.instruction {
@@ -149,18 +143,17 @@ impl TryFrom<WitnessText> for Witness {
             };
             Ok(Step { copy: copy(step.position)?, kind })
         };
-        let edge =
-            |(relation, from, to, address): (RelationText, (usize, usize), (usize, usize), Option<Value>)| Edge {
-                from: NodeId { position: from.0, index: from.1 },
-                to: NodeId { position: to.0, index: to.1 },
-                relation: match relation {
-                    RelationText::Po => Relation::ProgramOrder,
-                    RelationText::St => Relation::StoreOrder,
-                    RelationText::Src => Relation::Source,
-                    RelationText::Cf => Relation::Conflict,
-                },
-                address,
-            };
+        let edge = |(relation, from, to, address): EdgeText| Edge {
+            from: NodeId { position: from.0, index: from.1 },
+            to: NodeId { position: to.0, index: to.1 },
+            relation: match relation {
+                RelationText::Po => Relation::ProgramOrder,
+                RelationText::St => Relation::StoreOrder,
+                RelationText::Src => Relation::Source,
+                RelationText::Cf => Relation::Conflict,
+            },
+            address,
+        };
         Ok(Self {
             attacker: copy(text.attacker)?,
             store: id(text.store),

@@ -11,26 +11,29 @@ pub struct Liveness {
 }
 
 impl Liveness {
-    /// Solves the equations for a thread; time is quadratic in labels at worst, linear in practice.
+    /// Solves the equations for a thread. An instruction is looked at again when more is live at its target: as often as the
+    /// thread has registers at most.
     pub fn of(thread: &Thread) -> Self {
         let mut live = vec![FixedBitSet::with_capacity(thread.registers.len()); thread.labels.len()];
-        let mut changed = true;
-        while changed {
-            changed = false;
-            // Backwards, as most control flows forwards through the text.
-            for instruction in thread.instructions.iter().rev() {
-                let mut wanted = live[instruction.target.index()].clone();
-                if let Some(register) = instruction.action.written_register() {
-                    wanted.remove(register.index());
-                }
-                for expression in instruction.action.expressions() {
-                    expression.for_each_register(&mut |register| wanted.insert(register.index()));
-                }
-                let source = &mut live[instruction.source.index()];
-                if !wanted.is_subset(source) {
-                    source.union_with(&wanted);
-                    changed = true;
-                }
+        let mut to_label: Vec<Vec<u32>> = vec![Vec::new(); thread.labels.len()];
+        for (number, instruction) in (0u32..).zip(&thread.instructions) {
+            to_label[instruction.target.index()].push(number);
+        }
+        // Backwards, as most control flows forwards through the text.
+        let mut open: Vec<u32> = (0u32..).take(thread.instructions.len()).collect();
+        while let Some(number) = open.pop() {
+            let instruction = &thread.instructions[number as usize];
+            let mut wanted = live[instruction.target.index()].clone();
+            if let Some(register) = instruction.action.written_register() {
+                wanted.remove(register.index());
+            }
+            for expression in instruction.action.expressions() {
+                expression.for_each_register(&mut |register| wanted.insert(register.index()));
+            }
+            let source = &mut live[instruction.source.index()];
+            if !wanted.is_subset(source) {
+                source.union_with(&wanted);
+                open.extend(&to_label[instruction.source.index()]);
             }
         }
         Self { live }

@@ -75,6 +75,7 @@ fn of_thread(id: ThreadId, thread: &Thread) -> Vec<Oddity> {
     }
     let unreachable = paths.unreachable(thread, &by_label);
     found.extend(unreachable.into_iter().map(|label| Oddity::Unreachable { thread: id, label }));
+    let passed_on = passed_on(thread);
     let mut written = vec![false; thread.registers.len()];
     let mut reader: Vec<Option<InstructionId>> = vec![None; thread.registers.len()];
     for (instruction_id, instruction) in thread.instruction_ids() {
@@ -86,7 +87,7 @@ fn of_thread(id: ThreadId, thread: &Thread) -> Vec<Oddity> {
             Action::Lock if holding[usize::from(true)] => {
                 found.push(Oddity::LockWhileHolding { thread: id, instruction: instruction_id });
             }
-            Action::Assign { register, value: Expression::Address { .. } } if !is_passed_on(thread, register) => {
+            Action::Assign { register, value: Expression::Address { .. } } if !passed_on[register.index()] => {
                 found.push(Oddity::NumberOfAddress { thread: id, instruction: instruction_id });
             }
             _ => {}
@@ -108,15 +109,15 @@ fn of_thread(id: ThreadId, thread: &Thread) -> Vec<Oddity> {
     found
 }
 
-/// Whether a thread uses a register as an address, stores it or computes with it: everything but conditions.
-fn is_passed_on(thread: &Thread, register: RegisterId) -> bool {
+/// For each register, whether the thread uses it as an address, stores it or computes with it: everything but conditions.
+fn passed_on(thread: &Thread) -> Vec<bool> {
+    let mut passed_on = vec![false; thread.registers.len()];
     let conditions = |action: &Action| matches!(action, Action::Assume(_) | Action::Ensure(_));
     let others = thread.instructions.iter().map(|instruction| &instruction.action).filter(|action| !conditions(action));
-    others.flat_map(Action::expressions).any(|expression| {
-        let mut reads = false;
-        expression.for_each_register(&mut |read| reads |= read == register);
-        reads
-    })
+    for expression in others.flat_map(Action::expressions) {
+        expression.for_each_register(&mut |read| passed_on[read.index()] = true);
+    }
+    passed_on
 }
 
 /// How control can reach the labels of a thread, whatever the values.

@@ -46,9 +46,7 @@ impl std::str::FromStr for CopiesOverride {
             text.rsplit_once('=').ok_or_else(|| format!("`{text}` gives no copies; write `{text}=3` or `{text}=*`"))?;
         let copies = match copies.trim() {
             "*" => Copies::Any,
-            number => Copies::Exactly(number.parse().map_err(|_| {
-                format!("`{number}` is not a number of copies; write `{name}=3`, or `{name}=*` for any number")
-            })?),
+            number => Copies::Exactly(count(name, number)?),
         };
         let name = name.trim();
         if name.is_empty() {
@@ -56,6 +54,17 @@ impl std::str::FromStr for CopiesOverride {
         }
         Ok(Self { thread: (name != "all").then(|| name.to_owned()), copies })
     }
+}
+
+/// A number of copies.
+fn count(name: &str, number: &str) -> Result<u64, String> {
+    let digits = number.strip_prefix('+').unwrap_or(number);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number {
+        return Err(format!("`{number}` is not a number of copies; write `{name}=3`, or `{name}=*` for any number"));
+    }
+    let count = number.parse().ok().filter(|count| *count <= Copies::MOST);
+    count.ok_or_else(|| format!("{number} copies are more than {}; write `{name}=*` for any number", Copies::MOST))
 }
 
 impl std::str::FromStr for DomainOverride {
@@ -118,7 +127,9 @@ mod tests {
         let read = |text: &str| text.parse::<CopiesOverride>();
         assert_eq!(read("t1=*"), Ok(CopiesOverride { thread: Some("t1".into()), copies: Copies::Any }));
         assert_eq!(read("all=2"), Ok(CopiesOverride { thread: None, copies: Copies::Exactly(2) }));
-        assert!(read("t1").is_err() && read("t1=-1").is_err() && read("=2").is_err() && read("t=5000000000").is_err());
+        assert!(read("t1").is_err() && read("t1=-1").is_err() && read("=2").is_err());
+        assert_eq!(read("t=5000000000").map(|it| it.copies), Ok(Copies::Exactly(5_000_000_000)));
+        assert!(read("t=1000000000000001").is_err() && read("t=99999999999999999999").is_err());
     }
 
     #[test]

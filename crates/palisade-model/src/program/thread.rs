@@ -9,9 +9,15 @@ use super::source::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Copies {
     /// Exactly so many; 1 unless the text says otherwise, 0 leaves the thread out.
-    Exactly(u32),
+    Exactly(u64),
     /// Any number, `[*]`.
     Any,
+}
+
+impl Copies {
+    /// The most copies that a number may give: every reader of JSON takes this as an integer, and so many copies of each
+    /// of 18 000 threads can be counted in 64 bits.
+    pub const MOST: u64 = 1_000_000_000_000_000;
 }
 
 impl std::fmt::Display for Copies {

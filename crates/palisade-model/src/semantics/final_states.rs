@@ -46,20 +46,36 @@ pub fn final_states(
     capacity: usize,
     limits: &Limits,
 ) -> Result<FinalStates, ExplorationError> {
+    let mut found = FinalStates::default();
+    explore_final_states(program, instance, model, capacity, limits, &mut found)?;
+    Ok(found)
+}
+
+/// Finds final states as [`final_states`] does. After an error, `found` has what was found before it, and is not all there
+/// is.
+pub fn explore_final_states(
+    program: &Program,
+    instance: &Instance,
+    model: Model,
+    capacity: usize,
+    limits: &Limits,
+    found: &mut FinalStates,
+) -> Result<(), ExplorationError> {
     let mut machine = Machine::new(program, instance, model);
     let loops = machine.copies().iter().any(|copy| has_loop(program.thread(copy.thread)));
     if loops {
         machine = machine.with_capacity(capacity);
     }
     let reduction = Reduction::new(&machine);
-    let mut found = FinalStates::default();
+    // Each copy adds to the work on a state.
+    let between_looks = (1024 / (1 + machine.copies().len() / 16)).max(1);
     let initial = machine.initial_state();
     let mut visited: HashSet<State> = HashSet::from_iter([initial.clone()]);
     let mut open = vec![initial];
     let mut events: Vec<Event> = Vec::new();
     while let Some(state) = open.pop() {
         found.explored += 1;
-        if found.explored.is_multiple_of(1024) {
+        if found.explored.is_multiple_of(between_looks) {
             limits.check()?;
         }
         events.clear();
@@ -97,5 +113,5 @@ pub fn final_states(
     }
     found.completed.sort_unstable();
     found.stuck.sort_unstable();
-    Ok(found)
+    Ok(())
 }

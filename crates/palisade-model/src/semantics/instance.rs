@@ -8,18 +8,18 @@ pub struct CopyId {
     /// The thread it is a copy of.
     pub thread: ThreadId,
     /// Which copy.
-    pub copy: u32,
+    pub copy: u64,
 }
 
 /// How many copies of each thread run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instance {
-    counts: Vec<u32>,
+    counts: Vec<u64>,
 }
 
 impl Instance {
     /// The instance with so many copies of each thread, in the program's order.
-    pub fn new(counts: Vec<u32>) -> Self {
+    pub fn new(counts: Vec<u64>) -> Self {
         Self { counts }
     }
 
@@ -33,18 +33,37 @@ impl Instance {
     }
 
     /// The number of copies of a thread.
-    pub fn count(&self, thread: ThreadId) -> u32 {
+    pub fn count(&self, thread: ThreadId) -> u64 {
         self.counts.get(thread.index()).copied().unwrap_or(0)
     }
 
     /// The number of copies of each thread, in the program's order.
-    pub fn counts(&self) -> &[u32] {
+    pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
     /// The number of all copies.
-    pub fn total(&self) -> usize {
-        self.counts.iter().map(|count| *count as usize).sum()
+    pub fn total(&self) -> u64 {
+        self.counts.iter().fold(0, |total, count| total.saturating_add(*count))
+    }
+
+    /// The position of a copy among all: copies count by thread, then by number. None when there is no such copy.
+    pub fn position(&self, copy: CopyId) -> Option<u64> {
+        let before =
+            self.counts.get(..copy.thread.index())?.iter().try_fold(0u64, |sum, count| sum.checked_add(*count))?;
+        (copy.copy < self.count(copy.thread)).then(|| before.checked_add(copy.copy)).flatten()
+    }
+
+    /// The copy at a position, if there is one.
+    pub fn copy_at(&self, position: u64) -> Option<CopyId> {
+        let mut copy = position;
+        for (thread, count) in self.counts.iter().enumerate() {
+            if copy < *count {
+                return Some(CopyId { thread: ThreadId::from_index(thread), copy });
+            }
+            copy -= count;
+        }
+        None
     }
 
     /// All copies: by thread, then by number.

@@ -101,14 +101,17 @@ pub struct Machine<'p> {
 impl<'p> Machine<'p> {
     /// The step relation of an instance.
     pub fn new(program: &'p Program, instance: &Instance, model: Model) -> Self {
-        let mut first_positions = vec![0];
-        for (thread, _) in program.thread_ids() {
-            first_positions.push(first_positions[thread.index()] + instance.count(thread) as usize);
-        }
+        Self::of_copies(program, instance.copies().collect(), model)
+    }
+
+    /// The step relation of some copies of an instance, ascending, while all others do nothing.
+    pub fn of_copies(program: &'p Program, copies: Vec<CopyId>, model: Model) -> Self {
+        let first = |thread: usize| copies.partition_point(|copy| copy.thread.index() < thread);
+        let first_positions = (0..=program.threads.len()).map(first).collect();
         Self {
             program,
             model,
-            copies: instance.copies().collect(),
+            copies,
             first_positions,
             instructions: program.threads.iter().map(Thread::instructions_by_label).collect(),
             capacity: None,
@@ -151,8 +154,10 @@ impl<'p> Machine<'p> {
     pub fn position(&self, copy: CopyId) -> Option<usize> {
         let first = *self.first_positions.get(copy.thread.index())?;
         let end = *self.first_positions.get(copy.thread.index() + 1)?;
-        let position = first.checked_add(copy.copy as usize)?;
-        (position < end).then_some(position)
+        let of_thread = &self.copies[first..end];
+        // Mostly all copies of a thread are there.
+        let guess = usize::try_from(copy.copy).ok().filter(|guess| of_thread.get(*guess) == Some(&copy));
+        guess.or_else(|| of_thread.binary_search(&copy).ok()).map(|index| first + index)
     }
 
     /// The positions of the copies of a thread.

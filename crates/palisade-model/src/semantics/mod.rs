@@ -23,11 +23,11 @@ mod trace;
 
 pub use condition::{Condition, Constant, Location, Observable, Proposition, Quantifier, Question, View};
 pub use exploration::{Bounds, Executions, ExplorationError, executions, maximal_traces};
-pub use final_states::{FinalStates, LOOP_CAPACITY, final_states};
+pub use final_states::{FinalStates, LOOP_CAPACITY, explore_final_states, final_states};
 pub use happens_before::{Edge, Relation, edges, is_cyclic, shortest_cycle};
 pub use instance::{CopyId, Instance};
 pub use machine::{BufferedStore, Machine, Model, State, ThreadState};
 pub use outcome::{Counting, Outcome};
-pub use replay::{Replay, ReplayError, replay};
+pub use replay::{Replay, ReplayError, replay, replay_on};
 pub use step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError};
 pub use trace::{Access, AccessId, AccessKind, Node, NodeId, Trace, TraceBuilder};

@@ -123,7 +123,7 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
         let name = format!("t{}", program.threads.len() + 1);
         let mut thread =
             Generator { random: &mut random, shape, addresses: named, domain, stored: None }.thread(name, length);
-        thread.copies = Copies::Exactly(u32::try_from(count).expect("one or two"));
+        thread.copies = Copies::Exactly(u64::try_from(count).expect("one or two"));
         program.threads.push(thread);
         left -= count;
         labels_left = labels_left.saturating_sub(count * length).max(left);

@@ -52,7 +52,11 @@ impl Replay {
 
 /// Takes the steps one after the other from the initial state of an instance; the last one must leave empty buffers.
 pub fn replay(program: &Program, instance: &Instance, model: Model, steps: &[Step]) -> Result<Replay, ReplayError> {
-    let machine = Machine::new(program, instance, model);
+    replay_on(&Machine::new(program, instance, model), steps)
+}
+
+/// Takes the steps one after the other from a machine's initial state; the last one must leave empty buffers.
+pub fn replay_on(machine: &Machine<'_>, steps: &[Step]) -> Result<Replay, ReplayError> {
     let mut builder = TraceBuilder::new(machine.copies().len());
     let mut state = machine.initial_state();
     let mut states = vec![state.clone()];
@@ -60,7 +64,7 @@ pub fn replay(program: &Program, instance: &Instance, model: Model, steps: &[Ste
     for (index, step) in steps.iter().enumerate() {
         let event = machine.event(&state, *step).map_err(|refusal| ReplayError::Refused { index, refusal })?;
         machine.take(&mut state, &event);
-        builder.record(&machine, &event);
+        builder.record(machine, &event);
         states.push(state.clone());
         events.push(event);
     }

@@ -166,14 +166,16 @@ impl<'s> Resolver<'_, 's> {
         let copies = match raw.copies {
             None => Copies::Exactly(1),
             Some(RawCopies::Any) => Copies::Any,
-            Some(RawCopies::Number(number)) => match u32::try_from(number.value) {
-                Ok(count) => Copies::Exactly(count),
-                Err(_) => {
-                    let message = format!("there cannot be {} copies of a thread", number.value);
-                    self.error(message, number.span).help = Some("`[*]` stands for any number".to_owned());
-                    Copies::Any
+            Some(RawCopies::Number(number)) => {
+                match u64::try_from(number.value).ok().filter(|it| *it <= Copies::MOST) {
+                    Some(count) => Copies::Exactly(count),
+                    None => {
+                        let message = format!("there cannot be {} copies of a thread", number.value);
+                        self.error(message, number.span).help = Some("`[*]` stands for any number".to_owned());
+                        Copies::Any
+                    }
                 }
-            },
+            }
         };
         let mut builder = ThreadBuilder::new(raw.name.text, raw.name.span, copies);
         for RawRegister { name, initial } in &raw.registers {

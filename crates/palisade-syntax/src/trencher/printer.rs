@@ -12,6 +12,9 @@ use palisade_model::program::{
 };
 use std::fmt::Write as _;
 
+/// More copies of a thread than this are not written one by one.
+const MOST_COPIES: u64 = 10_000;
+
 /// A domain with more values is not spelt out for an instruction that takes any of them.
 const MAX_CHOICE: u128 = 256;
 
@@ -103,6 +106,12 @@ impl Printer<'_> {
     /// As many threads as a thread has copies.
     fn copies(&mut self, thread: &Thread, name: &str, names: &mut NameSpace) {
         let count = match thread.copies {
+            Copies::Exactly(count) if count > MOST_COPIES => {
+                let message = format!("{count} copies of `{}` are too many to write one by one", thread.name);
+                self.refuse(message, thread.span).help =
+                    Some(format!("choose a number: `--threads {}=2`", thread.name));
+                return;
+            }
             Copies::Exactly(count) => count,
             Copies::Any => {
                 let message = format!("`{}` has any number of copies, which this format cannot express", thread.name);

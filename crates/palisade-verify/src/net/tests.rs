@@ -105,7 +105,7 @@ fn runs_fire_many_times_at_once() {
     let (enter, leave) = (TransitionId::from_index(0), TransitionId::from_index(1));
     problem.query.targets = vec![Target::new(vec![(place(2), Count::ONE)])];
     let run = |tokens: u64, firings: &[(TransitionId, u64)]| {
-        let firings = firings.iter().map(|(id, times)| (*id, Count::from(*times))).collect();
+        let firings = firings.iter().map(|(id, times)| ((*id).into(), Count::from(*times))).collect();
         let initial_choice = vec![(place(0), tokens.into())];
         obligation(check_net_run(&problem, &NetRun { initial_choice, firings }))
     };

@@ -3,7 +3,8 @@
 use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_evidence::{AttackEvidence, AttackReason};
-use palisade_model::program::{Action, Copies, InstructionId, Program, ThreadId};
+use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, ThreadId};
+use std::collections::HashSet;
 
 /// Checks that `given` answers every attack, in order, and that the cuts of the pruned ones hold.
 pub(super) fn check(program: &Program, given: &[AttackEvidence]) -> Result<(), CheckFailure> {
@@ -27,12 +28,11 @@ pub(super) fn check(program: &Program, given: &[AttackEvidence]) -> Result<(), C
 fn attacks(program: &Program) -> Vec<(ThreadId, InstructionId, InstructionId)> {
     let mut attacks = Vec::new();
     for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
-        for (store, first) in thread.instruction_ids() {
-            for (load, second) in thread.instruction_ids() {
-                if matches!(first.action, Action::Store { .. }) && matches!(second.action, Action::Load { .. }) {
-                    attacks.push((id, store, load));
-                }
-            }
+        let instructions = || thread.instruction_ids();
+        let loads = instructions().filter(|(_, instruction)| matches!(instruction.action, Action::Load { .. }));
+        let loads: Vec<InstructionId> = loads.map(|(load, _)| load).collect();
+        for (store, _) in instructions().filter(|(_, instruction)| matches!(instruction.action, Action::Store { .. })) {
+            attacks.extend(loads.iter().map(|load| (id, store, *load)));
         }
     }
     attacks
@@ -53,6 +53,7 @@ fn check_cut(program: &Program, number: usize, evidence: &AttackEvidence) -> Res
     if let Some(pair) = reachable.windows(2).find(|pair| pair[0] >= pair[1]) {
         reject!(Form, "the cut of attack {number}: label {} is not in ascending order", pair[1]);
     }
+    let reachable: HashSet<LabelId> = reachable.iter().copied().collect();
     let target = thread.instruction(evidence.store).target;
     if !reachable.contains(&target) {
         reject!(Initial, "the cut of attack {number} leaves out label {target}, where the store leads");

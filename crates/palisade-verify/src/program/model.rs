@@ -215,7 +215,7 @@ impl<'a> Model<'a> {
                     let Some(splits) = splits.filter(|splits| splits.len() * choices.len() <= MOST_CHOICES) else {
                         reject!(Form, "{} has too many initial states", self.thread_in_words(id));
                     };
-                    let add = |choice: &Vec<(Token, Tokens)>, split: &Vec<u32>| {
+                    let add = |choice: &Vec<(Token, Tokens)>, split: &Vec<u64>| {
                         let counted = starts.iter().zip(split).filter(|(_, count)| **count > 0);
                         let tokens = counted.map(|(local, count)| (unjoined(*local), Tokens::Finite(*count)));
                         choice.iter().copied().chain(tokens).collect()
@@ -241,8 +241,8 @@ fn unjoined(local: u32) -> Token {
 
 /// Every way to write `copies` as a sum of `ways` numbers (nothing when there are no ways: the threads have stopped),
 /// unless there are too many.
-fn splits(copies: u32, ways: usize) -> Option<Vec<Vec<u32>>> {
-    let mut partial: Vec<(Vec<u32>, u32)> = vec![(Vec::new(), copies)];
+fn splits(copies: u64, ways: usize) -> Option<Vec<Vec<u64>>> {
+    let mut partial: Vec<(Vec<u64>, u64)> = vec![(Vec::new(), copies)];
     for way in 1..=ways {
         let mut longer = Vec::new();
         for (split, rest) in partial {

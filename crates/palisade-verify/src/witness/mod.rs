@@ -11,7 +11,10 @@ use crate::failure::reject;
 use happens_before::{is_edge, reachable_from};
 use palisade_evidence::Witness;
 use palisade_model::program::{Copies, Program};
-use palisade_model::semantics::{CopyId, Effect, Event, Machine, Model, NodeId, State, StepKind, Trace, TraceBuilder};
+use palisade_model::semantics::{
+    CopyId, Edge, Effect, Event, Machine, Model, NodeId, State, StepKind, Trace, TraceBuilder,
+};
+use std::collections::BTreeSet;
 
 /// Checks that `witness` is a TSO witness of `program` (with its copies and domain), so that it is not robust.
 pub fn check_witness(program: &Program, witness: &Witness) -> Result<(), CheckFailure> {
@@ -41,6 +44,8 @@ fn check_instance(program: &Program, witness: &Witness) -> Result<(), CheckFailu
 
 /// A replayed computation.
 struct Replayed {
+    /// The copies that take steps, ascending. The nodes of the trace count copies by their position here.
+    copies: Vec<CopyId>,
     events: Vec<Event>,
     /// For each event, the node it belongs to: an access or the `lock` that opens a section.
     nodes: Vec<Option<NodeId>>,
@@ -49,9 +54,12 @@ struct Replayed {
     attacker_held_lock: bool,
 }
 
-/// Takes every step under TSO.
+/// Takes every step under TSO. Copies that take none change nothing, and may be many: they are left out.
 fn replay(program: &Program, witness: &Witness) -> Result<Replayed, CheckFailure> {
-    let machine = Machine::new(program, &witness.instance, Model::Tso);
+    let is_there = |copy: &CopyId| copy.copy < witness.instance.count(copy.thread);
+    let acting: BTreeSet<CopyId> = witness.steps.iter().map(|step| step.copy).filter(is_there).collect();
+    let copies: Vec<CopyId> = acting.into_iter().collect();
+    let machine = Machine::of_copies(program, copies.clone(), Model::Tso);
     let mut builder = TraceBuilder::new(machine.copies().len());
     let mut state = machine.initial_state();
     let (mut events, mut nodes) = (Vec::new(), Vec::new());
@@ -72,7 +80,7 @@ fn replay(program: &Program, witness: &Witness) -> Result<Replayed, CheckFailure
     if let Some(position) = buffering(&state) {
         reject!(Run, "the computation ends while stores of copy {} are buffered", named(machine.copies()[position]));
     }
-    Ok(Replayed { events, nodes, trace: builder.finished(), attacker_held_lock })
+    Ok(Replayed { copies, events, nodes, trace: builder.finished(), attacker_held_lock })
 }
 
 /// The position of a copy with a buffered store.
@@ -178,11 +186,19 @@ fn check_cycle(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailur
         }
     }
     for (index, edge) in witness.cycle.iter().enumerate() {
-        if !is_edge(&replayed.trace, edge) {
+        let ends = node_among(witness, replayed, edge.from).zip(node_among(witness, replayed, edge.to));
+        if !ends.is_some_and(|(from, to)| is_edge(&replayed.trace, &Edge { from, to, ..*edge })) {
             reject!(Witness, "edge {index} of the cycle, {}, is not there in the trace", edge.relation.name());
         }
     }
     Ok(())
+}
+
+/// A node of the evidence, which counts all copies of the instance, as one of the trace, which has those that take steps.
+fn node_among(witness: &Witness, replayed: &Replayed, node: NodeId) -> Option<NodeId> {
+    let copy = witness.instance.copy_at(u64::try_from(node.position).ok()?)?;
+    let position = replayed.copies.binary_search(&copy).ok()?;
+    Some(NodeId { position, ..node })
 }
 
 /// The nodes of the delayed store and of the load.

@@ -10,7 +10,7 @@ macro_rules! schemas {
 }
 
 /// The schemas by the names of their documents, in the order of the alphabet.
-const SCHEMAS: [(&str, &str); 13] = schemas![
+const SCHEMAS: [(&str, &str); 14] = schemas![
     "bench",
     "check",
     "completions",
@@ -22,6 +22,7 @@ const SCHEMAS: [(&str, &str); 13] = schemas![
     "net",
     "schema",
     "simulate",
+    "unread",
     "verify",
     "witness",
 ];

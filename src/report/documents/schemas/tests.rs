@@ -31,6 +31,7 @@ fn derived(name: &str) -> Schema {
         "net" => generator().into_root_schema_for::<NetDocument<'_>>(),
         "schema" => generator().into_root_schema_for::<SchemaDocument>(),
         "simulate" => generator().into_root_schema_for::<Either<SimulateDocument<'_>, StoppedDocument<'_>>>(),
+        "unread" => generator().into_root_schema_for::<UnreadDocument<'_>>(),
         "verify" => generator().into_root_schema_for::<VerifyDocument<'_>>(),
         "witness" => generator().into_root_schema_for::<WitnessDocument<'_>>(),
         _ => panic!("no document is called `{name}`"),

@@ -93,7 +93,7 @@ fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Cont
 /// The answer that a sequence covers a target.
 fn covered<N>(prepared: &Prepared<'_>, system: &System<N>, (sequence, target): Covering) -> Outcome {
     let Prepared { problem, slice, .. } = prepared;
-    let firings = sequence.into_iter().map(|number| (system.transitions[number as usize], Count::ONE)).collect();
+    let firings = sequence.into_iter().map(|number| (system.transitions[number as usize].into(), Count::ONE)).collect();
     Outcome::Coverable(finish(problem, slice, firings, slice.targets[target]))
 }
 

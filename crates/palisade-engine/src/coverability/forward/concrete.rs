@@ -4,72 +4,125 @@
 //! stage of widening, a counter that became ω and is demanded is filled: by a cycle of paid moves through a move that
 //! feeds it, which needs counters only that were ω before; or, for an acceleration, by repeating the path from the
 //! ancestor, itself made concrete for the demand "as at the ancestor, and one more of each gain". So each demand is
-//! pushed to counters that were ω earlier, until none is left.
+//! pushed to counters that were ω earlier, until none is left. How often a cycle or a path is repeated is computed, as is
+//! what the repetitions demand together; the sequence has them as counts.
 
+use super::super::Context;
+use super::super::change::{Change, Demand};
 use super::super::number::{Number, Stop};
+use super::super::system::Effect;
 use super::control::State;
 use super::search::Search;
-use num_bigint::BigInt;
-use num_traits::{Signed, Zero};
+use num_bigint::{BigInt, BigUint};
+use num_traits::{One, ToPrimitive, Zero};
+use palisade_evidence::RunStep;
 use palisade_model::limits::StopReason;
-use palisade_model::net::Count;
-use std::collections::BTreeMap;
+use palisade_model::net::{Count, TransitionId};
 
-/// How many firings a run may have when written out.
+/// How many moves a sequence may have, repetitions counted once, and how many repetitions may be inside each other.
 const LONGEST: usize = 10_000_000;
+const DEEPEST: usize = 40;
+
+/// A repetition of no more moves than this is written out move by move, so that those which nothing needs can be left out.
+const SPELLED_OUT: u64 = 10_000;
+
+/// How many pieces are made or written out between two looks at the limits.
+const METER: usize = 4096;
 
 /// A part of a firing sequence that is built from its end.
 #[derive(Clone, Debug)]
 enum Piece {
-    /// A move.
-    Fire(u32),
+    /// A move, so many times in a row.
+    Fire(u32, BigUint),
     /// A sequence several times over, itself from its end.
-    Repeat(Vec<Piece>, usize),
+    Repeat(Vec<Piece>, BigUint),
 }
 
-/// Tokens demanded, by counter.
-type Demand = BTreeMap<u32, BigInt>;
+/// A run's steps in order, each so many times.
+type Steps = Vec<(RunStep, Count)>;
 
-/// The moves, each with a number of times in a row, that lead to a target's demand at a state of a node.
+/// The steps of moves, each a transition of the list, that lead to a target's demand at a state of a node.
 pub(super) fn firings<N: Number>(
     search: &mut Search<N>,
-    node: u32,
-    target: usize,
-    state: State,
-) -> Result<Vec<(u32, Count)>, Stop> {
+    transitions: &[TransitionId],
+    (node, target, state): (u32, usize, State),
+    context: &Context,
+) -> Result<Steps, Stop> {
     let counters = &search.demands[target].as_ref().expect("a met target can be met").counters;
     let demand = counters.iter().map(|(counter, count)| (*counter, count.count().to_big().into())).collect();
     let stages = search.nodes[node as usize].stages.len();
-    let mut walk = Walk { search, demand, pieces: Vec::new() };
+    let mut walk = Walk { search, demand, pieces: Vec::new(), context };
     walk.back(node, stages, state, None)?;
-    let mut flat = Vec::new();
-    flatten(&walk.pieces, &mut flat)?;
-    let mut firings: Vec<(u32, Count)> = Vec::new();
-    for number in flat.into_iter().rev() {
-        match firings.last_mut() {
-            Some((last, times)) if *last == number => *times = times.plus(&Count::ONE),
-            _ => firings.push((number, Count::ONE)),
-        }
-    }
-    Ok(firings)
+    let pieces = walk.pieces;
+    let mut writer = Writer { transitions, context, written: 0 };
+    let mut steps = Steps::new();
+    writer.write(&pieces, &mut steps, 0)?;
+    Ok(steps)
 }
 
-/// Writes repetitions out.
-fn flatten(pieces: &[Piece], into: &mut Vec<u32>) -> Result<(), Stop> {
-    for piece in pieces {
-        match piece {
-            Piece::Fire(number) => into.push(*number),
-            Piece::Repeat(pieces, times) => {
-                for _ in 0..*times {
-                    flatten(pieces, into)?;
+/// Writes pieces as steps.
+struct Writer<'a> {
+    transitions: &'a [TransitionId],
+    context: &'a Context,
+    /// How many steps were written.
+    written: usize,
+}
+
+impl Writer<'_> {
+    fn write(&mut self, pieces: &[Piece], into: &mut Steps, depth: usize) -> Result<(), Stop> {
+        if depth > DEEPEST {
+            return Err(Stop::Limit(StopReason::TooLong));
+        }
+        for piece in pieces.iter().rev() {
+            match piece {
+                Piece::Fire(number, times) => {
+                    self.push(RunStep::Fire(self.transitions[*number as usize]), times, into)?;
+                }
+                Piece::Repeat(pieces, times) if is_short(pieces, times) => {
+                    for _ in 0..times.to_u64().unwrap_or(0) {
+                        self.write(pieces, into, depth)?;
+                    }
+                }
+                Piece::Repeat(pieces, times) => {
+                    let mut body = Steps::new();
+                    self.write(pieces, &mut body, depth + 1)?;
+                    self.push(RunStep::Sequence(body), times, into)?;
                 }
             }
         }
-        if into.len() > LONGEST {
-            return Err(Stop::Limit(StopReason::Memory));
-        }
+        Ok(())
     }
-    Ok(())
+
+    /// Appends a step, to the one before where that is the same transition.
+    fn push(&mut self, step: RunStep, times: &BigUint, into: &mut Steps) -> Result<(), Stop> {
+        self.written += 1;
+        if self.written > LONGEST {
+            return Err(Stop::Limit(StopReason::TooLong));
+        }
+        if self.written.is_multiple_of(METER) {
+            self.context.check()?;
+        }
+        let times = Count::from(times.clone());
+        match into.last_mut() {
+            Some((RunStep::Fire(last), count)) if step == RunStep::Fire(*last) => *count = count.plus(&times),
+            _ => into.push((step, times)),
+        }
+        Ok(())
+    }
+}
+
+/// Whether a repetition has few enough moves to be written out, or none.
+fn is_short(pieces: &[Piece], times: &BigUint) -> bool {
+    moves(pieces).checked_mul(times.to_u64().unwrap_or(u64::MAX)).is_some_and(|moves| moves <= SPELLED_OUT)
+}
+
+/// How many moves pieces have, each repetition in a row of one move counted once. `u64::MAX` when there are more.
+fn moves(pieces: &[Piece]) -> u64 {
+    let own = |piece: &Piece| match piece {
+        Piece::Fire(..) => 1,
+        Piece::Repeat(pieces, times) => moves(pieces).saturating_mul(times.to_u64().unwrap_or(u64::MAX)),
+    };
+    pieces.iter().map(own).fold(0, u64::saturating_add)
 }
 
 /// A walk backwards.
@@ -79,6 +132,8 @@ struct Walk<'a, N> {
     demand: Demand,
     /// The steps from there, the last first.
     pieces: Vec<Piece>,
+    /// Says when to stop.
+    context: &'a Context,
 }
 
 impl<N: Number> Walk<'_, N> {
@@ -104,7 +159,7 @@ impl<N: Number> Walk<'_, N> {
                 self.undo(node, stages)?;
             }
             let Some((parent, edge)) = self.search.nodes[node as usize].parent else { return Ok(()) };
-            self.fire(edge.number);
+            self.fire(edge.number)?;
             node = parent;
             stages = self.search.nodes[node as usize].stages.len();
             at = edge.from;
@@ -113,18 +168,33 @@ impl<N: Number> Walk<'_, N> {
 
     /// Puts a path inside a component before the point reached.
     fn cross(&mut self, layer: u32, from: State, to: State) -> Result<(), Stop> {
-        if from != to {
-            for edge in self.search.layers.path(layer, from, to)?.into_iter().rev() {
-                self.fire(edge.number);
-            }
+        for number in self.path(layer, from, to)? {
+            self.fire(number)?;
         }
         Ok(())
     }
 
+    /// The moves of a path inside a component, the last first.
+    fn path(&mut self, layer: u32, from: State, to: State) -> Result<Vec<u32>, Stop> {
+        if from == to {
+            return Ok(Vec::new());
+        }
+        Ok(self.search.layers.path(layer, from, to)?.into_iter().rev().map(|edge| edge.number).collect())
+    }
+
     /// Puts a move before the point reached.
-    fn fire(&mut self, number: u32) {
-        step_back(&self.search.layers.control.moves[number as usize].effects, &mut self.demand);
-        self.pieces.push(Piece::Fire(number));
+    fn fire(&mut self, number: u32) -> Result<(), Stop> {
+        self.change_of(number).step_back(&mut self.demand);
+        self.push(Piece::Fire(number, BigUint::one()))
+    }
+
+    /// Adds a piece.
+    fn push(&mut self, piece: Piece) -> Result<(), Stop> {
+        self.pieces.push(piece);
+        if self.pieces.len() > LONGEST {
+            return Err(Stop::Limit(StopReason::TooLong));
+        }
+        if self.pieces.len().is_multiple_of(METER) { Ok(self.context.check()?) } else { Ok(()) }
     }
 
     fn demanded(&self, counter: u32) -> BigInt {
@@ -139,37 +209,38 @@ impl<N: Number> Walk<'_, N> {
         let gains: Vec<(u32, BigInt)> =
             own.gains.iter().map(|(counter, count)| (*counter, count.count().to_big().into())).collect();
         for (counter, number) in own.pumps.clone().into_iter().rev() {
-            while self.demanded(counter).is_positive() {
-                self.fire(number);
-                self.check_length()?;
-            }
+            self.repeat(vec![Piece::Fire(number, BigUint::one())], &[(counter, BigInt::zero())])?;
         }
         match ancestor {
             None => {
                 for (counter, before) in gains {
                     if self.demanded(counter) > before {
                         let feeder = self.search.layers.feeder(layer, entry, counter)?;
-                        while self.demanded(counter) > before {
-                            self.cross(layer, feeder.to, entry)?;
-                            self.fire(feeder.number);
-                            self.cross(layer, entry, feeder.from)?;
-                            self.check_length()?;
-                        }
+                        let mut cycle = self.path(layer, feeder.to, entry)?;
+                        cycle.push(feeder.number);
+                        cycle.extend(self.path(layer, entry, feeder.from)?);
+                        let cycle = cycle.into_iter().map(|number| Piece::Fire(number, BigUint::one())).collect();
+                        self.repeat(cycle, &[(counter, before)])?;
                     }
                 }
                 Ok(())
             }
-            Some(ancestor) => {
-                if gains.iter().any(|(counter, before)| self.demanded(*counter) > *before) {
-                    self.repeat(node, stage, ancestor, &gains)?;
-                }
-                Ok(())
+            Some(ancestor) if gains.iter().any(|(counter, before)| self.demanded(*counter) > *before) => {
+                let path = self.path_from(node, stage, ancestor, &gains)?;
+                self.repeat(path, &gains)
             }
+            Some(_) => Ok(()),
         }
     }
 
-    /// Repeats the path from an ancestor to a node, as it was before a stage, until the gains suffice.
-    fn repeat(&mut self, node: u32, stage: usize, ancestor: u32, gains: &[(u32, BigInt)]) -> Result<(), Stop> {
+    /// The path from an ancestor to a node, as it was before a stage, with what it takes to gain something.
+    fn path_from(
+        &mut self,
+        node: u32,
+        stage: usize,
+        ancestor: u32,
+        gains: &[(u32, BigInt)],
+    ) -> Result<Vec<Piece>, Stop> {
         let entry = self.search.nodes[node as usize].entry;
         let older = &self.search.nodes[ancestor as usize];
         let mut demand: Demand =
@@ -177,49 +248,48 @@ impl<N: Number> Walk<'_, N> {
         for (counter, _) in gains {
             *demand.entry(*counter).or_default() += 1;
         }
-        let mut cycle = Walk { search: &mut *self.search, demand, pieces: Vec::new() };
-        cycle.back(node, stage, entry, Some((ancestor, entry)))?;
-        let pieces = cycle.pieces;
-        let mut times = 0;
-        while gains.iter().any(|(counter, before)| self.demanded(*counter) > *before) {
-            self.replay(&pieces)?;
-            times += 1;
-        }
-        self.pieces.push(Piece::Repeat(pieces, times));
-        self.check_length()
+        let mut path = Walk { search: &mut *self.search, demand, pieces: Vec::new(), context: self.context };
+        path.back(node, stage, entry, Some((ancestor, entry)))?;
+        Ok(path.pieces)
     }
 
-    /// Steps back over pieces.
-    fn replay(&mut self, pieces: &[Piece]) -> Result<(), Stop> {
-        for piece in pieces {
-            match piece {
-                Piece::Fire(number) => {
-                    step_back(&self.search.layers.control.moves[*number as usize].effects, &mut self.demand);
-                }
-                Piece::Repeat(pieces, times) => {
-                    for _ in 0..*times {
-                        self.replay(pieces)?;
-                    }
-                }
-            }
+    /// Puts a sequence before the point reached, as often as it takes until no more is demanded of each counter than it
+    /// held before.
+    fn repeat(&mut self, pieces: Vec<Piece>, gains: &[(u32, BigInt)]) -> Result<(), Stop> {
+        let change = self.change_of_all(&pieces);
+        let mut times = BigUint::zero();
+        for (counter, before) in gains {
+            let enough = change.repetitions(*counter, &self.demanded(*counter), before);
+            times = times.max(enough.ok_or(Stop::Limit(StopReason::Inconclusive))?);
         }
-        Ok(())
+        if times.is_zero() {
+            return Ok(());
+        }
+        change.repeated(&times).step_back(&mut self.demand);
+        debug_assert!(gains.iter().all(|(counter, before)| self.demanded(*counter) <= *before), "{gains:?}");
+        match pieces.as_slice() {
+            [Piece::Fire(number, once)] => self.push(Piece::Fire(*number, once * times)),
+            _ => self.push(Piece::Repeat(pieces, times)),
+        }
     }
 
-    fn check_length(&self) -> Result<(), Stop> {
-        if self.pieces.len() > LONGEST { Err(Stop::Limit(StopReason::Memory)) } else { Ok(()) }
+    fn change_of(&self, number: u32) -> Change {
+        let effects = &self.search.layers.control.moves[number as usize].effects;
+        let counts: Vec<(u32, Count, Count)> =
+            effects.iter().map(|Effect { place, pre, post, .. }| (*place, pre.count(), post.count())).collect();
+        Change::of(counts.iter().map(|(place, pre, post)| (*place, pre, post)))
     }
-}
 
-/// The demand before a move from the demand after it.
-fn step_back<N: Number>(effects: &[super::super::system::Effect<N>], demand: &mut Demand) {
-    for effect in effects {
-        let after = demand.remove(&effect.place).unwrap_or_default();
-        let rest = after - BigInt::from(effect.post.count().to_big());
-        let pre = BigInt::from(effect.pre.count().to_big());
-        let before = if rest.is_positive() { rest + pre } else { pre };
-        if !before.is_zero() {
-            demand.insert(effect.place, before);
+    /// What pieces, the last of which come first, need and change.
+    fn change_of_all(&self, pieces: &[Piece]) -> Change {
+        let mut change = Change::default();
+        for piece in pieces.iter().rev() {
+            let (own, times) = match piece {
+                Piece::Fire(number, times) => (self.change_of(*number), times),
+                Piece::Repeat(pieces, times) => (self.change_of_all(pieces), times),
+            };
+            change.then(&own.repeated(times));
         }
+        change
     }
 }

@@ -49,11 +49,11 @@ fn cover<N: Number>(
 ) -> Result<Outcome, Stop> {
     let Prepared { problem, slice, .. } = prepared;
     let mut search = search::Search::new(system, units);
-    let Some((node, target, state)) = search.run(&system.initial, context)? else {
+    let Some(found) = search.run(&system.initial, context)? else {
         return Ok(Outcome::Uncoverable(proof(prepared, system, &search, context)));
     };
-    let firings = concrete::firings(&mut search, node, target, state)?;
-    let firings = firings.into_iter().map(|(number, times)| (system.transitions[number as usize], times)).collect();
+    let (_, target, _) = found;
+    let firings = concrete::firings(&mut search, &system.transitions, found, context)?;
     Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])))
 }
 

@@ -136,7 +136,7 @@ fn breadth_first(problem: &Problem) -> Option<NetRun> {
     let mut pending = VecDeque::from([(start, Vec::new())]);
     while let Some((marking, word)) = pending.pop_front() {
         if problem.query.targets.iter().any(|target| target.is_covered_by(&marking)) {
-            let firings = word.into_iter().map(|id| (id, Count::ONE)).collect();
+            let firings = word.into_iter().map(|id: TransitionId| (id.into(), Count::ONE)).collect();
             return Some(NetRun { initial_choice, firings });
         }
         for (id, transition) in problem.net.transition_ids() {
@@ -296,7 +296,7 @@ fn huge_counts_stay_exact() {
     let problem = Problem { net, query: Query { targets: vec![target] } };
     let reduced = reduce(&problem, &ReductionOptions::default());
     assert!(reduced.problem.net.places.len() < 3);
-    let firings = reduced.problem.net.transition_ids().map(|(id, _)| (id, huge.clone())).collect();
+    let firings = reduced.problem.net.transition_ids().map(|(id, _)| (id.into(), huge.clone())).collect();
     let back = reduced.back.run(&NetRun { initial_choice: Vec::new(), firings }).unwrap();
     check_net_run(&problem, &back).unwrap();
 }

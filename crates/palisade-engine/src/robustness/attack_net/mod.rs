@@ -18,7 +18,7 @@ use meaning::Meaning;
 use palisade_evidence::{Fact, Level};
 use palisade_model::limits::{Limits, StopReason};
 use palisade_model::net::{Count, Net, OmegaCount, PlaceId, Problem, Query, Target, TransitionId};
-use palisade_model::program::{Action, Copies, InstructionId, Program, ThreadId, Value};
+use palisade_model::program::{Action, Copies, InstructionId, Program, Thread, ThreadId, Value};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
@@ -72,10 +72,10 @@ pub(super) struct AttackNet<'p> {
 impl<'p> AttackNet<'p> {
     /// Lists the net.
     pub(super) fn build(program: &'p Program, attack: &Attack, bounds: Bounds, limits: &Limits) -> Result<Self, NoNet> {
-        let mut builder = Builder::new(program, *attack, bounds);
+        let mut builder = Builder::new(program, *attack, bounds, limits.clone());
         builder.start()?;
-        builder.close(limits)?;
-        Ok(builder.finish())
+        builder.close()?;
+        builder.finish()
     }
 
     /// What a place stands for in evidence.
@@ -86,6 +86,9 @@ impl<'p> AttackNet<'p> {
 
 /// How many places are visited between two looks at the limits.
 const METER: usize = 64;
+
+/// How many ways and transitions are listed between two looks at the limits.
+const WORK: usize = 256;
 
 struct Builder<'p> {
     program: &'p Program,
@@ -104,6 +107,12 @@ struct Builder<'p> {
     values: FxHashMap<Value, Vec<Value>>,
     levels: FxHashMap<Value, Vec<Option<Level>>>,
     sections: Vec<Vec<(Value, Level)>>,
+    /// Time, memory, interruption.
+    limits: Limits,
+    /// Why the listing ends before it is complete.
+    stopped: Option<StopReason>,
+    /// Ways and transitions listed since the limits were asked.
+    work: usize,
 }
 
 /// What a transition takes and puts, one token each; a place in both is only read.
@@ -136,7 +145,7 @@ impl Arcs {
 }
 
 impl<'p> Builder<'p> {
-    fn new(program: &'p Program, attack: Attack, bounds: Bounds) -> Self {
+    fn new(program: &'p Program, attack: Attack, bounds: Bounds, limits: Limits) -> Self {
         let mut net = Net { name: program.name.clone(), ..Net::default() };
         if net.name.is_empty() {
             net.name = "program".into();
@@ -156,7 +165,23 @@ impl<'p> Builder<'p> {
             values: FxHashMap::default(),
             levels: FxHashMap::default(),
             sections: Vec::new(),
+            limits,
+            stopped: None,
+            work: 0,
         }
+    }
+
+    /// Counts a piece of work, and says whether to go on: a single place can have as many transitions as there are memories,
+    /// levels and sections to go with it.
+    fn goes_on(&mut self) -> bool {
+        self.work += 1;
+        if self.work.is_multiple_of(WORK) && self.stopped.is_none() {
+            self.stopped = self.limits.check().err();
+        }
+        if self.listed > self.bounds.transitions {
+            self.stopped.get_or_insert(StopReason::Inconclusive);
+        }
+        self.stopped.is_none()
     }
 
     fn start(&mut self) -> Result<(), Fault> {
@@ -173,7 +198,7 @@ impl<'p> Builder<'p> {
         for (thread, template) in self.program.thread_ids() {
             let count = match template.copies {
                 Copies::Exactly(0) => continue,
-                Copies::Exactly(count) => OmegaCount::Finite(Count::from(u64::from(count))),
+                Copies::Exactly(count) => OmegaCount::Finite(Count::from(count)),
                 Copies::Any => OmegaCount::Omega,
             };
             let locals = self.system.initial_locals(thread)?;
@@ -201,7 +226,7 @@ impl<'p> Builder<'p> {
     }
 
     /// Adds places and transitions until nothing is new.
-    fn close(&mut self, limits: &Limits) -> Result<(), NoNet> {
+    fn close(&mut self) -> Result<(), NoNet> {
         // How much a place's transitions could see when they were last listed.
         let mut seen: Vec<usize> = Vec::new();
         let mut changed = true;
@@ -210,10 +235,13 @@ impl<'p> Builder<'p> {
             let mut index = 0;
             while index < self.meanings.len() {
                 if index.is_multiple_of(METER) {
-                    limits.check().map_err(NoNet::Stopped)?;
+                    self.limits.check().map_err(NoNet::Stopped)?;
                 }
                 if self.listed > self.bounds.transitions {
                     return Err(NoNet::Stopped(StopReason::Inconclusive));
+                }
+                if let Some(reason) = self.stopped {
+                    return Err(NoNet::Stopped(reason));
                 }
                 let meaning = self.meanings[index].clone();
                 let visible = self.visible(&meaning);
@@ -231,7 +259,7 @@ impl<'p> Builder<'p> {
                 index += 1;
             }
         }
-        Ok(())
+        self.stopped.map_or(Ok(()), |reason| Err(NoNet::Stopped(reason)))
     }
 
     /// The size of everything a place's transitions depend on; it only grows.
@@ -302,6 +330,9 @@ impl<'p> Builder<'p> {
                     _ => None,
                 };
                 for arcs in self.with_memory(&arcs, read, write) {
+                    if !self.goes_on() {
+                        return Ok(());
+                    }
                     for (arcs, joins) in self.with_stage(arcs, joined, holding, operation, stored.is_some()) {
                         for target in &targets {
                             let arcs = match target {
@@ -375,6 +406,9 @@ impl<'p> Builder<'p> {
             return ways;
         };
         for known in self.levels_of(address) {
+            if !self.goes_on() {
+                break;
+            }
             let before = self.place(Meaning::Level(address, known));
             if joined {
                 let raised = self.level_place(address, known.max(Some(kind)));
@@ -387,6 +421,9 @@ impl<'p> Builder<'p> {
                 }
                 OffPath::Records => {
                     for section in self.sections.clone() {
+                        if !self.goes_on() {
+                            break;
+                        }
                         let mut longer = section.clone();
                         raise(&mut longer, address, kind);
                         let arcs = arcs.clone().reads(before);
@@ -417,6 +454,9 @@ impl<'p> Builder<'p> {
                 }
                 let mut longer = Vec::new();
                 for arcs in open {
+                    if !self.goes_on() {
+                        return ways;
+                    }
                     for known in self.levels_of(other) {
                         let before = self.place(Meaning::Level(other, known));
                         let raised = self.level_place(other, known.max(Some(recorded)));
@@ -452,6 +492,9 @@ impl<'p> Builder<'p> {
             };
             let name = format!("{} delaying", self.name(self.attack.thread, id));
             for (arcs, value) in reads {
+                if !self.goes_on() {
+                    return Ok(());
+                }
                 for after in self.system.attacker_after(number, id, value)? {
                     if self.system.is_hopeless(after) {
                         continue;
@@ -590,14 +633,15 @@ impl<'p> Builder<'p> {
     }
 
     /// The net with its units, and the question.
-    fn finish(mut self) -> AttackNet<'p> {
-        let mut units: Vec<(u8, Value, Vec<PlaceId>)> = Vec::new();
-        let mut member = |kind: u8, address: Value, place: PlaceId| match units
-            .iter_mut()
-            .find(|unit| (unit.0, unit.1) == (kind, address))
-        {
-            Some(unit) => unit.2.push(place),
-            None => units.push((kind, address, vec![place])),
+    fn finish(mut self) -> Result<AttackNet<'p>, NoNet> {
+        let mut units: Vec<Vec<PlaceId>> = Vec::new();
+        let mut numbers: FxHashMap<(u8, Value), usize> = FxHashMap::default();
+        let mut member = |kind: u8, address: Value, place: PlaceId| {
+            let number = *numbers.entry((kind, address)).or_insert_with(|| {
+                units.push(Vec::new());
+                units.len() - 1
+            });
+            units[number].push(place);
         };
         for (index, meaning) in self.meanings.iter().enumerate() {
             let place = PlaceId::from_index(index);
@@ -612,29 +656,24 @@ impl<'p> Builder<'p> {
                 Meaning::Token(..) | Meaning::Start(_) | Meaning::Spare => {}
             }
         }
-        for (thread, template) in self.program.thread_ids() {
-            if template.copies == Copies::Exactly(1) {
-                // The attacker's token leaves its thread, and so does one that stops: then these are no unit.
-                let places: Vec<PlaceId> = self
-                    .meanings
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, meaning)| match meaning {
-                        Meaning::Token(local, _) => self.system.local_state(*local).thread == thread,
-                        Meaning::Start(start) => *start == thread,
-                        _ => false,
-                    })
-                    .map(|(index, _)| PlaceId::from_index(index))
-                    .collect();
-                units.push((6, 0, places));
-            }
+        // The attacker's token leaves its thread, and so does one that stops: then these are no unit.
+        let mut of_thread = vec![Vec::new(); self.program.threads.len()];
+        for (index, meaning) in self.meanings.iter().enumerate() {
+            let thread = match meaning {
+                Meaning::Token(local, _) => self.system.local_state(*local).thread,
+                Meaning::Start(thread) => *thread,
+                _ => continue,
+            };
+            of_thread[thread.index()].push(PlaceId::from_index(index));
         }
-        for (_, _, places) in units {
-            self.net.add_unit_if_sound(places);
-        }
+        let single = |(thread, _): &(&Thread, Vec<PlaceId>)| thread.copies == Copies::Exactly(1);
+        units.extend(self.program.threads.iter().zip(of_thread).filter(single).map(|(_, places)| places));
+        self.limits.check().map_err(NoNet::Stopped)?;
+        self.net.add_sound_units(units);
         let success = self.places[&Meaning::Success];
         let target = Target::new(vec![(success, Count::ONE)]);
         let problem = Problem { net: self.net, query: Query { targets: vec![target] } };
-        AttackNet { problem, firings: self.firings, also: self.also, meanings: self.meanings, system: self.system }
+        let Self { firings, also, meanings, system, .. } = self;
+        Ok(AttackNet { problem, firings, also, meanings, system })
     }
 }

@@ -96,6 +96,9 @@ impl<'p> Checking<'p, '_> {
                 }
                 None => {}
             }
+            if nodes == usize::MAX {
+                return self.stopped(Halt::Budget);
+            }
             nodes = nodes.saturating_mul(4);
         }
     }

@@ -13,7 +13,7 @@ use palisade_model::program::Copies;
 const NODES: usize = 20_000;
 
 /// Copies of each thread in the instances in which a violation found on a net is sought once more, one after another.
-const MOST_COPIES: u32 = 2;
+const MOST_COPIES: u64 = 2;
 
 /// Who has decided the attacks.
 enum Decided<'p> {
@@ -57,6 +57,10 @@ impl<'p> Checking<'p, '_> {
             if let Some(verdict) = self.ask_nets(values, nodes) {
                 return Ok(Decided::Nets(verdict));
             }
+            // With as much as it takes, neither has an answer: there are too many initial configurations, and no nets.
+            if nodes == usize::MAX {
+                return Err(Halt::Budget);
+            }
             nodes = nodes.saturating_mul(4);
         }
     }
@@ -79,7 +83,7 @@ impl<'p> Checking<'p, '_> {
     /// A violation by the same attack that a smaller instance shows in fewer steps, if one does; the other copies idle.
     fn in_smaller_instance(&self, found: Violation, values: usize) -> Violation {
         let budget = Budget { limits: self.options.limits.clone(), nodes: Some(NODES) };
-        let is_smaller = |most: &u32| {
+        let is_smaller = |most: &u64| {
             self.program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(count) if count > *most))
         };
         for most in (1..=MOST_COPIES).take_while(is_smaller) {

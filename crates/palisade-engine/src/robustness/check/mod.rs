@@ -6,7 +6,7 @@ mod any_number;
 mod fixed;
 mod on_nets;
 
-use super::attacks::{Attack, attacks, is_pruned};
+use super::attacks::{Attack, attacks_within, pruned};
 use super::fault::Fault;
 use super::nets::NetAnswer;
 use super::search::{Found, Search, search};
@@ -112,21 +112,10 @@ pub struct Check<'p> {
 /// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no violation was found among
 /// the first of them.
 pub fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
-    let all = attacks(program);
-    let reports: Vec<AttackReport> = all
-        .iter()
-        .map(|attack| {
-            let pruned = options.prune && is_pruned(program, attack);
-            AttackReport {
-                attack: *attack,
-                outcome: if pruned { Outcome::Pruned } else { Outcome::NotAsked },
-                strategy: if pruned { "control-flow" } else { "none" },
-                markings: 0,
-                size: (0, 0),
-                seconds: 0.0,
-            }
-        })
-        .collect();
+    let reports = match list(program, options) {
+        Ok(reports) => reports,
+        Err(reason) => return Ok(Check::without_attacks(Verdict::Unknown(reason))),
+    };
     let open: Vec<Attack> =
         reports.iter().filter(|report| report.outcome == Outcome::NotAsked).map(|report| report.attack).collect();
     let checking = Checking { program, options, open, reports, markings: 0, on_nets: Vec::new(), without_nets: None };
@@ -137,6 +126,44 @@ pub fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'
         _ if options.nets => checking.nets_alone(),
         true => checking.any_number(),
         false => checking.fixed(),
+    }
+}
+
+/// Every attack, with an answer where control flow has one.
+fn list(program: &Program, options: &CheckOptions) -> Result<Vec<AttackReport>, StopReason> {
+    let all = attacks_within(program, &options.limits)?;
+    let pruned = if options.prune { pruned(program, &all, &options.limits)? } else { vec![false; all.len()] };
+    let report = |(attack, pruned): (&Attack, bool)| AttackReport {
+        attack: *attack,
+        outcome: if pruned { Outcome::Pruned } else { Outcome::NotAsked },
+        strategy: if pruned { "control-flow" } else { "none" },
+        markings: 0,
+        size: (0, 0),
+        seconds: 0.0,
+    };
+    let mut reports = Vec::with_capacity(all.len());
+    for (attacks, pruned) in all.chunks(METER).zip(pruned.chunks(METER)) {
+        options.limits.check()?;
+        reports.extend(attacks.iter().zip(pruned.iter().copied()).map(report));
+    }
+    Ok(reports)
+}
+
+/// How many reports are made between two looks at the limits.
+const METER: usize = 65_536;
+
+impl Check<'_> {
+    /// A check that ended before the attacks were listed.
+    fn without_attacks(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            attacks: Vec::new(),
+            violation: None,
+            proof: None,
+            net_proofs: Vec::new(),
+            suspect: None,
+            markings: 0,
+        }
     }
 }
 
@@ -200,7 +227,8 @@ impl<'p> Checking<'p, '_> {
     }
 
     fn report(&mut self, attack: Attack) -> &mut AttackReport {
-        self.reports.iter_mut().find(|report| report.attack == attack).expect("answers are about listed attacks")
+        let index = self.reports.binary_search_by_key(&attack, |report| report.attack);
+        &mut self.reports[index.expect("answers are about listed attacks")]
     }
 
     fn stopped(mut self, halt: Halt<Fault>) -> Result<Check<'p>, Fault> {

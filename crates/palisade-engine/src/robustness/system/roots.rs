@@ -5,6 +5,7 @@ use super::{Operation, Place, System};
 use crate::coverability::lazy::{Entry, Step, Tokens};
 use crate::robustness::fault::Fault;
 use palisade_model::program::{Copies, InstructionId, ThreadId};
+use std::cmp::Reverse;
 
 /// A configuration to start a search from.
 #[derive(Clone, Debug)]
@@ -15,12 +16,41 @@ pub struct Root {
     pub entries: Vec<Entry>,
 }
 
+/// A search starts from no more initial configurations than this. The checker lists as many.
+const MOST_ROOTS: usize = 1 << 16;
+
+/// Every way in which so many copies can choose among places, as counts; none when there are too many.
+fn splits(copies: u64, places: &[Place]) -> Option<Vec<Vec<Entry>>> {
+    let copies = u32::try_from(copies).ok().filter(|copies| *copies < u32::MAX)?;
+    let mut partial: Vec<(Vec<Entry>, u32)> = vec![(Vec::new(), copies)];
+    for (index, place) in places.iter().enumerate() {
+        let is_last = index + 1 == places.len();
+        let mut longer = Vec::new();
+        for (split, rest) in partial {
+            let least = if is_last { rest } else { 0 };
+            if u64::from(rest - least) >= MOST_ROOTS as u64 {
+                return None;
+            }
+            for count in least..=rest {
+                let chosen = (count > 0).then(|| Entry { place: place.0, tokens: Tokens::finite(count) });
+                longer.push((split.iter().copied().chain(chosen).collect(), rest - count));
+            }
+            if longer.len() > MOST_ROOTS {
+                return None;
+            }
+        }
+        partial = longer;
+    }
+    Some(partial.into_iter().map(|(split, _)| split).collect())
+}
+
 impl System<'_> {
-    /// The initial configurations: each thread with a fixed number of copies has chosen where it settles.
-    pub fn roots(&mut self) -> Result<Vec<Root>, Fault> {
+    /// The initial configurations: each copy of a thread with a fixed number of them has chosen where it settles. None
+    /// when there are too many, or too many copies to count.
+    pub fn roots(&mut self) -> Result<Option<Vec<Root>>, Fault> {
         let memory = self.controls.memories.intern(Memory::default()).0;
         let control = self.intern(Control { memory, locked: false, phase: Phase::Sc });
-        let mut roots: Vec<Vec<Place>> = vec![Vec::new()];
+        let mut roots: Vec<Vec<Entry>> = vec![Vec::new()];
         let mut omega = Vec::new();
         for (thread, template) in self.program().thread_ids() {
             if template.copies == Copies::Exactly(0) {
@@ -32,31 +62,25 @@ impl System<'_> {
                 Copies::Any if self.spare.is_some() => self.spare_places.extend(places),
                 Copies::Any => omega.extend(places),
                 Copies::Exactly(copies) if !places.is_empty() => {
-                    for _ in 0..copies {
-                        roots = roots
-                            .iter()
-                            .flat_map(|root| places.iter().map(|place| [root.as_slice(), &[*place]].concat()))
-                            .collect();
-                        for root in &mut roots {
-                            root.sort_by_key(|place| place.0);
-                        }
-                        roots.sort_by(|a, b| a.iter().map(|p| p.0).cmp(b.iter().map(|p| p.0)));
-                        roots.dedup();
-                    }
+                    let Some(splits) = splits(copies, &places).filter(|it| it.len() * roots.len() <= MOST_ROOTS) else {
+                        return Ok(None);
+                    };
+                    let joined = |root: &Vec<Entry>| {
+                        let root = root.clone();
+                        splits.iter().map(move |split| [root.as_slice(), split.as_slice()].concat())
+                    };
+                    roots = roots.iter().flat_map(joined).collect();
                 }
                 Copies::Exactly(_) => {}
             }
         }
-        Ok(roots
+        roots.iter_mut().for_each(|root| root.sort_by_key(|entry| entry.place));
+        // In the order of the places of one copy after the other.
+        let key = |entry: &Entry| (entry.place, Reverse(entry.tokens));
+        roots.sort_by(|a, b| a.iter().map(key).cmp(b.iter().map(key)));
+        let roots = roots
             .into_iter()
-            .map(|places| {
-                let mut entries: Vec<Entry> = Vec::new();
-                for place in places {
-                    match entries.last_mut() {
-                        Some(last) if last.place == place.0 => last.tokens = last.tokens.plus_one(),
-                        _ => entries.push(Entry { place: place.0, tokens: Tokens::ONE }),
-                    }
-                }
+            .map(|mut entries| {
                 entries.extend(omega.iter().map(|place| Entry { place: place.0, tokens: Tokens::OMEGA }));
                 if let Some(copies) = self.spare.filter(|copies| *copies > 0) {
                     entries.push(Entry { place: Place::SPARE.0, tokens: Tokens::finite(copies) });
@@ -64,7 +88,8 @@ impl System<'_> {
                 entries.sort_by_key(|entry| entry.place);
                 Root { control, entries }
             })
-            .collect())
+            .collect();
+        Ok(Some(roots))
     }
 
     /// The settled local states a thread may start in; none when it stops at once.

@@ -8,14 +8,15 @@ use palisade_model::net::{OmegaCount, Problem, TransitionId};
 /// Firings tried at most; then what is left of the run stays as it is.
 const TRIED: usize = 20_000_000;
 
+/// A longer run is not shown.
+const LONGEST: usize = 1_000_000;
+
 /// The firings of a run to the problem's only target, one by one, none of which can be left out: neither alone nor
 /// together with all those after it that it makes possible.
-pub(super) fn without_detours(problem: &Problem, run: &NetRun) -> Vec<TransitionId> {
-    let mut firings: Vec<TransitionId> = Vec::new();
-    for (transition, times) in &run.firings {
-        let times = times.to_u64().expect("a run that is shown step by step has fewer than 2^64 steps");
-        firings.extend((0..times).map(|_| *transition));
-    }
+///
+/// None when these are too many to be shown one by one.
+pub(super) fn without_detours(problem: &Problem, run: &NetRun) -> Option<Vec<TransitionId>> {
+    let mut firings = run.spelled_out(LONGEST)?;
     let mut tried = 0;
     loop {
         let length = firings.len();
@@ -35,7 +36,7 @@ pub(super) fn without_detours(problem: &Problem, run: &NetRun) -> Vec<Transition
             }
         }
         if firings.len() == length {
-            return firings;
+            return Some(firings);
         }
     }
 }
@@ -51,7 +52,7 @@ struct Marking<'p> {
 impl<'p> Marking<'p> {
     fn initial(problem: &'p Problem) -> Self {
         let count = |count: &OmegaCount| match count {
-            OmegaCount::Finite(count) => count.to_u64().expect("copies are counted by 32 bits"),
+            OmegaCount::Finite(count) => count.to_u64().expect("copies are counted by 64 bits"),
             OmegaCount::Omega => u64::MAX / 2,
         };
         Self { problem, tokens: problem.net.initial.iter().map(count).collect() }

@@ -19,9 +19,9 @@ use palisade_evidence::Witness;
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, Thread, ThreadId, Value};
 use palisade_model::semantics::{
     AccessKind, CopyId, Edge, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step, StepKind, Trace,
-    edges, replay,
+    edges, replay_on,
 };
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 /// A computation that shows a program not robust.
 #[derive(Clone, Debug)]
@@ -30,8 +30,11 @@ pub struct Violation {
     pub attack: Attack,
     /// The copy that delays stores.
     pub attacker: CopyId,
-    /// How many copies of each thread it takes.
+    /// How many copies of each thread there are.
     pub instance: Instance,
+    /// The copies that take steps, ascending. States and traces list these copies alone: others change nothing, and may be
+    /// many.
+    pub acting: Vec<CopyId>,
     /// Whether every instance with fewer copies of replicated threads in all was shown robust.
     pub instance_minimal: bool,
     /// The computation.
@@ -48,8 +51,21 @@ pub struct Violation {
     pub cycle: Vec<Edge>,
 }
 
-/// A violation as evidence.
+impl Violation {
+    /// The position of the attacker among the copies that take steps.
+    pub fn attacker_position(&self) -> usize {
+        self.acting.binary_search(&self.attacker).expect("the attacker takes steps")
+    }
+}
+
+/// A violation as evidence, which counts all copies of the instance.
 pub fn witness_evidence(violation: &Violation) -> Witness {
+    let node = |node: NodeId| {
+        let position = violation.instance.position(violation.acting[node.position]);
+        let position = position.and_then(|position| usize::try_from(position).ok());
+        NodeId { position: position.expect("so many copies of each thread can be counted"), ..node }
+    };
+    let edge = |edge: &Edge| Edge { from: node(edge.from), to: node(edge.to), ..*edge };
     Witness {
         instance: violation.instance.clone(),
         attacker: violation.attacker,
@@ -58,7 +74,7 @@ pub fn witness_evidence(violation: &Violation) -> Witness {
         store_step: violation.issue,
         load_step: violation.load,
         steps: violation.steps.clone(),
-        cycle: violation.cycle.clone(),
+        cycle: violation.cycle.iter().map(edge).collect(),
     }
 }
 
@@ -80,7 +96,7 @@ struct Story {
     attack: Attack,
     attacker: CopyId,
     /// How many copies of each thread there are.
-    counts: Vec<u32>,
+    counts: Vec<u64>,
     deeds: Vec<Deed>,
     /// The index of isu_stA among the deeds.
     issue: usize,
@@ -136,7 +152,9 @@ impl Story {
     /// The computation, replayed.
     fn finish(self, program: &Program, instance_minimal: bool) -> Violation {
         let instance = Instance::new(self.counts);
-        let machine = Machine::new(program, &instance, Model::Tso);
+        let acting: BTreeSet<CopyId> = self.deeds.iter().map(|deed| deed.copy).collect();
+        let acting: Vec<CopyId> = acting.into_iter().collect();
+        let machine = Machine::of_copies(program, acting.clone(), Model::Tso);
         let mut computation = Computation { machine: &machine, state: machine.initial_state(), steps: Vec::new() };
         let (mut issue, mut load) = (0, 0);
         for (index, deed) in self.deeds.iter().enumerate() {
@@ -161,12 +179,13 @@ impl Story {
             computation.take(Step { copy: self.attacker, kind: StepKind::Flush });
         }
         let steps = computation.steps;
-        let replay = replay(program, &instance, Model::Tso, &steps).expect("a witness replays under TSO [Theorem 2]");
+        let replay = replay_on(&machine, &steps).expect("a witness replays under TSO [Theorem 2]");
         let cycle = cycle(&replay.trace, position, steps.len() - store);
         Violation {
             attack: self.attack,
             attacker: self.attacker,
             instance,
+            acting,
             instance_minimal,
             steps,
             issue,

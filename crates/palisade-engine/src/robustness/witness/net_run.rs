@@ -15,13 +15,13 @@ pub(in crate::robustness) fn violation_of_run(
     attack: Attack,
     net: &AttackNet<'_>,
     run: &NetRun,
-) -> Violation {
+) -> Option<Violation> {
     let story = Story::new(program, attack);
     let mut naming = Naming { net, tokens: Vec::new(), next: vec![0; program.threads.len()], story };
-    for transition in without_detours(&net.problem, run) {
+    for transition in without_detours(&net.problem, run)? {
         naming.fire(net.firings[transition.index()]);
     }
-    naming.story.finish(program, false)
+    Some(naming.story.finish(program, false))
 }
 
 /// Names for tokens, and what they do.
@@ -30,7 +30,7 @@ struct Naming<'n, 'p> {
     /// Which copy is in which local state, on the path or not.
     tokens: Vec<(CopyId, (u32, bool))>,
     /// For threads with a fixed number of copies, how many have been named.
-    next: Vec<u32>,
+    next: Vec<u64>,
     story: Story,
 }
 

@@ -5,7 +5,7 @@ use crate::coverability::lazy::{Entry, Exploration, Step};
 use crate::robustness::fault::Fault;
 use crate::robustness::search::{Search, ThreadSearch};
 use crate::robustness::system::{Phase, Place, System};
-use palisade_model::program::Program;
+use palisade_model::program::{Program, ThreadId};
 use palisade_model::semantics::CopyId;
 
 /// The violation of the lowest feasible attack of an exact search, if there is one.
@@ -25,18 +25,24 @@ pub(in crate::robustness) fn violation<'p>(
 
 /// Names for tokens, and what they do.
 struct Naming {
-    /// Which copy is on which place.
+    /// Which copy is on which place, for copies that have acted.
     tokens: Vec<(CopyId, u32)>,
+    /// How many copies of fixed threads have not acted yet, by their place.
+    idle: Vec<(u32, ThreadId, u32)>,
+    /// For fixed threads, how many copies have acted.
+    next: Vec<u64>,
     story: Story,
 }
 
 impl Naming {
     fn new(program: &Program, sc: &Exploration, search: &mut ThreadSearch<'_>) -> Result<Self, Fault> {
         let route = search.route.clone().expect("only searches with a route are named");
-        let mut naming = Naming { tokens: Vec::new(), story: Story::new(program, route.attack) };
+        let next = vec![0; program.threads.len()];
+        let story = Story::new(program, route.attack);
+        let mut naming = Naming { tokens: Vec::new(), idle: Vec::new(), next, story };
         let system = &mut search.system;
         let path = sc.path(route.sc);
-        naming.name_initial(system, sc.entries(path[0]));
+        naming.count_initial(system, sc.entries(path[0]));
         naming.follow(system, sc, &path)?;
 
         let store = route.attack.store;
@@ -57,26 +63,28 @@ impl Naming {
         Ok(naming)
     }
 
-    /// Names the tokens of fixed threads at the beginning.
-    fn name_initial(&mut self, system: &System<'_>, entries: &[Entry]) {
-        let mut next = vec![0; self.story.counts.len()];
+    /// Counts the tokens of fixed threads at the beginning. They get names when they act: there may be very many.
+    fn count_initial(&mut self, system: &System<'_>, entries: &[Entry]) {
         for entry in entries.iter().filter(|entry| entry.place != Place::SPARE.number()) {
             let thread = system.local(Place::from_number(entry.place)).thread;
-            for _ in 0..entry.tokens.count().expect("exact searches have no ω") {
-                self.tokens.push((CopyId { thread, copy: next[thread.index()] }, entry.place));
-                next[thread.index()] += 1;
-            }
+            self.idle.push((entry.place, thread, entry.tokens.count().expect("exact searches have no ω")));
         }
     }
 
-    /// The copy on a place, which leaves it.
+    /// The copy on a place, which leaves it: one that has acted, or one that is there from the beginning.
     fn take(&mut self, place: u32) -> CopyId {
-        let index = self
-            .tokens
-            .iter()
-            .position(|(_, at)| *at == place)
+        if let Some(index) = self.tokens.iter().position(|(_, at)| *at == place) {
+            return self.tokens.swap_remove(index).0;
+        }
+        let (_, thread, count) = self
+            .idle
+            .iter_mut()
+            .find(|(at, _, count)| *at == place && *count > 0)
             .expect("a step takes a token from a place that has one");
-        self.tokens.swap_remove(index).0
+        *count -= 1;
+        let next = &mut self.next[thread.index()];
+        *next += 1;
+        CopyId { thread: *thread, copy: *next - 1 }
     }
 
     fn follow(&mut self, system: &mut System<'_>, exploration: &Exploration, path: &[u32]) -> Result<(), Fault> {

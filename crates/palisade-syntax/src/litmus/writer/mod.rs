@@ -59,7 +59,7 @@ pub struct WrittenTest {
 }
 
 /// More columns than this help nobody.
-const MOST_COLUMNS: u32 = 64;
+const MOST_COLUMNS: u64 = 64;
 
 /// Writes a program as a litmus test, or says what in it cannot be expressed.
 pub fn write(program: &Program, asked: Asked<'_>) -> Result<WrittenTest, Vec<Diagnostic>> {
@@ -67,9 +67,11 @@ pub fn write(program: &Program, asked: Asked<'_>) -> Result<WrittenTest, Vec<Dia
     writer.check_program();
     writer.check_wrapping();
     let mut columns = Vec::new();
+    let lists_copies = writer.errors.is_empty();
     for (id, thread) in program.thread_ids() {
         let Copies::Exactly(copies) = thread.copies else { continue };
-        for copy in 0..copies {
+        // Where there are too many, one copy tells what else is wrong.
+        for copy in 0..if lists_copies { copies } else { copies.min(1) } {
             columns.push((CopyId { thread: id, copy }, thread::Column::new(thread)));
         }
         writer.errors.extend(columns.last().filter(|_| copies > 0).and_then(|(_, column)| column.objection(thread)));
@@ -111,7 +113,7 @@ impl<'p> Writer<'p> {
     }
 
     fn check_program(&mut self) {
-        let mut columns = 0u32;
+        let mut columns = 0u64;
         for thread in &self.program.threads {
             match thread.copies {
                 Copies::Any => {

@@ -117,7 +117,7 @@ impl Closure<'_, '_> {
                     }
                 }
                 Copies::Exactly(copies) => {
-                    let copies = OmegaCount::Finite(u64::from(copies).into());
+                    let copies = OmegaCount::Finite(copies.into());
                     if let [fact] = settled.as_slice() {
                         self.mark(fact.clone(), copies)?;
                     } else if !settled.is_empty() {

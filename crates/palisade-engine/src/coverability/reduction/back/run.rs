@@ -7,26 +7,35 @@
 use super::super::bench::weight;
 use super::super::steps::{BenchId, Origin, Start};
 use super::Back;
+use crate::coverability::run::change_of;
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
-use palisade_evidence::NetRun;
+use palisade_evidence::{NetRun, RunStep};
 use palisade_model::net::{Count, Net, OmegaCount, PlaceId, Transition, TransitionId};
 use std::collections::BTreeMap;
 
 /// A sequence of original transitions, each with the number of times it fires in a row.
-type Word = Vec<(TransitionId, BigUint)>;
+type Letters = Vec<(TransitionId, BigUint)>;
 
-/// A run of more entries than this is not written out.
+/// Steps of a run of the original net, each so many times.
+type Word = Vec<(RunStep, Count)>;
+
+/// A run of more entries than this is not written out, nor one in which more repetitions are inside each other.
 const LONGEST: usize = 20_000_000;
+const DEEPEST: usize = 50;
+
+/// When a sequence would have to be spelled in more portions than this, it is written once, with the number of repetitions.
+const MOST_PORTIONS: u32 = 1000;
+
+/// What a run of the reduced net repeats, with the transitions on the bench.
+enum BenchStep {
+    Fire(BenchId),
+    Sequence(Vec<(BenchStep, BigUint)>),
+}
 
 pub(super) fn map(back: &Back, run: &NetRun) -> Option<NetRun> {
-    let mut main = Vec::with_capacity(run.firings.len());
-    for (id, times) in &run.firings {
-        if let Some(id) = *back.transitions.get(id.index())? {
-            main.push((id, times.to_big()));
-        }
-    }
+    let main = on_bench(back, &run.firings)?;
     let fillings = fillings(back, &main);
     let mut speller = Speller::new(back);
     for (start, needed) in back.starts.iter().zip(fillings) {
@@ -43,25 +52,68 @@ pub(super) fn map(back: &Back, run: &NetRun) -> Option<NetRun> {
             Start::Expel(id, times) => speller.spell(*id, &times.to_big())?,
         }
     }
-    for (id, times) in &main {
-        speller.spell(*id, times)?;
+    for (step, times) in &main {
+        match step {
+            BenchStep::Fire(id) => speller.spell(*id, times)?,
+            BenchStep::Sequence(steps) => speller.repeat(written_once(back, steps, 0)?, times)?,
+        }
     }
     let word = speller.word;
     let initial_choice = initial_choice(back, &word);
-    Some(NetRun { initial_choice, firings: word.into_iter().map(|(id, times)| (id, times.into())).collect() })
+    Some(NetRun { initial_choice, firings: word })
+}
+
+/// Steps of the reduced net as steps on the bench, without transitions that only lose tokens.
+fn on_bench(back: &Back, steps: &[(RunStep, Count)]) -> Option<Vec<(BenchStep, BigUint)>> {
+    let mut found = Vec::with_capacity(steps.len());
+    for (step, times) in steps {
+        let step = match step {
+            RunStep::Fire(id) => back.transitions.get(id.index())?.map(BenchStep::Fire),
+            RunStep::Sequence(steps) => Some(BenchStep::Sequence(on_bench(back, steps)?)),
+        };
+        found.extend(step.map(|step| (step, times.to_big())));
+    }
+    Some(found)
+}
+
+/// Steps on the bench one after the other as steps of the original net, every sequence completed before the next.
+fn written_once(back: &Back, steps: &[(BenchStep, BigUint)], depth: usize) -> Option<Word> {
+    let mut word = Word::new();
+    for (step, times) in steps.iter().filter(|(_, times)| !times.is_zero()) {
+        let mut own = match step {
+            BenchStep::Fire(id) => match &back.origins[*id as usize] {
+                Origin::Original(original) => {
+                    word.push(((*original).into(), times.clone().into()));
+                    continue;
+                }
+                Origin::Sequence { first, second } => {
+                    let parts = [first, second].map(|(id, times)| (BenchStep::Fire(*id), times.to_big()));
+                    written_once(back, &parts, depth + 1)?
+                }
+            },
+            BenchStep::Sequence(steps) => written_once(back, steps, depth + 1)?,
+        };
+        if times.is_one() {
+            word.append(&mut own);
+        } else {
+            word.push((RunStep::Sequence(own), times.clone().into()));
+        }
+        if word.len() > LONGEST || depth > DEEPEST {
+            return None;
+        }
+    }
+    Some(word)
 }
 
 /// For each start, how many tokens its place needs, if it fills one.
-fn fillings(back: &Back, main: &[(BenchId, BigUint)]) -> Vec<BigUint> {
+fn fillings(back: &Back, main: &[(BenchStep, BigUint)]) -> Vec<BigUint> {
     let net = &back.original.net;
     let mut needs =
         Needs { lost: vec![BigUint::zero(); net.places.len()], looked_at: vec![Count::ZERO; net.places.len()] };
     for (place, count) in back.original.query.targets.iter().flat_map(|target| &target.demands) {
         needs.look_at(*place, count);
     }
-    for (id, times) in main {
-        needs.add(back, *id, times);
-    }
+    needs.add_all(back, main, &BigUint::one());
     let mut fillings = vec![BigUint::zero(); back.starts.len()];
     for (start, filling) in back.starts.iter().zip(&mut fillings).rev() {
         match start {
@@ -95,6 +147,15 @@ impl Needs {
         }
     }
 
+    fn add_all(&mut self, back: &Back, steps: &[(BenchStep, BigUint)], repetitions: &BigUint) {
+        for (step, times) in steps {
+            match step {
+                BenchStep::Fire(id) => self.add(back, *id, &(times * repetitions)),
+                BenchStep::Sequence(steps) => self.add_all(back, steps, &(times * repetitions)),
+            }
+        }
+    }
+
     fn add(&mut self, back: &Back, id: BenchId, times: &BigUint) {
         for (original, times) in letters(back, id, times) {
             let transition = &back.original.net.transitions[original.index()];
@@ -108,8 +169,8 @@ impl Needs {
 }
 
 /// The original transitions of a transition on the bench, fired so many times, in some order.
-fn letters(back: &Back, id: BenchId, times: &BigUint) -> Word {
-    let mut letters = Word::new();
+fn letters(back: &Back, id: BenchId, times: &BigUint) -> Letters {
+    let mut letters = Letters::new();
     let mut pending = vec![(id, times.clone())];
     while let Some((id, times)) = pending.pop() {
         match &back.origins[id as usize] {
@@ -136,16 +197,10 @@ fn initial_choice(back: &Back, word: &Word) -> Vec<(PlaceId, Count)> {
             choice[place.index()].clone_from(missing.magnitude());
         }
     };
-    for (id, times) in word {
-        let transition = &net.transitions[id.index()];
-        for (place, required) in requirements(transition, times) {
-            require(&mut choice, place, required, &balance);
-        }
-        for (place, count) in &transition.post {
-            balance[place.index()] += BigInt::from(count.to_big() * times);
-        }
-        for (place, count) in &transition.pre {
-            balance[place.index()] -= BigInt::from(count.to_big() * times);
+    for step in word {
+        for (place, need, change) in change_of(net, std::slice::from_ref(step)).places() {
+            require(&mut choice, PlaceId(place), need.magnitude().clone(), &balance);
+            balance[place as usize] += change;
         }
     }
     for (place, count) in back.original.query.targets.iter().flat_map(|target| &target.demands) {
@@ -191,6 +246,10 @@ impl<'a> Speller<'a> {
                 let mut left = times.clone();
                 while !left.is_zero() {
                     let portion = self.portion(id, &left);
+                    if &left / &portion > BigUint::from(MOST_PORTIONS) {
+                        let once = written_once(back, &[(BenchStep::Fire(id), BigUint::one())], 0)?;
+                        return self.repeat(once, &left);
+                    }
                     self.spell(first.0, &(&portion * first.1.to_big()))?;
                     if !second.1.is_zero() {
                         self.spell(second.0, &(&portion * second.1.to_big()))?;
@@ -231,6 +290,26 @@ impl<'a> Speller<'a> {
         portion.max(BigUint::one())
     }
 
+    /// Fires a sequence so many times, if it can be.
+    fn repeat(&mut self, steps: Word, times: &BigUint) -> Option<()> {
+        if times.is_zero() || steps.is_empty() {
+            return Some(());
+        }
+        let change = change_of(&self.back.original.net, &steps).repeated(times);
+        let bounded = |place: &u32| !self.unbounded[*place as usize];
+        for (place, need, _) in change.places().filter(|(place, _, _)| bounded(place)) {
+            if self.marking[place as usize] < *need.magnitude() {
+                return None;
+            }
+        }
+        for (place, _, change) in change.places().filter(|(place, _, _)| bounded(place)) {
+            let after = BigInt::from(std::mem::take(&mut self.marking[place as usize])) + change;
+            self.marking[place as usize] = after.magnitude().clone();
+        }
+        self.word.push((RunStep::Sequence(steps), times.clone().into()));
+        Some(())
+    }
+
     fn fire(&mut self, id: TransitionId, times: &BigUint) -> Option<()> {
         if times.is_zero() {
             return Some(());
@@ -250,8 +329,8 @@ impl<'a> Speller<'a> {
             self.marking[place.index()] -= count.to_big() * times;
         }
         match self.word.last_mut() {
-            Some((last, count)) if *last == id => *count += times,
-            _ => self.word.push((id, times.clone())),
+            Some((RunStep::Fire(last), count)) if *last == id => *count = count.plus(&times.clone().into()),
+            _ => self.word.push((id.into(), times.clone().into())),
         }
         (self.word.len() <= LONGEST).then_some(())
     }

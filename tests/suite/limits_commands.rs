@@ -1,0 +1,378 @@
+//! Limits, as the command line holds them: from the first byte of the input to the last check of the evidence.
+//!
+//! Times are asserted generously, as machines are busy: what these tests are about took minutes, or had no end.
+
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Within this time ends what has a limit of two seconds, on a machine that does much else.
+const SOON: Duration = Duration::from_secs(60);
+
+fn palisade(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
+    command.current_dir(folder).args(arguments);
+    command
+}
+
+/// The output of a run in a folder with one file, which ends soon.
+fn run(file: &str, content: &[u8], arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join(file), content).expect("a file");
+    let begin = Instant::now();
+    let output = palisade(folder.path(), arguments).output().expect("the command runs");
+    assert!(begin.elapsed() < SOON, "{arguments:?} took {:?}", begin.elapsed());
+    output
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+/// A net in which a transition has to fire as often as the target says.
+fn counter(target: &str) -> String {
+    format!("vars\n a b\nrules\n a >= 1 -> b' = b + 1;\ninit\n a = 1, b = 0\ntarget\n b >= {target}\n")
+}
+
+#[test]
+fn a_target_beyond_all_replaying_is_covered_by_a_counted_run() {
+    for target in ["20000000", "9223372036854775808", "123456789012345678901234567890"] {
+        for strategy in ["auto", "karp-miller", "shared-state"] {
+            let arguments = ["cover", "--json", "--verify", "--timeout", "20s", "--strategy", strategy, "a.spec"];
+            let output = run("a.spec", counter(target).as_bytes(), &arguments);
+            let document = json(&output);
+            assert_eq!(document["verdict"], "coverable", "{strategy}: {document}");
+            assert_eq!(document["evidence"]["verdict"], "accepted", "{strategy}: {document}");
+            let times = &document["run"][0]["times"];
+            assert_eq!(times.as_str().map_or_else(|| times.to_string(), str::to_owned), target, "{document}");
+        }
+    }
+}
+
+/// Each round puts two tokens on `b` and takes one from it: no order of the rounds' firings repeats a single transition
+/// so often.
+const ROUNDS: &str = "vars
+ p q b
+rules
+ p >= 1 -> p' = p - 1, q' = q + 1, b' = b + 2;
+ q >= 1, b >= 1 -> q' = q - 1, p' = p + 1, b' = b - 1;
+init
+ p = 1, q = 0, b = 0
+target
+ b >= 9223372036854775808
+";
+
+#[test]
+fn rounds_of_several_transitions_are_repeated_as_sequences() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("rounds.spec"), ROUNDS).expect("a file");
+    for strategy in ["auto", "karp-miller", "shared-state"] {
+        let begin = Instant::now();
+        let arguments =
+            ["cover", "--strategy", strategy, "--timeout", "20s", "--certificate", "run.json", "--json", "rounds.spec"];
+        let document = json(&palisade(folder.path(), &arguments).output().expect("the command runs"));
+        assert!(begin.elapsed() < SOON, "{strategy}");
+        assert_eq!(document["verdict"], "coverable", "{strategy}: {document}");
+        let repeated = document["run"].as_array().expect("a run").iter().find(|step| step["run"].is_array());
+        let length = repeated.map(|step| step["run"].as_array().map_or(0, Vec::len));
+        assert_eq!(length, Some(2), "{strategy}: {document}");
+        let verify = |file: &str| palisade(folder.path(), &["verify", file]).output().expect("the command runs");
+        assert_eq!(verify("run.json").status.code(), Some(0), "{strategy}");
+        // One round fewer than it takes is not accepted, nor a sequence that is said not to be repeated at all.
+        let evidence = std::fs::read_to_string(folder.path().join("run.json")).expect("evidence");
+        let end = evidence.find("]],").map(|place| place + 3).expect("a sequence");
+        let digits = evidence[end..].find(']').map(|length| end + length).expect("its count");
+        for times in ["1", "0"] {
+            let forged = format!("{}{times}{}", &evidence[..end], &evidence[digits..]);
+            std::fs::write(folder.path().join("forged.json"), forged).expect("a file");
+            assert_eq!(verify("forged.json").status.code(), Some(4), "{strategy}: {times}");
+        }
+    }
+}
+
+#[test]
+fn no_limit_of_memory_is_said_to_be_reached_where_there_is_none() {
+    let arguments = ["cover", "--json", "--timeout", "2s", "--strategy", "directed", "a.spec"];
+    let document = json(&run("a.spec", counter("9223372036854775808").as_bytes(), &arguments));
+    assert_eq!(document["verdict"], "unknown");
+    let reason = document["reason"].as_str().expect("a reason");
+    assert!(!reason.contains("memory"), "{reason}");
+}
+
+/// Store buffering by many copies of one thread and one of another.
+const BUFFERING: &str = "program buffering
+address x, y
+thread many regs r init a begin
+  a: mem[x] <- 1; goto b;
+  b: r <- mem[y]; goto c;
+end
+thread one regs r init a begin
+  a: mem[y] <- 1; goto b;
+  b: r <- mem[x]; goto c;
+end
+";
+
+/// The same without a violation: each side looks at what nobody stores. Control flow does not rule that out.
+const APART: &str = "program apart
+address x, y, z
+thread many regs r init a begin
+  a: mem[x] <- 1; goto b;
+  b: r <- mem[z]; goto c;
+  c: mem[x] <- r; goto a;
+end
+thread one regs r init a begin
+  a: mem[y] <- 1; goto b;
+  b: r <- mem[x]; goto a;
+end
+";
+
+const MANY: [&str; 4] = ["300000", "1000000", "5000000000", "1000000000000000"];
+
+#[test]
+fn a_violation_among_very_many_copies_shows_the_two_that_act() {
+    for copies in MANY {
+        let threads = format!("many={copies}");
+        let arguments = ["check", "--json", "--verify", "--timeout", "20s", "--threads", &threads, "b.pal"];
+        let output = run("b.pal", BUFFERING.as_bytes(), &arguments);
+        let document = json(&output);
+        assert_eq!(document["verdict"], "not-robust", "{copies}: {document}");
+        assert_eq!(document["evidence"]["verdict"], "accepted", "{copies}: {document}");
+        assert_eq!(document["witness"]["instance"]["many"].to_string(), copies);
+        let steps = document["witness"]["steps"].as_array().expect("steps");
+        assert!(steps.len() < 10, "{copies}: {document}");
+        let memory = document["statistics"]["peak_memory_bytes"].as_u64();
+        assert!(memory.is_none_or(|bytes| bytes < 400 << 20), "{copies}: {memory:?}");
+    }
+}
+
+#[test]
+fn evidence_about_very_many_copies_is_written_and_accepted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, program, exit) in [("buffering.pal", BUFFERING, 1), ("apart.pal", APART, 0)] {
+        std::fs::write(folder.path().join(name), program).expect("a file");
+        let evidence = folder.path().join(format!("evidence-{exit}"));
+        let evidence = evidence.to_str().expect("a plain path");
+        let arguments = ["check", "--timeout", "30s", "--threads", "many=1000000", "--certificate", evidence, name];
+        let output = palisade(folder.path(), &arguments).output().expect("the command runs");
+        assert_eq!(output.status.code(), Some(exit), "{name}: {output:?}");
+        let file = std::fs::read_dir(evidence).expect("a folder").next().expect("a file").expect("readable").path();
+        assert!(file.metadata().expect("a file").len() < 100_000, "{name}");
+        let verified = palisade(folder.path(), &["verify", "--timeout", "30s", file.to_str().expect("a plain path")]);
+        assert_eq!({ verified }.output().expect("the command runs").status.code(), Some(0), "{name}");
+    }
+}
+
+/// A thread that settles in two ways: so many copies have as many initial configurations.
+const CHOOSING: &str = "program choosing
+domain 0..1
+address x, y
+thread many regs r, s init a begin
+  a: s <- *; goto b;
+  b: mem[x] <- s; goto c;
+  c: mfence; goto d;
+  d: r <- mem[y]; goto e;
+  e: mem[y] <- 1; goto f;
+  f: r <- mem[x]; goto g;
+end
+";
+
+#[test]
+fn every_split_of_very_many_copies_is_not_listed() {
+    let arguments = ["check", "--json", "--verify", "--timeout", "20s", "--threads", "many=1000000", "c.pal"];
+    let output = run("c.pal", CHOOSING.as_bytes(), &arguments);
+    let document = json(&output);
+    assert_eq!(document["verdict"], "not-robust", "{document}");
+    assert_eq!(document["evidence"]["verdict"], "accepted", "{document}");
+}
+
+#[test]
+fn what_lists_all_copies_refuses_too_many() {
+    let threads = ["--threads", "many=1000000"];
+    for command in [&["simulate"][..], &["convert", "--to", "trencher"], &["convert", "--to", "litmus"]] {
+        let arguments = [command, &threads, &["b.pal"]].concat();
+        let output = run("b.pal", BUFFERING.as_bytes(), &arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {said}");
+        assert!(said.contains("too many"), "{command:?}: {said}");
+    }
+    for copies in ["many=1000000000000001", "many=99999999999999999999"] {
+        let output = run("b.pal", BUFFERING.as_bytes(), &["check", "--threads", copies, "b.pal"]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+    }
+}
+
+/// A thread of so many labels, each with one of these instructions in turn.
+fn long(labels: usize, instructions: &[&str]) -> String {
+    let mut text = String::from("program long\naddress x, y\nthread t regs r init l0 begin\n");
+    for label in 0..labels {
+        let instruction = instructions[label % instructions.len()];
+        let _ = writeln!(text, "  l{label}: {instruction}; goto l{};", label + 1);
+    }
+    text + "end\n"
+}
+
+#[test]
+fn setting_up_a_long_thread_is_linear() {
+    let one_store = |others: &str| long(40_000, &[others]).replacen(others, "mem[x] <- 1", 1);
+    let loads = one_store("r <- mem[y]").replacen("goto l2;", "goto l1;", 1);
+    let texts = [
+        ("fences", long(40_000, &["mem[x] <- 1", "mfence"])),
+        ("numbers", long(40_000, &["r <- x"])),
+        ("loads behind a fence", long(40_000, &["r <- mem[y]", "mfence"]).replacen("mfence", "mem[x] <- 1", 1)),
+        ("locals", one_store("r <- r & 1")),
+        ("loads", loads),
+    ];
+    for (what, text) in texts {
+        let begin = Instant::now();
+        let output = run("long.pal", text.as_bytes(), &["check", "--quiet", "--timeout", "50s", "long.pal"]);
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{what} in {:?}: {output:?}", begin.elapsed());
+    }
+}
+
+#[test]
+fn listing_more_attacks_than_there_is_memory_for_ends_in_unknown() {
+    let text = long(40_000, &["mem[x] <- 1", "r <- mem[y]"]);
+    let arguments = ["check", "--json", "--timeout", "30s", "--memory", "400M", "long.pal"];
+    let document = json(&run("long.pal", text.as_bytes(), &arguments));
+    assert_eq!(document["verdict"], "unknown", "{document}");
+    assert!(peak(&document).is_none_or(|bytes| bytes < 600 << 20), "{document}");
+}
+
+fn peak(document: &Value) -> Option<u64> {
+    document["statistics"]["peak_memory_bytes"].as_u64()
+}
+
+/// As many blanks as this, packed.
+fn packed_blanks(length: usize) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let blanks = vec![b' '; 1 << 20];
+    (0..length >> 20).for_each(|_| packed.write_all(&blanks).expect("memory takes all"));
+    packed.finish().expect("memory takes all")
+}
+
+#[test]
+fn unpacking_is_inside_the_limits() {
+    let packed = packed_blanks(3 << 30);
+    let output = run("blanks.spec.gz", &packed, &["cover", "--json", "--memory", "200M", "blanks.spec.gz"]);
+    let document = json(&output);
+    assert_eq!((output.status.code(), &document["verdict"]), (Some(3), &"unknown".into()), "{document}");
+    assert!(document["reason"].as_str().is_some_and(|reason| reason.contains("memory")), "{document}");
+    assert!(peak(&document).is_none_or(|bytes| bytes < 500 << 20), "{document}");
+}
+
+#[test]
+fn reading_is_inside_the_limits() {
+    for (file, command) in [("endless.pal", "check"), ("endless.spec", "cover"), ("endless.pal", "simulate")] {
+        // Standard input that never ends, and never says anything.
+        let from = if command == "cover" { "spec" } else { "native" };
+        let folder = tempfile::tempdir().expect("a folder");
+        let begin = Instant::now();
+        let mut child = palisade(folder.path(), &[command, "--timeout", "1s", "--from", from, "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the command runs");
+        let status = child.wait().expect("it ends");
+        assert_eq!(status.code(), Some(3), "{command} of {file}");
+        assert!(begin.elapsed() < SOON, "{command} of {file}");
+    }
+}
+
+/// Many values at addresses that are computed, in several threads, without loops.
+fn wide_nets() -> String {
+    let mut text = String::from("program wide\ndomain 0..15 wrap\naddress a[16], b\n");
+    for thread in 0..4 {
+        let _ = writeln!(
+            text,
+            "thread t{thread} regs p, q, v init s begin\n  s: p <- mem[b]; goto u;\n  u: q <- mem[a + p]; goto v;\n  \
+             v: mem[a + q] <- p + q; goto w;\n  w: v <- mem[a + p + q]; goto x;\n  x: mem[b] <- v + p; goto y;\n  \
+             y: p <- mem[a + v]; goto z;\n  z: mem[a + p] <- v; goto end_;\nend"
+        );
+    }
+    text
+}
+
+#[test]
+fn listing_nets_is_inside_the_limits() {
+    let arguments = ["check", "--nets", "--json", "--timeout", "3s", "--memory", "300M", "wide.pal"];
+    let document = json(&run("wide.pal", wide_nets().as_bytes(), &arguments));
+    assert!(peak(&document).is_none_or(|bytes| bytes < 450 << 20), "{document}");
+}
+
+/// A property that fails at once, and more states than anybody waits for.
+const FAILING: &str = "program failing
+domain 0..999 wrap
+thread hasty init a begin
+  a: ensure 0 = 1; goto b;
+end
+thread counter [6] regs r init a begin
+  a: r <- mem[x]; goto b;
+  b: mem[x] <- r + 1; goto a;
+end
+";
+
+#[test]
+fn a_simulation_at_a_limit_says_which_violations_it_has_found() {
+    let output = run("failing.pal", FAILING.as_bytes(), &["simulate", "--timeout", "2s", "failing.pal"]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(text(&output).contains("Violation=hasty a"), "{}", text(&output));
+    let output = run("failing.pal", FAILING.as_bytes(), &["simulate", "--json", "--timeout", "2s", "failing.pal"]);
+    let document = json(&output);
+    assert_eq!(document["verdict"], "unknown");
+    assert_eq!(document["violations"].as_array().map(Vec::len), Some(1), "{document}");
+}
+
+/// Runs a command on a program that has no end, sends it a signal, and gives the exit status and standard output.
+#[cfg(unix)]
+fn signalled(signal: &str, command: &str, program: &str) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("endless.pal"), program).expect("a file");
+    let child =
+        palisade(folder.path(), &[command, "endless.pal"]).stdout(Stdio::piped()).spawn().expect("the command runs");
+    // Signals are heard before anything is read, a few milliseconds after the start.
+    std::thread::sleep(Duration::from_secs(2));
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    let begin = Instant::now();
+    let output = child.wait_with_output().expect("it ends");
+    assert!(begin.elapsed() < SOON, "{signal} {command}");
+    (output.status.code(), text(&output))
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_that_end_a_process_end_in_unknown() {
+    for signal in ["-TERM", "-HUP", "-INT"] {
+        let (status, said) = signalled(signal, "check", &crate::limits::seemingly_growing());
+        assert_eq!(status, Some(3), "{signal}: {said}");
+        assert!(said.contains("interrupted"), "{signal}: {said}");
+        let (status, said) = signalled(signal, "simulate", FAILING);
+        assert_eq!(status, Some(3), "{signal}: {said}");
+        assert!(said.contains("Violation=hasty a"), "{signal}: {said}");
+    }
+}
+
+/// What is started to ignore the end of the terminal goes on, as `nohup` asks.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_ignored_signal_is_ignored() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("endless.pal"), FAILING).expect("a file");
+    let command = format!("trap '' HUP; exec {} simulate --timeout 4s endless.pal", env!("CARGO_BIN_EXE_palisade"));
+    let mut shell = Command::new("sh");
+    let child =
+        shell.args(["-c", &command]).current_dir(folder.path()).stderr(Stdio::piped()).spawn().expect("a shell");
+    std::thread::sleep(Duration::from_secs(1));
+    let sent = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("the time limit was reached"), "{said}");
+}

@@ -117,17 +117,18 @@ fn run_text(out: &mut String, run: &NetRun, problem: &Problem, shown: usize) {
 fn steps_text(out: &mut String, net: &Net, steps: &[(RunStep, Count)], indent: usize, left: &mut usize) -> usize {
     let mut lines = 0;
     for (step, times) in steps {
-        let what = match step {
-            RunStep::Fire(transition) => net.transitions[transition.index()].name.as_str(),
-            RunStep::Sequence(_) => "all of this",
-        };
         lines += 1;
         if *left > 0 {
             *left -= 1;
-            if *times == Count::ONE {
-                line(out, format_args!("{:indent$}{what}", ""));
-            } else {
-                line(out, format_args!("{:indent$}{what} × {times}", ""));
+            let once = *times == Count::ONE;
+            match step {
+                RunStep::Fire(id) if once => {
+                    line(out, format_args!("{:indent$}{}", "", net.transitions[id.index()].name))
+                }
+                RunStep::Fire(id) => {
+                    line(out, format_args!("{:indent$}{} × {times}", "", net.transitions[id.index()].name))
+                }
+                RunStep::Sequence(_) => line(out, format_args!("{:indent$}{times} times in a row", "")),
             }
         }
         if let RunStep::Sequence(steps) = step {

@@ -2,18 +2,14 @@
 
 use super::on_nets::NetVerdict;
 use super::{CUT_NODES, CUTS, Check, Checking, SUSPICIOUS, Verdict};
-use crate::coverability::lazy::{Budget, Halt};
+use crate::coverability::lazy::Halt;
 use crate::robustness::fault::Fault;
-use crate::robustness::search::{Found, Search, search};
+use crate::robustness::search::{Found, Search};
 use crate::robustness::system::{Growth, System};
-use crate::robustness::witness::{Violation, violation};
-use palisade_model::program::Copies;
+use crate::robustness::witness::violation;
 
 /// Nodes of each exploration of the exact search before nets are asked for the first time.
 const NODES: usize = 20_000;
-
-/// Copies of each thread in the instances in which a violation found on a net is sought once more, one after another.
-const MOST_COPIES: u64 = 2;
 
 /// Who has decided the attacks.
 enum Decided<'p> {
@@ -25,7 +21,7 @@ impl<'p> Checking<'p, '_> {
     pub(super) fn fixed(mut self) -> Result<Check<'p>, Fault> {
         let suspicious = SUSPICIOUS.min(self.options.values);
         match self.exact(suspicious) {
-            Ok(decided) => return self.conclude_exact(decided, suspicious),
+            Ok(decided) => return self.conclude_exact(decided),
             Err(Halt::Fault(fault)) if fault.is_growth() => {}
             Err(halt) => return self.stopped(halt),
         }
@@ -39,7 +35,7 @@ impl<'p> Checking<'p, '_> {
         }
         let values = self.options.values;
         match self.exact(values) {
-            Ok(decided) => self.conclude_exact(decided, values),
+            Ok(decided) => self.conclude_exact(decided),
             Err(halt) => self.stopped(halt),
         }
     }
@@ -65,43 +61,15 @@ impl<'p> Checking<'p, '_> {
         }
     }
 
-    fn conclude_exact(mut self, decided: Decided<'p>, values: usize) -> Result<Check<'p>, Fault> {
+    fn conclude_exact(mut self, decided: Decided<'p>) -> Result<Check<'p>, Fault> {
         let mut found = match decided {
             Decided::Search(found) => found,
-            Decided::Nets(NetVerdict::NotRobust(violation)) => {
-                let violation = self.in_smaller_instance(*violation, values);
-                return Ok(self.conclude_nets(NetVerdict::NotRobust(violation.into())));
-            }
             Decided::Nets(verdict) => return Ok(self.conclude_nets(verdict)),
         };
         self.record(&found, "enumerate");
         let violation = violation(&mut found, self.program, false)?;
         let verdict = if violation.is_some() { Verdict::NotRobust } else { Verdict::Robust };
         Ok(self.finish(verdict, violation, Some(found)))
-    }
-
-    /// A violation by the same attack that a smaller instance shows in fewer steps, if one does; the other copies idle.
-    fn in_smaller_instance(&self, found: Violation, values: usize) -> Violation {
-        let budget = Budget { limits: self.options.limits.clone(), nodes: Some(NODES) };
-        let is_smaller = |most: &u64| {
-            self.program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(count) if count > *most))
-        };
-        for most in (1..=MOST_COPIES).take_while(is_smaller) {
-            let mut smaller = self.program.clone();
-            for thread in &mut smaller.threads {
-                if let Copies::Exactly(count) = &mut thread.copies {
-                    *count = most.min(*count);
-                }
-            }
-            let system = System::new(&smaller, Growth::Fault(values));
-            let shown = search(system, &[found.attack], false, &budget)
-                .ok()
-                .and_then(|mut search| violation(&mut search, self.program, false).ok().flatten());
-            if let Some(shown) = shown.filter(|shown| shown.steps.len() < found.steps.len()) {
-                return shown;
-            }
-        }
-        found
     }
 
     /// Takes over the violation of a search whose other answers mean nothing beyond it.

@@ -11,7 +11,7 @@ use super::fault::Fault;
 use super::nets::NetAnswer;
 use super::search::{Found, Search, search};
 use super::system::System;
-use super::witness::Violation;
+use super::witness::{Violation, shortest};
 use crate::coverability::lazy::{Budget, Halt};
 use palisade_evidence::AttackNetProof;
 use palisade_model::limits::{Limits, StopReason};
@@ -249,6 +249,7 @@ impl<'p> Checking<'p, '_> {
         let net_proofs = if robust { proved.collect() } else { Vec::new() };
         let growth = self.without_nets.map(|(_, fault)| fault).filter(Fault::is_growth);
         let suspect = growth.filter(|_| matches!(verdict, Verdict::Unknown(_)));
+        let violation = violation.map(|found| shortest(self.program, found, self.options.values, &self.options.limits));
         Check { verdict, attacks: self.reports, violation, proof, net_proofs, suspect, markings: self.markings }
     }
 }

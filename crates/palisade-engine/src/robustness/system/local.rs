@@ -185,31 +185,8 @@ impl<'p> Locals<'p> {
             return Ok(Some(*outcome));
         }
         let Local { thread, registers, holding, .. } = self.table.get(local).clone();
-        let program = self.program;
-        let instruction = program.thread(thread).instruction(step.instruction);
-        let fault = |error| Fault { thread, instruction: step.instruction, kind: FaultKind::Evaluation(error) };
-        let domain = self.domain();
-        let mut after = registers;
-        let mut stored = None;
-        match &instruction.action {
-            Action::Load { register, .. } => after[register.index()] = read,
-            Action::Store { .. } => {}
-            Action::Cas { register, expected, new, .. } => {
-                if expected.evaluate(&after, domain).map_err(fault)? == read {
-                    stored = Some(new.evaluate(&after, domain).map_err(fault)?);
-                }
-                if let Some(register) = register {
-                    after[register.index()] = read;
-                }
-            }
-            Action::Rmw { register, new, .. } => {
-                stored = Some(new.evaluate_with_old(&after, read, domain).map_err(fault)?);
-                if let Some(register) = register {
-                    after[register.index()] = read;
-                }
-            }
-            _ => {}
-        }
+        let (after, stored) = self.execute(thread, step.instruction, registers, read)?;
+        let instruction = self.program.thread(thread).instruction(step.instruction);
         let holding = match instruction.action {
             Action::Lock => true,
             Action::Unlock => false,
@@ -231,6 +208,41 @@ impl<'p> Locals<'p> {
         let outcome = Outcome { stored, targets };
         self.outcomes.insert(key, outcome);
         Ok(Some(outcome))
+    }
+
+    /// The registers after a non-local instruction that, if it reads memory, reads `read`, and what it stores when it
+    /// updates memory.
+    pub(super) fn execute(
+        &self,
+        thread: ThreadId,
+        id: InstructionId,
+        registers: Box<[Value]>,
+        read: Value,
+    ) -> Result<(Box<[Value]>, Option<Value>), Fault> {
+        let fault = |error| Fault { thread, instruction: id, kind: FaultKind::Evaluation(error) };
+        let domain = self.domain();
+        let mut after = registers;
+        let mut stored = None;
+        match &self.program.thread(thread).instruction(id).action {
+            Action::Load { register, .. } => after[register.index()] = read,
+            Action::Store { .. } => {}
+            Action::Cas { register, expected, new, .. } => {
+                if expected.evaluate(&after, domain).map_err(fault)? == read {
+                    stored = Some(new.evaluate(&after, domain).map_err(fault)?);
+                }
+                if let Some(register) = register {
+                    after[register.index()] = read;
+                }
+            }
+            Action::Rmw { register, new, .. } => {
+                stored = Some(new.evaluate_with_old(&after, read, domain).map_err(fault)?);
+                if let Some(register) = register {
+                    after[register.index()] = read;
+                }
+            }
+            _ => {}
+        }
+        Ok((after, stored))
     }
 
     /// Notes a value stored at an address; whether it is admitted.

@@ -25,6 +25,7 @@
 
 mod attacker;
 mod control;
+mod lengths;
 mod local;
 mod path;
 mod place;
@@ -34,6 +35,7 @@ mod steps;
 pub(super) use attacker::Load;
 pub(super) use control::raise;
 pub use control::{Attacker, Control, Helped, Memory, Phase};
+pub(super) use lengths::Settled;
 pub use local::{Growth, Local, Operation};
 pub(super) use path::{OffPath, access, off_path};
 pub use place::Place;

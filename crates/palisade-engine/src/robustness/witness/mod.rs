@@ -7,11 +7,14 @@
 //! TSO semantics.
 
 mod detours;
+mod estimate;
 mod net_run;
 mod route;
+mod shortest;
 
 pub(super) use net_run::violation_of_run;
 pub(super) use route::violation;
+pub(super) use shortest::shortest;
 
 use super::attacks::Attack;
 use super::system::Local;
@@ -37,6 +40,8 @@ pub struct Violation {
     pub acting: Vec<CopyId>,
     /// Whether every instance with fewer copies of replicated threads in all was shown robust.
     pub instance_minimal: bool,
+    /// Whether no computation of an instance with as many copies in all shows the attack in fewer steps.
+    pub shortest: bool,
     /// The computation.
     pub steps: Vec<Step>,
     /// The index of isu_stA among the steps.
@@ -187,6 +192,7 @@ impl Story {
             instance,
             acting,
             instance_minimal,
+            shortest: false,
             steps,
             issue,
             load,

@@ -50,6 +50,7 @@ mod readme;
 mod robustness;
 mod round_trip;
 mod shapes;
+mod shortest_witnesses;
 mod simulate;
 mod smtlib;
 mod smtlib_programs;

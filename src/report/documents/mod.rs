@@ -15,6 +15,7 @@ mod net;
 mod program;
 pub mod schemas;
 mod simulate;
+mod step;
 mod unread;
 mod verify;
 mod witness;

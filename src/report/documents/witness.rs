@@ -1,10 +1,11 @@
 //! `palisade/witness/1`: the violation of a program; and the violation itself, as it stands in other documents too.
 
+use super::step::{StepDocument, steps};
 use super::{ConfirmationDocument, FileHeader, VerdictWord};
 use crate::program::Program;
-use crate::report::violation::{address_text, effect, is_delayed_issue, node};
+use crate::report::computation::address_text;
+use crate::report::violation::{computation, node};
 use crate::robustness::Violation;
-use crate::semantics::StepKind;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -102,46 +103,12 @@ pub struct ViolationDocument<'a> {
     pub instance_minimal: bool,
     /// The copy that delays stores.
     pub attacker: String,
+    /// Whether no computation of an instance with as many copies in all shows the attack in fewer steps.
+    pub shortest: bool,
     /// The computation.
     pub steps: Vec<StepDocument<'a>>,
     /// A happens-before cycle of its trace.
     pub cycle: Vec<EdgeDocument>,
-}
-
-/// A step of a computation.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct StepDocument<'a> {
-    /// The thread.
-    pub thread: &'a str,
-    /// Which of its copies, from 1.
-    pub copy: u64,
-    /// What kind of step it is.
-    pub kind: StepWord,
-    /// The label of the instruction that is executed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub label: Option<&'a str>,
-    /// The line of the instruction that is executed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
-    /// The value chosen by `r <- *`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chosen: Option<i64>,
-    /// What it does, for people.
-    pub effect: String,
-    /// Whether it belongs to the delay: the issue of a store that stays buffered, or what comes after that.
-    pub delayed: bool,
-}
-
-/// The kinds of steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum StepWord {
-    /// A thread executes an instruction.
-    Execute,
-    /// The oldest store in a thread's buffer reaches memory.
-    Flush,
 }
 
 /// An edge of a happens-before cycle.
@@ -160,7 +127,7 @@ pub struct EdgeDocument {
 
 impl<'a> ViolationDocument<'a> {
     /// The document of a program's violation.
-    pub fn new(program: &'a Program, violation: &Violation) -> Self {
+    pub fn new(program: &'a Program, violation: &'a Violation) -> Self {
         let copies = program.threads.iter().zip(violation.instance.counts());
         let edges = violation.cycle.iter().map(|edge| EdgeDocument {
             from: node(program, violation, edge.from),
@@ -172,31 +139,9 @@ impl<'a> ViolationDocument<'a> {
             instance: copies.map(|(thread, count)| (thread.name.as_str(), *count)).collect(),
             instance_minimal: violation.instance_minimal,
             attacker: violation.instance.copy_name(program, violation.attacker),
-            steps: (0..violation.replay.events.len()).map(|index| step(program, violation, index)).collect(),
+            shortest: violation.shortest,
+            steps: steps(&computation(program, violation)),
             cycle: edges.collect(),
         }
     }
-}
-
-fn step<'a>(program: &'a Program, violation: &Violation, index: usize) -> StepDocument<'a> {
-    let event = &violation.replay.events[index];
-    let thread = program.thread(event.step.copy.thread);
-    let mut step = StepDocument {
-        thread: &thread.name,
-        copy: event.step.copy.copy + 1,
-        kind: StepWord::Flush,
-        label: None,
-        line: None,
-        chosen: None,
-        effect: effect(program, event),
-        delayed: index >= violation.store || is_delayed_issue(violation, index),
-    };
-    if let StepKind::Execute { instruction, chosen } = event.step.kind {
-        let instruction = thread.instruction(instruction);
-        step.kind = StepWord::Execute;
-        step.label = Some(&thread.label(instruction.source).name);
-        step.line = Some(program.source.position(instruction.span.start).line);
-        step.chosen = chosen;
-    }
-    step
 }

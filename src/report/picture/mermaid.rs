@@ -1,7 +1,7 @@
 //! The computation as a Mermaid sequence diagram: threads, the attacker's buffer, memory.
 
 use crate::program::Program;
-use crate::report::violation::address_text;
+use crate::report::computation::address_text;
 use crate::robustness::Violation;
 use crate::semantics::Effect;
 use std::fmt::Write;

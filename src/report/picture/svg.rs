@@ -2,7 +2,7 @@
 //! the issue of each delayed store to the store itself. The attacker's lane is the uppermost, so that arcs cross nothing.
 
 use crate::program::Program;
-use crate::report::violation::address_text;
+use crate::report::computation::address_text;
 use crate::robustness::Violation;
 use crate::semantics::Effect;
 use std::fmt::Write;

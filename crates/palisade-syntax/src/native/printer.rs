@@ -5,7 +5,8 @@ use super::strength;
 use super::token::Keyword;
 use crate::names::NameSpace;
 use palisade_model::program::{
-    Action, AddressName, BinaryOperator, Copies, Expression, Label, LabelId, Program, RegisterId, Thread, UnaryOperator,
+    Action, AddressName, BinaryOperator, Copies, Expression, Label, LabelId, Program, RegisterId, Thread, ThreadId,
+    UnaryOperator,
 };
 use std::fmt::Write as _;
 
@@ -29,6 +30,14 @@ pub(crate) fn print(program: &Program) -> String {
         printer.print(&mut text, name);
     }
     text
+}
+
+/// The text of an expression of a thread, with the names as they are.
+pub(crate) fn expression_text(program: &Program, thread: ThreadId, expression: &Expression) -> String {
+    let thread = program.thread(thread);
+    let registers = thread.registers.iter().map(|register| register.name.clone()).collect();
+    let addresses: Vec<String> = program.addresses.iter().map(|entry| entry.name.clone()).collect();
+    ThreadPrinter { thread, registers, addresses: &addresses, labels: Vec::new() }.whole(expression)
 }
 
 /// Writing to a string never fails.

@@ -151,7 +151,10 @@ fn repair(
                 placement.confirmed = false;
             }
             if let Some(Ok(Err(failure))) = evidence {
-                remark(format!("Error: {}: the evidence for the repaired program is rejected: {failure}\n", arguments.file));
+                remark(format!(
+                    "Error: {}: the evidence for the repaired program is rejected: {failure}\n",
+                    arguments.file
+                ));
                 return Ok(Exit::Rejected);
             }
         }

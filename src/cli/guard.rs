@@ -111,8 +111,14 @@ mod tests {
 
     #[test]
     fn a_panic_is_the_answer_of_its_check_alone() {
-        let outside = std::thread::spawn(|| within("one", &Limits::none(), || [1, 2].into_iter().find(|n| *n > 2).expect("a number")));
-        let broken = outside.join().expect("the thread that asks goes on").expect("there are no limits").expect_err("it breaks off");
+        let outside = std::thread::spawn(|| {
+            within("one", &Limits::none(), || [1, 2].into_iter().find(|n| *n > 2).expect("a number"))
+        });
+        let broken = outside
+            .join()
+            .expect("the thread that asks goes on")
+            .expect("there are no limits")
+            .expect_err("it breaks off");
         assert!(broken.to_string().starts_with("the checker broke off: a number (src/cli/guard.rs:"), "{broken}");
         assert_eq!(within("two", &Limits::none(), || 3), Ok(Ok(3)));
         // A panic elsewhere is as it was.

@@ -1,17 +1,15 @@
-//! `palisade simulate`: the final states of a program.
+//! `palisade simulate`: the final states of a program, what fails in it, and how.
 
 use super::load::exit_of;
-use super::output::{Documents, print_text, remark_line};
+use super::output::{Documents, print_text};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
-use crate::limits::StopReason;
-use crate::program::{InstructionId, Program};
 use crate::report::documents::{self, SimulateDocument, StoppedDocument};
 use crate::report::simulate::{Simulation, exploration_error};
 use crate::semantics::{
-    Bounds, CopyId, Counting, ExplorationError, FinalStates, Instance, LOOP_CAPACITY, Model, Question, executions,
+    Bounds, Counting, ExplorationError, FinalStates, Instance, LOOP_CAPACITY, Model, Question, executions,
     explore_final_states,
 };
-use crate::syntax::InputError;
+use crate::syntax::{Format, InputError};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use std::time::Instant;
@@ -31,8 +29,9 @@ pub(super) enum ModelChoice {
 
 /// Options of `palisade simulate`.
 ///
-/// Prints, in the format of herd's logs, the final states in which every thread has come to its end and every store
-/// has reached memory. `Positive` and `Negative` count final states, with `--traces` executions.
+/// Says which properties hold, lists the final states in which every thread has come to its end and every store has
+/// reached memory, and shows a computation for each property that fails and for getting stuck. Of litmus tests it prints
+/// these final states in the format of herd's logs: `Positive` and `Negative` count final states, with `--traces` executions.
 #[derive(Clone, Debug, Args)]
 pub(super) struct SimulateArguments {
     /// The programs; `-` is standard input.
@@ -60,12 +59,10 @@ fn capacity(text: &str) -> Result<usize, String> {
 
 /// What comes of one file.
 enum Answer {
-    /// Its log, or its document.
+    /// Its text, or its document.
     Printed(Exit, String),
     /// It is no input.
     Refused(InputError),
-    /// A limit was reached, when these properties had been found violated.
-    Stopped(StopReason, Vec<String>),
 }
 
 /// Runs `palisade simulate`.
@@ -75,7 +72,7 @@ pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit
     // In batches, so that output flows in the order of the files while they are worked on in parallel.
     for batch in arguments.files.chunks(256) {
         let answers: Vec<Answer> = batch.par_iter().map(|file| simulate(arguments, shared, file)).collect();
-        for (file, answer) in batch.iter().zip(answers) {
+        for answer in answers {
             let exit = match answer {
                 Answer::Printed(exit, text) => {
                     if shared.json {
@@ -90,16 +87,6 @@ pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit
                     exit_of(&error)
                 }
                 Answer::Refused(error) => print_input_error(&error, shared),
-                Answer::Stopped(reason, violations) => {
-                    if shared.json {
-                        documents.add(documents::text(&StoppedDocument::new(file, reason.to_string(), &violations)));
-                    } else {
-                        remark_line(format_args!("{file}: unknown: {reason}"));
-                        let lines = violations.iter().map(|violation| format!("Violation={violation}\n"));
-                        print_text(lines.collect::<String>());
-                    }
-                    Exit::Unknown
-                }
             };
             worst = worst.worst(exit);
         }
@@ -124,17 +111,9 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
         let message = "threads with any number of copies have no final states to list";
         return Answer::Refused(InputError::file(program.source.name.clone(), message).with_help_if(Some(help)));
     };
-    let question = loaded.question.unwrap_or_else(|| Question::about_everything(program));
     let model = match arguments.model {
         ModelChoice::Sc => Model::Sc,
         ModelChoice::Tso => Model::Tso,
-    };
-    let violations = |finals: &FinalStates| {
-        finals.violations.iter().map(|violation| place(program, &instance, *violation)).collect::<Vec<String>>()
-    };
-    let refused = |error: &ExplorationError, finals: &FinalStates| match error {
-        ExplorationError::Stopped(reason) => Answer::Stopped(*reason, violations(finals)),
-        error => Answer::Refused(exploration_error(&program.source, program, error)),
     };
     if instance.total() > MOST_COPIES {
         let message = format!("{} thread copies are too many to list their states", instance.total());
@@ -142,23 +121,23 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
         return Answer::Refused(InputError::file(program.source.name.clone(), message).with_help_if(Some(help)));
     }
     let mut finals = FinalStates::default();
-    match explore_final_states(program, &instance, model, arguments.buffer, &limits, &mut finals) {
-        Ok(()) => {}
-        Err(error) => return refused(&error, &finals),
-    }
-    let mut bounded = finals.buffers_filled;
-    let (outcome, counting) = if arguments.traces {
-        match executions(program, &instance, model, &Bounds { steps: arguments.steps, limits }) {
-            Ok(executions) => {
-                bounded = executions.truncated;
-                let counting = Counting::Executions;
-                (question.answer(program, &instance, &executions.final_states, counting), counting)
-            }
-            Err(error) => return refused(&error, &finals),
-        }
+    let explored = explore_final_states(program, &instance, model, arguments.buffer, &limits, &mut finals);
+    let listed = if arguments.traces && explored.is_ok() {
+        executions(program, &instance, model, &Bounds { steps: arguments.steps, limits }).map(Some)
     } else {
-        (question.answer(program, &instance, &finals.completed, Counting::Rows), Counting::Rows)
+        Ok(None)
     };
+    let (executions, stopped) = match explored.and(listed) {
+        Ok(executions) => (executions, None),
+        Err(ExplorationError::Stopped(reason)) => (None, Some(reason)),
+        Err(error) => return Answer::Refused(exploration_error(&program.source, program, &error)),
+    };
+    let (ends, bounded, counting) = match &executions {
+        Some(found) => (&found.final_states, found.truncated, Counting::Executions),
+        None => (&finals.completed, finals.buffers_filled, Counting::Rows),
+    };
+    let question =
+        loaded.question.unwrap_or_else(|| Question::about_everything(program).with_unnamed_cells(program, ends));
     let simulation = Simulation {
         file,
         program,
@@ -166,20 +145,23 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
         model,
         question: &question,
         counting,
-        outcome,
-        stuck: &finals.stuck,
-        violations: violations(&finals),
+        outcome: question.answer(program, &instance, ends, counting),
+        finals: &finals,
         bounded,
+        buffer: arguments.buffer,
         seconds: begin.elapsed().as_secs_f64(),
     };
-    let holds = simulation.outcome.holds && simulation.violations.is_empty();
-    let text = if shared.json { documents::text(&SimulateDocument::new(&simulation)) } else { simulation.log() };
-    Answer::Printed(if holds { Exit::Holds } else { Exit::Fails }, text)
-}
-
-/// A violated property: the thread copy and the label.
-fn place(program: &Program, instance: &Instance, (copy, instruction): (CopyId, InstructionId)) -> String {
-    let thread = program.thread(copy.thread);
-    let label = &thread.label(thread.instruction(instruction).source).name;
-    format!("{} {label}", instance.copy_name(program, copy))
+    let exit = match stopped {
+        Some(_) => Exit::Unknown,
+        None if simulation.holds() => Exit::Holds,
+        None => Exit::Fails,
+    };
+    let text = match stopped {
+        Some(reason) if shared.json => documents::text(&StoppedDocument::new(&simulation, reason)),
+        Some(reason) => simulation.found_until(reason),
+        None if shared.json => documents::text(&SimulateDocument::new(&simulation)),
+        None if loaded.format == Format::Litmus => simulation.log(),
+        None => simulation.sentences(shared.verbose > 0),
+    };
+    Answer::Printed(exit, text)
 }

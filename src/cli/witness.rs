@@ -150,7 +150,7 @@ fn show_document<'a>(
     arguments: &WitnessArguments,
     shared: &SharedOptions,
     program: &'a Program,
-    found: &Violation,
+    found: &'a Violation,
     mut document: WitnessDocument<'a>,
 ) -> Result<(), InputError> {
     let refuse = |message: String| InputError::file(arguments.file.clone(), message);

@@ -2,10 +2,12 @@
 
 pub mod bench;
 pub mod check;
+pub mod computation;
 pub mod cover;
 pub mod documents;
 pub mod fences;
 pub mod picture;
+mod sentences;
 pub mod simulate;
 pub mod smtlib;
 pub mod subject;

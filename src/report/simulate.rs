@@ -1,10 +1,14 @@
-//! Final states as text, in the format of herd's logs.
+//! Final states as text, in the format of herd's logs or in sentences.
 
-use crate::program::{Program, SourceText};
+use super::computation::ComputationReport;
+use super::sentences;
+use crate::limits::StopReason;
+use crate::program::{Action, InstructionId, Program, SourceText};
 use crate::semantics::{
-    Counting, ExplorationError, Instance, Model, Outcome, Quantifier, Question, State, Subject, ValueError,
+    Computation, CopyId, Counting, ExplorationError, FinalStates, Instance, Model, Outcome, Quantifier, Question,
+    Subject, ValueError,
 };
-use crate::syntax::{Diagnostic, InputError};
+use crate::syntax::{Diagnostic, InputError, expression_text};
 use std::fmt::Write as _;
 
 /// What was simulated, and what came out.
@@ -24,12 +28,12 @@ pub struct Simulation<'s> {
     pub counting: Counting,
     /// The answer.
     pub outcome: Outcome,
-    /// Final states in which some thread is stuck; not looked for when executions are counted.
-    pub stuck: &'s [State],
-    /// The violated properties, in the program's names.
-    pub violations: Vec<String>,
+    /// What the search for final states found: in which some thread is stuck, and which properties are violated.
+    pub finals: &'s FinalStates,
     /// Whether a bound on buffers or steps may have left final states out.
     pub bounded: bool,
+    /// The bound on the stores in a buffer.
+    pub buffer: usize,
     /// How long it took.
     pub seconds: f64,
 }
@@ -66,14 +70,59 @@ impl Simulation<'_> {
         let _ = writeln!(log, "Condition {condition}");
         let _ = writeln!(log, "Observation {name} {observation} {} {}", outcome.satisfying, outcome.others);
         let _ = writeln!(log, "Time {name} {:.2}", self.seconds);
-        if !self.stuck.is_empty() {
-            let _ = writeln!(log, "Stuck={}", self.stuck.len());
+        if !self.finals.stuck.is_empty() {
+            let _ = writeln!(log, "Stuck={}", self.finals.stuck.len());
         }
-        for violation in &self.violations {
-            let _ = writeln!(log, "Violation={violation}");
+        for (copy, instruction) in self.finals.violations.keys() {
+            let _ = writeln!(log, "Violation={}", self.place(*copy, *instruction));
         }
         log.push('\n');
         log
+    }
+
+    /// What holds and what fails, in sentences, with a computation for each thing that fails and for getting stuck. Of very many
+    /// final states the first ones are listed, or all.
+    pub fn sentences(&self, all: bool) -> String {
+        sentences::text(self, all)
+    }
+
+    /// Whether the condition holds and no property is violated.
+    pub fn holds(&self) -> bool {
+        self.outcome.holds && self.finals.violations.is_empty()
+    }
+
+    /// A thread copy and one of its labels.
+    pub(super) fn place(&self, copy: CopyId, instruction: InstructionId) -> String {
+        let thread = self.program.thread(copy.thread);
+        let label = &thread.label(thread.instruction(instruction).source).name;
+        format!("{} {label}", self.instance.copy_name(self.program, copy))
+    }
+
+    /// A computation, to be shown.
+    pub(super) fn shown<'a>(&'a self, computation: &'a Computation) -> ComputationReport<'a> {
+        let Computation { events, states, .. } = computation;
+        let copies = self.instance.copies().collect();
+        let (program, instance) = (self.program, self.instance);
+        ComputationReport { program, instance, copies, events, states, marks_delayed: false }
+    }
+
+    /// The line of an instruction.
+    pub(super) fn line(&self, copy: CopyId, instruction: InstructionId) -> usize {
+        let span = self.program.thread(copy.thread).instruction(instruction).span;
+        self.program.source.position(span.start).line
+    }
+
+    /// A property as the language writes it.
+    pub(super) fn property(&self, copy: CopyId, instruction: InstructionId) -> String {
+        match &self.program.thread(copy.thread).instruction(instruction).action {
+            Action::Ensure(condition) => format!("ensure {}", expression_text(self.program, copy.thread, condition)),
+            _ => "fail".to_owned(),
+        }
+    }
+
+    /// What was found until a limit was reached, in sentences.
+    pub fn found_until(&self, reason: StopReason) -> String {
+        sentences::until(self, reason)
     }
 }
 

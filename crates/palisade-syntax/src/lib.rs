@@ -18,7 +18,7 @@ mod x86;
 pub use check::{check, no_attack_can_start};
 pub use diagnostic::{Diagnostic, Severity};
 pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};
-pub(crate) use native::expression_text;
+pub use native::expression_text;
 pub use suggest::did_you_mean_or_list;
 
 use palisade_model::program::{Program, SourceText};

@@ -2,8 +2,8 @@
 
 use super::{ConfirmationDocument, FileHeader};
 use crate::coverability::{Answer, Outcome};
-use crate::limits::{peak_resident_bytes, processor_time};
 use crate::evidence::RunStep;
+use crate::limits::{peak_resident_bytes, processor_time};
 use crate::net::{Count, Net, PlaceId, Quantifier};
 use crate::report::cover::Context;
 use serde::{Serialize, Serializer};

@@ -1,8 +1,11 @@
 //! `palisade/simulate/1`: the final states of a program, or what limit kept them from being listed.
 
 use super::FileHeader;
+use super::step::{StepDocument, steps};
+use crate::limits::StopReason;
+use crate::program::InstructionId;
 use crate::report::simulate::Simulation;
-use crate::semantics::{Counting, Model};
+use crate::semantics::{Computation, CopyId, Counting, Model};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -23,7 +26,9 @@ pub struct SimulateDocument<'a> {
     pub states: Vec<BTreeMap<&'a str, &'a str>>,
     /// The condition asked of the final states; null where none is.
     pub condition: Option<String>,
-    /// Whether the condition holds.
+    /// Whether the condition holds; null where none is asked.
+    pub condition_holds: Option<bool>,
+    /// Whether the condition holds and no property is violated.
     pub holds: bool,
     /// What is counted below.
     pub counted: CountedWord,
@@ -33,8 +38,10 @@ pub struct SimulateDocument<'a> {
     pub others: u64,
     /// In how many final states some thread is stuck.
     pub stuck: usize,
-    /// The violated properties, by thread and label.
-    pub violations: &'a [String],
+    /// A computation after which some thread is stuck; null where there is none.
+    pub deadlock: Option<DeadlockDocument<'a>>,
+    /// The violated properties.
+    pub violations: Vec<ViolatedDocument<'a>>,
     /// Whether a bound may have left final states out.
     pub bounded: bool,
     /// What it took.
@@ -83,7 +90,64 @@ pub struct StoppedDocument<'a> {
     /// The limit.
     pub reason: String,
     /// The properties that had been found violated until then.
-    pub violations: &'a [String],
+    pub violations: Vec<ViolatedDocument<'a>>,
+    /// A computation found until then after which some thread is stuck.
+    pub deadlock: Option<DeadlockDocument<'a>>,
+    /// What it took.
+    pub statistics: SimulateStatistics,
+}
+
+/// A violated property.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ViolatedDocument<'a> {
+    /// The thread.
+    pub thread: &'a str,
+    /// Which of its copies, from 1.
+    pub copy: u64,
+    /// The label of the `ensure` or `fail`.
+    pub label: &'a str,
+    /// Its line.
+    pub line: usize,
+    /// The property as the language writes it.
+    pub property: String,
+    /// Whether no computation in fewer steps violates it, as far as is known.
+    pub shortest: bool,
+    /// A computation that ends in the violation.
+    pub steps: Vec<StepDocument<'a>>,
+}
+
+/// A computation after which some thread is stuck.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct DeadlockDocument<'a> {
+    /// Whether no computation in fewer steps gets stuck, as far as is known.
+    pub shortest: bool,
+    /// Its steps.
+    pub steps: Vec<StepDocument<'a>>,
+}
+
+/// The violated properties of a simulation.
+fn violated<'a>(simulation: &'a Simulation<'a>) -> Vec<ViolatedDocument<'a>> {
+    let document = |((copy, instruction), computation): (&(CopyId, InstructionId), &'a Computation)| {
+        let thread = simulation.program.thread(copy.thread);
+        ViolatedDocument {
+            thread: &thread.name,
+            copy: copy.copy + 1,
+            label: &thread.label(thread.instruction(*instruction).source).name,
+            line: simulation.line(*copy, *instruction),
+            property: simulation.property(*copy, *instruction),
+            shortest: computation.shortest,
+            steps: steps(&simulation.shown(computation)),
+        }
+    };
+    simulation.finals.violations.iter().map(document).collect()
+}
+
+/// How a simulation gets stuck.
+fn deadlock<'a>(simulation: &'a Simulation<'a>) -> Option<DeadlockDocument<'a>> {
+    let computation = simulation.finals.to_stuck.as_ref()?;
+    Some(DeadlockDocument { shortest: computation.shortest, steps: steps(&simulation.shown(computation)) })
 }
 
 /// That there is no answer.
@@ -112,15 +176,17 @@ impl<'a> SimulateDocument<'a> {
             threads: program.thread_ids().map(|(id, thread)| (thread.name.as_str(), instance.count(id))).collect(),
             states: outcome.rows.iter().map(state).collect(),
             condition: simulation.question.condition.as_ref().map(ToString::to_string),
-            holds: outcome.holds,
+            condition_holds: simulation.question.condition.as_ref().map(|_| outcome.holds),
+            holds: simulation.holds(),
             counted: match simulation.counting {
                 Counting::Rows => CountedWord::States,
                 Counting::Executions => CountedWord::Executions,
             },
             satisfying: outcome.satisfying,
             others: outcome.others,
-            stuck: simulation.stuck.len(),
-            violations: &simulation.violations,
+            stuck: simulation.finals.stuck.len(),
+            deadlock: deadlock(simulation),
+            violations: violated(simulation),
             bounded: simulation.bounded,
             statistics: SimulateStatistics { seconds: simulation.seconds },
         }
@@ -129,7 +195,14 @@ impl<'a> SimulateDocument<'a> {
 
 impl<'a> StoppedDocument<'a> {
     /// The document of a simulation that a limit ended.
-    pub fn new(file: &'a str, reason: String, violations: &'a [String]) -> Self {
-        Self { header: FileHeader::new("palisade/simulate/1", file), verdict: UnknownWord::Unknown, reason, violations }
+    pub fn new(simulation: &'a Simulation<'a>, reason: StopReason) -> Self {
+        Self {
+            header: FileHeader::new("palisade/simulate/1", simulation.file),
+            verdict: UnknownWord::Unknown,
+            reason: reason.to_string(),
+            violations: violated(simulation),
+            deadlock: deadlock(simulation),
+            statistics: SimulateStatistics { seconds: simulation.seconds },
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `palisade/verify/1`: how evidence fared; and the same of a verdict's own evidence, as it stands in other documents.
 
-use super::program::{CopiesWord, DomainDocument};
 use super::FileHeader;
+use super::program::{CopiesWord, DomainDocument};
 use crate::evidence::{CopiesOrigin, InputFile, ThreadSubject};
 use crate::report::subject::Subject;
 use serde::Serialize;

@@ -50,6 +50,16 @@ pub struct Location {
     pub view: View,
 }
 
+impl Observable {
+    /// The address, where memory is observed.
+    pub fn address(self) -> Option<Value> {
+        match self {
+            Self::Address(address) => Some(address),
+            Self::Register { .. } => None,
+        }
+    }
+}
+
 impl Location {
     /// A location whose value is seen as it is.
     pub fn whole(observable: Observable, name: impl Into<String>) -> Self {

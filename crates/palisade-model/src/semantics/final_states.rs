@@ -1,4 +1,4 @@
-//! All final states of an instance, by memoised exploration of its state graph.
+//! All final states of an instance, by memoised exploration of its state graph, breadth first.
 //!
 //! A final state is one in which nothing can step. It is *completed* when every thread copy has come to its end (a
 //! label without instructions, or `fail`) and every store has reached memory; these are the outcomes that a litmus
@@ -6,17 +6,25 @@
 //! nobody gives back.
 //!
 //! The search takes the sufficient events of [`reduction`](super::reduction). In programs with loops a reduced step
-//! that leads back to a known state could put the others off for ever; there all events are taken.
+//! that leads back to a known state could put the others off for ever; there all events are taken. (Of the states on a
+//! cycle the one found last leads to one that is known, so that no cycle is reduced throughout.)
+//!
+//! Violated properties come with a computation, shortened afterwards
+//! ([`shortest_violation`](super::shortest_violation)); so does getting stuck. In programs without loops the latter is shortest, since
+//! computations of one trace have one length.
 
 use super::exploration::{ExplorationError, has_loop};
 use super::instance::{CopyId, Instance};
 use super::machine::{Machine, Model, State};
 use super::reduction::{Reduction, all_events};
+use super::shortest_violation::{EFFORT, shortest_violation};
 use super::step::{Effect, Event, StepKind};
 use crate::limits::Limits;
 use crate::program::{InstructionId, Program};
-use hashbrown::HashSet;
-use std::collections::BTreeSet;
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 
 /// What a search for final states found.
 #[derive(Clone, Debug, Default)]
@@ -25,12 +33,25 @@ pub struct FinalStates {
     pub completed: Vec<State>,
     /// The final states in which some thread is stuck, in ascending order.
     pub stuck: Vec<State>,
-    /// The property violations met: `ensure` of a false condition, or `fail`.
-    pub violations: BTreeSet<(CopyId, InstructionId)>,
+    /// A computation to one of these, soonest found.
+    pub to_stuck: Option<Computation>,
+    /// The properties violated, `ensure` of a false condition or `fail`, with a computation that ends in the violation.
+    pub violations: BTreeMap<(CopyId, InstructionId), Computation>,
     /// Whether a store had to wait for room in a bounded buffer: with larger buffers there may be more final states.
     pub buffers_filled: bool,
     /// The number of states explored.
     pub explored: usize,
+}
+
+/// A computation from the initial state; it may end while stores are buffered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Computation {
+    /// The steps with their effects.
+    pub events: Vec<Event>,
+    /// The initial state and the one after each step.
+    pub states: Vec<State>,
+    /// Whether no computation to the same end is known to be possible in fewer steps.
+    pub shortest: bool,
 }
 
 /// The capacity of store buffers in programs with loops, where unbounded ones would give infinitely many states.
@@ -66,52 +87,174 @@ pub fn explore_final_states(
     if loops {
         machine = machine.with_capacity(capacity);
     }
-    let reduction = Reduction::new(&machine);
-    // Each copy adds to the work on a state.
-    let between_looks = (1024 / (1 + machine.copies().len() / 16)).max(1);
-    let initial = machine.initial_state();
-    let mut visited: HashSet<State> = HashSet::from_iter([initial.clone()]);
-    let mut open = vec![initial];
-    let mut events: Vec<Event> = Vec::new();
-    while let Some(state) = open.pop() {
-        found.explored += 1;
-        if found.explored.is_multiple_of(between_looks) {
-            limits.check()?;
-        }
-        events.clear();
-        reduction.sufficient_events(&machine, &state, &|_| true, &mut events)?;
-        found.buffers_filled |= loops
-            && (0..machine.copies().len())
-                .any(|position| machine.buffer_is_full(&state, position) && machine.may_store(&state, position));
-        if events.is_empty() {
-            let ended = (0..machine.copies().len()).all(|position| machine.has_ended(&state, position));
-            let finals = if ended && state.buffers_are_empty() { &mut found.completed } else { &mut found.stuck };
-            finals.push(state);
-            continue;
-        }
-        let mut successors: Vec<State> = events.iter().map(|event| machine.successor(&state, event)).collect();
-        if loops && successors.iter().any(|successor| visited.contains(successor)) {
+    let mut graph = Graph::new(&machine, loops);
+    let explored = graph.explore(limits);
+    *found = graph.conclude(limits);
+    explored
+}
+
+/// The states reached so far.
+struct Graph<'m, 'p> {
+    machine: &'m Machine<'p>,
+    /// Whether some thread has a loop.
+    loops: bool,
+    /// In the order in which they are found, which is that in which they are explored.
+    states: Vec<State>,
+    /// The state that each was found from; itself for the initial one.
+    parents: Vec<u32>,
+    known: HashTable<u32>,
+    completed: Vec<u32>,
+    stuck: Vec<u32>,
+    /// Where each violated property was violated first.
+    violations: BTreeMap<(CopyId, InstructionId), (u32, Event)>,
+    buffers_filled: bool,
+    explored: usize,
+}
+
+impl<'m, 'p> Graph<'m, 'p> {
+    fn new(machine: &'m Machine<'p>, loops: bool) -> Self {
+        let mut graph = Self {
+            machine,
+            loops,
+            states: Vec::new(),
+            parents: Vec::new(),
+            known: HashTable::new(),
+            completed: Vec::new(),
+            stuck: Vec::new(),
+            violations: BTreeMap::new(),
+            buffers_filled: false,
+            explored: 0,
+        };
+        graph.add(machine.initial_state(), 0);
+        graph
+    }
+
+    fn explore(&mut self, limits: &Limits) -> Result<(), ExplorationError> {
+        let machine = self.machine;
+        let reduction = Reduction::new(machine);
+        // Each copy adds to the work on a state.
+        let between_looks = (1024 / (1 + machine.copies().len() / 16)).max(1);
+        let mut events: Vec<Event> = Vec::new();
+        while self.explored < self.states.len() {
+            let number = self.explored;
+            let state = self.states[number].clone();
+            self.explored += 1;
+            if self.explored.is_multiple_of(between_looks) {
+                limits.check()?;
+            }
             events.clear();
-            for position in 0..machine.copies().len() {
-                all_events(&machine, &state, position, &|_| true, &mut events)?;
+            reduction.sufficient_events(machine, &state, &|_| true, &mut events)?;
+            self.buffers_filled |= self.loops
+                && (0..machine.copies().len())
+                    .any(|position| machine.buffer_is_full(&state, position) && machine.may_store(&state, position));
+            let number = u32::try_from(number).expect("fewer than 2^32 states fit in memory");
+            if events.is_empty() {
+                let ended = (0..machine.copies().len()).all(|position| machine.has_ended(&state, position));
+                let finals = if ended && state.buffers_are_empty() { &mut self.completed } else { &mut self.stuck };
+                finals.push(number);
+                continue;
             }
-            successors = events.iter().map(|event| machine.successor(&state, event)).collect();
+            let mut successors: Vec<State> = events.iter().map(|event| machine.successor(&state, event)).collect();
+            if self.loops && successors.iter().any(|successor| self.is_known(successor)) {
+                events.clear();
+                for position in 0..machine.copies().len() {
+                    all_events(machine, &state, position, &|_| true, &mut events)?;
+                }
+                successors = events.iter().map(|event| machine.successor(&state, event)).collect();
+            }
+            for event in &events {
+                if let (Effect::Violation | Effect::Failure, StepKind::Execute { instruction, .. }) =
+                    (event.effect, event.step.kind)
+                {
+                    self.violations.entry((event.step.copy, instruction)).or_insert((number, *event));
+                }
+            }
+            for successor in successors {
+                self.add(successor, number);
+            }
         }
-        for event in &events {
-            if let (Effect::Violation | Effect::Failure, StepKind::Execute { instruction, .. }) =
-                (event.effect, event.step.kind)
-            {
-                found.violations.insert((event.step.copy, instruction));
-            }
+        Ok(())
+    }
+
+    /// What has been found so far.
+    fn conclude(mut self, limits: &Limits) -> FinalStates {
+        let to_stuck = self.stuck.first().map(|number| self.computation(*number, !self.loops));
+        let mut effort = EFFORT;
+        let mut violations = BTreeMap::new();
+        for (violated, (number, event)) in std::mem::take(&mut self.violations) {
+            let mut known = self.computation(number, false);
+            known.push(self.machine, event);
+            let shown = shortest_violation(self.machine, violated, known, &mut effort, limits);
+            violations.insert(violated, shown);
         }
-        for successor in successors {
-            if !visited.contains(&successor) {
-                visited.insert(successor.clone());
-                open.push(successor);
-            }
+        let sorted = |numbers: &[u32]| {
+            let mut states: Vec<State> = numbers.iter().map(|number| self.states[*number as usize].clone()).collect();
+            states.sort_unstable();
+            states
+        };
+        FinalStates {
+            completed: sorted(&self.completed),
+            stuck: sorted(&self.stuck),
+            to_stuck,
+            violations,
+            buffers_filled: self.buffers_filled,
+            explored: self.explored,
         }
     }
-    found.completed.sort_unstable();
-    found.stuck.sort_unstable();
-    Ok(())
+
+    fn is_known(&self, state: &State) -> bool {
+        self.known.find(FxBuildHasher.hash_one(state), |number| self.states[*number as usize] == *state).is_some()
+    }
+
+    fn add(&mut self, state: State, parent: u32) {
+        if self.is_known(&state) {
+            return;
+        }
+        let number = u32::try_from(self.states.len()).expect("fewer than 2^32 states fit in memory");
+        let hash = FxBuildHasher.hash_one(&state);
+        self.states.push(state);
+        self.parents.push(parent);
+        let states = &self.states;
+        self.known.insert_unique(hash, number, |number| FxBuildHasher.hash_one(&states[*number as usize]));
+    }
+
+    /// The computation by which a state was found.
+    fn computation(&self, number: u32, shortest: bool) -> Computation {
+        let mut path = vec![number as usize];
+        while path[path.len() - 1] != 0 {
+            path.push(self.parents[path[path.len() - 1]] as usize);
+        }
+        path.reverse();
+        let mut computation = Computation { events: Vec::new(), states: vec![self.states[0].clone()], shortest };
+        for pair in path.windows(2) {
+            let event = self.event_between(&self.states[pair[0]], &self.states[pair[1]]);
+            computation.push(self.machine, event);
+        }
+        computation
+    }
+
+    fn event_between(&self, state: &State, successor: &State) -> Event {
+        let mut events = Vec::new();
+        for position in 0..self.machine.copies().len() {
+            // The events before a value that does not exist are there all the same; the search has come past it.
+            let _ = self.machine.events(state, position, &mut events);
+        }
+        let leads = |event: &Event| self.machine.successor(state, event) == *successor;
+        events.into_iter().find(leads).expect("a state is found by a step from its parent")
+    }
+}
+
+impl Computation {
+    /// The computation in which nothing has happened.
+    pub(super) fn empty(machine: &Machine<'_>) -> Self {
+        Self { events: Vec::new(), states: vec![machine.initial_state()], shortest: false }
+    }
+
+    /// One more step.
+    pub(super) fn push(&mut self, machine: &Machine<'_>, event: Event) {
+        let state = self.states.last().expect("there is an initial state");
+        let after = machine.successor(state, &event);
+        self.events.push(event);
+        self.states.push(after);
+    }
 }

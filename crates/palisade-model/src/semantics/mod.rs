@@ -18,12 +18,13 @@ mod outcome;
 pub mod random;
 mod reduction;
 mod replay;
+mod shortest_violation;
 mod step;
 mod trace;
 
 pub use condition::{Condition, Constant, Location, Observable, Proposition, Quantifier, Question, View};
 pub use exploration::{Bounds, Executions, ExplorationError, executions, maximal_traces};
-pub use final_states::{FinalStates, LOOP_CAPACITY, explore_final_states, final_states};
+pub use final_states::{Computation, FinalStates, LOOP_CAPACITY, explore_final_states, final_states};
 pub use happens_before::{Edge, Relation, edges, is_cyclic, shortest_cycle};
 pub use instance::{CopyId, Instance};
 pub use machine::{BufferedStore, Machine, Model, State, ThreadState};

@@ -4,7 +4,7 @@ use super::condition::{Condition, Location, Observable, Proposition, Quantifier,
 use super::instance::Instance;
 use super::machine::{Machine, Model, State};
 use crate::program::{Program, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is counted as satisfying a condition or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,18 @@ impl Question {
             }
         }
         Self { filter: None, condition: None, locations }
+    }
+
+    /// The question about every cell as well that has no name and does not hold 0 in one of these states.
+    #[must_use]
+    pub fn with_unnamed_cells<'s>(mut self, program: &Program, states: impl IntoIterator<Item = &'s State>) -> Self {
+        let asked: BTreeSet<Value> =
+            self.locations.iter().filter_map(|location| location.observable.address()).collect();
+        let cells = states.into_iter().flat_map(State::nonzero_memory).map(|(address, _)| *address);
+        let unnamed: BTreeSet<Value> = cells.filter(|address| !asked.contains(address)).collect();
+        let location = |address| Location::whole(Observable::Address(address), program.address_name(address));
+        self.locations.extend(unnamed.into_iter().map(location));
+        self
     }
 
     /// The condition, `forall (true)` where there is none.

@@ -33,7 +33,7 @@ pub(crate) fn print(program: &Program) -> String {
 }
 
 /// The text of an expression of a thread, with the names as they are.
-pub(crate) fn expression_text(program: &Program, thread: ThreadId, expression: &Expression) -> String {
+pub fn expression_text(program: &Program, thread: ThreadId, expression: &Expression) -> String {
     let thread = program.thread(thread);
     let registers = thread.registers.iter().map(|register| register.name.clone()).collect();
     let addresses: Vec<String> = program.addresses.iter().map(|entry| entry.name.clone()).collect();

@@ -71,7 +71,7 @@ pub(in crate::robustness) fn shortest(
 }
 
 /// How many copies of replicated threads an instance has.
-fn replicated(program: &Program, instance: &Instance) -> u32 {
+fn replicated(program: &Program, instance: &Instance) -> u64 {
     let threads = program.threads.iter().zip(instance.counts());
     threads.filter(|(thread, _)| thread.copies == Copies::Any).map(|(_, count)| *count).sum()
 }
@@ -141,11 +141,14 @@ impl<'p> Shortening<'p> {
         let mut idle = Vec::new();
         let mut starts = Vec::new();
         let (mut free, mut free_starts) = (0, Settled::new());
+        // Each copy that acts takes a step of its own, so that more need not be counted.
+        let steps = found.steps.len() as u64;
+        let counted = |copies: u64| u32::try_from(copies.min(steps)).expect("a computation that was replayed is short");
         for (id, thread) in program.thread_ids() {
             match thread.copies {
                 Copies::Exactly(0) => {}
                 Copies::Exactly(copies) => {
-                    idle.push((Some(id), copies));
+                    idle.push((Some(id), counted(copies)));
                     starts.push(system.settled_initially(id)?);
                 }
                 Copies::Any => {
@@ -155,7 +158,7 @@ impl<'p> Shortening<'p> {
             }
         }
         if free > 0 {
-            idle.push((None, free));
+            idle.push((None, counted(free)));
             starts.push(free_starts);
         }
         let estimate = Estimate::of(program, found.attack);
@@ -467,6 +470,6 @@ impl Naming<'_, '_> {
         };
         let next = &mut self.next[thread.index()];
         *next += 1;
-        CopyId { thread, copy: *next - 1 }
+        CopyId { thread, copy: u64::from(*next - 1) }
     }
 }

@@ -105,9 +105,9 @@ mod tests {
     use palisade_model::program::{Copies, InstructionId, ThreadId};
     use palisade_model::semantics::random::{self, Shape};
 
-    /// A way through control flow is at least as long as the estimate, and one is as long.
+    /// The estimate is no more than the way that begins with the store itself; one step is left where the load stands.
     #[test]
-    fn a_straight_thread() {
+    fn one_way_leads_through_the_store() {
         let shape = Shape::default();
         for seed in 0..200 {
             let program = random::program(seed, &shape);

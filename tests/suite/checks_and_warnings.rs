@@ -138,6 +138,104 @@ fn a_load_that_may_have_been_meant() {
 }
 
 #[test]
+fn comparisons_that_bind_as_in_c() {
+    let lines = |condition: &str| body("", &format!("a: r <- mem[x]; b: s <- mem[y]; c: assert {condition};"));
+    let warns = |condition: &str, message: &str, help: &str| {
+        assert_eq!(lines(condition), Ok(vec![format!("{condition}: {message} ({help})")]), "{condition}");
+    };
+    warns("r & 1 = 0", "`r & 1 = 0` is `r & (1 = 0)`", "write `(r & 1) = 0`, or `r & (1 = 0)` if that is meant");
+    warns("0 != r ^ s", "`0 != r ^ s` is `(0 != r) ^ s`", "write `0 != (r ^ s)`, or `(0 != r) ^ s` if that is meant");
+    warns(
+        "(r + 1) | s<2",
+        "`(r + 1) | s < 2` is `(r + 1) | (s < 2)`",
+        "write `((r + 1) | s) < 2`, or `(r + 1) | (s < 2)` if that is meant",
+    );
+    let outcome = "which compares the outcome of a comparison";
+    warns(
+        "r = s = 1",
+        &format!("`r = s = 1` is `(r = s) = 1`, {outcome}"),
+        "write `r = s && s = 1`, or `(r = s) = 1` if that is meant",
+    );
+    warns(
+        "0 < r <= s",
+        &format!("`0 < r <= s` is `(0 < r) <= s`, {outcome}"),
+        "write `0 < r && r <= s`, or `(0 < r) <= s` if that is meant",
+    );
+    warns(
+        "r = s < 2",
+        &format!("`r = s < 2` is `r = (s < 2)`, {outcome}"),
+        "write `r = s && s < 2`, or `r = (s < 2)` if that is meant",
+    );
+    // Parentheses say what is meant, and so do truth values on both sides.
+    for clear in [
+        "r & (1 = 0)",
+        "(r & 1) = 0",
+        "(r = s) = 1",
+        "r = (s = 1)",
+        "r = 1 & s = 1",
+        "r = 1 | s = 1 | r = s",
+        "!r & s = 1",
+        "(r < 2) ^ s < 2",
+        "r = 1 && s = 1 || r < s",
+        "r & s",
+    ] {
+        assert_eq!(lines(clear), Ok(vec![]), "{clear}");
+    }
+    // A long text warns of some, and is read.
+    let many: String = (0..2000).map(|index| format!("l{index}: assert r & s = 0; ")).collect();
+    let warnings = native(&format!("program p thread t regs r = 1, s = 1 init l0 begin {many} end"));
+    assert!(warnings.is_ok_and(|warnings| (100..1000).contains(&warnings.len())));
+}
+
+/// What is printed is read without such a warning.
+#[test]
+fn printed_comparisons_have_their_parentheses() {
+    let text = "program p thread t regs r = 0, s = 0 init a begin
+        a: assert r & (s = 0); b: assert (r = s) = 1; c: assert r != (s < 2); d: assert (r & 1) = 0; end";
+    let program = read(SourceText::new("test", text), Format::Native).expect("the text is right").program;
+    let printed = palisade::syntax::print(&program, Format::Native).expect("it can be printed").text;
+    for clear in ["regs r = 0, s = 0", "r & (s = 0)", "(r = s) = 1", "r != (s < 2)", "(r & 1) = 0"] {
+        assert!(printed.contains(clear), "{printed}");
+    }
+    assert_eq!(native(&printed), Ok(vec![]));
+}
+
+#[test]
+fn numbers_of_addresses_that_hardly_are_meant() {
+    let lines = "a: r <- mem[flag]; b: mem[x + r] <- r; c: s <- mem[slot + s];";
+    let warning = |declaration: &str, name: &str, initial: &str| {
+        let message =
+            format!("`address {name} = …` fixes the number of the address `{name}`, not what is stored there");
+        format!("{declaration}: {message} (the value at the start is `{initial}`; no number is needed here)")
+    };
+    assert_eq!(body("address flag = 1, x, slot[2]", lines), Ok(vec![warning("flag = 1", "flag", "initial flag = 1")]));
+    assert_eq!(
+        body("address flag, x, slot[2] = 7", lines),
+        Ok(vec![warning("slot[2] = 7", "slot", "initial slot[0] = 7")])
+    );
+    // The value is given, or the number is of use.
+    assert_eq!(body("address flag = 1, x, slot[2] initial flag = 1", lines), Ok(vec![]));
+    for use_of_number in
+        ["d: r <- mem[s];", "d: r <- mem[5];", "d: mem[x] <- flag;", "d: r <- flag + 1; e: mem[x] <- r;"]
+    {
+        assert_eq!(body("address flag = 1, x, slot[2]", &format!("{lines} {use_of_number}")), Ok(vec![]));
+    }
+    assert_eq!(body("address flag = 9, x, slot[2] initial mem[9] = 1", lines), Ok(vec![]));
+}
+
+/// A register with a value in the text is written.
+#[test]
+fn registers_with_a_value_are_written() {
+    let thread = |registers: &str| {
+        native(&format!("program p thread t regs r, {registers} init a begin a: r <- mem[x]; b: assert r = me; end"))
+    };
+    assert_eq!(thread("me = 0"), Ok(vec![]));
+    assert_eq!(thread("me = 1"), Ok(vec![]));
+    let never = "me: the register `me` of `t` is read but never written";
+    assert!(thread("me").is_ok_and(|found| found.len() == 1 && found[0].starts_with(never)));
+}
+
+#[test]
 fn sections_that_do_not_fit() {
     assert_eq!(
         body("", "a: unlock; b: lock; goto c; b: nop; goto c; c: unlock; goto d; d: lock; e: lock; goto d;"),

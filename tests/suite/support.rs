@@ -64,7 +64,9 @@ pub(crate) fn thread(instructions: impl IntoIterator<Item = Instruction>) -> Thr
         name: String::new(),
         span: Span::default(),
         copies: Copies::Exactly(1),
-        registers: (0..4).map(|index| Register { name: name("r", index), initial: 0, span: Span::default() }).collect(),
+        registers: (0..4)
+            .map(|index| Register { name: name("r", index), initial: 0, is_initialised: false, span: Span::default() })
+            .collect(),
         labels: (0..=last)
             .map(|index| Label { name: name("l", index), span: Span::default(), fence_cost: None })
             .collect(),

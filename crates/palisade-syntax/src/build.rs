@@ -59,7 +59,7 @@ impl<'s> ThreadBuilder<'s> {
     /// The register of a name, new at its first mention.
     pub(crate) fn register(&mut self, name: &'s str, span: Span) -> RegisterId {
         *self.register_ids.entry(name).or_insert_with(|| {
-            self.registers.push(Register { name: name.to_owned(), initial: 0, span });
+            self.registers.push(Register { name: name.to_owned(), initial: 0, is_initialised: false, span });
             RegisterId::from_index(self.registers.len() - 1)
         })
     }

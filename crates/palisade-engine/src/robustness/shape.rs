@@ -140,6 +140,7 @@ impl Shape {
                     registers.push(Register {
                         name: format!("r{}", registers.len()),
                         initial: 0,
+                        is_initialised: false,
                         span: Span::default(),
                     });
                     id

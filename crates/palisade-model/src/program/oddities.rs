@@ -19,7 +19,7 @@ pub enum Oddity {
         /// The label.
         label: LabelId,
     },
-    /// A register is read but never written; it has its initial value for ever.
+    /// A register without a value in the text is read but never written; it is 0 for ever.
     NeverWritten {
         /// The thread.
         thread: ThreadId,
@@ -102,7 +102,8 @@ fn of_thread(id: ThreadId, thread: &Thread) -> Vec<Oddity> {
         }
     }
     for (index, register) in thread.registers.iter().enumerate() {
-        if let (false, 0, Some(reader)) = (written[index], register.initial, reader[index]) {
+        let is_written = written[index] || register.is_initialised;
+        if let (false, Some(reader)) = (is_written, reader[index]) {
             found.push(Oddity::NeverWritten { thread: id, register: RegisterId::from_index(index), reader });
         }
     }

@@ -45,8 +45,10 @@ pub struct Label {
 pub struct Register {
     /// The name as written.
     pub name: String,
-    /// Its value at the start, 0 unless a litmus test says otherwise.
+    /// Its value at the start, 0 unless the text says otherwise.
     pub initial: Value,
+    /// Whether the text gives that value.
+    pub is_initialised: bool,
     /// Where it is declared.
     pub span: Span,
 }

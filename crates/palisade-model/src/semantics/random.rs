@@ -172,7 +172,12 @@ impl Generator<'_> {
             span: Span::default(),
             copies: Copies::Exactly(1),
             registers: (0..REGISTERS)
-                .map(|index| Register { name: format!("r{}", index + 1), initial: 0, span: Span::default() })
+                .map(|index| Register {
+                    name: format!("r{}", index + 1),
+                    initial: 0,
+                    is_initialised: false,
+                    span: Span::default(),
+                })
                 .collect(),
             labels: (0..=length)
                 .map(|index| Label { name: format!("l{index}"), span: Span::default(), fence_cost: None })

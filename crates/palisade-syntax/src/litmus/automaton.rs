@@ -227,10 +227,13 @@ impl RegisterMap {
 
     fn declared(&self, architecture: Architecture, initial: &BTreeMap<u8, Value>, span: Span) -> Vec<Register> {
         let value = |slot: Slot| match slot {
-            Slot::Family(family) => initial.get(&family).copied().unwrap_or(0),
-            Slot::Flag(_) | Slot::Temporary(_) => 0,
+            Slot::Family(family) => initial.get(&family).copied(),
+            Slot::Flag(_) | Slot::Temporary(_) => None,
         };
-        let register = |slot: &Slot| Register { name: slot.name(architecture), initial: value(*slot), span };
+        let register = |slot: &Slot| {
+            let (name, given) = (slot.name(architecture), value(*slot));
+            Register { name, initial: given.unwrap_or(0), is_initialised: given.is_some(), span }
+        };
         self.slots.iter().map(register).collect()
     }
 

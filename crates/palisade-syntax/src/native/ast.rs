@@ -173,6 +173,10 @@ pub(crate) type Operands<'s> = Vec<RawExpression<'s>>;
 pub(crate) struct RawExpression<'s> {
     pub(crate) kind: ExpressionKind<'s>,
     pub(crate) span: Span,
+    /// The span with the parentheses around it.
+    pub(crate) extent: Span,
+    /// Whether there are any.
+    parenthesised: bool,
     /// How many operators are nested in it.
     height: usize,
 }
@@ -212,17 +216,32 @@ impl<'s> RawExpression<'s> {
             Kind::Binary(_, left, right) => left.height.max(right.height) + 1,
         };
         if height > MAX_EXPRESSION_DEPTH {
-            return Self { kind: Kind::TooDeep, span, height: 0 };
+            return Self { kind: Kind::TooDeep, span, extent: span, parenthesised: false, height: 0 };
         }
-        Self { kind, span, height }
+        Self { kind, span, extent: span, parenthesised: false, height }
+    }
+
+    /// A binary operator applied to its operands.
+    pub(crate) fn binary(operator: BinaryOperator, left: Self, right: Self) -> Self {
+        let (span, extent) = (left.span.to(right.span), left.extent.to(right.extent));
+        Self { extent, ..Self::new(ExpressionKind::Binary(operator, Box::new(left), Box::new(right)), span) }
     }
 
     /// The expression in parentheses: a literal inside is a number of its own.
-    pub(crate) fn parenthesised(mut self) -> Self {
+    pub(crate) fn parenthesised(mut self, extent: Span) -> Self {
         if let ExpressionKind::Literal(value) = self.kind {
             self.kind = ExpressionKind::Constant(i128::from(value));
         }
+        (self.extent, self.parenthesised) = (extent, true);
         self
+    }
+
+    /// The operator and the operands of an operator without parentheses around it.
+    pub(crate) fn bare_binary(&self) -> Option<(BinaryOperator, &Self, &Self)> {
+        match &self.kind {
+            ExpressionKind::Binary(operator, left, right) if !self.parenthesised => Some((*operator, left, right)),
+            _ => None,
+        }
     }
 
     /// A prefix operator at `start` applied to the expression.
@@ -232,7 +251,10 @@ impl<'s> RawExpression<'s> {
             (UnaryOperator::Negate, ExpressionKind::Literal(value)) => {
                 Self::new(ExpressionKind::Constant(-i128::from(*value)), span)
             }
-            _ => Self::new(ExpressionKind::Unary(operator, Box::new(self)), span),
+            _ => {
+                let extent = start.to(self.extent);
+                Self { extent, ..Self::new(ExpressionKind::Unary(operator, Box::new(self)), span) }
+            }
         }
     }
 }

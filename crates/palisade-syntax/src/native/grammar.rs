@@ -272,7 +272,7 @@ fn expression<'t, 's: 't>() -> Rule<'t, 's, RawExpression<'s>> {
         let parenthesised = expression
             .clone()
             .delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen))
-            .map(RawExpression::parenthesised);
+            .map_with(|inside: RawExpression<'s>, extra| inside.parenthesised(span(extra.span())));
         let memory = keyword(Keyword::Mem)
             .ignore_then(expression.clone().delimited_by(symbol(Symbol::OpenBracket), symbol(Symbol::CloseBracket)))
             .map_with(|address, extra| {
@@ -355,8 +355,7 @@ fn reduce<'s>(
     strength: u8,
 ) -> RawExpression<'s> {
     while let Some((left, (operator, _))) = pending.pop_if(|(_, (_, binding))| *binding >= strength) {
-        let span = left.span.to(right.span);
-        right = RawExpression::new(ExpressionKind::Binary(operator, Box::new(left), Box::new(right)), span);
+        right = RawExpression::binary(operator, left, right);
     }
     right
 }

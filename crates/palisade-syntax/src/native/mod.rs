@@ -8,6 +8,8 @@ mod failure;
 mod grammar;
 mod lexer;
 mod line;
+mod numbers;
+mod precedence;
 mod printer;
 mod resolve;
 mod scope;
@@ -32,6 +34,17 @@ pub(super) fn parse(source: &Arc<SourceText>) -> Result<Parsed, Vec<Diagnostic>>
         failures.iter().take(MAX_ERRORS).map(|failure| failure.diagnostic(&tokens)).collect::<Vec<_>>()
     })?;
     resolve::resolve(&raw, source)
+}
+
+/// Whether an operator compares.
+fn is_comparison(operator: BinaryOperator) -> bool {
+    use BinaryOperator as Op;
+    matches!(operator, Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual | Op::Equal | Op::NotEqual)
+}
+
+/// Whether an operator works bit by bit.
+fn is_bitwise(operator: BinaryOperator) -> bool {
+    matches!(operator, BinaryOperator::BitAnd | BinaryOperator::BitXor | BinaryOperator::BitOr)
 }
 
 /// How strongly a binary operator binds, as in C: the weakest is 1.

@@ -1,8 +1,8 @@
 //! Prints programs in the native language; everything a program can say can be said there.
 
 use super::lexer::{begins_name, continues_name};
-use super::strength;
 use super::token::Keyword;
+use super::{is_bitwise, is_comparison, strength};
 use crate::names::NameSpace;
 use palisade_model::program::{
     Action, AddressName, BinaryOperator, Copies, Expression, Label, LabelId, Program, RegisterId, Thread, ThreadId,
@@ -150,7 +150,7 @@ impl ThreadPrinter<'_> {
         write!(text, "thread {name}{copies}").expect(WRITES);
         for (index, (name, register)) in self.registers.iter().zip(&self.thread.registers).enumerate() {
             write!(text, "{} {name}", if index == 0 { " regs" } else { "," }).expect(WRITES);
-            if register.initial != 0 {
+            if register.initial != 0 || register.is_initialised {
                 write!(text, " = {}", register.initial).expect(WRITES);
             }
         }
@@ -242,9 +242,12 @@ impl ThreadPrinter<'_> {
                 if parentheses {
                     text.push('(');
                 }
-                self.expression(text, left, strength);
+                let least = |operand: &Expression, least: u8| {
+                    if is_unclear(*operator, operand) { COMPARISON + 1 } else { least }
+                };
+                self.expression(text, left, least(left, strength));
                 write!(text, " {} ", spelling(*operator)).expect(WRITES);
-                self.expression(text, right, strength + 1);
+                self.expression(text, right, least(right, strength + 1));
                 if parentheses {
                     text.push(')');
                 }
@@ -255,6 +258,15 @@ impl ThreadPrinter<'_> {
 
 /// How strongly prefix operators bind.
 const UNARY: u8 = 11;
+
+/// How strongly a comparison binds at most.
+const COMPARISON: u8 = 7;
+
+/// Whether an operand is a comparison whose parentheses readers need, although the grammar does not.
+fn is_unclear(operator: BinaryOperator, operand: &Expression) -> bool {
+    let is_comparison_inside = matches!(operand, Expression::Binary(inner, ..) if is_comparison(*inner));
+    is_comparison_inside && (is_bitwise(operator) || is_comparison(operator))
+}
 
 fn spelling(operator: BinaryOperator) -> &'static str {
     use BinaryOperator as Op;

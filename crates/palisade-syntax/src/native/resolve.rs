@@ -4,6 +4,7 @@ use super::ast::{
     ExpressionKind, Item, Name, Number, Operands, Operation, Place, Plain, RawCopies, RawExpression, RawInitial,
     RawInstruction, RawLine, RawProgram, RawRegister, RawThread, Target,
 };
+use super::precedence;
 use super::scope::Addresses;
 use crate::build::ThreadBuilder;
 use crate::suggest::{did_you_mean, did_you_mean_or_list};
@@ -185,7 +186,10 @@ impl<'s> Resolver<'_, 's> {
             let id = builder.register(name.text, name.span);
             if let Some(Number { value, span }) = *initial {
                 match Value::try_from(value) {
-                    Ok(value) => builder.register_mut(id).initial = value,
+                    Ok(value) => {
+                        let register = builder.register_mut(id);
+                        (register.initial, register.is_initialised) = (value, true);
+                    }
                     Err(_) => drop(self.number(value, span)),
                 }
             }
@@ -387,6 +391,9 @@ impl<'s> Resolver<'_, 's> {
                 Some(Expression::unary(*operator, self.expression(operand, scope)?))
             }
             ExpressionKind::Binary(operator, left, right) => {
+                if self.found.len() < ENOUGH / 2 {
+                    self.found.extend(precedence::warning(self.source, raw));
+                }
                 let left = self.expression(left, scope);
                 let right = self.expression(right, scope);
                 Some(Expression::binary(*operator, left?, right?))

@@ -1,6 +1,7 @@
 //! The addresses of a program: declared ones, and names that are addresses because they stand inside `mem[…]`.
 
 use super::ast::{ExpressionKind, Item, Name, Place, RawAddress, RawExpression, RawInstruction, RawThread};
+use super::numbers;
 use crate::Diagnostic;
 use crate::suggest::{closest, did_you_mean};
 use palisade_model::program::{AddressId, AddressName, Value};
@@ -70,6 +71,7 @@ impl<'s> Addresses<'s> {
             }
         }
         collector.judge(&registers, found);
+        found.extend(numbers::warnings(items));
         collector.number(found)
     }
 
@@ -214,22 +216,25 @@ impl<'a, 's> Collector<'a, 's> {
 }
 
 impl<'s> Item<'s> {
-    fn addresses(&self) -> &[RawAddress<'s>] {
+    /// The addresses it declares.
+    pub(super) fn addresses(&self) -> &[RawAddress<'s>] {
         if let Self::Addresses(addresses) = self { addresses } else { &[] }
     }
 
-    fn initials(&self) -> &[super::ast::RawInitial<'s>] {
+    /// The initial values it gives.
+    pub(super) fn initials(&self) -> &[super::ast::RawInitial<'s>] {
         if let Self::Initial(initials) = self { initials } else { &[] }
     }
 
-    fn thread(&self) -> Option<&RawThread<'s>> {
+    /// The thread that it is.
+    pub(super) fn thread(&self) -> Option<&RawThread<'s>> {
         if let Self::Thread(thread) = self { Some(thread) } else { None }
     }
 }
 
 impl<'s> RawInstruction<'s> {
     /// Calls `visit` with every name inside a `mem[…]`.
-    fn names_inside_memory(&self, visit: &mut impl FnMut(Name<'s>)) {
+    pub(super) fn names_inside_memory(&self, visit: &mut impl FnMut(Name<'s>)) {
         match self {
             Self::Store { address, .. } | Self::Locked { address, .. } => address.names(visit),
             Self::Assign { value: RawExpression { kind: ExpressionKind::Memory(address), .. }, .. } => {
@@ -242,7 +247,7 @@ impl<'s> RawInstruction<'s> {
 
 impl<'s> RawExpression<'s> {
     /// Calls `visit` with every name that stands for a value.
-    fn names(&self, visit: &mut impl FnMut(Name<'s>)) {
+    pub(super) fn names(&self, visit: &mut impl FnMut(Name<'s>)) {
         match &self.kind {
             ExpressionKind::Name(text) => visit(Name { text, span: self.span }),
             ExpressionKind::Call(_, operand) | ExpressionKind::Memory(operand) | ExpressionKind::Unary(_, operand) => {

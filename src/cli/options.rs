@@ -46,7 +46,7 @@ pub struct SharedOptions {
     /// Say only what was asked for: no progress, no hints.
     #[arg(long, short)]
     pub quiet: bool,
-    /// When to colour the output; `auto` when left out.
+    /// When to colour warnings and errors; `auto` when left out.
     #[arg(long, value_enum, value_name = "WHEN")]
     pub color: Option<ColorChoice>,
 }

@@ -316,7 +316,7 @@ end
 fn a_simulation_at_a_limit_says_which_violations_it_has_found() {
     let output = run("failing.pal", FAILING.as_bytes(), &["simulate", "--timeout", "2s", "failing.pal"]);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
-    assert!(text(&output).contains("Violation=hasty a"), "{}", text(&output));
+    assert!(text(&output).contains("violation: `ensure 0 = 1` at hasty a"), "{}", text(&output));
     let output = run("failing.pal", FAILING.as_bytes(), &["simulate", "--json", "--timeout", "2s", "failing.pal"]);
     let document = json(&output);
     assert_eq!(document["verdict"], "unknown");
@@ -349,7 +349,7 @@ fn signals_that_end_a_process_end_in_unknown() {
         assert!(said.contains("interrupted"), "{signal}: {said}");
         let (status, said) = signalled(signal, "simulate", FAILING);
         assert_eq!(status, Some(3), "{signal}: {said}");
-        assert!(said.contains("Violation=hasty a"), "{signal}: {said}");
+        assert!(said.contains("violation: `ensure 0 = 1` at hasty a"), "{signal}: {said}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! `palisade check`: is the program robust?
 
 use super::batch::Inputs;
+use super::check_progress::Progress;
 use super::confirm::{Confirmation, evidence_check};
 use super::files::NewFile;
 use super::folder::create_folder;
@@ -10,7 +11,7 @@ use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
 use crate::report::documents::{self, CheckDocument};
 use crate::report::{check as report, counted};
-use crate::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, witness_evidence};
+use crate::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, check_observed, witness_evidence};
 use crate::syntax::{Format, InputError, no_attack_can_start};
 use clap::Args;
 use std::io;
@@ -82,7 +83,7 @@ pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
     let mut documents = Documents::new(inputs.several);
     inputs.for_each(
         shared,
-        |file| check_file(arguments, shared, file, brief),
+        |file| check_file(arguments, shared, file, brief, inputs.paths.len() == 1),
         |_, answer| {
             worst = worst.worst(answer.exit);
             exits.push(answer.exit);
@@ -111,7 +112,13 @@ fn summary(exits: &[Exit]) -> String {
     format!("{}: {}\n", counted(exits.len(), "program"), parts.join(", "))
 }
 
-fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, brief: bool) -> Answer {
+fn check_file(
+    arguments: &CheckArguments,
+    shared: &SharedOptions,
+    file: &str,
+    brief: bool,
+    is_only_one: bool,
+) -> Answer {
     let begin = Instant::now();
     let limits = shared.limits();
     let mut loaded = match arguments.program.read_within(file, &limits) {
@@ -125,7 +132,12 @@ fn check_file(arguments: &CheckArguments, shared: &SharedOptions, file: &str, br
         values: arguments.values,
         limits: limits.clone(),
     };
-    let mut checked = match check(&loaded.program, &options) {
+    let checked = if is_only_one {
+        check_observed(&loaded.program, &options, &Progress::new(&loaded.program, shared))
+    } else {
+        check(&loaded.program, &options)
+    };
+    let mut checked = match checked {
         Ok(checked) => checked,
         Err(fault) => return refused(&report::fault_error(&loaded.program, &fault), shared),
     };

@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::report::check::{Context, fault_error};
 use crate::report::documents::FencesDocument;
 use crate::report::fences as report;
-use crate::robustness::{Check, CheckOptions, Verdict, check};
+use crate::robustness::{self, Check, CheckOptions, Verdict, check};
 use crate::syntax::{Format, InputError, read_text};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -133,12 +133,14 @@ fn repair(
     let final_program = repaired.as_ref().map_or(&changed, |text| &text.loaded.program);
     let mut written = None;
     let mut certificates = Vec::new();
+    let mut unreached = None;
     if let Repair::Valid(placement) = &mut repair {
         // A robust program is checked again only for its evidence.
         let checked = if measures.is_empty() && arguments.certificate.is_none() {
             None
         } else {
-            let options = CheckOptions { values: options.values, limits: options.limits, ..CheckOptions::default() };
+            let (values, limits) = (options.values, options.limits.clone());
+            let options = CheckOptions { values, limits, ..CheckOptions::default() };
             let _progress = Progress::checking(shared);
             Some(check(final_program, &options).map_err(|fault| fault_error(final_program, &fault))?)
         };
@@ -158,6 +160,11 @@ fn repair(
                 return Ok(Exit::Rejected);
             }
         }
+        unreached = match &checked {
+            Some(checked) => checked.unreached.clone(),
+            None => robustness::unreached(final_program, options.values, &options.limits)
+                .map_err(|fault| fault_error(final_program, &fault))?,
+        };
         if placement.confirmed {
             if let (Some(folder), Some(checked)) = (&arguments.certificate, &checked) {
                 let text = repaired.as_ref().filter(|_| !arguments.apply);
@@ -185,6 +192,7 @@ fn repair(
         repair: &repair,
         redundancy: redundancy.as_ref(),
         all: arguments.all,
+        unreached: unreached.as_deref().map(|labels| (final_program, labels)),
         diff,
         no_diff: no_text.as_deref(),
         written: written.as_deref(),

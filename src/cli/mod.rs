@@ -3,6 +3,7 @@
 mod batch;
 mod bench;
 mod check;
+mod check_progress;
 mod completions;
 mod confirm;
 mod convert;

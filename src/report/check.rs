@@ -1,7 +1,7 @@
 //! The result of `palisade check` as text.
 
 use super::subject::program_words;
-use super::{counted, violation};
+use super::{counted, unreached, violation};
 use crate::program::{InstructionId, Program, ThreadId};
 use crate::robustness::{Check, Fault, Outcome, Verdict};
 use crate::syntax::{Diagnostic, InputError};
@@ -58,8 +58,26 @@ pub fn line(check: &Check<'_>, context: &Context<'_>) -> String {
     if let Verdict::Unknown(reason) = check.verdict {
         let _ = write!(out, ", {reason}");
     }
+    if let Some(labels) = unreached_words(check, context.program, 0) {
+        let _ = write!(out, ", unreached {labels}");
+    }
     let _ = writeln!(out, " [{}]", program_words(context.program, context.changed));
     out
+}
+
+/// The labels that control does not reach; nothing where there are none, or where that is not known and little is to be
+/// said.
+fn unreached_words(check: &Check<'_>, program: &Program, verbosity: u8) -> Option<String> {
+    let labels = match &check.unreached {
+        Some(labels) if verbosity > 0 => unreached::words(program, labels)?,
+        Some(labels) => unreached::line(program, labels)?,
+        None if verbosity > 0 && !matches!(check.verdict, Verdict::Unknown(_)) => {
+            return Some(unreached::NOT_DETERMINED.to_owned());
+        }
+        None => return None,
+    };
+    // A program that is not robust may get there with the help of its store buffers.
+    Some(if check.verdict == Verdict::NotRobust { format!("{labels} (under SC)") } else { labels })
 }
 
 /// The report for people.
@@ -93,6 +111,12 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, verbosity: u8) -> String {
     let _ = writeln!(out, "  attacks  {}", parts.join(", "));
     if let Verdict::Unknown(reason) = check.verdict {
         let _ = writeln!(out, "  reason   {reason}");
+    }
+    if let Some(labels) = unreached_words(check, program, verbosity) {
+        let _ = writeln!(out, "  unreached {labels}");
+    }
+    if let Some(fault) = &check.without_nets {
+        let _ = writeln!(out, "  note     {}; a search answers in its place", fault.describe_in_net(program));
     }
     if let Some(suspect) = &check.suspect {
         let _ = writeln!(out, "  note     {}", suspect.describe_suspicion(program));

@@ -1,11 +1,11 @@
 //! The result of `palisade fences` as text.
 
 use super::check::{Context, outcome_word, place};
-use super::counted;
 use super::documents::VerdictWord;
+use super::{counted, unreached};
 use crate::fences::{Measure, Placement, Redundancy, Repair, Returning, Unfinished};
 use crate::program::Program;
-use crate::robustness::{Attack, Outcome};
+use crate::robustness::{Attack, Outcome, ThreadLabel};
 use std::fmt::Write;
 
 /// What was found, and what was done about it.
@@ -17,6 +17,8 @@ pub struct Result<'a> {
     pub redundancy: Option<&'a std::result::Result<Redundancy, Unfinished>>,
     /// All optimal sets were asked for.
     pub all: bool,
+    /// The program that a valid set makes, with the labels that it does not reach, where an exploration tells.
+    pub unreached: Option<(&'a Program, &'a [ThreadLabel])>,
     /// The unified diff from the program's text to the repaired one; empty when nothing is to be changed.
     pub diff: &'a str,
     /// Why the text itself cannot be changed.
@@ -84,6 +86,18 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     out
 }
 
+/// The labels that the robust program does not reach; nothing where there are none, or where that is not known and
+/// little is to be said.
+fn unreached_words(placement: &Placement, result: &Result<'_>, verbosity: u8) -> Option<String> {
+    match result.unreached {
+        _ if !placement.confirmed => None,
+        Some((program, labels)) if verbosity > 0 => unreached::words(program, labels),
+        Some((program, labels)) => unreached::line(program, labels),
+        None if verbosity > 0 => Some(unreached::NOT_DETERMINED.to_owned()),
+        None => None,
+    }
+}
+
 fn placement_text(out: &mut String, placement: &Placement, program: &Program, result: &Result<'_>, verbosity: u8) {
     for (measure, cost) in &placement.measures {
         let _ = writeln!(out, "  {:<8} {}, cost {cost}", kind(*measure), measure_words(program, *measure));
@@ -130,6 +144,9 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
     if !placement.measures.is_empty() {
         let words = if placement.confirmed { "robust" } else { "not re-checked to the end" };
         let _ = writeln!(out, "  repaired {words}");
+    }
+    if let Some(labels) = unreached_words(placement, result, verbosity) {
+        let _ = writeln!(out, "  unreached {labels}");
     }
     if verbosity > 0 {
         let _ = writeln!(

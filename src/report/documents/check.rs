@@ -2,8 +2,8 @@
 
 use super::program::threads;
 use super::{
-    AttackPlace, ConfirmationDocument, CopiesWord, DomainDocument, FileHeader, Finding, OutcomeWord, VerdictWord,
-    ViolationDocument,
+    AttackPlace, ConfirmationDocument, CopiesWord, DomainDocument, FileHeader, Finding, LabelPlace, OutcomeWord,
+    VerdictWord, ViolationDocument,
 };
 use crate::limits::peak_resident_bytes;
 use crate::program::Program;
@@ -26,7 +26,7 @@ pub struct CheckDocument<'a> {
     /// Why the verdict is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What may be growing without end, where the verdict is unknown.
+    /// What may be growing without end, where the verdict is unknown; or why a search answers in place of nets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// What to do about that.
@@ -38,6 +38,8 @@ pub struct CheckDocument<'a> {
     pub domain: DomainDocument,
     /// The attacks, in order.
     pub attacks: Vec<AttackAnswer<'a>>,
+    /// The labels that no interleaving reaches; null where that is not known.
+    pub unreached: Option<Vec<LabelPlace<'a>>>,
     /// The violation, where the program is not robust.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<ViolationDocument<'a>>,
@@ -99,11 +101,15 @@ impl<'a> CheckDocument<'a> {
                 Verdict::Unknown(reason) => Some(reason.to_string()),
                 Verdict::Robust | Verdict::NotRobust => None,
             },
-            note: suspect.map(|suspect| suspect.describe_suspicion(program)),
+            note: suspect.map(|suspect| suspect.describe_suspicion(program)).or_else(|| {
+                let fault = check.without_nets.as_ref()?;
+                Some(format!("{}; a search answers in its place", fault.describe_in_net(program)))
+            }),
             help: suspect.map(Fault::advice),
             threads: threads(program),
             domain: DomainDocument::new(program),
             attacks: check.attacks.iter().zip(1..).map(|(report, id)| attack(program, id, report)).collect(),
+            unreached: check.unreached.as_deref().map(|labels| LabelPlace::all(program, labels)),
             witness: check.violation.as_ref().map(|violation| ViolationDocument::new(program, violation)),
             certificates: context.certificates,
             evidence: None,

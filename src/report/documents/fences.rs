@@ -1,7 +1,7 @@
 //! `palisade/fences/1`: the cheapest repair of a program.
 
 use super::program::threads;
-use super::{AttackPlace, CopiesWord, DomainDocument, FileHeader, Finding, OutcomeWord, VerdictWord};
+use super::{AttackPlace, CopiesWord, DomainDocument, FileHeader, Finding, LabelPlace, OutcomeWord, VerdictWord};
 use crate::fences::{Elimination, Measure, Placement, Proof, Redundancy, Repair, Unfinished};
 use crate::limits::peak_resident_bytes;
 use crate::program::Program;
@@ -62,6 +62,8 @@ pub struct FencesDocument<'a> {
     /// What was found about the fences that are there already, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redundant: Option<RedundancyDocument<'a>>,
+    /// The labels of the repaired program that no interleaving reaches; null where that is not known.
+    pub unreached: Option<Vec<LabelPlace<'a>>>,
     /// The unified diff to the repaired text; null where the text itself cannot be changed.
     pub diff: Option<&'a str>,
     /// Where the repaired text was written.
@@ -244,6 +246,7 @@ impl<'a> FencesDocument<'a> {
             alternatives_complete: None,
             attacks: None,
             redundant: result.redundancy.map(|redundancy| RedundancyDocument::new(redundancy, program)),
+            unreached: result.unreached.map(|(program, labels)| LabelPlace::all(program, labels)),
             diff: if result.no_diff.is_some() { None } else { Some(result.diff) },
             written: result.written,
             certificates: context.certificates,

@@ -29,7 +29,7 @@ pub use fences::FencesDocument;
 pub use header::{FileHeader, Header};
 pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
 pub use net::{NetDocument, NetSize};
-pub use program::{AttackPlace, CopiesWord, DomainDocument, OutcomeWord, VerdictWord};
+pub use program::{AttackPlace, CopiesWord, DomainDocument, LabelPlace, OutcomeWord, VerdictWord};
 pub use simulate::{SimulateDocument, StoppedDocument};
 pub use unread::UnreadDocument;
 pub use verify::{ConfirmationDocument, EvidenceVerdict, SubjectDocument, VerifyDocument};

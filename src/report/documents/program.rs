@@ -1,7 +1,7 @@
 //! What documents say of programs: copies, domain, attacks, verdicts.
 
 use crate::program::{Copies, Domain, DomainOrigin, InstructionId, Program};
-use crate::robustness::{Attack, Outcome, Verdict};
+use crate::robustness::{Attack, Outcome, ThreadLabel, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -171,5 +171,31 @@ impl<'a> AttackPlace<'a> {
             }
         };
         Self { thread: &thread.name, store: place(attack.store), load: place(attack.load) }
+    }
+}
+
+/// A label by its place in the program's text.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LabelPlace<'a> {
+    /// The thread.
+    pub thread: &'a str,
+    /// The label.
+    pub label: &'a str,
+    /// The line of its first instruction, from 1.
+    pub line: usize,
+}
+
+impl<'a> LabelPlace<'a> {
+    /// Labels of a program.
+    pub fn all(program: &'a Program, labels: &[ThreadLabel]) -> Vec<Self> {
+        let place = |(thread, label): &ThreadLabel| {
+            let thread = program.thread(*thread);
+            let instruction = thread.instructions.iter().find(|instruction| instruction.source == *label);
+            let label = thread.label(*label);
+            let span = instruction.map_or(label.span, |instruction| instruction.span);
+            Self { thread: &thread.name, label: &label.name, line: program.source.position(span.start).line }
+        };
+        labels.iter().map(place).collect()
     }
 }

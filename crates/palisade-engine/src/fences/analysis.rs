@@ -160,7 +160,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
         nodes: Option<usize>,
     ) -> Result<Option<MeasureSet>, Halt<Fault>> {
         let sc = self.sc.ok_or(Halt::Budget)?;
-        let budget = Budget { limits: self.turn.limits.clone(), nodes };
+        let budget = Budget { limits: self.turn.limits.clone(), nodes, counter: None };
         self.delay(sc, attack.store, obstacles, &budget)?;
         let delaying = &self.delaying[obstacles];
         let starts = delaying.starts.get(&attack.load).cloned().unwrap_or_default();

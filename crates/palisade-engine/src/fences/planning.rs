@@ -152,7 +152,7 @@ impl Planning<'_> {
     /// Gives one turn to every plan that is not finished.
     fn advance(&self, plans: &mut [ThreadPlan], turn: &Turn<'_>, growth: Growth) -> Result<(), Fault> {
         let mut system = System::new(self.program, growth);
-        let budget = Budget { limits: turn.limits.clone(), nodes: turn.nodes };
+        let budget = Budget { limits: turn.limits.clone(), nodes: turn.nodes, counter: None };
         let explored = if turn.asked == Asked::Nets { Err(Halt::Budget) } else { explore_sc(&mut system, &budget) };
         let sc = match explored {
             Ok(sc) => Some(sc),

@@ -1,6 +1,6 @@
 //! Faults of the program under analysis: errors of the user's input that only reachable steps show.
 
-use palisade_model::program::{EvaluationError, InstructionId, Program, RegisterId, ThreadId, Value};
+use palisade_model::program::{Copies, EvaluationError, InstructionId, Program, RegisterId, Thread, ThreadId, Value};
 
 /// What takes more values than an analysis without a domain admits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,7 +46,17 @@ impl Fault {
 
     /// The fault in a sentence, with names.
     pub fn describe(&self, program: &Program) -> String {
-        self.describe_as(program, "grows: it takes")
+        self.describe_as(program, if can_grow(program) { "grows: it takes" } else { "takes" })
+    }
+
+    /// Why there is no net, in a sentence; the program need not reach what the net has.
+    pub fn describe_in_net(&self, program: &Program) -> String {
+        match &self.kind {
+            FaultKind::Growth { what, limit } => {
+                format!("the net takes more than {limit} values of {}", self.name_of(program, *what))
+            }
+            _ => format!("the net has a step without a value: {}", self.describe(program)),
+        }
     }
 
     /// The fault in a sentence, where it is not known whether the program reaches it.
@@ -62,15 +72,33 @@ impl Fault {
             FaultKind::Evaluation(error) => format!("{error} ({place})"),
             FaultKind::HavocWithoutDomain => format!("`<- *` needs a declared domain ({place})"),
             FaultKind::Growth { what, limit } => {
-                let what = match what {
-                    Growing::Register(register) => {
-                        format!("register `{}` of thread `{}`", thread.registers[register.index()].name, thread.name)
-                    }
-                    Growing::Address(address) => format!("address `{}`", program.address_name(*address)),
-                };
-                format!("{what} {grows} more than {limit} values ({place})")
+                format!("{} {grows} more than {limit} values ({place})", self.name_of(program, *what))
             }
         }
+    }
+
+    /// What grows, by its name.
+    fn name_of(&self, program: &Program, what: Growing) -> String {
+        let thread = program.thread(self.thread);
+        match what {
+            Growing::Register(register) => {
+                format!("register `{}` of thread `{}`", thread.registers[register.index()].name, thread.name)
+            }
+            Growing::Address(address) => format!("address `{}`", program.address_name(address)),
+        }
+    }
+
+    /// What may be growing and what to try, in a sentence; nothing when that is not what is wrong, or cannot be.
+    pub fn describe_growth(&self, program: &Program) -> Option<String> {
+        let FaultKind::Growth { what, .. } = self.kind else { return None };
+        if !can_grow(program) {
+            return None;
+        }
+        let name = match what {
+            Growing::Register(register) => &program.thread(self.thread).registers[register.index()].name,
+            Growing::Address(address) => &program.address_name(address),
+        };
+        Some(format!("`{name}` may be growing; try `--domain 0..7 --wrap`"))
     }
 
     /// What the user can do about it.
@@ -87,4 +115,33 @@ impl Fault {
             FaultKind::Evaluation(_) => "guard the instruction with an `assume`",
         }
     }
+}
+
+/// Whether values can grow without end: they cannot in so many copies of threads without loops.
+fn can_grow(program: &Program) -> bool {
+    program.threads.iter().any(|thread| match thread.copies {
+        Copies::Exactly(0) => false,
+        Copies::Exactly(_) => has_loop(thread),
+        Copies::Any => true,
+    })
+}
+
+/// Whether control can return to a label.
+fn has_loop(thread: &Thread) -> bool {
+    let by_label = thread.instructions_by_label();
+    let mut waits_for = vec![0_usize; thread.labels.len()];
+    thread.instructions.iter().for_each(|instruction| waits_for[instruction.target.index()] += 1);
+    let mut open: Vec<usize> = (0..waits_for.len()).filter(|label| waits_for[*label] == 0).collect();
+    let mut sorted = 0;
+    while let Some(label) = open.pop() {
+        sorted += 1;
+        for id in &by_label[label] {
+            let target = thread.instruction(*id).target.index();
+            waits_for[target] -= 1;
+            if waits_for[target] == 0 {
+                open.push(target);
+            }
+        }
+    }
+    sorted < waits_for.len()
 }

@@ -8,6 +8,7 @@ mod delay_net;
 mod fault;
 pub mod hardware;
 mod nets;
+mod reach;
 mod search;
 mod shape;
 pub mod system;
@@ -16,10 +17,13 @@ mod witness;
 pub use attack_net::{NoNet, attack_net};
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
 pub use certificate::certificate;
-pub use check::{AttackReport, Check, CheckOptions, DEFAULT_VALUES, Outcome, Verdict, check};
+pub use check::{
+    AttackReport, Check, CheckOptions, DEFAULT_VALUES, Observer, Outcome, Silent, Stage, Verdict, check, check_observed,
+};
 pub(crate) use delay_net::{DelayNet, Delaying};
 pub use fault::{Fault, FaultKind, Growing};
 pub(crate) use nets::Effort;
+pub use reach::{Reached, ThreadLabel, unreached};
 pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};
 pub(crate) use search::{LoadStarts, explore_sc, mode_of};
 pub use shape::{Shape, ShapeAction, ShapeError, ShapeThread};

@@ -2,6 +2,7 @@
 
 use super::attacks::Attack;
 use super::fault::Fault;
+use super::reach::Reached;
 use super::system::{Place, System};
 use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, Mode, Step, Visit, is_covered};
 use palisade_model::program::{InstructionId, ThreadId};
@@ -73,6 +74,8 @@ pub struct ThreadSearch<'p> {
 pub struct Search<'p> {
     /// The configurations under SC.
     pub sc: Exploration,
+    /// The labels they reach.
+    pub reached: Reached,
     /// One entry per thread that has attacks to decide, in order.
     pub threads: Vec<ThreadSearch<'p>>,
 }
@@ -105,6 +108,7 @@ pub(super) fn search<'p>(
     budget.limits.check().map_err(Halt::Stopped)?;
     let mode = mode_of(&system);
     let sc = explore_sc(&mut system, budget)?;
+    let reached = system.reached().clone();
     let groups: Vec<&[Attack]> = attacks.chunk_by(|a, b| a.thread == b.thread).collect();
     let flags: Vec<Arc<AtomicBool>> = groups.iter().map(|_| Arc::new(AtomicBool::new(false))).collect();
     let searched: Vec<Result<ThreadSearch<'p>, Halt<Fault>>> = groups
@@ -112,7 +116,7 @@ pub(super) fn search<'p>(
         .enumerate()
         .map(|(index, group)| {
             let limits = budget.limits.clone().with_interrupt(flags[index].clone());
-            let budget = Budget { limits, nodes: budget.nodes };
+            let budget = Budget { limits, ..budget.clone() };
             let searched = ThreadSearch::new(system.clone(), mode).decide(&sc, group, all, &budget);
             let ends = match &searched {
                 Ok(thread) => !all && thread.route_or_feasible(),
@@ -133,7 +137,7 @@ pub(super) fn search<'p>(
             break;
         }
     }
-    Ok(Search { sc, threads })
+    Ok(Search { sc, reached, threads })
 }
 
 /// How the configurations of a system are explored.
@@ -143,12 +147,21 @@ pub(crate) fn mode_of(system: &System<'_>) -> Mode {
 
 /// The configurations under SC.
 pub(crate) fn explore_sc(system: &mut System<'_>, budget: &Budget) -> Result<Exploration, Halt<Fault>> {
+    explore_sc_until(system, budget, |_| false)
+}
+
+/// The configurations under SC, or some of them, once what was to be found is found.
+pub(super) fn explore_sc_until<'p>(
+    system: &mut System<'p>,
+    budget: &Budget,
+    is_found: impl Fn(&System<'p>) -> bool,
+) -> Result<Exploration, Halt<Fault>> {
     let mut sc = Exploration::new(mode_of(system));
     // Where there are too many initial configurations, nets count them.
     for root in system.roots().map_err(Halt::Fault)?.ok_or(Halt::Budget)? {
         sc.add_root(root.control, &root.entries, 0);
     }
-    sc.run(system, budget, |_, _, _| Visit::Expand)?;
+    sc.run(system, budget, |system, _, _| if is_found(system) { Visit::Stop } else { Visit::Expand })?;
     Ok(sc)
 }
 

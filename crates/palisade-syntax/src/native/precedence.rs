@@ -22,8 +22,11 @@ pub(super) fn warning(source: &SourceText, raw: &RawExpression<'_>) -> Option<Di
 
 /// An operator with its operands.
 struct Found<'a, 's> {
+    /// The text it stands in.
     source: &'a SourceText,
+    /// Its left operand.
     left: &'a RawExpression<'s>,
+    /// Its right operand.
     right: &'a RawExpression<'s>,
 }
 

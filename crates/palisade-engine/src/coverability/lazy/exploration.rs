@@ -6,6 +6,8 @@ use hashbrown::HashTable;
 use palisade_model::limits::{Limits, StopReason};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Whether markings are enumerated or covered by ω-markings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,8 @@ pub struct Budget {
     /// The number of nodes in the exploration not to exceed; nor may it compare markings much more often than so many
     /// nodes need as a rule.
     pub nodes: Option<usize>,
+    /// Where to count the nodes found, for an observer.
+    pub counter: Option<Arc<AtomicUsize>>,
 }
 
 impl Budget {
@@ -242,9 +246,14 @@ impl Exploration {
         let mut steps = Vec::new();
         let mut scratch = Vec::new();
         let mut expanded = BETWEEN_LOOKS;
+        let mut counted = self.nodes.len();
         while let Some(node) = self.next() {
             if expanded + self.compared / COMPARED_PER_EXPANSION >= BETWEEN_LOOKS {
                 (expanded, self.compared) = (0, 0);
+                if let Some(counter) = &budget.counter {
+                    counter.fetch_add(self.nodes.len() - counted, Ordering::Relaxed);
+                    counted = self.nodes.len();
+                }
                 budget.limits.check().map_err(Halt::Stopped)?;
             }
             let (nodes, comparisons) = self.granted;
@@ -463,7 +472,7 @@ mod tests {
     #[test]
     fn limits_are_looked_at_as_often_as_markings_are_compared() {
         let interrupt = Arc::new(AtomicBool::new(false));
-        let budget = Budget { limits: Limits::none().with_interrupt(interrupt.clone()), nodes: None };
+        let budget = Budget { limits: Limits::none().with_interrupt(interrupt.clone()), ..Budget::default() };
         let mut net = Endless { expansions: 0, interrupted_at: 5_000, interrupt };
         let mut explored = Exploration::new(Mode::Omega);
         explored.add_root(0, &[Entry { place: 0, tokens: Tokens::finite(1) }], 0);

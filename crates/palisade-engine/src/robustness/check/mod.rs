@@ -5,10 +5,14 @@
 mod any_number;
 mod fixed;
 mod on_nets;
+mod progress;
+
+pub use progress::{Observer, Silent, Stage};
 
 use super::attacks::{Attack, attacks_within, pruned};
 use super::fault::Fault;
 use super::nets::NetAnswer;
+use super::reach::{Reached, ThreadLabel, explore, may_be_faulty};
 use super::search::{Found, Search, search};
 use super::system::System;
 use super::witness::{Violation, shortest};
@@ -99,6 +103,10 @@ pub struct Check<'p> {
     pub proof: Option<Search<'p>>,
     /// The attacks of a robust program that were proved infeasible on their nets.
     pub net_proofs: Vec<(Attack, AttackNetProof)>,
+    /// The labels that no interleaving of the copies reaches, where a verdict is given and an exploration tells.
+    pub unreached: Option<Vec<ThreadLabel>>,
+    /// Why there are none of the nets that were asked for, so that searches answered in their place.
+    pub without_nets: Option<Fault>,
     /// What may grow without end, where there is no verdict: value sets, closed thread by thread, do.
     pub suspect: Option<Fault>,
     /// Configurations explored in all.
@@ -112,15 +120,39 @@ pub struct Check<'p> {
 /// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no violation was found among
 /// the first of them.
 pub fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
+    check_observed(program, options, &Silent)
+}
+
+/// Like [`check`], seen by an observer.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_observed<'p>(
+    program: &'p Program,
+    options: &CheckOptions,
+    observer: &dyn Observer,
+) -> Result<Check<'p>, Fault> {
     let reports = match list(program, options) {
         Ok(reports) => reports,
         Err(reason) => return Ok(Check::without_attacks(Verdict::Unknown(reason))),
     };
     let open: Vec<Attack> =
         reports.iter().filter(|report| report.outcome == Outcome::NotAsked).map(|report| report.attack).collect();
-    let checking = Checking { program, options, open, reports, markings: 0, on_nets: Vec::new(), without_nets: None };
+    let checking = Checking {
+        program,
+        options,
+        observer,
+        open,
+        reports,
+        markings: 0,
+        on_nets: Vec::new(),
+        without_nets: None,
+        reached: Reached::none(program),
+        is_reach_known: false,
+    };
     if checking.open.is_empty() {
-        return Ok(checking.finish(Verdict::Robust, None, None));
+        return checking.pruned();
     }
     match program.is_parameterized() {
         _ if options.nets => checking.nets_alone(),
@@ -161,6 +193,8 @@ impl Check<'_> {
             violation: None,
             proof: None,
             net_proofs: Vec::new(),
+            unreached: None,
+            without_nets: None,
             suspect: None,
             markings: 0,
         }
@@ -170,6 +204,7 @@ impl Check<'_> {
 struct Checking<'p, 'o> {
     program: &'p Program,
     options: &'o CheckOptions,
+    observer: &'o dyn Observer,
     /// The attacks to decide.
     open: Vec<Attack>,
     reports: Vec<AttackReport>,
@@ -178,6 +213,10 @@ struct Checking<'p, 'o> {
     on_nets: Vec<NetAnswer>,
     /// With so many values admitted there are no nets, for this reason.
     without_nets: Option<(usize, Fault)>,
+    /// The labels that explorations under SC have reached so far.
+    reached: Reached,
+    /// Whether no others can be reached.
+    is_reach_known: bool,
 }
 
 /// Distinct values admitted, in turn, when violations are sought among the first values of data that grows.
@@ -191,10 +230,38 @@ const SUSPICIOUS: usize = 16;
 
 impl<'p> Checking<'p, '_> {
     fn run(&mut self, system: System<'p>, nodes: Option<usize>) -> Result<Search<'p>, Halt<Fault>> {
-        let budget = Budget { limits: self.options.limits.clone(), nodes };
-        let found = search(system, &self.open, self.options.all, &budget)?;
+        let counter = self.observer.counter();
+        let budget = Budget { limits: self.options.limits.clone(), nodes, counter };
+        let is_whole = system.is_whole();
+        self.observer.begins(system.spare_copies().map_or(Stage::Search, Stage::Instances));
+        let found = search(system, &self.open, self.options.all, &budget).inspect_err(|halt| {
+            if let Halt::Fault(fault) = halt {
+                self.observer.may_grow(fault);
+            }
+        })?;
         self.markings += found.markings();
+        self.reached.add(&found.reached);
+        self.is_reach_known |= is_whole;
         Ok(found)
+    }
+
+    /// Control flow has answered every attack. What remains to be found is an error in what the program reaches, and
+    /// labels that it does not reach: in a small exploration, as the verdict does not wait for it.
+    fn pruned(mut self) -> Result<Check<'p>, Fault> {
+        let CheckOptions { values, limits, .. } = self.options;
+        let until_everything = !may_be_faulty(self.program);
+        self.is_reach_known = explore(self.program, *values, limits, &mut self.reached, until_everything)?;
+        Ok(self.finish(Verdict::Robust, None, None))
+    }
+
+    /// The labels that are not reached, asked of an exploration of their own where the searches do not tell.
+    fn unreached(&mut self) -> Option<Vec<ThreadLabel>> {
+        if !self.is_reach_known {
+            let CheckOptions { values, limits, .. } = self.options;
+            // A fault that is not on the way to the violation found takes nothing from it.
+            self.is_reach_known = explore(self.program, *values, limits, &mut self.reached, true).unwrap_or(false);
+        }
+        self.is_reach_known.then(|| self.reached.missing(self.program))
     }
 
     fn record(&mut self, found: &Search<'p>, strategy: &'static str) {
@@ -243,13 +310,17 @@ impl<'p> Checking<'p, '_> {
         Ok(self.finish(Verdict::Unknown(reason), None, None))
     }
 
-    fn finish(self, verdict: Verdict, violation: Option<Violation>, proof: Option<Search<'p>>) -> Check<'p> {
+    fn finish(mut self, verdict: Verdict, violation: Option<Violation>, proof: Option<Search<'p>>) -> Check<'p> {
+        let unreached = if matches!(verdict, Verdict::Unknown(_)) { None } else { self.unreached() };
         let robust = verdict == Verdict::Robust && proof.is_none();
         let proved = self.on_nets.into_iter().filter_map(|answer| Some((answer.attack, answer.proof?)));
         let net_proofs = if robust { proved.collect() } else { Vec::new() };
-        let growth = self.without_nets.map(|(_, fault)| fault).filter(Fault::is_growth);
-        let suspect = growth.filter(|_| matches!(verdict, Verdict::Unknown(_)));
+        let is_unknown = matches!(verdict, Verdict::Unknown(_));
+        let fault = self.without_nets.map(|(_, fault)| fault);
+        let without_nets = fault.clone().filter(|_| self.options.nets && !is_unknown);
+        let suspect = fault.filter(|fault| is_unknown && fault.is_growth());
         let violation = violation.map(|found| shortest(self.program, found, self.options.values, &self.options.limits));
-        Check { verdict, attacks: self.reports, violation, proof, net_proofs, suspect, markings: self.markings }
+        let (attacks, markings) = (self.reports, self.markings);
+        Check { verdict, attacks, violation, proof, net_proofs, unreached, without_nets, suspect, markings }
     }
 }

@@ -1,6 +1,6 @@
 //! Coverability of the attacks' nets, in turn with searches that take long.
 
-use super::{AttackReport, Check, Checking, Outcome, Verdict};
+use super::{AttackReport, Check, Checking, Outcome, Stage, Verdict};
 use crate::robustness::Attack;
 use crate::robustness::fault::Fault;
 use crate::robustness::nets::{Effort, NetAnswer, decide, replicated_copies};
@@ -17,10 +17,19 @@ pub(super) enum NetVerdict {
 }
 
 impl<'p> Checking<'p, '_> {
-    /// Decides the attacks on their nets alone.
+    /// Decides the attacks on their nets alone. Where there are no nets, because the values of single threads and addresses
+    /// are more than are admitted or have no meaning, searches answer: the program need not reach those values.
     pub(super) fn nets_alone(mut self) -> Result<Check<'p>, Fault> {
-        let effort = Effort::unlimited(self.options.values);
-        match self.ask(effort)? {
+        let values = self.options.values;
+        let effort = Effort::unlimited(values);
+        let answer = match self.ask(effort) {
+            Ok(answer) => answer,
+            Err(fault) => {
+                self.without_nets = Some((values, fault));
+                return if self.program.is_parameterized() { self.any_number() } else { self.fixed() };
+            }
+        };
+        match answer {
             Some(NetVerdict::NotRobust(violation)) if self.program.is_parameterized() => {
                 let violation = self.with_fewer_copies(*violation, 0, effort);
                 Ok(self.conclude_nets(NetVerdict::NotRobust(violation.into())))
@@ -52,7 +61,9 @@ impl<'p> Checking<'p, '_> {
 
     fn ask(&mut self, effort: Effort) -> Result<Option<NetVerdict>, Fault> {
         let open = self.without_net_answer();
-        let answers = decide(self.program, &open, None, self.options.all, effort, &self.options.limits)?;
+        self.observer.begins(Stage::Nets(open.len()));
+        let answers = decide(self.program, &open, None, self.options.all, effort, &self.options.limits)
+            .inspect_err(|fault| self.observer.may_grow(fault))?;
         self.on_nets.extend(answers.into_iter().filter(|answer| answer.found.is_some()));
         self.on_nets.sort_by_key(|answer| self.open.iter().position(|attack| *attack == answer.attack));
         let every = self.on_nets.len() == self.open.len();

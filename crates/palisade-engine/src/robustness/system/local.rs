@@ -2,6 +2,7 @@
 
 use crate::coverability::lazy::Interner;
 use crate::robustness::fault::{Fault, FaultKind, Growing};
+use crate::robustness::reach::Reached;
 use palisade_model::program::{
     Action, Domain, EvaluationError, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value,
 };
@@ -72,6 +73,11 @@ pub enum Growth {
 }
 
 impl Growth {
+    /// Whether steps are left out.
+    pub(super) fn cuts(self) -> bool {
+        matches!(self, Self::Cut(_))
+    }
+
     fn limit(self) -> usize {
         match self {
             Self::Fault(limit) | Self::Cut(limit) => limit,
@@ -91,11 +97,13 @@ pub(super) struct Locals<'p> {
     target_arena: Vec<Option<u32>>,
     outcomes: FxHashMap<(u32, InstructionId, Value), Outcome>,
     pub(super) faults: Vec<Fault>,
-    growth: Growth,
+    pub(super) growth: Growth,
     register_values: FxHashMap<(ThreadId, RegisterId), FxHashSet<Value>>,
     address_values: FxHashMap<Value, FxHashSet<Value>>,
     /// Whether a step was left out under [`Growth::Cut`].
     pub(super) was_cut: bool,
+    /// The labels at which threads that settle have been.
+    pub(super) reached: Reached,
 }
 
 impl<'p> Locals<'p> {
@@ -114,6 +122,7 @@ impl<'p> Locals<'p> {
             register_values: FxHashMap::default(),
             address_values: FxHashMap::default(),
             was_cut: false,
+            reached: Reached::none(program),
         }
     }
 
@@ -312,6 +321,7 @@ impl<'p> Locals<'p> {
             if !seen.insert((label, registers.clone())) {
                 continue;
             }
+            self.reached.insert(thread, label);
             let mut touches_memory = false;
             let mut goes_on = false;
             for id in self.by_label[thread.index()][label.index()].clone() {

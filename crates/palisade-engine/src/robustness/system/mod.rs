@@ -42,6 +42,7 @@ pub use place::Place;
 pub use roots::Root;
 
 use crate::coverability::lazy::Step;
+use crate::robustness::reach::Reached;
 use control::{Controls, lookup};
 use local::{Locals, number};
 use palisade_model::program::{InstructionId, Program, ThreadId, Value};
@@ -113,6 +114,26 @@ impl<'p> System<'p> {
     /// Whether a step was left out because values grow.
     pub fn was_cut(&self) -> bool {
         self.locals.was_cut
+    }
+
+    /// Whether what can be reached in it is what the program's copies reach, all of them and no step left out.
+    pub fn is_whole(&self) -> bool {
+        self.spare.is_none() && !self.locals.growth.cuts()
+    }
+
+    /// How many copies the replicated threads have together, when that is fixed.
+    pub fn spare_copies(&self) -> Option<u32> {
+        self.spare
+    }
+
+    /// The labels at which threads have been, a delaying attacker's aside.
+    pub fn reached(&self) -> &Reached {
+        &self.locals.reached
+    }
+
+    /// Notes labels that are known to be reached.
+    pub fn note_reached(&mut self, reached: &Reached) {
+        self.locals.reached.add(reached);
     }
 
     /// The local state of a place.

@@ -14,7 +14,7 @@ pub(in crate::robustness) fn violation<'p>(
     program: &'p Program,
     instance_minimal: bool,
 ) -> Result<Option<Violation>, Fault> {
-    let Search { sc, threads } = found;
+    let Search { sc, threads, .. } = found;
     for thread in threads {
         if thread.route.is_some() {
             return Ok(Some(Naming::new(program, sc, thread)?.story.finish(program, instance_minimal)));

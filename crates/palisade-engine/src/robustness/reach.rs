@@ -1,0 +1,151 @@
+//! Which labels control reaches under sequential consistency: what a verdict says nothing about.
+//!
+//! A label counts as reached when an exploration under SC has a thread there. That a label is *not* reached is said only
+//! after an exploration of the copies that are asked for which is closed under steps and left no step out. A robust
+//! program reaches the same labels under TSO, as its computations have the traces of interleavings (ASSUMES that buffers can be
+//! emptied: no section stays open for ever); one that is not robust may reach more there.
+
+use super::fault::Fault;
+use super::search::explore_sc_until;
+use super::system::{Growth, System};
+use crate::coverability::lazy::{Budget, Halt};
+use fixedbitset::FixedBitSet;
+use palisade_model::limits::Limits;
+use palisade_model::program::{Action, BinaryOperator, Copies, Expression, LabelId, Program, ThreadId, UnaryOperator};
+
+/// Configurations explored at most where nothing else explores them.
+const REACH_NODES: usize = 20_000;
+
+/// With more copies of a thread than this, nothing is explored for the labels alone.
+const MOST_COPIES: u64 = 1000;
+
+/// The label at which a thread of the native language stops when its text names none.
+const END: &str = "end";
+
+/// A label of a thread.
+pub type ThreadLabel = (ThreadId, LabelId);
+
+/// The labels of each thread that control is known to reach.
+#[derive(Clone, Debug)]
+pub struct Reached {
+    /// For each thread, the labels reached.
+    labels: Vec<FixedBitSet>,
+    /// How many labels have not been reached.
+    missing: usize,
+}
+
+impl Reached {
+    /// Nothing is reached yet; of a thread that is left out nothing is asked.
+    pub fn none(program: &Program) -> Self {
+        let mut reached = Self { labels: Vec::new(), missing: 0 };
+        for thread in &program.threads {
+            let mut labels = FixedBitSet::with_capacity(thread.labels.len());
+            if thread.copies == Copies::Exactly(0) {
+                labels.insert_range(..);
+            } else {
+                reached.missing += thread.labels.len();
+            }
+            reached.labels.push(labels);
+        }
+        reached
+    }
+
+    /// Notes that a thread is at a label.
+    pub fn insert(&mut self, thread: ThreadId, label: LabelId) {
+        if !self.labels[thread.index()].put(label.index()) {
+            self.missing -= 1;
+        }
+    }
+
+    /// Notes what another exploration has reached.
+    pub fn add(&mut self, other: &Self) {
+        for (labels, more) in self.labels.iter_mut().zip(&other.labels) {
+            self.missing -= more.difference_count(labels);
+            labels.union_with(more);
+        }
+    }
+
+    /// Whether every label of a running thread is reached.
+    pub fn is_everything(&self) -> bool {
+        self.missing == 0
+    }
+
+    /// The labels of running threads that are not reached, in order of the text. The nameless end of a thread is none.
+    pub fn missing(&self, program: &Program) -> Vec<ThreadLabel> {
+        let mut missing = Vec::new();
+        for (id, thread) in program.thread_ids() {
+            let mut has_instructions = FixedBitSet::with_capacity(thread.labels.len());
+            thread.instructions.iter().for_each(|instruction| has_instructions.insert(instruction.source.index()));
+            for (index, label) in thread.labels.iter().enumerate() {
+                let is_end = label.name == END && !has_instructions.contains(index);
+                if !is_end && !self.labels[id.index()].contains(index) {
+                    missing.push((id, LabelId::from_index(index)));
+                }
+            }
+        }
+        missing.sort_by_key(|(thread, label)| (*thread, program.thread(*thread).label(*label).span, *label));
+        missing
+    }
+}
+
+/// The labels that no interleaving of the program's copies reaches; nothing when a small exploration does not tell.
+///
+/// # Errors
+///
+/// A [`Fault`] when the exploration comes to a step without a meaning.
+pub fn unreached(program: &Program, values: usize, limits: &Limits) -> Result<Option<Vec<ThreadLabel>>, Fault> {
+    let mut reached = Reached::none(program);
+    let is_known = explore(program, values, limits, &mut reached, !may_be_faulty(program))?;
+    Ok(is_known.then(|| reached.missing(program)))
+}
+
+/// Explores the program under SC and adds the labels it reaches; whether there are no others. With `until_everything`,
+/// it stops as soon as all are reached.
+pub(super) fn explore(
+    program: &Program,
+    values: usize,
+    limits: &Limits,
+    reached: &mut Reached,
+    until_everything: bool,
+) -> Result<bool, Fault> {
+    let is_large = |copies| matches!(copies, Copies::Exactly(count) if count > MOST_COPIES);
+    if until_everything && reached.is_everything() || program.threads.iter().any(|thread| is_large(thread.copies)) {
+        return Ok(reached.is_everything());
+    }
+    let budget = Budget { limits: limits.clone(), nodes: Some(REACH_NODES), counter: None };
+    let mut system = System::new(program, Growth::Fault(values));
+    system.note_reached(reached);
+    let explored =
+        explore_sc_until(&mut system, &budget, |system| until_everything && system.reached().is_everything());
+    reached.add(system.reached());
+    match explored {
+        Ok(_) => Ok(true),
+        Err(Halt::Fault(fault)) if !fault.is_growth() => Err(fault),
+        Err(_) => Ok(reached.is_everything()),
+    }
+}
+
+/// Whether some step of the program might have no meaning: all others are copies, comparisons and logic.
+pub(super) fn may_be_faulty(program: &Program) -> bool {
+    let holds_truth = program.domain.is_none_or(|domain| domain.contains(1));
+    let actions = program.threads.iter().flat_map(|thread| &thread.instructions).map(|instruction| &instruction.action);
+    actions.flat_map(Action::expressions).any(|expression| match expression {
+        Expression::Constant(_) | Expression::Address { .. } | Expression::Register(_) | Expression::Old => false,
+        _ => !holds_truth || !has_value(expression),
+    })
+}
+
+/// Whether an expression has a value whatever its registers hold, and one that every domain with 0 and 1 has.
+fn has_value(expression: &Expression) -> bool {
+    use BinaryOperator as Op;
+    match expression {
+        Expression::Constant(_) | Expression::Address { .. } | Expression::Register(_) | Expression::Old => true,
+        Expression::Unary(UnaryOperator::Not, operand) => has_value(operand),
+        Expression::Binary(
+            Op::Equal | Op::NotEqual | Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual | Op::And | Op::Or,
+            left,
+            right,
+        ) => has_value(left) && has_value(right),
+        _ => false,
+    }
+}

@@ -271,7 +271,12 @@ fn threads() -> impl Strategy<Value = Thread> {
             // The label `end` is no place to start.
             let starts: Vec<usize> = (0..labels.len()).filter(|index| labels[*index].name != "end").collect();
             let initial = LabelId::from_index(starts[start.index(starts.len())]);
-            let register = |name: &str, initial| Register { name: name.into(), initial, span: Span::default() };
+            let register = |name: &str, initial| Register {
+                name: name.into(),
+                initial,
+                is_initialised: initial != 0,
+                span: Span::default(),
+            };
             let registers = vec![register("r", initial_value.unwrap_or(0)), register("u8", 0)];
             Thread { name: String::new(), span: Span::default(), copies, registers, labels, initial, instructions }
         },

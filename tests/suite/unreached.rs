@@ -55,7 +55,7 @@ fn with_copies(program: &Program, copies: Copies) -> Program {
 
 /// A label behind a condition that never holds, somewhere in a random program.
 fn with_dead_end(seed: u64) -> Program {
-    let mut program = random::program(seed, &Shape { branches: 35, domains: 40, ..Shape::default() });
+    let mut program = random::program(seed, &Shape { labels: 4, total_labels: 7, branches: 35, ..Shape::default() });
     let blocked = palisade::program::Action::Assume(palisade::program::Expression::Constant(0));
     let thread = usize::try_from(seed).expect("small seeds") % program.threads.len();
     let instructions = &mut program.threads[thread].instructions;
@@ -70,7 +70,7 @@ fn with_dead_end(seed: u64) -> Program {
 /// does not find.
 #[test]
 fn brute_force_agrees() {
-    let counts = (0..1500_u64).into_par_iter().map(|seed| {
+    let counts = (0..600_u64).into_par_iter().map(|seed| {
         let program = with_dead_end(seed);
         let expected: Labels = all_labels(&program).difference(&reached_by_hand(&program)).copied().collect();
         let mut seen = [0; 3];
@@ -90,13 +90,13 @@ fn brute_force_agrees() {
         seen
     });
     let counts = counts.reduce(|| [0; 3], |one, other| [0, 1, 2].map(|kind| one[kind] + other[kind]));
-    assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
+    assert!(counts.iter().all(|count| *count > 40), "{counts:?}");
 }
 
 /// What any number of copies does not reach, no number of them does.
 #[test]
 fn any_number_agrees_with_instances() {
-    let named: usize = (0..400_u64)
+    let named: usize = (0..120_u64)
         .into_par_iter()
         .map(|seed| {
             let program = with_dead_end(seed);
@@ -112,7 +112,7 @@ fn any_number_agrees_with_instances() {
             usize::from(!unreached.is_empty())
         })
         .sum();
-    assert!(named > 50, "{named}");
+    assert!(named > 15, "{named}");
 }
 
 const DEAD: &str = "program Vacuous

@@ -189,13 +189,17 @@ pub struct LabelPlace<'a> {
 impl<'a> LabelPlace<'a> {
     /// Labels of a program.
     pub fn all(program: &'a Program, labels: &[ThreadLabel]) -> Vec<Self> {
-        let place = |(thread, label): &ThreadLabel| {
-            let thread = program.thread(*thread);
-            let instruction = thread.instructions.iter().find(|instruction| instruction.source == *label);
-            let label = thread.label(*label);
-            let span = instruction.map_or(label.span, |instruction| instruction.span);
-            Self { thread: &thread.name, label: &label.name, line: program.source.position(span.start).line }
-        };
-        labels.iter().map(place).collect()
+        let of_threads = labels.chunk_by(|(one, _), (other, _)| one == other).flat_map(|chunk| {
+            let thread = program.thread(chunk[0].0);
+            let by_label = thread.instructions_by_label();
+            chunk.iter().map(move |(_, label)| {
+                // Where it stands before an instruction, not where something goes to it.
+                let first = by_label[label.index()].first().map(|instruction| thread.instruction(*instruction).span);
+                let label = thread.label(*label);
+                let line = program.source.position(first.unwrap_or(label.span).start).line;
+                Self { thread: &thread.name, label: &label.name, line }
+            })
+        });
+        of_threads.collect()
     }
 }

@@ -16,7 +16,7 @@ use palisade_model::program::{Action, BinaryOperator, Copies, Expression, LabelI
 /// Configurations explored at most where nothing else explores them.
 const REACH_NODES: usize = 20_000;
 
-/// With more copies of a thread than this, nothing is explored for the labels alone.
+/// With more copies than this in all, nothing is explored for the labels alone: to list them takes long enough.
 const MOST_COPIES: u64 = 1000;
 
 /// The label at which a thread of the native language stops when its text names none.
@@ -108,8 +108,11 @@ pub(super) fn explore(
     reached: &mut Reached,
     until_everything: bool,
 ) -> Result<bool, Fault> {
-    let is_large = |copies| matches!(copies, Copies::Exactly(count) if count > MOST_COPIES);
-    if until_everything && reached.is_everything() || program.threads.iter().any(|thread| is_large(thread.copies)) {
+    let copies = program.threads.iter().map(|thread| match thread.copies {
+        Copies::Exactly(count) => u64::from(count),
+        Copies::Any => 1,
+    });
+    if until_everything && reached.is_everything() || copies.sum::<u64>() > MOST_COPIES {
         return Ok(reached.is_everything());
     }
     let budget = Budget { limits: limits.clone(), nodes: Some(REACH_NODES), counter: None };

@@ -59,8 +59,12 @@ fn with_dead_end(seed: u64) -> Program {
     let blocked = palisade::program::Action::Assume(palisade::program::Expression::Constant(0));
     let thread = usize::try_from(seed).expect("small seeds") % program.threads.len();
     let instructions = &mut program.threads[thread].instructions;
-    let index = usize::try_from(seed / 7).expect("small seeds") % instructions.len();
-    if seed.is_multiple_of(2) {
+    // Mostly at the end, where it leaves more of the program alive.
+    let index = match seed % 4 {
+        0 => usize::try_from(seed / 7).expect("small seeds") % instructions.len(),
+        _ => instructions.len() - 1,
+    };
+    if seed % 4 < 3 {
         instructions[index].action = blocked;
     }
     program
@@ -90,7 +94,7 @@ fn brute_force_agrees() {
         seen
     });
     let counts = counts.reduce(|| [0; 3], |one, other| [0, 1, 2].map(|kind| one[kind] + other[kind]));
-    assert!(counts.iter().all(|count| *count > 40), "{counts:?}");
+    assert!(counts[0] > 100 && counts[1] > 10 && counts[2] > 100, "{counts:?}");
 }
 
 /// What any number of copies does not reach, no number of them does.
@@ -179,7 +183,7 @@ fn reports_name_dead_labels() {
 
     let document: serde_json::Value =
         serde_json::from_slice(&palisade(&folder, &["check", "--json", "robust.pal"]).stdout).expect("a document");
-    assert_eq!(document["unreached"][0], serde_json::json!({ "thread": "t1", "label": "d", "line": 6 }));
+    assert_eq!(document["unreached"][0], serde_json::json!({ "thread": "t1", "label": "d", "line": 7 }));
 
     // One line each, where there are many programs.
     let many: Vec<String> = (0..10).map(|index| format!("p{index}.pal")).collect();
@@ -243,7 +247,9 @@ fn nets_with_too_many_values_leave_the_answer_to_a_search() {
     let program = native(&text);
     let checked = check(&program, &CheckOptions { nets: true, all: true, ..CheckOptions::default() });
     let checked = checked.expect("nothing grows");
-    assert!(checked.attacks.iter().all(|attack| attack.outcome == Outcome::Infeasible), "{:?}", checked.attacks);
+    assert_eq!(checked.verdict, Verdict::Robust);
+    let asked = checked.attacks.iter().filter(|attack| attack.outcome != Outcome::Pruned);
+    assert!(asked.clone().count() > 20 && asked.clone().all(|attack| attack.strategy == "enumerate"));
     let by_search = check(&program, &CheckOptions { all: true, ..CheckOptions::default() }).expect("nothing grows");
     assert_eq!(checked.verdict, by_search.verdict);
 }

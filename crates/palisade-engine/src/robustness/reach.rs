@@ -109,7 +109,7 @@ pub(super) fn explore(
     until_everything: bool,
 ) -> Result<bool, Fault> {
     let copies = program.threads.iter().map(|thread| match thread.copies {
-        Copies::Exactly(count) => u64::from(count),
+        Copies::Exactly(count) => count,
         Copies::Any => 1,
     });
     if until_everything && reached.is_everything() || copies.sum::<u64>() > MOST_COPIES {

@@ -118,6 +118,9 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, verbosity: u8) -> String {
     if let Some(fault) = &check.without_nets {
         let _ = writeln!(out, "  note     {}; a search answers in its place", fault.describe_in_net(program));
     }
+    if let Some(fault) = &check.only_under_tso {
+        let _ = writeln!(out, "  note     under TSO, not under SC: {}", fault.describe(program));
+    }
     if let Some(suspect) = &check.suspect {
         let _ = writeln!(out, "  note     {}", suspect.describe_suspicion(program));
         let _ = writeln!(out, "  help     {}", suspect.advice());

@@ -29,7 +29,10 @@ pub struct CheckDocument<'a> {
     /// What may be growing without end, where the verdict is unknown; or why a search answers in place of nets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// What to do about that.
+    /// A step without a value that TSO reaches and SC does not; the program is not robust for that alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only_under_tso: Option<String>,
+    /// What to do about what may be growing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<&'a str>,
     /// The copies of each thread.
@@ -105,6 +108,7 @@ impl<'a> CheckDocument<'a> {
                 let fault = check.without_nets.as_ref()?;
                 Some(format!("{}; a search answers in its place", fault.describe_in_net(program)))
             }),
+            only_under_tso: check.only_under_tso.as_ref().map(|fault| fault.describe(program)),
             help: suspect.map(Fault::advice),
             threads: threads(program),
             domain: DomainDocument::new(program),

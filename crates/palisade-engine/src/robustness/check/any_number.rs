@@ -46,7 +46,7 @@ impl<'p> Checking<'p, '_> {
                 match self.run(System::new(self.program, Growth::Fault(values)), Some(nodes)) {
                     Ok(found) if found.answers().all(|answer| answer.found == Found::Infeasible) => {
                         self.record(&found, "karp-miller");
-                        return Ok(self.finish(Verdict::Robust, None, Some(found)));
+                        return self.robust(found);
                     }
                     // Some instance is not robust: find it.
                     Ok(found) => proof = Some(found),

@@ -68,8 +68,10 @@ impl<'p> Checking<'p, '_> {
         };
         self.record(&found, "enumerate");
         let violation = violation(&mut found, self.program, false)?;
-        let verdict = if violation.is_some() { Verdict::NotRobust } else { Verdict::Robust };
-        Ok(self.finish(verdict, violation, Some(found)))
+        match violation {
+            Some(violation) => Ok(self.finish(Verdict::NotRobust, Some(violation), Some(found))),
+            None => self.robust(found),
+        }
     }
 
     /// Takes over the violation of a search whose other answers mean nothing beyond it.

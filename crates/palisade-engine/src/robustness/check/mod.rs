@@ -107,6 +107,8 @@ pub struct Check<'p> {
     pub unreached: Option<Vec<ThreadLabel>>,
     /// Why there are none of the nets that were asked for, so that searches answered in their place.
     pub without_nets: Option<Fault>,
+    /// A step without a value that TSO reaches and SC does not; the program is not robust for that alone.
+    pub only_under_tso: Option<Fault>,
     /// What may grow without end, where there is no verdict: value sets, closed thread by thread, do.
     pub suspect: Option<Fault>,
     /// Configurations explored in all.
@@ -150,6 +152,7 @@ pub fn check_observed<'p>(
         without_nets: None,
         reached: Reached::none(program),
         is_reach_known: false,
+        only_under_tso: None,
     };
     if checking.open.is_empty() {
         return checking.pruned();
@@ -195,6 +198,7 @@ impl Check<'_> {
             net_proofs: Vec::new(),
             unreached: None,
             without_nets: None,
+            only_under_tso: None,
             suspect: None,
             markings: 0,
         }
@@ -217,6 +221,8 @@ struct Checking<'p, 'o> {
     reached: Reached,
     /// Whether no others can be reached.
     is_reach_known: bool,
+    /// A step without a value that an attacker has come to.
+    only_under_tso: Option<Fault>,
 }
 
 /// Distinct values admitted, in turn, when violations are sought among the first values of data that grows.
@@ -242,6 +248,9 @@ impl<'p> Checking<'p, '_> {
         self.markings += found.markings();
         self.reached.add(&found.reached);
         self.is_reach_known |= is_whole;
+        let whole = found.threads.iter().map(|thread| &thread.system).filter(|system| !system.was_cut());
+        let met = whole.filter_map(System::only_under_tso).next().cloned();
+        self.only_under_tso = self.only_under_tso.take().or(met);
         Ok(found)
     }
 
@@ -310,6 +319,15 @@ impl<'p> Checking<'p, '_> {
         Ok(self.finish(Verdict::Unknown(reason), None, None))
     }
 
+    /// Concludes that a finished search has found no attack feasible.
+    fn robust(self, proof: Search<'p>) -> Result<Check<'p>, Fault> {
+        match self.only_under_tso {
+            // Some attack would be feasible: see `system::attacker`.
+            Some(fault) => Err(fault),
+            None => Ok(self.finish(Verdict::Robust, None, Some(proof))),
+        }
+    }
+
     fn finish(mut self, verdict: Verdict, violation: Option<Violation>, proof: Option<Search<'p>>) -> Check<'p> {
         let unreached = if matches!(verdict, Verdict::Unknown(_)) { None } else { self.unreached() };
         let robust = verdict == Verdict::Robust && proof.is_none();
@@ -320,7 +338,17 @@ impl<'p> Checking<'p, '_> {
         let without_nets = fault.clone().filter(|_| self.options.nets && !is_unknown);
         let suspect = fault.filter(|fault| is_unknown && fault.is_growth());
         let violation = violation.map(|found| shortest(self.program, found, self.options.values, &self.options.limits));
-        let (attacks, markings) = (self.reports, self.markings);
-        Check { verdict, attacks, violation, proof, net_proofs, unreached, without_nets, suspect, markings }
+        Check {
+            only_under_tso: self.only_under_tso.filter(|_| verdict == Verdict::NotRobust),
+            verdict,
+            attacks: self.reports,
+            violation,
+            proof,
+            net_proofs,
+            unreached,
+            without_nets,
+            suspect,
+            markings: self.markings,
+        }
     }
 }

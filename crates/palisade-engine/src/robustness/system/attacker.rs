@@ -1,4 +1,13 @@
 //! The attacker: from isu_stA to ld_A [ESOP13, Eqs. 1–6].
+//!
+//! *A step of the attacker that has no value is not taken.* The searches explore SC first, and a step without a value
+//! there is an error. So the attacker comes to one only where SC does not, and then some attack is feasible without
+//! this step. Proof: the attacker's last load happens while the lock is free, and what follows it needs no memory; so
+//! these steps can directly follow the load. (Where the attacker has not loaded since isu_stA, they can follow its last
+//! access before isu_stA.) Then the buffer drains. If the trace of this computation were one of SC, the thread would
+//! come to the same local state under SC, and to the step without a value. So the trace is cyclic, the program in which
+//! the step is disabled is not robust, and one of its attacks is feasible [ESOP13, Theorems 1 and 2]. ∎
+//! Helpers see nothing of the attacker's stores: what they come to, they come to under SC.
 
 use super::control::{Attacker, Control, Helped, Phase, lookup, set};
 use super::{Local, Operation, Place, Root, System};
@@ -65,7 +74,8 @@ impl System<'_> {
         let store_address = self.attacker(number).store_address;
         let mut loads = SmallVec::new();
         for id in self.attacker_instructions(number) {
-            let Some(Load { address, buffered: None }) = self.attacker_load(number, id)? else { continue };
+            let load = self.attacker_load(number, id);
+            let Some(Some(Load { address, buffered: None })) = self.if_it_has_a_value(load)? else { continue };
             let helped = Helped { store_address, levels: vec![(address, Level::Load)], section: Vec::new() };
             let helped = self.controls.helped.intern(helped).0;
             loads.push((id, self.intern(Control { phase: Phase::Helped(helped), ..before })));
@@ -176,19 +186,34 @@ impl System<'_> {
         let Phase::Delayed(number) = before.phase else { return Ok(()) };
         let thread = self.attacker(number).thread;
         for id in self.attacker_instructions(number) {
-            let read = match self.attacker_load(number, id)? {
+            let load = self.attacker_load(number, id);
+            let Some(load) = self.if_it_has_a_value(load)? else { continue };
+            let read = match load {
                 // A locked section of another thread keeps the attacker from memory, and from its buffer.
                 Some(_) if before.locked => continue,
                 Some(Load { address, buffered: None }) => self.read(before.memory, address),
                 Some(Load { buffered: Some(value), .. }) => value,
                 None => 0,
             };
-            for attacker in self.attacker_after(number, id, read)? {
+            let after = self.attacker_after(number, id, read);
+            for attacker in self.if_it_has_a_value(after)?.unwrap_or_default() {
                 let control = self.intern(Control { phase: Phase::Delayed(attacker), ..before });
                 steps.push(Step { control, take: None, put: None, label: self.label_of(thread, id) });
             }
         }
         Ok(())
+    }
+
+    /// A step of the attacker, unless it has no value; the first that has none is noted.
+    fn if_it_has_a_value<T>(&mut self, step: Result<T, Fault>) -> Result<Option<T>, Fault> {
+        match step {
+            Ok(step) => Ok(Some(step)),
+            Err(fault) if fault.is_growth() => Err(fault),
+            Err(fault) => {
+                self.only_under_tso.get_or_insert(fault);
+                Ok(None)
+            }
+        }
     }
 
     /// Whether only local instructions stand where the attacker is: then it moves alone.

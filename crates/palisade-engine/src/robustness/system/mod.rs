@@ -42,6 +42,7 @@ pub use place::Place;
 pub use roots::Root;
 
 use crate::coverability::lazy::Step;
+use crate::robustness::fault::Fault;
 use crate::robustness::reach::Reached;
 use control::{Controls, lookup};
 use local::{Locals, number};
@@ -65,6 +66,8 @@ pub struct System<'p> {
     step_arena: Vec<Step>,
     /// What becomes of an attacker by an instruction that, if it loads, reads a value.
     attackers_after: FxHashMap<(u32, InstructionId, Value), SmallVec<[u32; 1]>>,
+    /// The first step of a delaying attacker that had no value.
+    only_under_tso: Option<Fault>,
 }
 
 impl<'p> System<'p> {
@@ -88,6 +91,7 @@ impl<'p> System<'p> {
             cache: FxHashMap::default(),
             step_arena: Vec::new(),
             attackers_after: FxHashMap::default(),
+            only_under_tso: None,
         }
     }
 
@@ -109,6 +113,12 @@ impl<'p> System<'p> {
     /// The number of counters (places of local states) and of steps of single tokens listed so far.
     pub fn size(&self) -> (usize, usize) {
         (self.locals.table.len(), self.step_arena.len())
+    }
+
+    /// A step that has no value and that an attacker has come to. When all that is reachable under SC has been explored
+    /// without a fault, TSO alone reaches it.
+    pub fn only_under_tso(&self) -> Option<&Fault> {
+        self.only_under_tso.as_ref()
     }
 
     /// Whether a step was left out because values grow.

@@ -140,7 +140,7 @@ fn check_file(options: &VerifyOptions, path: &str) -> Outcome {
     };
     drop(text);
     let checked = match &evidence {
-        Evidence::Robust(subject, _) | Evidence::NotRobust(subject, _) => {
+        Evidence::Robust(subject, _) | Evidence::NotRobust(subject, _) | Evidence::Repair(subject, _) => {
             check_about_program(options, path, &evidence, subject)
         }
         Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {

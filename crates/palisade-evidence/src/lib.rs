@@ -1,4 +1,4 @@
-//! Evidence: certificates, net runs and TSO witnesses, as data and as documented text (CERTIFICATE.md).
+//! Evidence: certificates, net runs, TSO witnesses and repairs, as data and as documented text (CERTIFICATE.md).
 //!
 //! Data only: nothing here decides whether evidence is right. [`verify`](palisade_verify) does that, with code of its
 //! own. This room uses `program`, `semantics` and `net` for their ids, steps and counts, and nothing else.
@@ -6,6 +6,7 @@
 mod attack_net;
 mod net;
 mod program;
+mod repair;
 mod subject;
 mod text;
 mod witness;
@@ -18,6 +19,7 @@ pub use program::{
     AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, Level,
     LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
 };
+pub use repair::{Block, Case, Change, RepairEvidence, Row, ValidSet};
 pub use subject::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};
 pub use text::{Evidence, MAX_EVIDENCE_BYTES, MalformedEvidence};
 pub use witness::Witness;

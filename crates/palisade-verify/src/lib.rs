@@ -9,11 +9,13 @@
 mod failure;
 mod net;
 mod program;
+mod repair;
 mod subject;
 mod witness;
 
 pub use failure::{CheckFailure, Obligation};
 pub use net::{check_net_certificate, check_net_run};
 pub use program::{attack_net, check_robust_certificate};
-pub use subject::{check_content, check_net_evidence, check_program_evidence};
+pub use repair::{RepairFacts, check_repair, check_repaired_text};
+pub use subject::{check_content, check_net_evidence, check_program_evidence, check_repair_evidence};
 pub use witness::check_witness;

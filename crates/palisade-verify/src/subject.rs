@@ -1,7 +1,10 @@
 //! Checks that evidence is about the input at hand, and then the evidence.
 
 use super::failure::reject;
-use super::{CheckFailure, check_net_certificate, check_net_run, check_robust_certificate, check_witness};
+use super::{
+    CheckFailure, RepairFacts, check_net_certificate, check_net_run, check_repair, check_robust_certificate,
+    check_witness,
+};
 use palisade_evidence::{Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};
 use palisade_model::net::{PlaceId, Problem, QueryFormat, TransitionId};
 use palisade_model::program::{Copies, Domain, Program};
@@ -18,10 +21,23 @@ pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<
             check_program(program, subject)?;
             check_witness(program, witness)
         }
+        Evidence::Repair(..) => check_repair_evidence(program, evidence, &[]).map(drop),
         Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
             reject!(Subject, "the evidence is about the net `{}`", subject.input.path)
         }
     }
+}
+
+/// Checks evidence about the repair of a program, which has the copies and the domain that the evidence states. For each
+/// valid set that names a repaired text, `repaired` has the program read from it.
+pub fn check_repair_evidence(
+    program: &Program,
+    evidence: &Evidence,
+    repaired: &[Option<Program>],
+) -> Result<RepairFacts, CheckFailure> {
+    let Evidence::Repair(subject, repair) = evidence else { reject!(Form, "the evidence is not about a repair") };
+    check_program(program, subject)?;
+    check_repair(program, repair, repaired)
 }
 
 /// Checks evidence about a net that was read, with its question, from files with these contents.
@@ -44,7 +60,7 @@ pub fn check_net_evidence(
             check_names(problem, subject, &places, &transitions)?;
             check_net_run(problem, run)
         }
-        Evidence::Robust(subject, _) | Evidence::NotRobust(subject, _) => {
+        Evidence::Robust(subject, _) | Evidence::NotRobust(subject, _) | Evidence::Repair(subject, _) => {
             reject!(Subject, "the evidence is about the program `{}`", subject.input.path)
         }
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// `{"path", "format", "sha256"}`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct InputText {
+pub(super) struct InputText {
     path: String,
     format: String,
     sha256: String,

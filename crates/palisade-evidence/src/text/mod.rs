@@ -9,10 +9,11 @@ mod header;
 mod net;
 mod number;
 mod program;
+mod repair;
 mod strict;
 mod witness;
 
-use super::{NetCertificate, NetRun, NetSubject, ProgramSubject, RobustCertificate, Witness};
+use super::{NetCertificate, NetRun, NetSubject, ProgramSubject, RepairEvidence, RobustCertificate, Witness};
 use header::{NetHeader, ProgramHeader};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -35,6 +36,8 @@ pub enum Evidence {
     Robust(ProgramSubject, RobustCertificate),
     /// A program is not robust.
     NotRobust(ProgramSubject, Witness),
+    /// How a program can be made robust, and at what cost.
+    Repair(ProgramSubject, RepairEvidence),
     /// No target of a query can be covered.
     Uncoverable(NetSubject, NetCertificate),
     /// A target of a query can be covered.
@@ -69,6 +72,8 @@ struct Document<R> {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     witness: Option<Object<witness::WitnessText>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    repair: Option<Object<repair::RepairText<R>>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     proof: Option<net::ProofText>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     run: Option<Object<net::RunText>>,
@@ -86,6 +91,7 @@ impl Evidence {
             net: None,
             robust: None,
             witness: None,
+            repair: None,
             proof: None,
             run: None,
         };
@@ -97,6 +103,10 @@ impl Evidence {
             Self::NotRobust(subject, witness) => {
                 document.program = Some(Object(subject.into()));
                 document.witness = Some(Object(witness.into()));
+            }
+            Self::Repair(subject, evidence) => {
+                document.program = Some(Object(subject.into()));
+                document.repair = Some(Object(evidence.into()));
             }
             Self::Uncoverable(subject, certificate) => {
                 document.net = Some(Object(subject.into()));
@@ -137,6 +147,7 @@ impl Evidence {
                 robust: Some(Object(robust)),
                 net: None,
                 witness: None,
+                repair: None,
                 proof: None,
                 run: None,
                 kind,
@@ -147,17 +158,30 @@ impl Evidence {
                 witness: Some(Object(witness)),
                 net: None,
                 robust: None,
+                repair: None,
                 proof: None,
                 run: None,
                 kind,
                 ..
             } if kind == "not-robust" => Ok(Self::NotRobust(subject.try_into()?, witness.try_into()?)),
             Document {
+                program: Some(Object(subject)),
+                repair: Some(Object(repair)),
+                net: None,
+                robust: None,
+                witness: None,
+                proof: None,
+                run: None,
+                kind,
+                ..
+            } if kind == "repair" => Ok(Self::Repair(subject.try_into()?, repair.try_into()?)),
+            Document {
                 net: Some(Object(subject)),
                 proof: Some(proof),
                 program: None,
                 robust: None,
                 witness: None,
+                repair: None,
                 run: None,
                 kind,
                 ..
@@ -168,6 +192,7 @@ impl Evidence {
                 program: None,
                 robust: None,
                 witness: None,
+                repair: None,
                 proof: None,
                 kind,
                 ..
@@ -183,6 +208,7 @@ impl Evidence {
         match self {
             Self::Robust(..) => "robust",
             Self::NotRobust(..) => "not-robust",
+            Self::Repair(..) => "repair",
             Self::Uncoverable(..) => "uncoverable",
             Self::Coverable(..) => "coverable",
         }

@@ -1,0 +1,170 @@
+//! Evidence about repairs as text: changes as short lists, sets and rows as positions in the list of measures.
+
+use super::MalformedEvidence;
+use super::header::InputText;
+use super::number::N;
+use super::program::{RobustIn, RobustOut};
+use super::strict::{Object, nullable, word};
+use super::witness::WitnessText;
+use crate::{Block, Case, Change, RepairEvidence, Row, ValidSet};
+use palisade_model::net::Count;
+use palisade_model::program::{InstructionId, LabelId, ThreadId};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The evidence as it is written (with `RobustOut` for `R`) and read (with `RobustIn`).
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>"))]
+pub(super) struct RepairText<R> {
+    taken: Vec<(KindText, u32, u32)>,
+    /// `[kind, thread, label or instruction, cost]`; the cost is null where there is none.
+    measures: Vec<(KindText, u32, u32, Option<N<Count>>)>,
+    valid: Vec<Object<ValidText<R>>>,
+    rows: Vec<Object<RowText>>,
+    bound: Vec<Object<BlockText>>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum KindText {
+    Fence,
+    Xchg,
+    Keep,
+}
+
+impl<'de> Deserialize<'de> for KindText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        word(deserializer, "\"fence\", \"xchg\" or \"keep\"", |text| match text {
+            "fence" => Some(Self::Fence),
+            "xchg" => Some(Self::Xchg),
+            "keep" => Some(Self::Keep),
+            _ => None,
+        })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>"))]
+struct ValidText<R> {
+    set: Vec<usize>,
+    #[serde(deserialize_with = "nullable")]
+    repaired: Option<Object<InputText>>,
+    robust: Object<R>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RowText {
+    measures: Vec<usize>,
+    witness: Object<WitnessText>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BlockText {
+    least: N<Count>,
+    cases: Vec<CaseText>,
+}
+
+/// A row's number for a branch, `[[row, weight], …]` for a leaf.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum CaseText {
+    Branch(usize),
+    Leaf(Vec<(usize, N<Count>)>),
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index).expect("arenas stay below 2^32 elements")
+}
+
+/// A change in its written form.
+fn change_out(change: Change) -> (KindText, u32, u32) {
+    let (kind, thread, place) = match change {
+        Change::Fence { thread, label } => (KindText::Fence, thread, label.index()),
+        Change::Exchange { thread, store } => (KindText::Xchg, thread, store.index()),
+        Change::Keep { thread, fence } => (KindText::Keep, thread, fence.index()),
+    };
+    (kind, number(thread.index()), number(place))
+}
+
+/// The change that is written so.
+fn change_in((kind, thread, place): (KindText, u32, u32)) -> Change {
+    let (thread, place) = (ThreadId::from_index(thread as usize), place as usize);
+    match kind {
+        KindText::Fence => Change::Fence { thread, label: LabelId::from_index(place) },
+        KindText::Xchg => Change::Exchange { thread, store: InstructionId::from_index(place) },
+        KindText::Keep => Change::Keep { thread, fence: InstructionId::from_index(place) },
+    }
+}
+
+impl From<&Case> for CaseText {
+    fn from(case: &Case) -> Self {
+        match case {
+            Case::Branch(row) => Self::Branch(*row),
+            Case::Leaf(weights) => Self::Leaf(weights.iter().map(|(row, weight)| (*row, N(weight.clone()))).collect()),
+        }
+    }
+}
+
+impl From<CaseText> for Case {
+    fn from(text: CaseText) -> Self {
+        match text {
+            CaseText::Branch(row) => Self::Branch(row),
+            CaseText::Leaf(weights) => Self::Leaf(weights.into_iter().map(|(row, weight)| (row, weight.0)).collect()),
+        }
+    }
+}
+
+impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>> {
+    fn from(evidence: &'a RepairEvidence) -> Self {
+        let measure = |(change, cost): &(Change, Option<Count>)| {
+            let (kind, thread, place) = change_out(*change);
+            (kind, thread, place, cost.clone().map(N))
+        };
+        let valid = |valid: &'a ValidSet| {
+            Object(ValidText {
+                set: valid.set.clone(),
+                repaired: valid.repaired.as_ref().map(Into::into),
+                robust: Object((&valid.certificate).into()),
+            })
+        };
+        let row =
+            |row: &Row| Object(RowText { measures: row.measures.clone(), witness: Object((&row.witness).into()) });
+        let block = |block: &Block| {
+            let cases = block.cases.iter().map(Into::into).collect();
+            Object(BlockText { least: N(block.least.clone()), cases })
+        };
+        Self {
+            taken: evidence.taken.iter().copied().map(change_out).collect(),
+            measures: evidence.measures.iter().map(measure).collect(),
+            valid: evidence.valid.iter().map(valid).collect(),
+            rows: evidence.rows.iter().map(row).collect(),
+            bound: evidence.bound.iter().map(block).collect(),
+        }
+    }
+}
+
+impl TryFrom<RepairText<RobustIn>> for RepairEvidence {
+    type Error = MalformedEvidence;
+
+    fn try_from(text: RepairText<RobustIn>) -> Result<Self, MalformedEvidence> {
+        let valid = |Object(valid): Object<ValidText<RobustIn>>| ValidSet {
+            set: valid.set,
+            repaired: valid.repaired.map(Into::into),
+            certificate: valid.robust.0.into(),
+        };
+        let row = |Object(row): Object<RowText>| Ok(Row { measures: row.measures, witness: row.witness.0.try_into()? });
+        let block =
+            |Object(block): Object<BlockText>| Block { least: block.least.0, cases: block.cases.into_iter().map(Into::into).collect() };
+        let measure = |(kind, thread, place, cost): (KindText, u32, u32, Option<N<Count>>)| {
+            (change_in((kind, thread, place)), cost.map(|cost| cost.0))
+        };
+        Ok(Self {
+            taken: text.taken.into_iter().map(change_in).collect(),
+            measures: text.measures.into_iter().map(measure).collect(),
+            valid: text.valid.into_iter().map(valid).collect(),
+            rows: text.rows.into_iter().map(row).collect::<Result<_, MalformedEvidence>>()?,
+            bound: text.bound.into_iter().map(block).collect(),
+        })
+    }
+}

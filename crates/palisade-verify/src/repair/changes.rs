@@ -1,0 +1,86 @@
+//! Programs with some of the measures on offer, made from the program by code of the checker's own.
+
+use crate::CheckFailure;
+use crate::failure::reject;
+use palisade_evidence::{Change, RepairEvidence};
+use palisade_model::program::{Action, Instruction, Label, LabelId, Program, Thread};
+use std::collections::BTreeSet;
+
+/// Checks that every change can be made in the program, and that none is there twice.
+pub(super) fn check_changes(program: &Program, evidence: &RepairEvidence) -> Result<(), CheckFailure> {
+    let mut seen = BTreeSet::new();
+    let offered = evidence.measures.iter().map(|(change, _)| *change);
+    for (number, change) in evidence.taken.iter().copied().chain(offered).enumerate() {
+        check_change(program, change)?;
+        if matches!(change, Change::Keep { .. }) && number < evidence.taken.len() {
+            reject!(Form, "a fence that stays in any case is no change");
+        }
+        if !seen.insert(change) {
+            reject!(Form, "the change {change:?} is there twice");
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a change is one of the program.
+fn check_change(program: &Program, change: Change) -> Result<(), CheckFailure> {
+    let (Change::Fence { thread, .. } | Change::Exchange { thread, .. } | Change::Keep { thread, .. }) = change;
+    let Some(template) = program.threads.get(thread.index()) else {
+        reject!(Form, "the program has no thread {thread}");
+    };
+    let action = |instruction: usize| template.instructions.get(instruction).map(|found| &found.action);
+    let is_possible = match change {
+        Change::Fence { label, .. } => template.instructions.iter().any(|instruction| instruction.source == label),
+        Change::Exchange { store, .. } => matches!(action(store.index()), Some(Action::Store { .. })),
+        Change::Keep { fence, .. } => action(fence.index()) == Some(&Action::Fence),
+    };
+    if !is_possible {
+        reject!(Form, "the change {change:?} cannot be made in thread `{}`", template.name);
+    }
+    Ok(())
+}
+
+/// The program with the changes made in any case and the measures of a set, in this order.
+pub(super) fn program_with(program: &Program, evidence: &RepairEvidence, is_in_set: impl Fn(usize) -> bool) -> Program {
+    let mut changed = program.clone();
+    for change in &evidence.taken {
+        make(&mut changed, *change);
+    }
+    for (position, (change, _)) in evidence.measures.iter().enumerate() {
+        match *change {
+            _ if is_in_set(position) => make(&mut changed, *change),
+            Change::Keep { thread, fence } => {
+                changed.threads[thread.index()].instructions[fence.index()].action = Action::Nop;
+            }
+            _ => {}
+        }
+    }
+    changed
+}
+
+/// Makes a change. Labels and instructions keep their numbers; what a fence adds comes after them.
+fn make(program: &mut Program, change: Change) {
+    match change {
+        Change::Fence { thread, label } => fence(&mut program.threads[thread.index()], label),
+        Change::Exchange { thread, store } => {
+            let action = &mut program.threads[thread.index()].instructions[store.index()].action;
+            if let Action::Store { address, value } = action.clone() {
+                *action = Action::Rmw { register: None, address, new: value };
+            }
+        }
+        Change::Keep { .. } => {}
+    }
+}
+
+/// A fence at a label.
+fn fence(thread: &mut Thread, label: LabelId) {
+    let fresh = LabelId::from_index(thread.labels.len());
+    let Label { name, span, .. } = thread.label(label).clone();
+    thread.labels.push(Label { name: format!("{name} after its fence"), span, fence_cost: None });
+    for instruction in &mut thread.instructions {
+        if instruction.source == label {
+            instruction.source = fresh;
+        }
+    }
+    thread.instructions.push(Instruction { source: label, target: fresh, action: Action::Fence, span });
+}

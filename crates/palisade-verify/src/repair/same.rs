@@ -1,0 +1,59 @@
+//! Checks that a repaired text says the program with a set of measures: the same, but for the names of labels.
+//!
+//! Two threads are walked side by side from where they start. Labels met together correspond; each corresponds to one
+//! only, and corresponding labels have the same actions in the same order. Labels that control does not reach do not
+//! matter.
+
+use crate::CheckFailure;
+use crate::failure::reject;
+use palisade_model::program::{InstructionId, LabelId, Program, Register, Thread};
+use std::collections::BTreeMap;
+
+/// Checks that two programs are the same.
+pub(super) fn check_same(expected: &Program, text: &Program) -> Result<(), CheckFailure> {
+    let range = |program: &Program| program.domain.map(|domain| (domain.low, domain.high, domain.wrap));
+    if range(expected) != range(text) || expected.initial_memory != text.initial_memory {
+        reject!(Form, "the repaired text has another domain or other initial values");
+    }
+    if expected.threads.len() != text.threads.len() {
+        reject!(Form, "the repaired text has another number of threads");
+    }
+    for (one, other) in expected.threads.iter().zip(&text.threads) {
+        check_thread(one, other)?;
+    }
+    Ok(())
+}
+
+/// Checks that two threads are the same.
+fn check_thread(one: &Thread, other: &Thread) -> Result<(), CheckFailure> {
+    let registers = |thread: &Thread| -> Vec<(String, i64)> {
+        thread.registers.iter().map(|Register { name, initial, .. }| (name.clone(), *initial)).collect()
+    };
+    if one.name != other.name || one.copies != other.copies || registers(one) != registers(other) {
+        reject!(Form, "the repaired text has another name, number of copies or registers for thread `{}`", one.name);
+    }
+    let (here, there) = (one.instructions_by_label(), other.instructions_by_label());
+    let mut corresponding: BTreeMap<LabelId, LabelId> = BTreeMap::new();
+    let mut back: BTreeMap<LabelId, LabelId> = BTreeMap::new();
+    let mut open = vec![(one.initial, other.initial)];
+    while let Some((label, other_label)) = open.pop() {
+        match (corresponding.insert(label, other_label), back.insert(other_label, label)) {
+            (None, None) => {}
+            (Some(before), Some(_)) if before == other_label => continue,
+            _ => reject!(Form, "the repaired text goes on otherwise in thread `{}`", one.name),
+        }
+        let (instructions, others) = (&here[label.index()], &there[other_label.index()]);
+        let pairs: Vec<(&InstructionId, &InstructionId)> = instructions.iter().zip(others).collect();
+        let is_same = |(id, other_id): &(&InstructionId, &InstructionId)| {
+            one.instruction(**id).action == other.instruction(**other_id).action
+        };
+        if instructions.len() != others.len() || !pairs.iter().all(is_same) {
+            let name = &other.label(other_label).name;
+            reject!(Form, "the repaired text has other instructions at `{name}` of thread `{}`", one.name);
+        }
+        open.extend(
+            pairs.iter().map(|(id, other_id)| (one.instruction(**id).target, other.instruction(**other_id).target)),
+        );
+    }
+    Ok(())
+}

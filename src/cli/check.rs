@@ -213,6 +213,11 @@ pub(super) fn write_evidence(
     } else {
         return Ok(None);
     };
+    write_document(folder, file, suffix, &evidence).map(Some)
+}
+
+/// Writes evidence about a program into a folder; its path.
+pub(super) fn write_document(folder: &Path, file: &str, suffix: &str, evidence: &Evidence) -> io::Result<PathBuf> {
     create_folder(folder)?;
     // Programs of one name in different folders keep apart by the folder's name.
     let name: String =
@@ -221,7 +226,7 @@ pub(super) fn write_evidence(
     let mut written = NewFile::create(&path)?;
     evidence.write(&mut written)?;
     written.finish()?;
-    Ok(Some(path))
+    Ok(path)
 }
 
 fn refused(error: &InputError, shared: &SharedOptions) -> Answer {

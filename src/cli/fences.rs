@@ -1,23 +1,23 @@
 //! `palisade fences`: the cheapest repair.
 
-use super::check::write_evidence;
-use super::confirm::{check_within, evidence_check};
+use super::check::write_document;
 use super::fences_progress::Progress;
 use super::files::write_file;
 use super::folder::create_folder;
+use super::guard;
 use super::output::{print_document, print_text, remark};
-use super::repaired::{NoText, Repaired, path_in, replace};
+use super::repaired::{path_in, replace};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
+use crate::evidence::Evidence;
 use crate::fences::{
-    Cost, CostError, CostFunction, FenceError, FenceOptions, Measure, Pattern, Profile, Repair, place,
-    redundant_besides, with_measures,
+    Checks, Cost, CostError, CostFunction, FenceError, FenceOptions, NoText, Pattern, Profile, Repair, RepairError,
+    RepairOptions, Repaired, Unchecked, repair,
 };
 use crate::limits::Limits;
 use crate::report::check::{Context, fault_error};
 use crate::report::documents::FencesDocument;
 use crate::report::fences as report;
-use crate::robustness::{self, Check, CheckOptions, Verdict, check};
-use crate::syntax::{Format, InputError, read_text};
+use crate::syntax::{InputError, read_text};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -55,8 +55,8 @@ pub(super) struct FencesArguments {
     /// Write the repaired text into the file, once it has been checked.
     #[arg(long)]
     apply: bool,
-    /// Write evidence that the repaired program is robust into this folder, for `palisade verify`; without `--apply` the
-    /// repaired text as well.
+    /// Write the evidence for every claim into this folder, for `palisade verify`, and beside it the repaired text; with
+    /// `--apply`, the text as it was.
     #[arg(long, value_name = "DIR")]
     certificate: Option<PathBuf>,
     /// Decide attacks by coverability of their Petri nets and nothing else. Without this, nets take turns with searches
@@ -78,13 +78,13 @@ pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    match repair(arguments, shared, &loaded, &limits) {
+    match answer(arguments, shared, &loaded, &limits) {
         Ok(exit) => exit,
         Err(error) => print_input_error(&error, shared),
     }
 }
 
-fn repair(
+fn answer(
     arguments: &FencesArguments,
     shared: &SharedOptions,
     loaded: &Loaded,
@@ -92,92 +92,43 @@ fn repair(
 ) -> Result<Exit, InputError> {
     let begin = Instant::now();
     let program = &loaded.program;
-    let options = FenceOptions {
-        cost: arguments.cost_function(loaded)?,
-        exchange: arguments.with.clone(),
-        only: arguments.only.clone(),
-        never: arguments.never.clone(),
-        alternatives: if arguments.all { ALTERNATIVES } else { 0 },
-        nets: arguments.nets,
-        values: arguments.values,
-        limits: limits.clone(),
-        // The repaired text is checked below.
-        confirm: false,
-    };
     if arguments.apply && arguments.file == "-" {
         return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
     }
     let progress = Progress::new(shared);
-    let refused = |error| refused(&error, loaded);
-    let mut repair = place(program, &options, &progress).map_err(refused)?;
-    drop(progress);
-    let measures: Vec<Measure> = match &repair {
-        Repair::Valid(placement) => placement.measures.iter().map(|(measure, _)| *measure).collect(),
-        _ => Vec::new(),
+    let (options, wanted) = (arguments.fence_options(loaded, limits)?, arguments.repair_options(loaded));
+    let found = match repair(program, &options, &wanted, &progress, &Guarded { file: &arguments.file }) {
+        Ok(found) => found,
+        Err(RepairError::Fences(error)) => return Err(refused(&error, loaded)),
+        Err(RepairError::Rejected(failure)) => {
+            drop(progress);
+            remark(alarm(&arguments.file, &failure.to_string()));
+            return Ok(Exit::Rejected);
+        }
+        Err(RepairError::Broken(what)) => {
+            drop(progress);
+            remark(alarm(&arguments.file, &what));
+            return Ok(Exit::Rejected);
+        }
     };
-    let changed = with_measures(program, &measures);
-    let judge = || redundant_besides(program, &measures, &options, &Progress::new(shared)).map_err(refused);
-    let redundancy = if arguments.redundant { Some(judge()?) } else { None };
-    let mut repaired = None;
-    let mut no_text = None;
-    if !measures.is_empty() {
-        match Repaired::new(loaded, &arguments.program, &measures, &arguments.repaired_path(loaded)) {
-            Ok(text) => repaired = Some(text),
-            Err(NoText::Refused(error)) => return Err(error),
-            Err(NoText::Edit(error)) if arguments.apply || arguments.diff || arguments.certificate.is_some() => {
-                return Err(InputError::file(arguments.file.as_str(), error.to_string()));
-            }
-            Err(NoText::Edit(error)) => no_text = Some(error.to_string()),
+    drop(progress);
+    let no_text = match &found.text {
+        Some(Err(NoText::Refused(error))) => return Err(*error.clone()),
+        Some(Err(NoText::Edit(error))) if arguments.needs_text() => {
+            return Err(InputError::file(arguments.file.as_str(), error.to_string()));
         }
-    }
-    let final_program = repaired.as_ref().map_or(&changed, |text| &text.loaded.program);
+        Some(Err(NoText::Edit(error))) => Some(error.to_string()),
+        _ => None,
+    };
+    let certificates = match &arguments.certificate {
+        Some(folder) => write_all(folder, arguments, loaded, &found)?,
+        None => Vec::new(),
+    };
     let mut written = None;
-    let mut certificates = Vec::new();
-    let mut unreached = None;
-    if let Repair::Valid(placement) = &mut repair {
-        // A robust program is checked again only for its evidence.
-        let checked = if measures.is_empty() && arguments.certificate.is_none() {
-            None
-        } else {
-            let (values, limits) = (options.values, options.limits.clone());
-            let options = CheckOptions { values, limits, ..CheckOptions::default() };
-            let _progress = Progress::checking(shared);
-            Some(check(final_program, &options).map_err(|fault| fault_error(final_program, &fault))?)
-        };
-        if let Some(checked) = &checked {
-            assert_ne!(checked.verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
-            placement.confirmed = checked.verdict == Verdict::Robust;
-            let evidence =
-                evidence_check(final_program, checked).map(|check| check_within(&arguments.file, limits, check));
-            if let Some(Err(_)) = evidence {
-                placement.confirmed = false;
-            }
-            if let Some(Ok(Err(failure))) = evidence {
-                remark(format!(
-                    "Error: {}: the evidence for the repaired program is rejected: {failure}\n",
-                    arguments.file
-                ));
-                return Ok(Exit::Rejected);
-            }
-        }
-        unreached = match &checked {
-            Some(checked) => checked.unreached.clone(),
-            None => robustness::unreached(final_program, options.values, &options.limits)
-                .map_err(|fault| fault_error(final_program, &fault))?,
-        };
-        if placement.confirmed {
-            if let (Some(folder), Some(checked)) = (&arguments.certificate, &checked) {
-                let text = repaired.as_ref().filter(|_| !arguments.apply);
-                let subject = repaired.as_ref().map_or(loaded, |text| &text.loaded);
-                certificates = write_certificate(folder, text, subject, checked)?;
-            }
-            if let (true, Some(text)) = (arguments.apply, &repaired) {
-                replace(Path::new(&arguments.file), &program.source.text, text.text()).map_err(|error| {
-                    InputError::file(arguments.file.as_str(), format!("cannot be written: {error}"))
-                })?;
-                written = Some(arguments.file.clone());
-            }
-        }
+    if let (true, Some(text), Some(_)) = (arguments.apply, found.repaired_text(), &found.certificate) {
+        replace(Path::new(&arguments.file), &program.source.text, text.text())
+            .map_err(|error| InputError::file(arguments.file.as_str(), format!("cannot be written: {error}")))?;
+        written = Some(arguments.file.as_str());
     }
     let context = Context {
         file: &arguments.file,
@@ -187,69 +138,122 @@ fn repair(
         certificates: &certificates,
         changed: &loaded.changed,
     };
-    let diff = repaired.as_ref().map_or("", |text| &text.diff);
-    let result = report::Result {
-        repair: &repair,
-        redundancy: redundancy.as_ref(),
-        all: arguments.all,
-        unreached: unreached.as_deref().map(|labels| (final_program, labels)),
-        diff,
-        no_diff: no_text.as_deref(),
-        written: written.as_deref(),
-    };
-    if shared.json {
-        print_document(&FencesDocument::new(&result, &context));
-    } else if arguments.diff {
-        print_text(diff);
-        if !matches!(repair, Repair::Valid(_)) {
-            remark(report::text(&result, &context, shared.verbose));
-        }
-    } else {
-        print_text(report::text(&result, &context, shared.verbose));
-    }
-    Ok(match repair {
+    let result = report::Result { found: &found, all: arguments.all, no_diff: no_text.as_deref(), written };
+    print_result(arguments, shared, &result, &context);
+    Ok(match &found.repair {
         // Asked to write, and not sure enough to.
-        Repair::Valid(_) if arguments.apply && !measures.is_empty() && written.is_none() => Exit::Unknown,
+        Repair::Valid(placement) if arguments.apply && !placement.measures.is_empty() && written.is_none() => {
+            Exit::Unknown
+        }
         Repair::Valid(_) => Exit::Holds,
         Repair::Impossible(_) => Exit::Fails,
         Repair::Unknown { .. } => Exit::Unknown,
     })
 }
 
-/// Writes the evidence for the repaired program, and beside it the repaired text when that is not written elsewhere.
-fn write_certificate(
+fn print_result(
+    arguments: &FencesArguments,
+    shared: &SharedOptions,
+    result: &report::Result<'_>,
+    context: &Context<'_>,
+) {
+    if shared.json {
+        print_document(&FencesDocument::new(result, context));
+    } else if arguments.diff {
+        print_text(result.diff());
+        if !matches!(result.found.repair, Repair::Valid(_)) {
+            remark(report::text(result, context, shared.verbose));
+        }
+    } else {
+        print_text(report::text(result, context, shared.verbose));
+    }
+}
+
+/// Writes the evidence, and beside it the texts that it is about and that stand nowhere else: the repaired one, or with
+/// `--apply` the one before.
+fn write_all(
     folder: &Path,
-    text: Option<&Repaired>,
-    subject: &Loaded,
-    checked: &Check<'_>,
+    arguments: &FencesArguments,
+    loaded: &Loaded,
+    found: &Repaired,
 ) -> Result<Vec<String>, InputError> {
-    let path = subject.program.source.name.clone();
-    let written = create_folder(folder)
-        .and_then(|()| text.map_or(Ok(()), |text| write_file(&path, text.text())))
-        .and_then(|()| write_evidence(folder, &path, subject, checked));
-    match written {
-        Ok(evidence) => Ok(evidence.into_iter().map(|path| path.display().to_string()).collect()),
-        Err(error) => {
-            let message = format!("the evidence cannot be written: {error}");
-            Err(InputError::file(folder.display().to_string(), message))
+    let refused = |error: std::io::Error| {
+        let message = format!("the evidence cannot be written: {error}");
+        InputError::file(folder.display().to_string(), message)
+    };
+    create_folder(folder).map_err(refused)?;
+    let mut before = loaded.subject();
+    let mut written = Vec::new();
+    if let (Some(text), Some(certificate)) = (found.repaired_text(), &found.certificate) {
+        if arguments.apply {
+            let path = path_in(folder, &arguments.file, "before", loaded.format);
+            write_file(&path, &loaded.program.source.text).map_err(refused)?;
+            before.input.path = path.display().to_string();
+        } else {
+            write_file(&text.program.source.name, text.text()).map_err(refused)?;
+        }
+        let evidence = Evidence::Robust(loaded.subject_of(&text.program), certificate.clone());
+        written.push(write_document(folder, &text.program.source.name, "robust", &evidence));
+    } else if let Some(certificate) = found.certificate.as_ref().filter(|_| found.measures().is_empty()) {
+        let evidence = Evidence::Robust(before.clone(), certificate.clone());
+        written.push(write_document(folder, &arguments.file, "robust", &evidence));
+    }
+    let shown = found.shown.as_ref().filter(|_| !found.is_robust_already());
+    for (shown, suffix) in [(shown, "repair"), (found.redundancy_shown.as_ref(), "redundant")] {
+        if let Some(shown) = shown {
+            let evidence = Evidence::Repair(before.clone(), shown.evidence.clone());
+            written.push(write_document(folder, &arguments.file, suffix, &evidence));
+        }
+    }
+    written.into_iter().map(|path| path.map(|path| path.display().to_string()).map_err(refused)).collect()
+}
+
+/// Checks of the evidence about a file: each on a thread that it may break without an end of the process.
+struct Guarded<'a> {
+    file: &'a str,
+}
+
+impl Checks for Guarded<'_> {
+    fn run(&self, limits: &Limits, check: Box<dyn FnOnce() + Send>) -> Result<(), Unchecked> {
+        match guard::within(self.file, limits, check) {
+            Ok(checked) => checked.map_err(|broken| Unchecked::Broken(broken.to_string())),
+            Err(reason) => Err(Unchecked::Stopped(reason)),
         }
     }
 }
 
+/// What to say loudly when evidence is rejected.
+fn alarm(file: &str, failure: &str) -> String {
+    format!("Error: {file}: the repair's own evidence is rejected, do not rely on it: {failure}\n")
+}
+
 impl FencesArguments {
-    /// The name under which the repaired text is read again: where evidence about it will find it.
-    fn repaired_path(&self, loaded: &Loaded) -> String {
-        match &self.certificate {
-            Some(folder) if !self.apply => {
-                let extension = match loaded.format {
-                    Format::Native => "pal",
-                    Format::Trencher => "txt",
-                    Format::Litmus => "litmus",
-                };
-                path_in(folder, &self.file, extension).display().to_string()
-            }
+    fn fence_options(&self, loaded: &Loaded, limits: &Limits) -> Result<FenceOptions, InputError> {
+        Ok(FenceOptions {
+            cost: self.cost_function(loaded)?,
+            exchange: self.with.clone(),
+            only: self.only.clone(),
+            never: self.never.clone(),
+            alternatives: if self.all { ALTERNATIVES } else { 0 },
+            nets: self.nets,
+            values: self.values,
+            limits: limits.clone(),
+            // `repair` checks the repaired text.
+            confirm: false,
+        })
+    }
+
+    fn repair_options(&self, loaded: &Loaded) -> RepairOptions {
+        let path = match &self.certificate {
+            Some(folder) if !self.apply => path_in(folder, &self.file, "repaired", loaded.format).display().to_string(),
             _ => loaded.program.source.name.clone(),
-        }
+        };
+        RepairOptions { format: loaded.format, path, redundant: self.redundant }
+    }
+
+    /// Whether there is no answer without a repaired text.
+    fn needs_text(&self) -> bool {
+        self.apply || self.diff || self.certificate.is_some()
     }
 
     fn cost_function(&self, loaded: &Loaded) -> Result<CostFunction, InputError> {

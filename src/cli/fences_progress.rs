@@ -50,13 +50,6 @@ impl Progress {
         }
     }
 
-    /// The line while the repaired program is checked.
-    pub(super) fn checking(shared: &SharedOptions) -> Self {
-        let progress = Self::new(shared);
-        progress.bar.set_message("checking the repaired program");
-        progress
-    }
-
     fn show(&self) {
         let found = self.found.load(Ordering::Relaxed);
         if self.bar.is_hidden() || found == 0 {
@@ -99,6 +92,10 @@ impl Observer for Progress {
             best.by_thread.insert(thread, cost.cloned());
         }
         self.show();
+    }
+
+    fn confirming(&self) {
+        self.bar.set_message("checking the repaired program, and what proves it the cheapest");
     }
 
     fn asks_for_best(&self) -> bool {

@@ -129,7 +129,12 @@ impl ProgramOptions {
 impl Loaded {
     /// What evidence about the program is about.
     pub fn subject(&self) -> ProgramSubject {
-        ProgramSubject::of(&self.program, self.format.name(), &self.changed)
+        self.subject_of(&self.program)
+    }
+
+    /// What evidence is about that is about another text of the program, with the same options.
+    pub fn subject_of(&self, program: &Program) -> ProgramSubject {
+        ProgramSubject::of(program, self.format.name(), &self.changed)
     }
 
     /// The warnings as text for standard error; nothing when the user wants JSON or quiet.

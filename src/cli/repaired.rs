@@ -1,63 +1,9 @@
-//! The repaired text: edited, read again, checked, and only then written.
+//! Repaired texts as files: written whole or not at all.
 
 use super::files::write_file;
-use super::{Loaded, ProgramOptions};
-use crate::fences::Measure;
-use crate::program::SourceText;
-use crate::syntax::InputError;
-use crate::syntax::edit::{Change, EditError, apply};
-use similar::TextDiff;
+use crate::syntax::Format;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// A program's text after a repair.
-pub(super) struct Repaired {
-    /// The text read again, with the same options.
-    pub(super) loaded: Loaded,
-    /// The unified diff from the old text to the new one.
-    pub(super) diff: String,
-}
-
-/// Why there is no repaired text.
-pub(super) enum NoText {
-    /// The format or the place does not allow the change.
-    Edit(EditError),
-    /// The changed text is refused when it is read again.
-    Refused(InputError),
-}
-
-impl Repaired {
-    /// Makes changes in the text of a program and reads the result again, under the name `path`.
-    pub(super) fn new(
-        loaded: &Loaded,
-        options: &ProgramOptions,
-        measures: &[Measure],
-        path: &str,
-    ) -> Result<Self, NoText> {
-        let changes: Vec<Change> = measures
-            .iter()
-            .filter_map(|measure| match *measure {
-                Measure::Fence { thread, label } => Some(Change::Fence { thread, label }),
-                Measure::Exchange { thread, store } => Some(Change::Exchange { thread, store }),
-                Measure::Kept { .. } => None,
-            })
-            .collect();
-        let before = &loaded.program.source;
-        let after = apply(&loaded.program, loaded.format, &changes).map_err(NoText::Edit)?;
-        let diff = TextDiff::from_lines(before.text.as_str(), after.as_str())
-            .unified_diff()
-            .context_radius(3)
-            .header(&before.name, &before.name)
-            .to_string();
-        let loaded = options.read_source(SourceText::new(path, after), loaded.format).map_err(NoText::Refused)?;
-        Ok(Self { loaded, diff })
-    }
-
-    /// The repaired text.
-    pub(super) fn text(&self) -> &str {
-        &self.loaded.program.source.text
-    }
-}
 
 /// Puts a new text in the place of a file that still holds the old one. The file holds one of the two at any time.
 pub(super) fn replace(path: &Path, old: &str, new: &str) -> io::Result<()> {
@@ -69,10 +15,15 @@ pub(super) fn replace(path: &Path, old: &str, new: &str) -> io::Result<()> {
     write_file(path, format!("{mark}{new}"))
 }
 
-/// Where the repaired text of a program goes in a folder for evidence.
-pub(super) fn path_in(folder: &Path, file: &str, extension: &str) -> PathBuf {
+/// Where a text of a program goes in a folder for evidence: `p.repaired.pal` for the repaired text of `p.pal`.
+pub(super) fn path_in(folder: &Path, file: &str, which: &str, format: Format) -> PathBuf {
+    let extension = match format {
+        Format::Native => "pal",
+        Format::Trencher => "txt",
+        Format::Litmus => "litmus",
+    };
     let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str()).filter(|stem| *stem != "-");
-    folder.join(format!("{}.repaired.{extension}", stem.unwrap_or("stdin")))
+    folder.join(format!("{}.{which}.{extension}", stem.unwrap_or("stdin")))
 }
 
 #[cfg(test)]

@@ -5,15 +5,18 @@ use super::folder::create_folder;
 use super::guard;
 use super::output::{Documents, print_line, remark_line};
 use super::{Exit, SharedOptions};
-use crate::evidence::{Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject};
+use crate::evidence::{Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject, RepairEvidence};
 use crate::limits::StopReason;
 use crate::net::{self, Problem};
 use crate::program::Program;
-use crate::report::documents::{self, EvidenceVerdict, SubjectDocument, VerifyDocument};
+use crate::report::documents::{self, EvidenceVerdict, RepairDocument, SubjectDocument, VerifyDocument};
 use crate::report::smtlib;
 use crate::report::subject::Subject;
 use crate::syntax::{self, Format, InputError};
-use crate::verify::{CheckFailure, Obligation, check_content, check_net_evidence, check_program_evidence};
+use crate::verify::{
+    CheckFailure, Obligation, RepairFacts, check_content, check_net_evidence, check_program_evidence,
+    check_repair_evidence,
+};
 use clap::Args;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -38,7 +41,7 @@ pub(super) struct VerifyOptions {
 
 /// How one file fared.
 enum Outcome {
-    Accepted { kind: &'static str, subject: Box<Subject> },
+    Accepted { kind: &'static str, subject: Box<Subject>, repair: Option<RepairFacts> },
     Rejected { reason: String },
     Unreadable { reason: String },
     Stopped { reason: StopReason },
@@ -84,10 +87,11 @@ impl Outcome {
     fn document(&self, path: &str, elapsed: Duration) -> String {
         let mut document = VerifyDocument::new(path, EvidenceVerdict::Accepted, elapsed.as_secs_f64());
         match self {
-            Self::Accepted { kind, subject } => {
+            Self::Accepted { kind, subject, repair } => {
                 document.kind = Some(kind);
                 document.input = Some(subject.path());
                 document.subject = Some(SubjectDocument::new(subject));
+                document.repair = repair.as_ref().map(RepairDocument::new);
             }
             Self::Rejected { reason } => {
                 document.verdict = EvidenceVerdict::Rejected;
@@ -107,7 +111,11 @@ impl Outcome {
     fn print(&self, path: &str, shared: &SharedOptions) {
         match self {
             Self::Accepted { .. } if shared.quiet => {}
-            Self::Accepted { kind, subject } => {
+            Self::Accepted { subject, repair: Some(facts), .. } => {
+                let (input, words) = (subject.path(), subject.words());
+                print_line(format_args!("{path}: accepted: {input} {} [{words}]", repair_words(facts)));
+            }
+            Self::Accepted { kind, subject, .. } => {
                 let (input, words) = (subject.path(), subject.words());
                 print_line(format_args!("{path}: accepted: {input} is {kind} [{words}]"));
             }
@@ -116,6 +124,18 @@ impl Outcome {
             Self::Stopped { reason } => print_line(format_args!("{path}: unknown: {reason}")),
         }
     }
+}
+
+/// What evidence about a repair shows, in words.
+fn repair_words(facts: &RepairFacts) -> String {
+    let bound = &facts.bound;
+    let valid = match facts.costs.len() {
+        0 if facts.is_impossible => return "cannot be made robust by the measures on offer".to_owned(),
+        0 => return format!("is made robust by no measures that cost less than {bound}"),
+        1 => "robust with the set of measures given".to_owned(),
+        count => format!("robust with each of the {count} sets of measures given"),
+    };
+    if facts.is_optimal() { format!("is {valid}, and with none cheaper") } else { format!("is {valid}") }
 }
 
 /// Checks one file on a thread of its own, and stops waiting for it when a limit is reached.
@@ -139,30 +159,37 @@ fn check_file(options: &VerifyOptions, path: &str) -> Outcome {
         Err(malformed) => return Outcome::Rejected { reason: format!("malformed evidence: {malformed}") },
     };
     drop(text);
+    let mut repair = None;
     let checked = match &evidence {
         Evidence::Robust(subject, _) | Evidence::NotRobust(subject, _) | Evidence::Repair(subject, _) => {
-            check_about_program(options, path, &evidence, subject)
+            check_about_program(options, path, &evidence, subject, &mut repair)
         }
         Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
             check_about_net(options, path, &evidence, subject)
         }
     };
     match checked {
-        Ok(subject) => Outcome::Accepted { kind: evidence.kind(), subject: Box::new(subject) },
+        Ok(subject) => Outcome::Accepted { kind: evidence.kind(), subject: Box::new(subject), repair },
         Err(outcome) => outcome,
     }
 }
 
-/// Checks evidence about a program; what it is about.
+/// Checks evidence about a program; what it is about, and for a repair what it shows.
 fn check_about_program(
     options: &VerifyOptions,
     path: &str,
     evidence: &Evidence,
     stated: &ProgramSubject,
+    repair: &mut Option<RepairFacts>,
 ) -> Result<Subject, Outcome> {
     let place = place_of(&stated.input, options.program.as_deref(), path);
     let program = load_program(&place, stated)?;
-    check_program_evidence(&program, evidence)?;
+    if let Evidence::Repair(_, repaired) = evidence {
+        let texts = load_repaired(stated, repaired, path)?;
+        *repair = Some(check_repair_evidence(&program, evidence, &texts)?);
+    } else {
+        check_program_evidence(&program, evidence)?;
+    }
     if let (Evidence::Robust(_, certificate), Some(folder)) = (evidence, &options.smtlib) {
         write_scripts(folder, path, &smtlib::program_scripts(&program, certificate)?)?;
     }
@@ -262,6 +289,18 @@ fn load_program(place: &Path, subject: &ProgramSubject) -> Result<Program, Outco
     subject.apply_options(&mut program);
     syntax::check(&mut program).map_err(|_| refused(" with these options"))?;
     Ok(program)
+}
+
+/// Reads the repaired texts that evidence names, with the changes that options have made to the program.
+fn load_repaired(
+    subject: &ProgramSubject,
+    repair: &RepairEvidence,
+    path: &str,
+) -> Result<Vec<Option<Program>>, Outcome> {
+    let load = |input: &InputFile| {
+        load_program(&place_of(input, None, path), &ProgramSubject { input: input.clone(), ..subject.clone() })
+    };
+    repair.valid.iter().map(|valid| valid.repaired.as_ref().map(load).transpose()).collect()
 }
 
 /// A net with its question, the contents of its file, and those of the question's.

@@ -3,28 +3,34 @@
 use super::check::{Context, outcome_word, place};
 use super::documents::VerdictWord;
 use super::{counted, unreached};
-use crate::fences::{Measure, Placement, Redundancy, Repair, Returning, Unfinished};
+use crate::fences::{Measure, Placement, Redundancy, Repair, Repaired, Returning, Unfinished};
 use crate::program::Program;
-use crate::robustness::{Attack, Outcome, ThreadLabel};
+use crate::robustness::{Attack, Outcome, Verdict};
 use std::fmt::Write;
 
 /// What was found, and what was done about it.
 #[derive(Debug)]
 pub struct Result<'a> {
-    /// Whether the program can be repaired, and how.
-    pub repair: &'a Repair,
-    /// What was found about the fences it has, when that was asked for.
-    pub redundancy: Option<&'a std::result::Result<Redundancy, Unfinished>>,
+    /// Whether the program can be repaired, and how, with the evidence.
+    pub found: &'a Repaired,
     /// All optimal sets were asked for.
     pub all: bool,
-    /// The program that a valid set makes, with the labels that it does not reach, where an exploration tells.
-    pub unreached: Option<(&'a Program, &'a [ThreadLabel])>,
-    /// The unified diff from the program's text to the repaired one; empty when nothing is to be changed.
-    pub diff: &'a str,
     /// Why the text itself cannot be changed.
     pub no_diff: Option<&'a str>,
     /// Where the repaired text was written.
     pub written: Option<&'a str>,
+}
+
+impl Result<'_> {
+    /// The unified diff from the program's text to the repaired one; empty when nothing is to be changed.
+    pub fn diff(&self) -> &str {
+        self.found.repaired_text().map_or("", |text| &text.diff)
+    }
+
+    /// Whether what is shown beside the repaired program's robustness has all its evidence.
+    pub(super) fn is_complete(&self) -> bool {
+        self.found.shown.as_ref().is_some_and(|shown| shown.is_complete)
+    }
 }
 
 /// The report for people.
@@ -33,7 +39,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     let mut out = String::new();
     let copies: Vec<String> =
         program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
-    let headline = match result.repair {
+    let headline = match &result.found.repair {
         Repair::Valid(placement) if placement.measures.is_empty() => match verdict(placement) {
             VerdictWord::Unknown => "no valid set is known".to_owned(),
             _ => "robust as it is".to_owned(),
@@ -51,10 +57,13 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         let wrap = if domain.wrap { ", arithmetic wraps" } else { "" };
         let _ = writeln!(out, "  domain   {}..{}{wrap}", domain.low, domain.high);
     }
-    match result.repair {
+    match &result.found.repair {
         Repair::Valid(placement) => placement_text(&mut out, placement, program, result, verbosity),
         Repair::Impossible(attack) => {
             let _ = writeln!(out, "  whatever is changed, {} stays feasible", attack_words(program, *attack));
+            if !result.is_complete() {
+                let _ = writeln!(out, "  {UNCHECKED}");
+            }
         }
         Repair::Unknown { reason, feasible } => {
             for attack in feasible {
@@ -63,8 +72,11 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
             advice_text(&mut out, reason);
         }
     }
-    match result.redundancy {
-        Some(Ok(redundancy)) => redundancy_text(&mut out, redundancy, program),
+    match &result.found.redundancy {
+        Some(Ok(redundancy)) => {
+            let shown = result.found.redundancy_shown.as_ref();
+            redundancy_text(&mut out, redundancy, program, shown.is_none_or(|shown| shown.is_complete));
+        }
         Some(Err(reason)) => {
             let _ = writeln!(out, "  fences there already: not judged ({})", reason.describe(program));
         }
@@ -79,9 +91,9 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     if let Some(why) = result.no_diff {
         let _ = writeln!(out, "  no diff  {why}");
     }
-    if !result.diff.is_empty() {
+    if !result.diff().is_empty() {
         let _ = writeln!(out);
-        out.push_str(result.diff);
+        out.push_str(result.diff());
     }
     out
 }
@@ -89,10 +101,11 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
 /// The labels that the robust program does not reach; nothing where there are none, or where that is not known and
 /// little is to be said.
 fn unreached_words(placement: &Placement, result: &Result<'_>, verbosity: u8) -> Option<String> {
-    match result.unreached {
+    let (program, labels) = (&result.found.program, result.found.unreached.as_deref());
+    match labels {
         _ if !placement.confirmed => None,
-        Some((program, labels)) if verbosity > 0 => unreached::words(program, labels),
-        Some((program, labels)) => unreached::line(program, labels),
+        Some(labels) if verbosity > 0 => unreached::words(program, labels),
+        Some(labels) => unreached::line(program, labels),
         None if verbosity > 0 => Some(unreached::NOT_DETERMINED.to_owned()),
         None => None,
     }
@@ -133,8 +146,11 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
         }
     }
     if result.all {
-        let more = if placement.alternatives_complete { "" } else { " or more" };
-        let _ = writeln!(out, "  optima   {}{more}", placement.alternatives.len());
+        let _ = match (placement.alternatives.len(), placement.alternatives_complete) {
+            (0, _) => writeln!(out, "  optima   none known: the set found is valid, but may not be optimal"),
+            (count, true) => writeln!(out, "  optima   {count}"),
+            (count, false) => writeln!(out, "  optima   {count} known; there may be more"),
+        };
         for set in &placement.alternatives {
             let names: Vec<String> = set.iter().map(|measure| measure_name(program, *measure)).collect();
             let _ =
@@ -144,6 +160,11 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
     if !placement.measures.is_empty() {
         let words = if placement.confirmed { "robust" } else { "not re-checked to the end" };
         let _ = writeln!(out, "  repaired {words}");
+        if placement.confirmed && placement.proof.is_some() && !result.is_complete() {
+            let _ = writeln!(out, "  {UNCHECKED}");
+        }
+    } else if !placement.confirmed && verdict(placement) == VerdictWord::Robust {
+        let _ = writeln!(out, "  {UNCHECKED}");
     }
     if let Some(labels) = unreached_words(placement, result, verbosity) {
         let _ = writeln!(out, "  unreached {labels}");
@@ -178,7 +199,10 @@ fn advice_text(out: &mut String, reason: &Unfinished) {
     }
 }
 
-fn redundancy_text(out: &mut String, redundancy: &Redundancy, program: &Program) {
+/// What is said when a claim has no evidence, because a limit was reached first or values grow.
+const UNCHECKED: &str = "evidence not all of this was re-checked to the end";
+
+fn redundancy_text(out: &mut String, redundancy: &Redundancy, program: &Program, is_complete: bool) {
     let _ = writeln!(out, "  fences there already: {}", redundancy.fences.len());
     for (fence, attack) in &redundancy.fences {
         let words = match attack {
@@ -188,10 +212,15 @@ fn redundancy_text(out: &mut String, redundancy: &Redundancy, program: &Program)
         let _ = writeln!(out, "    {} {words}", measure_words(program, *fence));
     }
     let names: Vec<String> = redundancy.removable.iter().map(|fence| measure_name(program, *fence)).collect();
-    if names.is_empty() {
-        return;
+    if !names.is_empty() {
+        let _ = writeln!(out, "  can go together, at most: {}", names.join(", "));
     }
-    let _ = writeln!(out, "  can go together, at most: {}", names.join(", "));
+    let _ = match &redundancy.without_largest {
+        Verdict::Robust if is_complete => Ok(()),
+        Verdict::Robust => writeln!(out, "    not all of this was re-checked to the end"),
+        Verdict::NotRobust => writeln!(out, "    the program is not robust, with these fences or without"),
+        Verdict::Unknown(reason) => writeln!(out, "    not re-checked to the end: {reason}"),
+    };
     for Returning { measure, attack } in &redundancy.needed {
         let name = measure_name(program, *measure);
         let _ = writeln!(out, "    {name} is then needed against {}", attack_words(program, *attack));

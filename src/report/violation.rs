@@ -2,7 +2,7 @@
 
 use super::check::place;
 use super::computation::{ComputationReport, address_text};
-use crate::program::Program;
+use crate::program::{Copies, Program};
 use crate::robustness::Violation;
 use crate::semantics::{AccessKind, NodeId, Relation, Replay};
 use std::fmt::Write;
@@ -24,7 +24,14 @@ pub fn text(program: &Program, violation: &Violation) -> String {
             .zip(violation.instance.counts())
             .map(|(thread, count)| format!("{} × {count}", thread.name))
             .collect();
-        let minimal = if violation.instance_minimal { " (no smaller instance has one)" } else { "" };
+        // Copies of threads whose number is given are in every instance alike.
+        let all_are_counted =
+            program.threads.iter().all(|thread| matches!(thread.copies, Copies::Any | Copies::Exactly(0)));
+        let minimal = match violation.instance_minimal {
+            false => "",
+            true if all_are_counted => " (no smaller instance has one)",
+            true => " (none with fewer copies of the [*] threads has one)",
+        };
         let _ = writeln!(out, "instance: {}{minimal}", counts.join(", "));
     }
     out.push_str(&computation(program, violation).table());

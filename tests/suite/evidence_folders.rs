@@ -23,7 +23,11 @@ fn missing_folders_are_created() {
         assert_eq!(files(&folder.path().join(name)), 1, "{name}");
         let repaired = palisade(folder.path(), &["fences", MODEL, "--certificate", &format!("fenced-{name}")]);
         assert_eq!(repaired.status.code(), Some(0), "{name}: {repaired:?}");
-        assert_eq!(files(&folder.path().join(format!("fenced-{name}"))), 2, "{name}: the text and the evidence");
+        assert_eq!(
+            files(&folder.path().join(format!("fenced-{name}"))),
+            3,
+            "{name}: the text, its evidence and that of the repair"
+        );
     }
 }
 

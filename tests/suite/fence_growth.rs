@@ -97,6 +97,11 @@ fn what_only_control_flow_asks_for_is_not_called_optimal() {
     assert!(text.contains("3 fences valid, not known to be optimal, cost 3"), "{text}");
     assert!(text.contains("grows: it takes more than 64 values"), "{text}");
     assert!(text.contains("help     declare the values it may take"), "{text}");
+    let (_, text) = fences(&format!("{ROUNDS}{BYSTANDER}"), &["--all"]);
+    assert!(text.contains("optima   none known: the set found is valid, but may not be optimal"), "{text}");
+    // Where the bound shows the set optimal, it is listed at least.
+    let (_, text) = fences(ROUNDS, &["--all"]);
+    assert!(text.contains("optima   1\n           a.l1, b.l1\n"), "{text}");
 }
 
 /// The cheapest set for the violations may leave control flow open, although another one does not.

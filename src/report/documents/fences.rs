@@ -59,6 +59,9 @@ pub struct FencesDocument<'a> {
     /// The attacks, in order, with what eliminates them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attacks: Option<Vec<EliminatedAttack<'a>>>,
+    /// How the evidence for these claims fared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<EvidenceWord>,
     /// What was found about the fences that are there already, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redundant: Option<RedundancyDocument<'a>>,
@@ -74,6 +77,23 @@ pub struct FencesDocument<'a> {
     pub warnings: Vec<Finding<'a>>,
     /// What it took.
     pub statistics: FencesStatistics,
+}
+
+/// How the evidence for a repair fared; it is never rejected in a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum EvidenceWord {
+    /// Every claim has evidence that was checked.
+    Accepted,
+    /// A limit was reached before every claim had.
+    Incomplete,
+}
+
+impl EvidenceWord {
+    const fn of(is_complete: bool) -> Self {
+        if is_complete { Self::Accepted } else { Self::Incomplete }
+    }
 }
 
 /// A change of the program by its place.
@@ -172,6 +192,9 @@ pub enum RedundancyDocument<'a> {
         needed: Vec<NeededFence<'a>>,
         /// The verdict on the program without the largest set.
         without_largest: VerdictWord,
+        /// How the evidence for this fared; there is none where the program is not robust with its fences.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        evidence: Option<EvidenceWord>,
     },
     /// They were not.
     Unjudged {
@@ -226,6 +249,7 @@ pub struct FencesStatistics {
 impl<'a> FencesDocument<'a> {
     /// The document of a repair.
     pub fn new(result: &'a Result<'a>, context: &Context<'a>) -> Self {
+        let found = result.found;
         let program = context.program;
         let mut document = Self {
             header: FileHeader::new("palisade/fences/1", context.file),
@@ -245,9 +269,13 @@ impl<'a> FencesDocument<'a> {
             alternatives: None,
             alternatives_complete: None,
             attacks: None,
-            redundant: result.redundancy.map(|redundancy| RedundancyDocument::new(redundancy, program)),
-            unreached: result.unreached.map(|(program, labels)| LabelPlace::all(program, labels)),
-            diff: if result.no_diff.is_some() { None } else { Some(result.diff) },
+            evidence: found.shown.as_ref().map(|_| EvidenceWord::of(result.is_complete())),
+            redundant: found.redundancy.as_ref().map(|redundancy| {
+                let shown = found.redundancy_shown.as_ref();
+                RedundancyDocument::new(redundancy, shown.map(|shown| EvidenceWord::of(shown.is_complete)), program)
+            }),
+            unreached: found.unreached.as_deref().map(|labels| LabelPlace::all(&found.program, labels)),
+            diff: if result.no_diff.is_some() { None } else { Some(result.diff()) },
             written: result.written,
             certificates: context.certificates,
             warnings: Finding::all(context.warnings, &program.source),
@@ -259,7 +287,7 @@ impl<'a> FencesDocument<'a> {
                 peak_memory_bytes: peak_resident_bytes(),
             },
         };
-        match result.repair {
+        match &found.repair {
             Repair::Valid(placement) => document.add_placement(placement, program, result.all),
             Repair::Impossible(attack) => {
                 document.verdict = VerdictWord::NotRobust;
@@ -353,7 +381,11 @@ impl<'a> EliminatedAttack<'a> {
 }
 
 impl<'a> RedundancyDocument<'a> {
-    fn new(redundancy: &std::result::Result<Redundancy, Unfinished>, program: &'a Program) -> Self {
+    fn new(
+        redundancy: &std::result::Result<Redundancy, Unfinished>,
+        evidence: Option<EvidenceWord>,
+        program: &'a Program,
+    ) -> Self {
         let redundancy = match redundancy {
             Ok(redundancy) => redundancy,
             Err(reason) => return Self::Unjudged { reason: reason.describe(program) },
@@ -371,7 +403,8 @@ impl<'a> RedundancyDocument<'a> {
             fences: fences.collect(),
             largest: places(program, &redundancy.removable),
             needed: needed.collect(),
-            without_largest: if redundancy.confirmed { VerdictWord::Robust } else { VerdictWord::NotRobust },
+            without_largest: (&redundancy.without_largest).into(),
+            evidence,
         }
     }
 }

@@ -4,6 +4,7 @@ use super::FileHeader;
 use super::program::{CopiesWord, DomainDocument};
 use crate::evidence::{CopiesOrigin, InputFile, ThreadSubject};
 use crate::report::subject::Subject;
+use crate::verify::RepairFacts;
 use serde::Serialize;
 
 /// How a file of evidence fared.
@@ -24,6 +25,9 @@ pub struct VerifyDocument<'a> {
     /// What exactly it is about.
     #[serde(flatten)]
     pub subject: Option<SubjectDocument<'a>>,
+    /// What accepted evidence about a repair shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repair: Option<RepairDocument>,
     /// Why the evidence was rejected, or what limit was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -35,7 +39,33 @@ impl<'a> VerifyDocument<'a> {
     /// The document of a verdict on evidence, with nothing else said.
     pub const fn new(file: &'a str, verdict: EvidenceVerdict, seconds: f64) -> Self {
         let header = FileHeader::new("palisade/verify/1", file);
-        Self { header, verdict, kind: None, input: None, subject: None, reason: None, seconds }
+        Self { header, verdict, kind: None, input: None, subject: None, repair: None, reason: None, seconds }
+    }
+}
+
+/// What evidence about a repair shows.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RepairDocument {
+    /// What each set of measures costs that makes the program robust.
+    pub costs: Vec<String>,
+    /// What every such set costs at least.
+    pub bound: String,
+    /// Whether the first of the sets is a cheapest one.
+    pub optimal: bool,
+    /// Whether no set of the measures on offer makes the program robust.
+    pub impossible: bool,
+}
+
+impl RepairDocument {
+    /// The document of what a checker has found.
+    pub fn new(facts: &RepairFacts) -> Self {
+        Self {
+            costs: facts.costs.iter().map(ToString::to_string).collect(),
+            bound: facts.bound.to_string(),
+            optimal: facts.is_optimal(),
+            impossible: facts.is_impossible,
+        }
     }
 }
 

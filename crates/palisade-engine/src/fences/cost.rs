@@ -72,6 +72,12 @@ impl Cost {
         (counts.collect(), parts)
     }
 
+    /// How many units it is, each the given part of 1, when it is a whole number of them.
+    pub(super) fn in_units(&self, parts: &BigInt) -> Option<BigUint> {
+        let count = &self.0 * BigRational::from_integer(parts.clone());
+        count.is_integer().then(|| count.to_integer().to_biguint()).flatten()
+    }
+
     /// So many units, each the given part of 1.
     pub(super) fn of_units(count: &BigUint, parts: &BigInt) -> Self {
         Self(BigRational::new(BigInt::from(count.clone()), parts.clone()))

@@ -11,6 +11,7 @@
 //! the solver cannot matter. Its lower bound is a dual solution: weights of rows such that the rows of no measure
 //! weigh more than it costs. Where that is as high as the optimum it is the whole proof.
 
+use super::cases::{Case, prove, weights};
 use super::catalogue::MeasureSet;
 use super::cost::Cost;
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, WithTimeLimit, constraint, variable};
@@ -27,6 +28,9 @@ pub(super) struct Cheapest {
     /// Branchings of the exact search.
     pub(super) branchings: u64,
 }
+
+/// What a group of rows costs at least, with the cases that show it.
+pub(super) type ProvedBlock = (Cost, Option<Vec<Case<Cost>>>);
 
 /// Seconds granted to the solver per block for its guess.
 const SOLVER_SECONDS: f64 = 5.0;
@@ -53,11 +57,33 @@ pub(super) fn cheapest(
             return Err((reason, whole.set));
         }
         whole.branchings += search.branchings;
-        let weights = dual(rows, block, &units);
+        let nothing = MeasureSet::with_capacity(costs.len());
+        let weights = weights(rows, &units, &nothing, block, &BigUint::zero());
         whole.weights.extend(weights.iter().map(|(row, weight)| (*row, Cost::of_units(weight, &parts))));
     }
     whole.weights.sort_by_key(|(row, _)| *row);
     Ok(whole)
+}
+
+/// Groups of rows that share no measure: what each costs at least, given a cheapest set, with the cases that show it unless
+/// these are too many or there is no time for them.
+pub(super) fn proved(rows: &[MeasureSet], costs: &[Cost], cheapest: &MeasureSet, limits: &Limits) -> Vec<ProvedBlock> {
+    let (units, parts) = Cost::in_common_unit(costs);
+    let in_parts = |units: &BigUint| Cost::of_units(units, &parts);
+    let prove_block = |block: &Vec<usize>| {
+        let least = measures_of(rows, block).intersection(cheapest).map(|measure| &units[measure]).sum();
+        let cases = prove(rows, block, &units, &least, limits).ok().flatten();
+        (in_parts(&least), cases.map(|cases| cases.iter().map(|case| case.map(|row| row, in_parts)).collect()))
+    };
+    blocks(rows, costs.len()).iter().map(prove_block).collect()
+}
+
+/// The measures of some rows.
+fn measures_of(rows: &[MeasureSet], block: &[usize]) -> MeasureSet {
+    block.iter().fold(MeasureSet::new(), |mut measures, row| {
+        measures.union_with(&rows[*row]);
+        measures
+    })
 }
 
 /// All cheapest sets that touch every row, given one of them, at most `limit`; whether these are all.
@@ -73,15 +99,7 @@ pub(super) fn all_cheapest(
     let mut complete = true;
     for block in blocks(rows, costs.len()) {
         let mut search = Branching::new(rows, &block, &units, limits);
-        search.bound = block
-            .iter()
-            .fold(MeasureSet::with_capacity(costs.len()), |mut measures, row| {
-                measures.union_with(&rows[*row]);
-                measures
-            })
-            .intersection(one)
-            .map(|measure| &units[measure])
-            .sum();
+        search.bound = measures_of(rows, &block).intersection(one).map(|measure| &units[measure]).sum();
         search.limit = limit;
         search.run()?;
         complete &= search.found.len() < limit;
@@ -169,23 +187,6 @@ fn greedy(rows: &[MeasureSet], block: &[usize], units: &[BigUint]) -> MeasureSet
         left.retain(|row| !rows[*row].contains(measure));
     }
     set
-}
-
-/// Weights of rows such that the rows of no measure weigh more than it costs, none of which can be raised alone: the short
-/// rows first.
-fn dual(rows: &[MeasureSet], block: &[usize], units: &[BigUint]) -> Vec<(usize, BigUint)> {
-    let mut order: Vec<usize> = block.to_vec();
-    order.sort_by_key(|row| (rows[*row].count_ones(..), *row));
-    let mut left = units.to_vec();
-    let mut weights = Vec::new();
-    for row in order {
-        let weight = rows[row].ones().map(|measure| &left[measure]).min().expect("rows are not empty").clone();
-        if !weight.is_zero() {
-            rows[row].ones().for_each(|measure| left[measure] -= &weight);
-            weights.push((row, weight));
-        }
-    }
-    weights
 }
 
 /// The exact search in one block.

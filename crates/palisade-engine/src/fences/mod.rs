@@ -19,9 +19,11 @@
 //! * `eliminating`: the irreducible eliminating sets of one attack, and its minimal rows;
 //! * `covering`: the 0/1 program (Eq. 14) over the rows, a maintained solver for it, and an exact proof of the optimum;
 //! * [`CostFunction`]: what a measure costs;
-//! * [`place`] and [`redundant`]: the results. Every set returned has been confirmed by a check of the changed program.
+//! * [`place`] and [`redundant`]: the results. Every set returned has been confirmed by a check of the changed program;
+//! * [`repair`](fn@repair): a repair in full, with the changed text and checked evidence for every claim.
 
 mod analysis;
+mod cases;
 mod catalogue;
 mod change;
 mod control_flow;
@@ -38,9 +40,11 @@ mod planning;
 mod profile;
 mod progress;
 mod redundant;
+mod repair;
 mod thread;
 mod unfinished;
 
+pub use cases::Case;
 pub use change::{fences_removed, with_measures};
 pub use cost::{Cost, CostError, CostFunction};
 pub use measure::Measure;
@@ -49,4 +53,7 @@ pub use place::{Elimination, FenceError, FenceOptions, Placement, Proof, Repair,
 pub use profile::{LineError, Profile, ProfileError};
 pub use progress::{Observer, Silent};
 pub use redundant::{Redundancy, redundant, redundant_besides};
+pub use repair::{
+    Checks, NoText, RepairError, RepairOptions, Repaired, RepairedText, Shown, Unchecked, WithinLimits, repair,
+};
 pub use unfinished::Unfinished;

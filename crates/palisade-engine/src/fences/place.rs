@@ -1,5 +1,6 @@
 //! Optimal fence sets for a program.
 
+use super::cases::Case;
 use super::catalogue::Catalogue;
 use super::change::with_measures;
 use super::cost::{Cost, CostError, CostFunction};
@@ -10,10 +11,13 @@ use super::planning::plan;
 use super::progress::Observer;
 use super::thread::{ThreadPlan, Wish};
 use super::unfinished::Unfinished;
-use crate::robustness::{Attack, CheckOptions, Fault, Outcome, Verdict, attacks, check, is_pruned};
+use crate::robustness::{
+    Attack, CheckOptions, Fault, Outcome, ThreadLabel, Verdict, attacks, certificate, check, is_pruned,
+};
 use fixedbitset::FixedBitSet;
+use palisade_evidence::RobustCertificate;
 use palisade_model::limits::{Limits, StopReason};
-use palisade_model::program::{Action, LabelId, Program};
+use palisade_model::program::{Action, Copies, Instruction, LabelId, Program};
 use thiserror::Error;
 
 /// What to place, and how.
@@ -52,6 +56,19 @@ impl Default for FenceOptions {
             limits: Limits::none(),
             confirm: true,
         }
+    }
+}
+
+impl FenceOptions {
+    /// How changed programs are checked.
+    pub(super) fn for_checks(&self) -> CheckOptions {
+        CheckOptions { values: self.values, limits: self.limits.clone(), ..CheckOptions::default() }
+    }
+
+    /// Whether the patterns allow a measure.
+    fn permits(&self, program: &Program, measure: Measure) -> bool {
+        let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(program, measure));
+        (self.only.is_empty() || named(&self.only)) && !named(&self.never)
     }
 }
 
@@ -126,6 +143,20 @@ pub struct Proof {
     pub weights: Vec<(Attack, Vec<Measure>, Cost)>,
     /// Branchings of the exact search that shows the set optimal; where the bound is the cost, it had nothing to do.
     pub branchings: u64,
+    /// All rows that weights, cases and [`Placement::returning`] speak of, each with an attack that needs one of its
+    /// measures.
+    pub rows: Vec<(Attack, Vec<Measure>)>,
+    /// Groups of rows that share no measure: what each costs at least, with the cases that show it, in which rows are
+    /// meant by their positions. Without cases there were too many.
+    pub blocks: Vec<(Cost, Option<Vec<Case<Cost>>>)>,
+}
+
+impl Proof {
+    /// The row that shows which attack comes back when a measure of a set is left out: of the set it has that one alone.
+    pub(super) fn row_of(&self, returning: &Returning, set: &[Measure]) -> Option<usize> {
+        let only = |row: &[Measure]| row.iter().filter(|measure| set.contains(measure)).eq([&returning.measure]);
+        self.rows.iter().position(|(attack, row)| *attack == returning.attack && only(row))
+    }
 }
 
 /// An attack that a measure keeps away.
@@ -175,7 +206,7 @@ pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer)
     }
     if options.confirm {
         let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
-        let verdict = confirm(&with_measures(program, &measures), options)?;
+        let (verdict, _, _) = confirm(&with_measures(program, &measures), options)?;
         assert_ne!(verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
         placement.confirmed = verdict == Verdict::Robust;
     }
@@ -195,13 +226,27 @@ pub fn offered(program: &Program, options: &FenceOptions) -> Result<Vec<(Measure
         .collect())
 }
 
+/// All measures that the options permit in threads that run, whether they bear on an attack or not: thread by thread,
+/// first the fences, then the exchanges.
+pub(super) fn permitted(program: &Program, options: &FenceOptions) -> Vec<Measure> {
+    let mut measures = Vec::new();
+    for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
+        let by_label = thread.instructions_by_label();
+        let filled = (0..by_label.len()).filter(|label| !by_label[*label].is_empty());
+        measures.extend(filled.map(|label| Measure::Fence { thread: id, label: LabelId::from_index(label) }));
+        let is_store = |instruction: &Instruction| matches!(instruction.action, Action::Store { .. });
+        let stores = thread.instruction_ids().filter(|(_, instruction)| is_store(instruction));
+        let exchanges = stores.map(|(store, _)| Measure::Exchange { thread: id, store });
+        measures.extend(exchanges.filter(|_| options.exchange.is_some()));
+    }
+    measures.retain(|measure| options.permits(program, *measure));
+    measures
+}
+
 /// Offers, for each thread, the measures that bear on some attack and are permitted.
 fn catalogues(program: &Program, open: &[Attack], options: &FenceOptions) -> Result<Vec<Catalogue>, FenceError> {
     options.only.iter().chain(&options.never).try_for_each(|pattern| pattern.check(program))?;
-    let permitted = |measure: Measure| {
-        let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(program, measure));
-        (options.only.is_empty() || named(&options.only)) && !named(&options.never)
-    };
+    let permitted = |measure| options.permits(program, measure);
     let mut catalogues = Vec::new();
     for (id, thread) in program.thread_ids() {
         let flow = DelayFlow::of(thread);
@@ -250,7 +295,13 @@ pub(super) fn combine(
     let mut placement = Placement {
         measures: Vec::new(),
         cost: Cost::zero(),
-        proof: Some(Proof { bound: Cost::zero(), weights: Vec::new(), branchings: 0 }),
+        proof: Some(Proof {
+            bound: Cost::zero(),
+            weights: Vec::new(),
+            branchings: 0,
+            rows: Vec::new(),
+            blocks: Vec::new(),
+        }),
         stop: None,
         returning: Vec::new(),
         attacks: Vec::new(),
@@ -286,6 +337,12 @@ pub(super) fn combine(
         match (&plan.cheapest, &mut placement.proof) {
             (Some(cheapest), Some(proof)) => {
                 proof.branchings += cheapest.branchings;
+                let first = proof.rows.len();
+                proof.rows.extend(plan.rows.iter().map(|(attack, row)| (*attack, catalogue.measures(row))));
+                proof.blocks.extend(plan.blocks.iter().map(|(least, cases)| {
+                    let moved = |case: &Case<Cost>| case.map(|row| first + row, Cost::clone);
+                    (least.clone(), cases.as_ref().map(|cases| cases.iter().map(moved).collect()))
+                }));
                 for (row, weight) in &cheapest.weights {
                     let (attack, row) = &plan.rows[*row];
                     proof.weights.push((*attack, catalogue.measures(row), weight.clone()));
@@ -316,8 +373,12 @@ pub(super) fn combine(
     Some(placement)
 }
 
-/// The verdict on a changed program.
-pub(super) fn confirm(changed: &Program, options: &FenceOptions) -> Result<Verdict, FenceError> {
-    let options = CheckOptions { values: options.values, limits: options.limits.clone(), ..CheckOptions::default() };
-    Ok(check(changed, &options).map_err(FenceError::Fault)?.verdict)
+/// The verdict on a changed program, and its certificate when it is robust.
+pub(super) fn confirm(
+    changed: &Program,
+    options: &FenceOptions,
+) -> Result<(Verdict, Option<RobustCertificate>, Option<Vec<ThreadLabel>>), FenceError> {
+    let checked = check(changed, &options.for_checks()).map_err(FenceError::Fault)?;
+    let proof = certificate(changed, &checked);
+    Ok((checked.verdict, proof, checked.unreached))
 }

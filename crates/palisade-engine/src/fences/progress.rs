@@ -13,6 +13,8 @@ pub trait Observer: Sync {
     fn candidate_tried(&self) {}
     /// The cheapest valid choice known for a thread costs so much now; none is known as long as there is no cost.
     fn best_known(&self, _thread: ThreadId, _cost: Option<&Cost>) {}
+    /// The result is being checked, and evidence for it collected.
+    fn confirming(&self) {}
     /// Whether to say what is best known again now, which takes some work.
     fn asks_for_best(&self) -> bool {
         false

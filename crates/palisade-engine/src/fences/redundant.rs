@@ -4,12 +4,13 @@ use super::catalogue::Catalogue;
 use super::change::{fences_removed, with_measures};
 use super::cost::Cost;
 use super::measure::Measure;
-use super::place::{FenceError, FenceOptions, Returning, combine, confirm};
+use super::place::{FenceError, FenceOptions, Proof, Returning, combine, confirm};
 use super::planning::plan;
 use super::progress::Observer;
 use super::thread::Wish;
 use super::unfinished::Unfinished;
 use crate::robustness::{Attack, Verdict, attacks, is_pruned};
+use palisade_evidence::RobustCertificate;
 use palisade_model::program::{Action, Copies, Program};
 
 /// What was found about the fences a program has.
@@ -22,8 +23,12 @@ pub struct Redundancy {
     pub removable: Vec<Measure>,
     /// Each of the other fences, with an attack that becomes feasible when it goes as well.
     pub needed: Vec<Returning>,
-    /// Whether a check of the program without the removable fences has shown it robust.
-    pub confirmed: bool,
+    /// Why no larger set can go; there is none where attacks are feasible with all fences.
+    pub proof: Option<Proof>,
+    /// What a check says of the program without the removable fences.
+    pub without_largest: Verdict,
+    /// Its certificate, when it is robust.
+    pub certificate: Option<RobustCertificate>,
 }
 
 /// Finds the fences a program can do without, one by one and together. Attacks that are feasible with all fences are let be;
@@ -78,11 +83,13 @@ pub fn redundant_besides(
     let measures: Vec<Measure> =
         fences.iter().map(|(thread, fence)| Measure::Kept { thread: *thread, fence: *fence }).collect();
     let removed = fences.iter().zip(&measures).filter(|(_, measure)| !is_kept(**measure)).map(|(fence, _)| *fence);
-    let confirmed = confirm(&fences_removed(&changed, removed), options)? == Verdict::Robust;
+    let (without_largest, certificate, _) = confirm(&fences_removed(&changed, removed), options)?;
     Ok(Ok(Redundancy {
         fences: measures.iter().map(|fence| (*fence, alone(*fence))).collect(),
         removable: measures.iter().copied().filter(|fence| !is_kept(*fence)).collect(),
         needed: kept.returning,
-        confirmed,
+        proof: kept.proof,
+        without_largest,
+        certificate,
     }))
 }

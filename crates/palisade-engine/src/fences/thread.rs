@@ -3,7 +3,7 @@
 use super::analysis::Analysis;
 use super::catalogue::{Catalogue, MeasureSet};
 use super::control_flow::ControlFlow;
-use super::covering::{Cheapest, all_cheapest, cheapest};
+use super::covering::{Cheapest, ProvedBlock, all_cheapest, cheapest, proved};
 use super::eliminating::{EliminatingSets, eliminating_sets};
 use super::obstacles::DelayFlow;
 use super::progress::Observer;
@@ -37,6 +37,8 @@ pub(super) struct ThreadPlan {
     pub(super) rows: Vec<(Attack, MeasureSet)>,
     /// The proof that the choice is optimal.
     pub(super) cheapest: Option<Cheapest>,
+    /// The same in cases and weights.
+    pub(super) blocks: Vec<ProvedBlock>,
     /// The optima asked for.
     pub(super) alternatives: Vec<MeasureSet>,
     /// Whether these are all.
@@ -65,6 +67,7 @@ impl ThreadPlan {
             impossible: None,
             rows: Vec::new(),
             cheapest: None,
+            blocks: Vec::new(),
             alternatives: Vec::new(),
             alternatives_complete: false,
             stop: None,
@@ -211,6 +214,7 @@ impl ThreadPlan {
             let asked: Vec<MeasureSet> = candidates.iter().cloned().chain(all_but_one).collect();
             if !self.add_rows_left_open(analysis, &asked)? {
                 self.chosen = Some(found.set.clone());
+                self.blocks = proved(&rows, catalogue.costs(), &found.set, limits);
                 self.cheapest = Some(found);
                 self.alternatives = candidates;
                 return Ok(());
@@ -229,13 +233,16 @@ impl ThreadPlan {
         let cost = |set: &Option<MeasureSet>| set.as_ref().map(|set| catalogue.cost(set));
         let listed = self.alternatives.len();
         if cost(&self.chosen) == cost(&bound) {
-            // Every optimum touches the rows; those of the sets listed that are valid are optima.
+            // Every optimum touches the rows; those of the sets listed that are valid are optima, and so is the choice.
             self.alternatives.retain(|set| flow.row_left_open(set).is_none());
+            self.alternatives_complete &= self.alternatives.len() == listed;
+            let chosen = self.chosen.clone().filter(|set| !self.alternatives.contains(set));
+            self.alternatives.extend(chosen);
         } else {
             self.cheapest = None;
             self.alternatives.clear();
+            self.alternatives_complete = false;
         }
-        self.alternatives_complete &= self.alternatives.len() == listed;
     }
 
     /// The attacks found feasible.

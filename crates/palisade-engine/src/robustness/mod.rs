@@ -18,7 +18,8 @@ pub use attack_net::{NoNet, attack_net};
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
 pub use certificate::certificate;
 pub use check::{
-    AttackReport, Check, CheckOptions, DEFAULT_VALUES, Observer, Outcome, Silent, Stage, Verdict, check, check_observed,
+    AttackReport, Check, CheckOptions, DEFAULT_VALUES, Observer, Outcome, Silent, Stage, Verdict, check,
+    check_observed, violation_by,
 };
 pub(crate) use delay_net::{DelayNet, Delaying};
 pub use fault::{Fault, FaultKind, Growing};

@@ -154,8 +154,10 @@ impl TryFrom<RepairText<RobustIn>> for RepairEvidence {
             certificate: valid.robust.0.into(),
         };
         let row = |Object(row): Object<RowText>| Ok(Row { measures: row.measures, witness: row.witness.0.try_into()? });
-        let block =
-            |Object(block): Object<BlockText>| Block { least: block.least.0, cases: block.cases.into_iter().map(Into::into).collect() };
+        let block = |Object(block): Object<BlockText>| Block {
+            least: block.least.0,
+            cases: block.cases.into_iter().map(Into::into).collect(),
+        };
         let measure = |(kind, thread, place, cost): (KindText, u32, u32, Option<N<Count>>)| {
             (change_in((kind, thread, place)), cost.map(|cost| cost.0))
         };

@@ -141,27 +141,24 @@ pub fn check_observed<'p>(
     };
     let open: Vec<Attack> =
         reports.iter().filter(|report| report.outcome == Outcome::NotAsked).map(|report| report.attack).collect();
-    let checking = Checking {
-        program,
-        options,
-        observer,
-        open,
-        reports,
-        markings: 0,
-        on_nets: Vec::new(),
-        without_nets: None,
-        reached: Reached::none(program),
-        is_reach_known: false,
-        only_under_tso: None,
-    };
+    let checking = Checking::new(program, options, observer, reports, open);
     if checking.open.is_empty() {
         return checking.pruned();
     }
-    match program.is_parameterized() {
-        _ if options.nets => checking.nets_alone(),
-        true => checking.any_number(),
-        false => checking.fixed(),
-    }
+    checking.decide()
+}
+
+/// A violation of a program by one attack of those that control flow does not rule out, if that attack is feasible and
+/// the limits are enough to find one.
+///
+/// # Errors
+///
+/// As of [`check`].
+pub fn violation_by(program: &Program, attack: Attack, options: &CheckOptions) -> Result<Option<Violation>, Fault> {
+    let report =
+        AttackReport { attack, outcome: Outcome::NotAsked, strategy: "none", markings: 0, size: (0, 0), seconds: 0.0 };
+    let checking = Checking::new(program, options, &Silent, vec![report], vec![attack]);
+    Ok(Checking { is_partial: true, ..checking }.decide()?.violation)
 }
 
 /// Every attack, with an answer where control flow has one.
@@ -223,6 +220,8 @@ struct Checking<'p, 'o> {
     is_reach_known: bool,
     /// A step without a value that an attacker has come to.
     only_under_tso: Option<Fault>,
+    /// Whether attacks that may be feasible are not asked about.
+    is_partial: bool,
 }
 
 /// Distinct values admitted, in turn, when violations are sought among the first values of data that grows.
@@ -234,7 +233,38 @@ const CUT_NODES: usize = 400_000;
 /// Distinct values after which data is suspected to grow: violations are then sought before going on.
 const SUSPICIOUS: usize = 16;
 
-impl<'p> Checking<'p, '_> {
+impl<'p, 'o> Checking<'p, 'o> {
+    fn new(
+        program: &'p Program,
+        options: &'o CheckOptions,
+        observer: &'o dyn Observer,
+        reports: Vec<AttackReport>,
+        open: Vec<Attack>,
+    ) -> Self {
+        Self {
+            program,
+            options,
+            observer,
+            open,
+            reports,
+            markings: 0,
+            on_nets: Vec::new(),
+            without_nets: None,
+            reached: Reached::none(program),
+            is_reach_known: false,
+            only_under_tso: None,
+            is_partial: false,
+        }
+    }
+
+    fn decide(self) -> Result<Check<'p>, Fault> {
+        match self.program.is_parameterized() {
+            _ if self.options.nets => self.nets_alone(),
+            true => self.any_number(),
+            false => self.fixed(),
+        }
+    }
+
     fn run(&mut self, system: System<'p>, nodes: Option<usize>) -> Result<Search<'p>, Halt<Fault>> {
         let counter = self.observer.counter();
         let budget = Budget { limits: self.options.limits.clone(), nodes, counter };
@@ -323,8 +353,8 @@ impl<'p> Checking<'p, '_> {
     fn robust(self, proof: Search<'p>) -> Result<Check<'p>, Fault> {
         match self.only_under_tso {
             // Some attack would be feasible: see `system::attacker`.
-            Some(fault) => Err(fault),
-            None => Ok(self.finish(Verdict::Robust, None, Some(proof))),
+            Some(fault) if !self.is_partial => Err(fault),
+            _ => Ok(self.finish(Verdict::Robust, None, Some(proof))),
         }
     }
 

@@ -1,0 +1,273 @@
+//! A repair in full: the measures, the text changed and checked again, and evidence for every claim.
+//!
+//! * [`place`] finds the measures; [`RepairedText`] takes them in the program's own text;
+//! * a check of the text read again gives the certificate that the repaired program is robust;
+//! * `proof` collects what shows that nothing cheaper is valid: for each row a violation of the program with all
+//!   permitted measures but those of the row;
+//! * [`verify`](palisade_verify) checks all of it before it is returned.
+
+mod checks;
+mod proof;
+mod text;
+
+pub use checks::{Checks, Unchecked, WithinLimits};
+pub use text::{NoText, RepairedText};
+
+use super::cases::Case;
+use super::change::with_measures;
+use super::cost::Cost;
+use super::measure::Measure;
+use super::place::{FenceError, FenceOptions, Placement, Repair, Returning, confirm, offered, permitted, place};
+use super::progress::Observer;
+use super::redundant::{Redundancy, redundant_besides};
+use super::unfinished::Unfinished;
+use crate::robustness::{Fault, ThreadLabel, Verdict};
+use checks::Checker;
+use palisade_evidence::{InputFile, RepairEvidence, RobustCertificate, ValidSet, sha256};
+use palisade_model::program::Program;
+use palisade_syntax::Format;
+use palisade_verify::{CheckFailure, RepairFacts, check_repair, check_repaired_text, check_robust_certificate};
+use proof::{Offer, valid_set};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// What to repair, besides [`FenceOptions`].
+#[derive(Clone, Debug)]
+pub struct RepairOptions {
+    /// The format of the program's text.
+    pub format: Format,
+    /// The name under which the repaired text is read again: where evidence about it will find it.
+    pub path: String,
+    /// Also judge the fences that the program has already.
+    pub redundant: bool,
+}
+
+/// A repair in full.
+#[derive(Debug)]
+pub struct Repaired {
+    /// Whether the program can be repaired, and how.
+    pub repair: Repair,
+    /// The repaired text, or why there is none; nothing when no measure is taken.
+    pub text: Option<Result<RepairedText, NoText>>,
+    /// The certificate of the repaired text (of the program, when nothing is changed or there is no text), when it is
+    /// robust. `verify` has accepted it.
+    pub certificate: Option<RobustCertificate>,
+    /// What the claims rest on, and what `verify` makes of it.
+    pub shown: Option<Shown>,
+    /// What was found about the fences that the program has, when that was asked for.
+    pub redundancy: Option<Result<Redundancy, Unfinished>>,
+    /// What that rests on, when the program is robust with its fences.
+    pub redundancy_shown: Option<Shown>,
+    /// The repaired program.
+    pub program: Program,
+    /// The labels of it that no interleaving reaches, when it is robust and an exploration tells.
+    pub unreached: Option<Vec<ThreadLabel>>,
+}
+
+/// Evidence that `verify` has accepted.
+#[derive(Debug)]
+pub struct Shown {
+    /// The evidence.
+    pub evidence: RepairEvidence,
+    /// What it shows; nothing where a limit was reached before it was checked.
+    pub facts: Option<RepairFacts>,
+    /// Whether every claim has its evidence. Where a limit was reached first, or values grow, some may have none.
+    pub is_complete: bool,
+}
+
+/// Why there is no repair.
+#[derive(Debug, Error)]
+pub enum RepairError {
+    /// The input is at fault.
+    #[error(transparent)]
+    Fences(#[from] FenceError),
+    /// A fault of Palisade: `verify` rejects its evidence.
+    #[error("the evidence for the repair is rejected: {0}")]
+    Rejected(#[from] CheckFailure),
+    /// A fault of Palisade: the checker broke off.
+    #[error("{0}")]
+    Broken(String),
+}
+
+impl From<Fault> for RepairError {
+    fn from(fault: Fault) -> Self {
+        Self::Fences(FenceError::Fault(fault))
+    }
+}
+
+/// Repairs a program: finds the measures, takes them in its text, and has evidence for every claim checked.
+pub fn repair(
+    program: &Program,
+    options: &FenceOptions,
+    wanted: &RepairOptions,
+    observer: &dyn Observer,
+    checks: &dyn Checks,
+) -> Result<Repaired, RepairError> {
+    let checker = Checker { limits: &options.limits, checks };
+    let options = &FenceOptions { confirm: false, ..options.clone() };
+    let mut found = place(program, options, observer)?;
+    let measures: Vec<Measure> = match &found {
+        Repair::Valid(placement) => placement.measures.iter().map(|(measure, _)| *measure).collect(),
+        _ => Vec::new(),
+    };
+    let redundancy = wanted.redundant.then(|| redundant_besides(program, &measures, options, observer)).transpose()?;
+    observer.confirming();
+    let text = (!measures.is_empty()).then(|| RepairedText::new(program, wanted.format, &measures, &wanted.path));
+    let mut unreached = None;
+    let (certificate, shown) = match &mut found {
+        Repair::Valid(placement) => {
+            let text = text.as_ref().and_then(|text| text.as_ref().ok());
+            let (certificate, shown, labels) = show_valid(program, options, wanted, placement, text, checker)?;
+            unreached = labels;
+            (certificate, Some(shown))
+        }
+        Repair::Impossible(attack) => {
+            let offer = Offer::new(program, options, &[], priced(program, options)?);
+            let mut evidence = offer.evidence();
+            evidence.rows.extend(offer.row(*attack, &[])?);
+            let is_complete = !evidence.rows.is_empty();
+            (None, Some(Shown::of(program, evidence, &[], is_complete, checker)?))
+        }
+        Repair::Unknown { .. } => (None, None),
+    };
+    let redundancy_shown = match &redundancy {
+        Some(Ok(redundancy)) => show_redundancy(program, options, &measures, redundancy, checker)?,
+        _ => None,
+    };
+    let own = text.as_ref().and_then(|text| text.as_ref().ok()).map(|text| text.program.clone());
+    let program = own.unwrap_or_else(|| with_measures(program, &measures));
+    Ok(Repaired { repair: found, text, certificate, shown, redundancy, redundancy_shown, program, unreached })
+}
+
+impl Repaired {
+    /// The measures taken.
+    pub fn measures(&self) -> Vec<Measure> {
+        match &self.repair {
+            Repair::Valid(placement) => placement.measures.iter().map(|(measure, _)| *measure).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether nothing has to be changed.
+    pub fn is_robust_already(&self) -> bool {
+        matches!(&self.repair, Repair::Valid(placement) if placement.measures.is_empty())
+    }
+
+    /// The repaired text, when there is one.
+    pub fn repaired_text(&self) -> Option<&RepairedText> {
+        self.text.as_ref().and_then(|text| text.as_ref().ok())
+    }
+}
+
+impl Shown {
+    fn of(
+        program: &Program,
+        evidence: RepairEvidence,
+        texts: &[Option<Program>],
+        is_complete: bool,
+        checker: Checker<'_>,
+    ) -> Result<Self, RepairError> {
+        let evidence = Arc::new(evidence);
+        let (program, own, texts) = (program.clone(), evidence.clone(), texts.to_vec());
+        let facts = checker.check(move || check_repair(&program, &own, &texts))?;
+        let is_complete = is_complete && facts.is_some();
+        Ok(Self { evidence: Arc::unwrap_or_clone(evidence), facts, is_complete })
+    }
+}
+
+/// Checks the repaired program, and collects what shows that nothing cheaper is valid.
+fn show_valid(
+    program: &Program,
+    options: &FenceOptions,
+    wanted: &RepairOptions,
+    placement: &mut Placement,
+    text: Option<&RepairedText>,
+    checker: Checker<'_>,
+) -> Result<(Option<RobustCertificate>, Shown, Option<Vec<ThreadLabel>>), RepairError> {
+    let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
+    let text = text.map(|text| &text.program);
+    let changed = with_measures(program, &measures);
+    let (verdict, mut certificate, unreached) = confirm(text.unwrap_or(&changed), options)?;
+    assert_ne!(verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
+    placement.confirmed = certificate.is_some();
+    let offer = Offer::new(program, options, &[], priced(program, options)?);
+    let mut evidence = offer.evidence();
+    let mut texts = Vec::new();
+    if let Some(certificate) = &certificate {
+        let set = offer.positions(&measures);
+        let says_the_same = |text: &&Program| check_repaired_text(program, &evidence, &set, text).is_ok();
+        if let Some(text) = text.filter(says_the_same) {
+            let input = InputFile {
+                path: wanted.path.clone(),
+                format: wanted.format.name().to_owned(),
+                sha256: sha256(text.source.text.as_bytes()),
+            };
+            evidence.valid.push(ValidSet { set, repaired: Some(input), certificate: certificate.clone() });
+            texts.push(Some(text.clone()));
+        } else {
+            // Where a text says an exchange as a section, it is robust as it stands; so is the program that the checker
+            // makes.
+            let (robust, own) = (text.unwrap_or(&changed).clone(), certificate.clone());
+            placement.confirmed = checker.check(move || check_robust_certificate(&robust, &own))?.is_some();
+            let (_, own, _) = confirm(&offer.program_with(|measure| measures.contains(&measure)), options)?;
+            evidence.valid.extend(own.map(|own| valid_set(set, own)));
+        }
+    }
+    let mut is_complete = !evidence.valid.is_empty();
+    if let Some(proof) = &placement.proof {
+        let returning = placement.returning.iter().filter_map(|returning| proof.row_of(returning, &measures));
+        is_complete &= offer.add_bound(&mut evidence, proof, &returning.collect::<Vec<_>>())?;
+    }
+    let shown = Shown::of(program, evidence, &texts, is_complete, checker)?;
+    if !placement.confirmed || shown.facts.is_none() {
+        // Nobody has checked it.
+        placement.confirmed = false;
+        certificate = None;
+    }
+    Ok((certificate, shown, unreached))
+}
+
+/// All permitted measures; those that are on offer with their costs.
+fn priced(program: &Program, options: &FenceOptions) -> Result<Vec<(Measure, Option<Cost>)>, FenceError> {
+    let offered = offered(program, options)?;
+    let cost = |measure: Measure| offered.iter().find(|(other, _)| *other == measure).map(|(_, cost)| cost.clone());
+    Ok(permitted(program, options).into_iter().map(|measure| (measure, cost(measure))).collect())
+}
+
+/// Evidence for what was found about the fences of a program with measures taken: which can go together and alone, and
+/// what comes back without the others.
+fn show_redundancy(
+    program: &Program,
+    options: &FenceOptions,
+    taken: &[Measure],
+    redundancy: &Redundancy,
+    checker: Checker<'_>,
+) -> Result<Option<Shown>, RepairError> {
+    let Some(certificate) = &redundancy.certificate else { return Ok(None) };
+    let fences: Vec<Measure> = redundancy.fences.iter().map(|(fence, _)| *fence).collect();
+    let measures = fences.iter().map(|fence| (*fence, Some(Cost::one()))).collect();
+    let offer = Offer::new(program, options, taken, measures);
+    let mut evidence = offer.evidence();
+    let without =
+        |gone: &[Measure]| -> Vec<Measure> { fences.iter().copied().filter(|fence| !gone.contains(fence)).collect() };
+    evidence.valid.push(valid_set(offer.positions(&without(&redundancy.removable)), certificate.clone()));
+    let mut is_complete = true;
+    // What can go with others can go alone.
+    let can_go = redundancy.fences.iter().filter(|(_, attack)| attack.is_none()).map(|(fence, _)| *fence);
+    for fence in can_go.filter(|fence| !redundancy.removable.contains(fence)) {
+        let (_, certificate, _) = confirm(&offer.program_with(|measure| measure != fence), options)?;
+        is_complete &= certificate.is_some();
+        let set = offer.positions(&without(&[fence]));
+        evidence.valid.extend(certificate.map(|certificate| valid_set(set, certificate)));
+    }
+    if let Some(proof) = &redundancy.proof {
+        let kept = without(&redundancy.removable);
+        let needed = redundancy.needed.iter().filter_map(|needed| proof.row_of(needed, &kept));
+        let alone = redundancy.fences.iter().filter_map(|(fence, attack)| {
+            let returning = Returning { measure: *fence, attack: (*attack)? };
+            proof.row_of(&returning, &fences)
+        });
+        is_complete &= offer.add_bound(&mut evidence, proof, &needed.chain(alone).collect::<Vec<_>>())?;
+    }
+    Ok(Some(Shown::of(program, evidence, &[], is_complete, checker)?))
+}

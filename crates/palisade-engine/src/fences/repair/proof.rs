@@ -1,0 +1,135 @@
+//! Evidence for the claims about a repair: violations for the rows, cases for the bound.
+
+use crate::fences::cost::Cost;
+use crate::fences::place::{FenceOptions, Proof};
+use crate::fences::{Measure, fences_removed, with_measures};
+use crate::robustness::{Attack, Fault, violation_by, witness_evidence};
+use num_bigint::BigInt;
+use palisade_evidence::{self as evidence, Block, Change, RepairEvidence, Row, ValidSet};
+use palisade_model::net::Count;
+use palisade_model::program::Program;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The measures on offer for a program, with what they cost, and what is taken in any case.
+pub(super) struct Offer<'a> {
+    program: &'a Program,
+    options: &'a FenceOptions,
+    taken: &'a [Measure],
+    /// In the order of the evidence.
+    measures: Vec<(Measure, Option<Cost>)>,
+    /// The unit of the costs in the evidence is that part of 1.
+    parts: BigInt,
+}
+
+impl<'a> Offer<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        options: &'a FenceOptions,
+        taken: &'a [Measure],
+        measures: Vec<(Measure, Option<Cost>)>,
+    ) -> Self {
+        let costs: Vec<Cost> = measures.iter().filter_map(|(_, cost)| cost.clone()).collect();
+        let (_, parts) = Cost::in_common_unit(&costs);
+        Self { program, options, taken, measures, parts }
+    }
+
+    /// The program with a set of measures, as the checker makes it.
+    pub(super) fn program_with(&self, is_in_set: impl Fn(Measure) -> bool) -> Program {
+        let (mut made, mut gone) = (self.taken.to_vec(), Vec::new());
+        for (measure, _) in &self.measures {
+            match *measure {
+                _ if is_in_set(*measure) => made.push(*measure),
+                Measure::Kept { thread, fence } => gone.push((thread, fence)),
+                _ => {}
+            }
+        }
+        fences_removed(&with_measures(self.program, &made), gone)
+    }
+
+    /// The positions of some measures, ascending.
+    pub(super) fn positions(&self, set: &[Measure]) -> Vec<usize> {
+        (0..self.measures.len()).filter(|position| set.contains(&self.measures[*position].0)).collect()
+    }
+
+    /// Evidence for nothing yet.
+    pub(super) fn evidence(&self) -> RepairEvidence {
+        let count = |cost: &Cost| Count::from(cost.in_units(&self.parts).expect("the unit is one of all costs"));
+        RepairEvidence {
+            taken: self.taken.iter().map(|measure| change(*measure)).collect(),
+            measures: self
+                .measures
+                .iter()
+                .map(|(measure, cost)| (change(*measure), cost.as_ref().map(count)))
+                .collect(),
+            valid: Vec::new(),
+            rows: Vec::new(),
+            bound: Vec::new(),
+        }
+    }
+
+    /// The row, by a violation of the program with all measures but these; none when none is found within the limits.
+    pub(super) fn row(&self, attack: Attack, row: &[Measure]) -> Result<Option<Row>, Fault> {
+        let changed = self.program_with(|measure| !row.contains(&measure));
+        let violation = match violation_by(&changed, attack, &self.options.for_checks()) {
+            // Where values grow, the search for a violation may end with that.
+            Err(fault) if fault.is_growth() => None,
+            found => found?,
+        };
+        let witness = violation.as_ref().map(witness_evidence);
+        Ok(witness.map(|witness| Row { measures: self.positions(row), witness }))
+    }
+
+    /// Adds the rows of a proof that are needed and for which violations are found, and the blocks that rest on these;
+    /// whether these are all.
+    pub(super) fn add_bound(
+        &self,
+        evidence: &mut RepairEvidence,
+        proof: &Proof,
+        needed: &[usize],
+    ) -> Result<bool, Fault> {
+        let in_cases = proof.blocks.iter().flat_map(|(_, cases)| cases).flatten().flat_map(super::Case::rows);
+        let wanted: BTreeSet<usize> = in_cases.chain(needed.iter().copied()).collect();
+        let mut added: BTreeMap<usize, usize> = BTreeMap::new();
+        for index in wanted.iter().copied() {
+            let (attack, row) = &proof.rows[index];
+            if let Some(row) = self.row(*attack, row)? {
+                added.insert(index, evidence.rows.len());
+                evidence.rows.push(row);
+            }
+        }
+        for (least, cases) in &proof.blocks {
+            let Some(cases) = cases else { continue };
+            if cases.iter().flat_map(super::Case::rows).all(|row| added.contains_key(&row)) {
+                evidence.bound.extend(self.block(least, cases, &added));
+            }
+        }
+        Ok(added.len() == wanted.len() && evidence.bound.len() == proof.blocks.len())
+    }
+
+    /// A block in the terms of the evidence; none when a weight is no whole number of units.
+    fn block(&self, least: &Cost, cases: &[super::Case<Cost>], rows: &BTreeMap<usize, usize>) -> Option<Block> {
+        let count = |cost: &Cost| cost.in_units(&self.parts).map(Count::from);
+        let case = |case: &super::Case<Cost>| match case {
+            super::Case::Branch(row) => Some(evidence::Case::Branch(rows[row])),
+            super::Case::Leaf(weights) => {
+                let weights = weights.iter().map(|(row, weight)| Some((rows[row], count(weight)?)));
+                weights.collect::<Option<Vec<_>>>().map(evidence::Case::Leaf)
+            }
+        };
+        Some(Block { least: count(least)?, cases: cases.iter().map(case).collect::<Option<_>>()? })
+    }
+}
+
+/// A measure in the terms of the evidence.
+fn change(measure: Measure) -> Change {
+    match measure {
+        Measure::Fence { thread, label } => Change::Fence { thread, label },
+        Measure::Exchange { thread, store } => Change::Exchange { thread, store },
+        Measure::Kept { thread, fence } => Change::Keep { thread, fence },
+    }
+}
+
+/// A valid set by the program that the checker makes.
+pub(super) fn valid_set(set: Vec<usize>, certificate: evidence::RobustCertificate) -> ValidSet {
+    ValidSet { set, repaired: None, certificate }
+}

@@ -325,3 +325,22 @@ fn a_very_large_file_is_refused() {
     let error = options("", "", false).read(path.to_str().unwrap()).expect_err("refused");
     assert_eq!(message(&error), "is larger than 16 MiB, too large for a program text ()");
 }
+
+/// Which instances are smaller is said in terms of the copies that are left open.
+#[test]
+fn a_smallest_instance_has_fewest_copies_of_what_is_left_open() {
+    let instance = |arguments: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_palisade"))
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .arg("check")
+            .args(arguments)
+            .output()
+            .expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().find(|line| line.starts_with("instance: ")).expect("a violation").to_owned()
+    };
+    let mixed = instance(&["models/chase-lev.pal"]);
+    assert_eq!(mixed, "instance: owner × 1, thief × 1 (none with fewer copies of the [*] threads has one)");
+    let open = instance(&["--threads", "all=*", "models/simple-dekker.pal"]);
+    assert!(open.ends_with("(no smaller instance has one)"), "{open}");
+}

@@ -93,9 +93,9 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "Eq. 2: the load may read from the own buffer",
         file: "crates/palisade-engine/src/robustness/system/attacker.rs",
-        old: "buffered: None }) = self.attacker_load(number, id)? else { continue };
+        old: "buffered: None })) = self.if_it_has_a_value(load)? else { continue };
             let helped =",
-        new: "buffered }) = self.attacker_load(number, id)? else { continue };
+        new: "buffered })) = self.if_it_has_a_value(load)? else { continue };
             if buffered.is_some() && !PLANTED {
                 continue;
             }

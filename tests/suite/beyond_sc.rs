@@ -127,7 +127,7 @@ fn dividing(program: &Program, divides: usize, ends: &Ends, guarded: bool) -> Pr
     let thread = &mut changed.threads[divides];
     for name in ["q1", "q2", "published"] {
         let span = Span::default();
-        thread.registers.push(Register { name: name.into(), span, initial: 0 });
+        thread.registers.push(Register { name: name.into(), span, initial: 0, is_initialised: false });
     }
     let load = |register: usize| Action::Load {
         register: RegisterId::from_index(register),

@@ -278,8 +278,8 @@ impl<'p, 'o> Checking<'p, 'o> {
         self.markings += found.markings();
         self.reached.add(&found.reached);
         self.is_reach_known |= is_whole;
-        let whole = found.threads.iter().map(|thread| &thread.system).filter(|system| !system.was_cut());
-        let met = whole.filter_map(System::only_under_tso).next().cloned();
+        let mut whole = found.threads.iter().map(|thread| &thread.system).filter(|system| !system.was_cut());
+        let met = whole.find_map(System::only_under_tso).cloned();
         self.only_under_tso = self.only_under_tso.take().or(met);
         Ok(found)
     }

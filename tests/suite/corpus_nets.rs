@@ -1,15 +1,8 @@
 //! The nets of the literature are read as what they are known to be, and written so that they are read back.
 
+use crate::environment::corpus;
 use palisade::net::{self, Arcs, Document, Format, OmegaCount, Problem, Target};
-use std::path::{Path, PathBuf};
-
-fn corpus() -> Option<PathBuf> {
-    let folder = std::env::var_os("PALISADE_CORPUS").map(PathBuf::from);
-    if folder.is_none() {
-        eprintln!("skipped: PALISADE_CORPUS is not set");
-    }
-    folder
-}
+use std::path::Path;
 
 fn check_folder(folder: &Path) {
     let table = std::fs::read_to_string(folder.join("expected.tsv")).expect("the table of answers");
@@ -25,18 +18,16 @@ fn check_folder(folder: &Path) {
     }
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn literature() {
-    if let Some(corpus) = corpus() {
-        check_folder(&corpus.join("coverability"));
-    }
+    check_folder(&corpus().join("coverability"));
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn any_number_of_threads() {
-    if let Some(corpus) = corpus() {
-        check_folder(&corpus.join("anynumber-nets"));
-    }
+    check_folder(&corpus().join("anynumber-nets"));
 }
 
 /// Places, what they hold at first, arcs of the transitions, targets.
@@ -53,9 +44,10 @@ fn canonical(problem: &Problem) -> Canonical {
     (places, problem.net.initial.clone(), transitions, targets)
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn thread_transition_systems_are_their_twins() {
-    let Some(corpus) = corpus() else { return };
+    let corpus = corpus();
     let folder = corpus.join("coverability/wahl-kroening");
     let mut seen = 0;
     for entry in std::fs::read_dir(&folder).expect("the folder").flatten() {
@@ -81,9 +73,10 @@ fn thread_transition_systems_are_their_twins() {
     assert!(seen > 0);
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn nets_are_written_and_read_back() {
-    let Some(corpus) = corpus() else { return };
+    let corpus = corpus();
     let folder = corpus.join("coverability");
     let table = std::fs::read_to_string(folder.join("expected.tsv")).expect("the table of answers");
     for line in table.lines().skip(1) {

@@ -2,24 +2,12 @@
 //! checked. Needs `PALISADE_CORPUS`; with `PALISADE_FULL_TESTS` the limits per net are those of a benchmark.
 
 use crate::checked::solve;
+use crate::environment::{corpus, is_long_run};
 use palisade::coverability::{Options, Outcome, strategies};
 use palisade::limits::Limits;
 use palisade::net::Problem;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// The corpus, if there is one.
-fn corpus() -> Option<PathBuf> {
-    let corpus = std::env::var_os("PALISADE_CORPUS").map(PathBuf::from);
-    if corpus.is_none() {
-        eprintln!("skipped: PALISADE_CORPUS is not set");
-    }
-    corpus
-}
-
-fn is_full() -> bool {
-    std::env::var_os("PALISADE_FULL_TESTS").is_some()
-}
 
 /// The nets of a folder with their expected answers: whether the target can be covered, where that is known.
 fn nets(folder: &Path) -> Vec<(PathBuf, Option<bool>)> {
@@ -48,12 +36,12 @@ fn answer(problem: &Problem, strategy: &'static str, seconds: f64) -> Option<boo
 }
 
 /// Asks strategies about all nets of a folder smaller than a size in bytes; they may not know, but not be wrong.
-fn check_folder(folder: &str, names: &[&'static str], seconds: f64, largest: u64) -> Option<(usize, usize)> {
-    let folder = corpus()?.join(folder);
+fn check_folder(folder: &str, names: &[&'static str], seconds: f64, largest: u64) -> (usize, usize) {
+    let folder = corpus().join(folder);
     let (mut answered, mut asked) = (0, 0);
     for (file, expected) in nets(&folder) {
         let bytes = std::fs::read(&file).expect("the net can be read");
-        if bytes.len() as u64 > largest && !is_full() {
+        if bytes.len() as u64 > largest && !is_long_run() {
             continue;
         }
         let problem = palisade::net::read(&file.to_string_lossy(), &bytes, None).expect("the net is well formed");
@@ -66,27 +54,28 @@ fn check_folder(folder: &str, names: &[&'static str], seconds: f64, largest: u64
             }
         }
     }
-    Some((answered, asked))
+    (answered, asked)
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn auto_answers_the_nets_of_the_literature() {
-    if let Some((answered, asked)) = check_folder("coverability", &["auto"], 20.0, 100_000) {
-        assert_eq!(answered, asked);
-    }
+    let (answered, asked) = check_folder("coverability", &["auto"], 20.0, 100_000);
+    assert_eq!(answered, asked);
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn auto_answers_the_nets_of_replicated_programs() {
-    if let Some((answered, asked)) = check_folder("anynumber-nets", &["auto"], 20.0, 20_000) {
-        assert_eq!(answered, asked);
-    }
+    let (answered, asked) = check_folder("anynumber-nets", &["auto"], 20.0, 20_000);
+    assert_eq!(answered, asked);
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn no_strategy_is_wrong() {
     let names: Vec<&'static str> = strategies().iter().map(|strategy| strategy.name()).collect();
-    let (seconds, largest) = if is_full() { (5.0, u64::MAX) } else { (0.03, 13_000) };
+    let (seconds, largest) = if is_long_run() { (5.0, u64::MAX) } else { (0.03, 13_000) };
     for folder in ["coverability", "anynumber-nets"] {
         check_folder(folder, &names, seconds, largest);
     }

@@ -1,11 +1,11 @@
 //! Edits of the source text: the text read again is the intended program, and the rest of it is as it was.
 
+use crate::environment::corpus;
 use palisade::fences::{Measure, with_measures};
 use palisade::program::{Action, LabelId, Program, SourceText, ThreadId};
 use palisade::semantics::random::{self, Shape};
 use palisade::syntax::edit::{Change, EditError, apply, insert_fence};
 use palisade::syntax::{Format, parse, print};
-use std::path::PathBuf;
 
 fn read(text: &str, format: Format) -> Program {
     let source = SourceText::new("program.x", text);
@@ -141,14 +141,11 @@ fn fences_in_random_programs() {
     }
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn fences_in_the_corpus() {
-    let Some(corpus) = std::env::var_os("PALISADE_CORPUS").map(PathBuf::from) else {
-        println!("skipped: PALISADE_CORPUS is not set");
-        return;
-    };
     for folder in ["trencher", "trencher/memorax"] {
-        for entry in std::fs::read_dir(corpus.join(folder)).expect("a corpus folder") {
+        for entry in std::fs::read_dir(corpus().join(folder)).expect("a corpus folder") {
             let path = entry.expect("an entry").path();
             if path.extension().is_some_and(|extension| extension == "txt") {
                 assert_fences(&std::fs::read_to_string(&path).expect("the file can be read"), Format::Trencher);

@@ -1,11 +1,12 @@
 //! Fences for the public corpus: as few as the published tool needs, irreducible.
 
 use crate::checked::check;
+use crate::environment::corpus;
 use palisade::fences::{CostFunction, FenceOptions, Measure, Placement, Repair, Silent, place, with_measures};
 use palisade::program::{Program, SourceText};
 use palisade::robustness::{CheckOptions, Outcome, Verdict};
 use palisade::syntax::{Format, read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(crate) fn read_program(file: &Path) -> Program {
     let text = std::fs::read_to_string(file).expect("the file can be read");
@@ -46,13 +47,10 @@ pub(crate) fn is_irreducible(program: &Program, placement: &Placement) {
     }
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn as_few_fences_as_published() {
-    let Some(corpus) = std::env::var_os("PALISADE_CORPUS").map(PathBuf::from) else {
-        println!("skipped: PALISADE_CORPUS is not set");
-        return;
-    };
-    let folder = corpus.join("trencher");
+    let folder = corpus().join("trencher");
     let table = std::fs::read_to_string(folder.join("expected.tsv")).expect("the table can be read");
     let mut compared = 0;
     for line in table.lines().skip(1) {

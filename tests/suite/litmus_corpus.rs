@@ -1,6 +1,7 @@
 //! The public litmus tests: every one is read, every verdict is the expected one and shown by evidence.
 
 use crate::checked::check;
+use crate::environment::corpus;
 use palisade::program::{Copies, SourceText};
 use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::{Counting, Instance, LOOP_CAPACITY, Model, final_states};
@@ -8,12 +9,8 @@ use palisade::syntax::litmus::{self, LitmusTest};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
-fn corpus() -> Option<PathBuf> {
-    let root = std::env::var_os("PALISADE_CORPUS").map(|root| PathBuf::from(root).join("litmus"));
-    if root.is_none() {
-        println!("skipped: PALISADE_CORPUS is not set");
-    }
-    root
+fn litmus_tests() -> PathBuf {
+    corpus().join("litmus")
 }
 
 /// The tests with their expected verdicts: whether they are robust.
@@ -45,16 +42,18 @@ fn assert_none(objections: &[String]) {
 }
 
 /// The reasons for which tests are refused, with how many there are: none.
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn every_test_is_read() {
-    let Some(root) = corpus() else { return };
+    let root = litmus_tests();
     let refused = objections(&expected(&root), |(name, _)| try_read(&root, name).err());
     assert_none(&refused);
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn every_verdict_is_the_expected_one() {
-    let Some(root) = corpus() else { return };
+    let root = litmus_tests();
     let wrong = objections(&expected(&root), |(name, robust)| {
         let test = read(&root, name);
         let checked = match check(&test.program, &CheckOptions::default()) {
@@ -71,9 +70,10 @@ fn every_verdict_is_the_expected_one() {
 
 /// Every twentieth test with any number of copies of every thread: answers carry evidence, and a violation is one of
 /// its instance too.
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn any_number_of_copies() {
-    let Some(root) = corpus() else { return };
+    let root = litmus_tests();
     let sample: Vec<_> = expected(&root).into_iter().step_by(20).collect();
     let answered = std::sync::atomic::AtomicUsize::new(0);
     let wrong = objections(&sample, |(name, robust)| {
@@ -110,9 +110,10 @@ fn any_number_of_copies() {
 
 /// Under TSO the conditions have the verdicts that the tests document for it, and the final states that a test
 /// excludes under SC do not occur there.
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn documented_conditions() {
-    let Some(root) = corpus() else { return };
+    let root = litmus_tests();
     let documented: Vec<_> = expected(&root)
         .into_iter()
         .map(|(name, _)| read(&root, &name))
@@ -137,9 +138,10 @@ fn answer(test: &LitmusTest, question: &palisade::semantics::Question, model: Mo
 }
 
 /// A robust test has the same final states under both models, so that its condition has one answer.
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn robust_tests_cannot_tell_the_models_apart() {
-    let Some(root) = corpus() else { return };
+    let root = litmus_tests();
     let sample: Vec<_> = expected(&root).into_iter().filter(|(_, robust)| *robust).step_by(10).collect();
     let wrong = objections(&sample, |(name, _)| {
         let test = read(&root, name);

@@ -1,5 +1,6 @@
 //! The public litmus tests by brute force: final states, executions, robustness.
 
+use crate::environment::corpus;
 use palisade::limits::Limits;
 use palisade::program::{Program, SourceText};
 use palisade::semantics::{
@@ -7,14 +8,10 @@ use palisade::semantics::{
 };
 use palisade::syntax::litmus::{self, LitmusTest};
 use rayon::prelude::*;
-use std::path::PathBuf;
 
 /// Every test of the corpus with its expected verdict: whether it is robust.
-fn corpus() -> Vec<(LitmusTest, bool)> {
-    let Some(root) = std::env::var_os("PALISADE_CORPUS").map(|root| PathBuf::from(root).join("litmus")) else {
-        println!("skipped: PALISADE_CORPUS is not set");
-        return Vec::new();
-    };
+fn litmus_tests() -> Vec<(LitmusTest, bool)> {
+    let root = corpus().join("litmus");
     let table = std::fs::read_to_string(root.join("expected.tsv")).expect("the corpus has a table");
     let rows = table.lines().skip(1).filter_map(|line| line.split_once('\t'));
     rows.map(|(name, verdict)| {
@@ -26,7 +23,7 @@ fn corpus() -> Vec<(LitmusTest, bool)> {
 }
 
 fn for_each_test(examine: impl Fn(&LitmusTest, &Instance, bool) + Send + Sync) {
-    corpus().par_iter().for_each(|(test, robust)| {
+    litmus_tests().par_iter().for_each(|(test, robust)| {
         let instance = Instance::of(&test.program).expect("one copy each");
         examine(test, &instance, *robust);
     });
@@ -41,6 +38,7 @@ fn complete_executions(program: &Program, instance: &Instance, model: Model) -> 
 }
 
 /// The comparison of all SC traces with all TSO traces has the expected verdict on every test.
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn the_oracle_agrees_on_every_test() {
     for_each_test(|test, instance, robust| {
@@ -51,6 +49,7 @@ fn the_oracle_agrees_on_every_test() {
 
 /// All of these tests run to their ends, so that each trace that cannot be extended is an execution: there are more
 /// of them under TSO than under SC exactly where the test is not robust.
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn a_test_is_robust_when_tso_has_no_more_executions_than_sc() {
     for_each_test(|test, instance, robust| {
@@ -61,6 +60,7 @@ fn a_test_is_robust_when_tso_has_no_more_executions_than_sc() {
 
 /// The search of the state graph finds the final states of all executions, TSO has those of SC, and conditions over
 /// all final states are fulfilled: `forall` under both models, `~exists` at least under SC.
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn final_states_and_conditions() {
     for_each_test(|test, instance, robust| {

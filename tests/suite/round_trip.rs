@@ -1,5 +1,6 @@
 //! Programs survive printing: what is printed and read again is the same program, or means the same.
 
+use crate::environment::{corpus, is_long_run};
 use palisade::program::{
     Action, AddressId, AddressName, BinaryOperator, Copies, Domain, DomainOrigin, Expression, Instruction, Label,
     LabelId, Program, Register, RegisterId, SourceText, Span, Thread, UnaryOperator,
@@ -57,11 +58,8 @@ fn reread(program: &Program, format: Format) -> (String, Program) {
     }
 }
 
-fn corpus() -> Vec<PathBuf> {
-    let Some(corpus) = std::env::var_os("PALISADE_CORPUS").map(PathBuf::from) else {
-        println!("skipped: PALISADE_CORPUS is not set");
-        return Vec::new();
-    };
+fn corpus_programs() -> Vec<PathBuf> {
+    let corpus = corpus();
     let folders = ["trencher", "trencher/memorax", "families"];
     let entries = folders.iter().flat_map(|folder| std::fs::read_dir(corpus.join(folder)).expect("a corpus folder"));
     let paths = entries.map(|entry| entry.expect("an entry").path());
@@ -70,9 +68,10 @@ fn corpus() -> Vec<PathBuf> {
     files
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn corpus_programs_survive_both_formats() {
-    for file in corpus() {
+    for file in corpus_programs() {
         let context = file.display().to_string();
         let text = std::fs::read_to_string(&file).expect("the file can be read");
         let program =
@@ -338,8 +337,13 @@ fn move_addresses(expression: &mut Expression, shift: i64) {
     }
 }
 
+/// So many programs or texts; more in a long run.
+fn cases() -> u32 {
+    if is_long_run() { 20_000 } else { 400 }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_programs_survive_the_native_language(program in programs()) {

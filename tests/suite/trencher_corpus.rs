@@ -1,15 +1,13 @@
 //! Every program of the Trencher corpus is read.
 
+use crate::environment::corpus;
 use palisade::program::{Action, SourceText};
 use palisade::syntax::{Format, read};
 use std::path::{Path, PathBuf};
 
-/// All `.txt` files below the corpus folders of this format, in order; none when there is no corpus.
+/// All `.txt` files below the corpus folders of this format, in order.
 fn files() -> Vec<PathBuf> {
-    let Some(corpus) = std::env::var_os("PALISADE_CORPUS").map(PathBuf::from) else {
-        println!("skipped: PALISADE_CORPUS is not set");
-        return Vec::new();
-    };
+    let corpus = corpus();
     let folders = ["trencher", "trencher/memorax", "families"];
     let mut files: Vec<PathBuf> = folders.iter().flat_map(|folder| texts(&corpus.join(folder))).collect();
     files.sort();
@@ -23,6 +21,7 @@ fn texts(folder: &Path) -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "txt")).collect()
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn every_file_is_read() {
     for file in files() {

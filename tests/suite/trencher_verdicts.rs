@@ -2,6 +2,7 @@
 //! checked.
 
 use crate::checked::check;
+use crate::environment::corpus;
 use palisade::program::{Copies, Domain, DomainOrigin, Program};
 use palisade::robustness::{Check, CheckOptions, Verdict, certificate};
 use palisade::syntax::{self, Format};
@@ -14,13 +15,9 @@ struct Expected {
     robust: [Option<bool>; 3],
 }
 
-/// The corpus, or nothing (said on standard error) where there is none.
-fn corpus() -> Vec<Expected> {
-    let Some(root) = std::env::var_os("PALISADE_CORPUS") else {
-        eprintln!("skipped: PALISADE_CORPUS is not set");
-        return Vec::new();
-    };
-    let folder = PathBuf::from(root).join("trencher");
+/// The programs with their expected verdicts.
+fn expected_verdicts() -> Vec<Expected> {
+    let folder = corpus().join("trencher");
     let table = std::fs::read_to_string(folder.join("expected.tsv")).expect("the corpus has its expected answers");
     let verdict = |word: &str| match word {
         "robust" => Some(true),
@@ -71,9 +68,10 @@ fn decide_or_wrap(program: &Program, name: &str) -> (bool, Vec<u64>) {
     outcome(decide(&wrapped, name).unwrap_or_else(|| panic!("{name}: no answer even in a domain that wraps")))
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn fixed_copies_as_expected() {
-    for expected in corpus() {
+    for expected in expected_verdicts() {
         let name = expected.file.display().to_string();
         let (robust, _) = decide_or_wrap(&read(&expected), &name);
         if let Some(wanted) = expected.robust[0] {
@@ -82,9 +80,10 @@ fn fixed_copies_as_expected() {
     }
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn any_number_of_copies() {
-    for expected in corpus() {
+    for expected in expected_verdicts() {
         let name = expected.file.display().to_string();
         let program = read(&expected);
         let (robust, instance) = decide_or_wrap(&with_copies(&program, Copies::Any), &name);
@@ -102,12 +101,13 @@ fn any_number_of_copies() {
     }
 }
 
+#[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn the_number_of_jobs_changes_nothing() {
     let answers = |jobs: usize| -> Vec<String> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().expect("a pool of threads");
         pool.install(|| {
-            corpus()
+            expected_verdicts()
                 .iter()
                 .map(|expected| {
                     let program = read(expected);

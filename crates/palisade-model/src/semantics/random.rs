@@ -1,7 +1,7 @@
 //! Random small programs for tests: generated from a seed, and shrunk when one fails.
 //!
-//! The programs are loop-free, and no step of them computes a value that does not exist. The same seed and shape give
-//! the same program on every machine.
+//! The programs are loop-free unless the shape asks for loops, and no step of them computes a value that does not exist. The
+//! same seed and shape give the same program on every machine.
 
 use crate::program::{
     Action, AddressId, AddressName, BinaryOperator, Copies, Domain, DomainOrigin, Expression, Instruction,
@@ -28,10 +28,18 @@ pub struct Shape {
     pub rmws: u64,
     /// How often, in percent, a thread has a locked section.
     pub sections: u64,
+    /// How often, in percent, the action after a store is a load from elsewhere: where TSO differs from SC.
+    pub overtaken: u64,
     /// How often, in percent, an address depends on a register.
     pub indirect: u64,
     /// How often, in percent, a program declares a domain, and may choose values with `r <- *`.
     pub domains: u64,
+    /// How often, in percent, an instruction of a program with a domain is `r <- *`, besides those there are anyway.
+    pub choices: u64,
+    /// How often, in percent, a label may lead back. Without a domain values can then grow without end.
+    pub loops: u64,
+    /// How often, in percent, a thread has any number of copies.
+    pub any: u64,
 }
 
 impl Default for Shape {
@@ -45,8 +53,12 @@ impl Default for Shape {
             fences: 6,
             rmws: 10,
             sections: 15,
+            overtaken: 50,
             indirect: 10,
             domains: 15,
+            choices: 0,
+            loops: 0,
+            any: 0,
         }
     }
 }
@@ -124,6 +136,10 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
         let mut thread =
             Generator { random: &mut random, shape, addresses: named, domain, stored: None }.thread(name, length);
         thread.copies = Copies::Exactly(u64::try_from(count).expect("one or two"));
+        // Shapes that ask for nothing of a kind draw no numbers for it: their programs stay what they were.
+        if shape.any > 0 && random.percent(shape.any) {
+            thread.copies = Copies::Any;
+        }
         program.threads.push(thread);
         left -= count;
         labels_left = labels_left.saturating_sub(count * length).max(left);
@@ -159,6 +175,10 @@ impl Generator<'_> {
             } else {
                 action
             };
+            if self.shape.loops > 0 && self.random.percent(self.shape.loops) {
+                self.lead_back(label, &action, &mut instructions);
+                continue;
+            }
             let branches = label + 1 < length && self.random.percent(self.shape.branches);
             if branches {
                 let target = label + 1 + self.random.below(length - label);
@@ -215,7 +235,32 @@ impl Generator<'_> {
         }
     }
 
+    /// A label that may lead back, to itself or an earlier one: on a register's value, after its action, or at will.
+    fn lead_back(&mut self, label: usize, action: &Action, instructions: &mut Vec<Instruction>) {
+        let back = self.random.below(label + 1);
+        match self.random.below(3) {
+            0 => {
+                let (register, value) = (self.register(), self.constant());
+                for (operator, target) in [(BinaryOperator::Equal, back), (BinaryOperator::NotEqual, label + 1)] {
+                    let compared = Expression::binary(operator, Expression::Register(register), value.clone());
+                    instructions.push(instruction(label, target, Action::Assume(compared)));
+                }
+            }
+            1 => {
+                instructions.push(instruction(label, label + 1, action.clone()));
+                instructions.push(instruction(label, back, action.clone()));
+            }
+            _ => {
+                instructions.push(instruction(label, label + 1, action.clone()));
+                instructions.push(instruction(label, back, Action::Nop));
+            }
+        }
+    }
+
     fn action(&mut self) -> Action {
+        if self.shape.choices > 0 && self.domain.is_some() && self.random.percent(self.shape.choices) {
+            return Action::Havoc { register: self.register() };
+        }
         let (fences, rmws) = (self.shape.fences, self.shape.rmws);
         let kind = self.random.number() % 100;
         let stored = self.stored.take();
@@ -225,9 +270,8 @@ impl Generator<'_> {
         if kind < fences + rmws {
             return self.rmw();
         }
-        // A load from elsewhere after a store is where TSO differs from SC.
         if let Some(stored) = stored
-            && self.random.percent(50)
+            && self.random.percent(self.shape.overtaken)
         {
             let index = (stored + 1) % self.addresses;
             return Action::Load { register: self.register(), address: Self::named(index) };
@@ -330,9 +374,14 @@ fn reductions(program: &Program) -> Vec<Program> {
             candidate.threads.remove(index);
             smaller.push(candidate);
         }
-        if let Copies::Exactly(count @ 2..) = program.threads[index].copies {
+        let fewer = match program.threads[index].copies {
+            Copies::Exactly(count @ 2..) => Some(count - 1),
+            Copies::Exactly(_) => None,
+            Copies::Any => Some(1),
+        };
+        if let Some(fewer) = fewer {
             let mut candidate = program.clone();
-            candidate.threads[index].copies = Copies::Exactly(count - 1);
+            candidate.threads[index].copies = Copies::Exactly(fewer);
             smaller.push(candidate);
         }
     }

@@ -1,13 +1,17 @@
 //! Fence placement agrees with exhaustive search: every subset of labels, each tried by a check of the changed program.
 
 use crate::checked::check;
+use crate::environment::is_long_run;
 use palisade::fences::{
     Cost, CostFunction, FenceOptions, Measure, Placement, Profile, Repair, Silent, Unfinished, place, with_measures,
 };
 use palisade::program::{Action, Copies, LabelId, Program, SourceText};
 use palisade::robustness::{CheckOptions, Verdict};
-use palisade::semantics::random::{Randomness, Shape, program};
-use palisade::syntax::{Format, read};
+use palisade::semantics::random::{self, Randomness, Shape};
+use palisade::syntax::{Format, print, read};
+use rayon::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Measures tried exhaustively at most.
 const LARGEST: usize = 7;
@@ -86,11 +90,12 @@ pub(super) fn compare_nets(program: &Program, options: &FenceOptions, searched: 
     }
 }
 
-/// Compares the optimum of a program with exhaustive search; whether it was feasible and the program not robust.
-fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> bool {
+/// Compares the optimum of a program with exhaustive search over so many sets; nothing when that was not feasible or the
+/// program is robust.
+fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> Option<usize> {
     let measures = all_measures(program, exchange.is_some());
     if measures.len() > LARGEST {
-        return false;
+        return None;
     }
     let options = FenceOptions {
         cost: cost.clone(),
@@ -99,9 +104,9 @@ fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> b
         values: 12,
         ..FenceOptions::default()
     };
-    let Ok(Repair::Valid(placement)) = place(program, &options, &Silent) else { return false };
+    let Ok(Repair::Valid(placement)) = place(program, &options, &Silent) else { return None };
     if matches!(placement.stop, Some(Unfinished::Growth(_))) {
-        return false;
+        return None;
     }
     assert!(placement.confirmed && placement.proof.is_some());
     compare_nets(program, &options, &placement);
@@ -139,31 +144,62 @@ fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> b
     }
     let bound = &placement.proof.as_ref().expect("there is a proof").bound;
     assert!(*bound <= placement.cost);
-    !placement.measures.is_empty()
+    (!placement.measures.is_empty()).then_some(1 << measures.len())
 }
 
-fn compare_random(seeds: std::ops::Range<u64>, shape: &Shape, change: impl Fn(&mut Program, &mut Randomness)) -> usize {
-    let mut compared = 0;
-    for seed in seeds {
+/// Costs for a program, and for half of the programs what a locked exchange costs beside a fence.
+fn random_costs(program: &Program, mut random: Randomness) -> (CostFunction, Option<Cost>) {
+    let cost = if random.percent(50) {
+        CostFunction::Uniform
+    } else {
+        CostFunction::Profile(random_profile(program, &mut random))
+    };
+    let half = "0.5".parse().expect("a cost");
+    (cost, random.percent(40).then_some(half))
+}
+
+/// Compares the programs of some seeds, thirty times as many in a long run; gives how many needed a repair. A program that
+/// gives a disagreement away is shrunk and shown with its seed.
+fn compare_random(
+    name: &str,
+    seeds: std::ops::Range<u64>,
+    shape: &Shape,
+    change: impl Fn(&mut Program, &mut Randomness) + Sync,
+) -> usize {
+    let last = if is_long_run() { seeds.start + 30 * (seeds.end - seeds.start) } else { seeds.end };
+    let (repaired, sets) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    (seeds.start..last).into_par_iter().for_each(|seed| {
         let mut random = Randomness::new(seed ^ 0xfe);
-        let mut program = program(seed, shape);
+        let mut program = random::program(seed, shape);
         change(&mut program, &mut random);
-        let cost = if random.percent(50) {
-            CostFunction::Uniform
-        } else {
-            CostFunction::Profile(random_profile(&program, &mut random))
+        let compare = |program: &Program| {
+            let (cost, exchange) = random_costs(program, random.clone());
+            catch_unwind(AssertUnwindSafe(|| compare(program, &cost, exchange.as_ref())))
         };
-        let half = "0.5".parse().expect("a cost");
-        let exchange = random.percent(40).then_some(&half);
-        compared += usize::from(compare(&program, &cost, exchange));
-    }
-    compared
+        match compare(&program) {
+            Ok(tried) => {
+                sets.fetch_add(tried.unwrap_or(0), Ordering::Relaxed);
+                let number = repaired.fetch_add(usize::from(tried.is_some()), Ordering::Relaxed);
+                if tried.is_some() && number % 100 == 99 {
+                    println!("{name}: {} programs repaired", number + 1);
+                }
+            }
+            Err(_) => {
+                let small = random::shrink(&program, |smaller| compare(smaller).is_err());
+                let text = print(&small, Format::Native).map(|printed| printed.text);
+                panic!("{name}, seed {seed}, shrunk:\n{}", text.unwrap_or_default());
+            }
+        }
+    });
+    let repaired = repaired.into_inner();
+    println!("{name}: {repaired} programs repaired, {} sets of fences tried", sets.into_inner());
+    repaired
 }
 
 #[test]
 fn random_programs_with_fixed_copies() {
     let shape = Shape { sections: 8, rmws: 5, fences: 3, total_labels: 7, ..Shape::default() };
-    let compared = compare_random(0..3000, &shape, |_, _| {});
+    let compared = compare_random("fixed copies", 0..3000, &shape, |_, _| {});
     assert!(compared >= 60, "only {compared} programs needed a repair");
 }
 
@@ -179,7 +215,7 @@ fn random_programs_with_any_number_of_copies() {
         domains: 100,
         ..Shape::default()
     };
-    let compared = compare_random(10_000..12_500, &shape, |program, random| {
+    let compared = compare_random("any number of copies", 10_000..12_500, &shape, |program, random| {
         for thread in &mut program.threads {
             if random.percent(60) {
                 thread.copies = Copies::Any;
@@ -187,6 +223,25 @@ fn random_programs_with_any_number_of_copies() {
         }
     });
     assert!(compared >= 40, "only {compared} programs needed a repair");
+}
+
+/// Loops, choices of values and locked sections.
+#[test]
+fn random_programs_with_loops() {
+    let shape = Shape {
+        copies: 2,
+        total_labels: 6,
+        labels: 4,
+        sections: 25,
+        rmws: 5,
+        fences: 3,
+        domains: 100,
+        choices: 4,
+        loops: 15,
+        ..Shape::default()
+    };
+    let compared = compare_random("loops", 20_000..21_000, &shape, |_, _| {});
+    assert!(compared >= 30, "only {compared} programs needed a repair");
 }
 
 /// Two stores that do the same are two all the same: both have to be changed, whoever is asked.

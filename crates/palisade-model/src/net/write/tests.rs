@@ -60,8 +60,13 @@ fn anonymous(mut problem: Problem) -> Problem {
     problem
 }
 
+/// So many problems for each format; more in a long run.
+fn cases() -> u32 {
+    if std::env::var_os("PALISADE_FULL_TESTS").is_some() { 20_000 } else { 300 }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn spec_round_trip(problem in problems()) {

@@ -1,0 +1,196 @@
+//! What holds of the readers of programs.
+
+use palisade::fences::{Measure, with_measures};
+use palisade::program::{Action, Copies, CopiesOverride, DomainOverride, LabelId, Program, SourceText, Span};
+use palisade::syntax::edit::{Change, apply};
+use palisade::syntax::{Diagnostic, Format, check, parse, print, text_of};
+use std::sync::Arc;
+
+/// Programs with more instructions than this are not printed, changed and read again: that would slow the fuzzer down.
+const SMALL: usize = 300;
+
+pub(super) fn native(input: &[u8]) {
+    program(input, Format::Native);
+}
+
+pub(super) fn trencher(input: &[u8]) {
+    program(input, Format::Trencher);
+}
+
+pub(super) fn litmus(input: &[u8]) {
+    program(input, Format::Litmus);
+}
+
+/// What holds of any bytes that are taken for a program's text.
+fn program(input: &[u8], format: Format) {
+    let source = match text_of("input.x", input) {
+        Ok(source) => source,
+        Err(error) => {
+            error.render(true);
+            error.to_json();
+            return;
+        }
+    };
+    let parsed = match parse(source.clone(), format) {
+        Ok(parsed) => parsed,
+        Err(errors) => return can_be_shown(&errors, &source, true),
+    };
+    can_be_shown(&parsed.warnings, &source, false);
+    let mut program = parsed.program;
+    if program.threads.iter().map(|thread| thread.instructions.len()).sum::<usize>() <= SMALL {
+        survives_printing(&program, format);
+        changes_with_options(&program, &source);
+        can_be_edited(&program, format);
+    }
+    match check(&mut program) {
+        Ok(warnings) => can_be_shown(&warnings, &source, false),
+        Err(errors) => can_be_shown(&errors, &source, true),
+    }
+}
+
+/// Diagnostics point into the text and can be shown; errors are there, and not too many.
+fn can_be_shown(diagnostics: &[Diagnostic], source: &Arc<SourceText>, refused: bool) {
+    assert!(!refused || !diagnostics.is_empty(), "refused without an error");
+    assert!(!refused || diagnostics.len() <= 20, "{} errors", diagnostics.len());
+    for diagnostic in diagnostics {
+        let Span { start, end } = diagnostic.span;
+        assert!(start <= end && end <= source.text.len(), "{diagnostic:?}");
+        assert!(source.text.is_char_boundary(start) && source.text.is_char_boundary(end), "{diagnostic:?}");
+    }
+    for diagnostic in diagnostics.iter().take(20) {
+        diagnostic.render(source, true);
+        diagnostic.to_json(source);
+    }
+}
+
+/// Reads what was printed; it has to be a program.
+fn reread(text: &str, format: Format) -> Program {
+    let source = SourceText::new("input.x", text);
+    match parse(source.clone(), format) {
+        Ok(parsed) => parsed.program,
+        Err(errors) => panic!("{}{text}", errors[0].render(&source, false)),
+    }
+}
+
+/// The program in the native language is the same program; printed in another format it is read there, and printed once
+/// more it is the same text.
+fn survives_printing(program: &Program, format: Format) {
+    for target in [Format::Native, Format::Trencher, Format::Litmus] {
+        let printed = match print(program, target) {
+            Ok(printed) => printed.text,
+            Err(errors) => {
+                assert!(target != Format::Native, "{}", errors[0].message);
+                can_be_shown(&errors, &program.source, true);
+                continue;
+            }
+        };
+        let again = reread(&printed, target);
+        if target == Format::Native {
+            assert_eq!(shape(&again), shape(program), "{printed}");
+            if format == Format::Native {
+                assert!(are_kept(&names(program), &names(&again)), "{printed}");
+            }
+        }
+        let twice = print(&again, target).unwrap_or_else(|errors| panic!("{}\n{printed}", errors[0].message)).text;
+        assert_eq!(bare(&twice), bare(&printed));
+    }
+}
+
+/// Whether names are what they were. A register called as a word of the language, such as `old`, gets a number.
+fn are_kept(names: &[&str], again: &[&str]) -> bool {
+    let is_kept = |(name, again): (&&str, &&str)| {
+        again.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    names.len() == again.len() && names.iter().zip(again).all(is_kept)
+}
+
+/// A text without what depends on the names and the order of labels that a program came with: blanks, the numbers of labels
+/// in litmus tests, and the size of memory in Trencher's format.
+fn bare(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.starts_with("memory_size"));
+    let words = lines.flat_map(|line| line.split(|c: char| c.is_whitespace() || c == '|'));
+    let is_label =
+        |word: &str| word.starts_with('L') && word.contains('_') && word[1..].starts_with(|c: char| c.is_ascii_digit());
+    words.filter(|word| !word.is_empty()).map(|word| if is_label(word) { "label " } else { word }).collect()
+}
+
+/// Everything about a program but places in its text and names.
+fn shape(program: &Program) -> String {
+    let mut program = program.clone();
+    program.source = SourceText::new("", "");
+    program.name.clear();
+    let none = Span::default();
+    for address in &mut program.addresses {
+        (address.span, address.name) = (none, String::new());
+    }
+    for thread in &mut program.threads {
+        (thread.span, thread.name) = (none, String::new());
+        thread.labels.iter_mut().for_each(|label| (label.span, label.name) = (none, String::new()));
+        thread.registers.iter_mut().for_each(|register| (register.span, register.name) = (none, String::new()));
+        thread.instructions.iter_mut().for_each(|instruction| instruction.span = none);
+    }
+    format!("{program:#?}")
+}
+
+/// All names of a program.
+fn names(program: &Program) -> Vec<&str> {
+    let mut names = vec![program.name.as_str()];
+    names.extend(program.addresses.iter().map(|address| address.name.as_str()));
+    for thread in &program.threads {
+        names.push(&thread.name);
+        names.extend(thread.labels.iter().map(|label| label.name.as_str()));
+        names.extend(thread.registers.iter().map(|register| register.name.as_str()));
+    }
+    names
+}
+
+/// Options make other programs of it, which are checked without a panic.
+fn changes_with_options(program: &Program, source: &Arc<SourceText>) {
+    for (copies, range) in [(Copies::Any, (0, 1)), (Copies::Exactly(2), (-4, 3)), (Copies::Exactly(0), (0, i64::MAX))] {
+        let mut changed = program.clone();
+        let left_out = changed.override_copies(&[CopiesOverride { thread: None, copies }]).is_err();
+        assert!(!left_out || copies == Copies::Exactly(0) || program.threads.is_empty());
+        let range = DomainOverride { low: range.0, high: range.1 };
+        changed.override_domain(Some(range), copies == Copies::Any).expect("a range is given");
+        match check(&mut changed) {
+            Ok(warnings) => can_be_shown(&warnings, source, false),
+            Err(errors) => can_be_shown(&errors, source, true),
+        }
+    }
+}
+
+/// With fences edited into the text at every label, one by one and all at once, the text is that of a program with so many
+/// fences more.
+fn can_be_edited(program: &Program, format: Format) {
+    let mut places = Vec::new();
+    for (thread, template) in program.thread_ids() {
+        for (index, instructions) in template.instructions_by_label().iter().enumerate() {
+            if !instructions.is_empty() {
+                places.push((thread, LabelId::from_index(index)));
+            }
+        }
+    }
+    let sets = places.iter().take(3).map(|place| vec![*place]).chain([places.clone()]);
+    for set in sets {
+        let changes: Vec<Change> = set.iter().map(|&(thread, label)| Change::Fence { thread, label }).collect();
+        // What cannot be edited is refused.
+        let Ok(edited) = apply(program, format, &changes) else { continue };
+        let measures: Vec<Measure> = set.iter().map(|&(thread, label)| Measure::Fence { thread, label }).collect();
+        let expected = with_measures(program, &measures);
+        assert_eq!(actions(&reread(&edited, format)), actions(&expected), "{edited}");
+    }
+}
+
+/// The actions of each thread, without their order.
+fn actions(program: &Program) -> Vec<Vec<String>> {
+    let of_thread = |actions: Vec<&Action>| {
+        let mut actions: Vec<String> = actions.into_iter().map(|action| format!("{action:?}")).collect();
+        actions.sort();
+        actions
+    };
+    program
+        .threads
+        .iter()
+        .map(|thread| of_thread(thread.instructions.iter().map(|instruction| &instruction.action).collect()))
+        .collect()
+}

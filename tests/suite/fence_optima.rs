@@ -234,14 +234,15 @@ fn random_programs_with_loops() {
         labels: 4,
         sections: 25,
         rmws: 5,
-        fences: 3,
+        fences: 2,
+        overtaken: 95,
         domains: 100,
         choices: 4,
         loops: 15,
         ..Shape::default()
     };
     let compared = compare_random("loops", 20_000..21_000, &shape, |_, _| {});
-    assert!(compared >= 30, "only {compared} programs needed a repair");
+    assert!(compared >= 10, "only {compared} programs needed a repair");
 }
 
 /// Two stores that do the same are two all the same: both have to be changed, whoever is asked.

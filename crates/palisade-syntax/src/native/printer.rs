@@ -158,7 +158,11 @@ impl ThreadPrinter<'_> {
         let mut costs: Vec<Option<f64>> = self.thread.labels.iter().map(|label| label.fence_cost).collect();
         for instruction in &self.thread.instructions {
             let cost = costs[instruction.source.index()].take();
-            let cost = cost.map_or(String::new(), |cost| format!("@cost({cost}) "));
+            let cost = cost.map_or(String::new(), |cost| match cost.to_string() {
+                // A whole number has to fit 64 bits, one with a point need not.
+                whole if !whole.contains('.') && whole.parse::<i64>().is_err() => format!("@cost({whole}.0) "),
+                number => format!("@cost({number}) "),
+            });
             let label = &self.labels[instruction.source.index()];
             let target = &self.labels[instruction.target.index()];
             writeln!(text, "  {cost}{label}: {}; goto {target};", self.action(&instruction.action)).expect(WRITES);

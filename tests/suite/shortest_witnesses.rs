@@ -264,6 +264,10 @@ const SMALL: Shape = Shape {
     sections: 15,
     indirect: 10,
     domains: 15,
+    overtaken: 50,
+    choices: 0,
+    loops: 0,
+    any: 0,
 };
 
 #[test]

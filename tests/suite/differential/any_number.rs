@@ -13,17 +13,17 @@ use palisade::semantics::random::Shape;
 use std::time::Duration;
 
 /// Instances have so many copies of each replicated thread at most.
-const MOST_OF_A_THREAD: u32 = 3;
+const MOST_OF_A_THREAD: u64 = 3;
 
 /// Instances have so many copies in all at most.
-const MOST_IN_ALL: usize = 5;
+const MOST_IN_ALL: u64 = 5;
 
 /// Steps that the oracle lets each copy of a program with loops take.
 const STEPS: u32 = 4;
 
 /// All instances with copies between these numbers of each replicated thread.
-fn instances(program: &Program, least: u32, most: u32) -> Vec<Instance> {
-    let mut counts: Vec<Vec<u32>> = vec![Vec::new()];
+fn instances(program: &Program, least: u64, most: u64) -> Vec<Instance> {
+    let mut counts: Vec<Vec<u64>> = vec![Vec::new()];
     for thread in &program.threads {
         let range = match thread.copies {
             Copies::Exactly(count) => count..=count,
@@ -38,7 +38,7 @@ fn instances(program: &Program, least: u32, most: u32) -> Vec<Instance> {
 }
 
 /// How many copies of replicated threads an instance has.
-fn replicated(program: &Program, instance: &Instance) -> u32 {
+fn replicated(program: &Program, instance: &Instance) -> u64 {
     let counts = program.threads.iter().zip(instance.counts());
     counts.filter(|(thread, _)| thread.copies == Copies::Any).map(|(_, count)| *count).sum()
 }

@@ -42,7 +42,7 @@ const NETS: [KnownNet; 4] = [
 ];
 
 /// The oracle is asked about instances with at most so many copies.
-const MOST_COPIES: usize = 4;
+const MOST_COPIES: u64 = 4;
 
 /// Evidence that is read; it survives writing.
 fn read(input: &[u8]) -> Option<Evidence> {
@@ -98,7 +98,7 @@ fn tells_the_truth(program: &Program, evidence: &Evidence) {
 }
 
 /// The instance in which threads with any number of copies have so many.
-fn with_copies(program: &Program, any: u32) -> Instance {
+fn with_copies(program: &Program, any: u64) -> Instance {
     let counts = program.threads.iter().map(|thread| match thread.copies {
         Copies::Exactly(count) => count,
         Copies::Any => any,

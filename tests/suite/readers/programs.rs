@@ -2,6 +2,7 @@
 
 use palisade::fences::{Measure, with_measures};
 use palisade::program::{Action, Copies, CopiesOverride, DomainOverride, LabelId, Program, SourceText, Span};
+use palisade::report::documents::{Finding, refusal};
 use palisade::syntax::edit::{Change, apply};
 use palisade::syntax::{Diagnostic, Format, check, parse, print, text_of};
 use std::sync::Arc;
@@ -27,7 +28,7 @@ fn program(input: &[u8], format: Format) {
         Ok(source) => source,
         Err(error) => {
             error.render(true);
-            error.to_json();
+            refusal(&error);
             return;
         }
     };
@@ -59,7 +60,7 @@ fn can_be_shown(diagnostics: &[Diagnostic], source: &Arc<SourceText>, refused: b
     }
     for diagnostic in diagnostics.iter().take(20) {
         diagnostic.render(source, true);
-        diagnostic.to_json(source);
+        serde_json::to_string(&Finding::new(diagnostic, source)).expect("findings are JSON");
     }
 }
 

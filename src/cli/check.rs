@@ -142,7 +142,8 @@ fn check_file(
         Err(fault) => return refused(&report::fault_error(&loaded.program, &fault), shared),
     };
     // Fences and locked instructions are there to rule attacks out, and many litmus tests are written to show just that.
-    let pruned = checked.attacks.iter().all(|attack| attack.outcome == Outcome::Pruned);
+    let pruned =
+        checked.verdict == Verdict::Robust && checked.attacks.iter().all(|attack| attack.outcome == Outcome::Pruned);
     let fenced = loaded
         .program
         .threads

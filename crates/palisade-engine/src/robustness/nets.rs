@@ -12,7 +12,7 @@ use super::search::Found;
 use super::witness::{Violation, violation_of_run};
 use crate::coverability::{self, Options};
 use palisade_evidence::AttackNetProof;
-use palisade_model::limits::Limits;
+use palisade_model::limits::{Limits, StopReason};
 use palisade_model::net::Problem;
 use palisade_model::program::{Copies, Program};
 use rayon::prelude::*;
@@ -26,6 +26,8 @@ pub(super) struct NetAnswer {
     pub(super) attack: Attack,
     /// What was found; nothing when it took too much work.
     pub(super) found: Option<Found>,
+    /// Why nothing was found.
+    pub(super) stopped: Option<StopReason>,
     /// The strategy that found it.
     pub(super) strategy: &'static str,
     /// Markings it kept.
@@ -45,6 +47,7 @@ impl NetAnswer {
         Self {
             attack,
             found: None,
+            stopped: None,
             strategy: "none",
             markings: 0,
             size: (0, 0),
@@ -169,7 +172,7 @@ fn decide_one(
     let net = match AttackNet::build(program, &attack, effort.bounds(copies), limits) {
         Ok(net) => net,
         Err(NoNet::Fault(fault)) => return Err(fault),
-        Err(NoNet::Stopped(_)) => return Ok(NetAnswer::none(attack)),
+        Err(NoNet::Stopped(reason)) => return Ok(NetAnswer { stopped: Some(reason), ..NetAnswer::none(attack) }),
     };
     let answer = effort.solve(&net.problem, limits);
     let size = (net.problem.net.places.len(), net.problem.net.transitions.len());
@@ -193,7 +196,7 @@ fn decide_one(
                 AttackNetProof { places: places.into_iter().map(|place| net.fact(place)).collect(), certificate }
             });
         }
-        coverability::Outcome::Unknown(_) => {}
+        coverability::Outcome::Unknown(reason) => found.stopped = Some(reason),
     }
     found.seconds = begin.elapsed().as_secs_f64();
     Ok(found)

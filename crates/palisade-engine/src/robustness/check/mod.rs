@@ -212,6 +212,8 @@ struct Checking<'p, 'o> {
     markings: usize,
     /// What nets have answered so far.
     on_nets: Vec<NetAnswer>,
+    /// Why the first net that has not answered did not, when they were asked last.
+    nets_stopped: Option<StopReason>,
     /// With so many values admitted there are no nets, for this reason.
     without_nets: Option<(usize, Fault)>,
     /// The labels that explorations under SC have reached so far.
@@ -249,6 +251,7 @@ impl<'p, 'o> Checking<'p, 'o> {
             reports,
             markings: 0,
             on_nets: Vec::new(),
+            nets_stopped: None,
             without_nets: None,
             reached: Reached::none(program),
             is_reach_known: false,

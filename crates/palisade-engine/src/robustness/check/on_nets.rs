@@ -37,7 +37,8 @@ impl<'p> Checking<'p, '_> {
             Some(verdict) => Ok(self.conclude_nets(verdict)),
             None => {
                 self.record_nets();
-                let reason = self.options.limits.check().err().unwrap_or(StopReason::Inconclusive);
+                let reached = self.options.limits.check().err().or(self.nets_stopped);
+                let reason = reached.unwrap_or(StopReason::Inconclusive);
                 Ok(self.finish(Verdict::Unknown(reason), None, None))
             }
         }
@@ -64,6 +65,7 @@ impl<'p> Checking<'p, '_> {
         self.observer.begins(Stage::Nets(open.len()));
         let answers = decide(self.program, &open, None, self.options.all, effort, &self.options.limits)
             .inspect_err(|fault| self.observer.may_grow(fault))?;
+        self.nets_stopped = answers.iter().find_map(|answer| answer.stopped);
         self.on_nets.extend(answers.into_iter().filter(|answer| answer.found.is_some()));
         self.on_nets.sort_by_key(|answer| self.open.iter().position(|attack| *attack == answer.attack));
         let every = self.on_nets.len() == self.open.len();

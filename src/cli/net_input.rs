@@ -77,7 +77,8 @@ const LARGE_PACKED: u64 = 1 << 14;
 /// Whether reading a file may take long.
 fn is_large(path: &str) -> bool {
     let Ok(metadata) = std::fs::metadata(path) else { return path == "-" };
-    let large = if path.ends_with(".gz") { LARGE_PACKED } else { LARGE };
+    let is_packed = Path::new(path).extension().is_some_and(|extension| extension == "gz");
+    let large = if is_packed { LARGE_PACKED } else { LARGE };
     !metadata.is_file() || metadata.len() >= large
 }
 

@@ -114,11 +114,11 @@ impl SharedOptions {
 
 /// The signals that this process ignores, a bit for each, where the system tells (Linux); none elsewhere.
 fn ignored_signals() -> u64 {
-    /// The place of the field `sigignore` after the name, which may contain anything and is the second one.
+    /// How many fields stand between the name, which may contain anything, and `sigignore`.
     const FIELD: usize = 30;
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = text.rsplit_once(") ").map_or("", |(_, fields)| fields);
-    let mut fields = fields.split_ascii_whitespace().skip(FIELD - 1);
+    let mut fields = fields.split_ascii_whitespace().skip(FIELD);
     fields.next().and_then(|field| field.parse().ok()).unwrap_or(0)
 }
 

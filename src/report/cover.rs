@@ -123,10 +123,10 @@ fn steps_text(out: &mut String, net: &Net, steps: &[(RunStep, Count)], indent: u
             let once = *times == Count::ONE;
             match step {
                 RunStep::Fire(id) if once => {
-                    line(out, format_args!("{:indent$}{}", "", net.transitions[id.index()].name))
+                    line(out, format_args!("{:indent$}{}", "", net.transitions[id.index()].name));
                 }
                 RunStep::Fire(id) => {
-                    line(out, format_args!("{:indent$}{} × {times}", "", net.transitions[id.index()].name))
+                    line(out, format_args!("{:indent$}{} × {times}", "", net.transitions[id.index()].name));
                 }
                 RunStep::Sequence(_) => line(out, format_args!("{:indent$}{times} times in a row", "")),
             }

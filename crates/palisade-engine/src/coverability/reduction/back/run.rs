@@ -304,7 +304,7 @@ impl<'a> Speller<'a> {
         }
         for (place, _, change) in change.places().filter(|(place, _, _)| bounded(place)) {
             let after = BigInt::from(std::mem::take(&mut self.marking[place as usize])) + change;
-            self.marking[place as usize] = after.magnitude().clone();
+            self.marking[place as usize].clone_from(after.magnitude());
         }
         self.word.push((RunStep::Sequence(steps), times.clone().into()));
         Some(())

@@ -8,6 +8,7 @@ use num_bigint::BigInt;
 use palisade_evidence::{self as evidence, Block, Change, RepairEvidence, Row, ValidSet};
 use palisade_model::net::Count;
 use palisade_model::program::Program;
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The measures on offer for a program, with what they cost, and what is taken in any case.
@@ -90,9 +91,15 @@ impl<'a> Offer<'a> {
         let in_cases = proof.blocks.iter().flat_map(|(_, cases)| cases).flatten().flat_map(super::Case::rows);
         let wanted: BTreeSet<usize> = in_cases.chain(needed.iter().copied()).collect();
         let mut added: BTreeMap<usize, usize> = BTreeMap::new();
-        for index in wanted.iter().copied() {
-            let (attack, row) = &proof.rows[index];
-            if let Some(row) = self.row(*attack, row)? {
+        let found: Vec<(usize, Result<Option<Row>, Fault>)> = wanted
+            .par_iter()
+            .map(|index| {
+                let (attack, row) = &proof.rows[*index];
+                (*index, self.row(*attack, row))
+            })
+            .collect();
+        for (index, row) in found {
+            if let Some(row) = row? {
                 added.insert(index, evidence.rows.len());
                 evidence.rows.push(row);
             }

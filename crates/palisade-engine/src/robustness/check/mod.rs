@@ -149,7 +149,7 @@ pub fn check_observed<'p>(
 }
 
 /// A violation of a program by one attack of those that control flow does not rule out, if that attack is feasible and
-/// the limits are enough to find one.
+/// the limits are enough to find one. It is not a shortest one.
 ///
 /// # Errors
 ///
@@ -362,7 +362,10 @@ impl<'p, 'o> Checking<'p, 'o> {
     }
 
     fn finish(mut self, verdict: Verdict, violation: Option<Violation>, proof: Option<Search<'p>>) -> Check<'p> {
-        let unreached = if matches!(verdict, Verdict::Unknown(_)) { None } else { self.unreached() };
+        // Who asks about one attack asks for any violation by it.
+        let says_more = !self.is_partial;
+        let tells = says_more && !matches!(verdict, Verdict::Unknown(_));
+        let unreached = if tells { self.unreached() } else { None };
         let robust = verdict == Verdict::Robust && proof.is_none();
         let proved = self.on_nets.into_iter().filter_map(|answer| Some((answer.attack, answer.proof?)));
         let net_proofs = if robust { proved.collect() } else { Vec::new() };
@@ -370,7 +373,10 @@ impl<'p, 'o> Checking<'p, 'o> {
         let fault = self.without_nets.map(|(_, fault)| fault);
         let without_nets = fault.clone().filter(|_| self.options.nets && !is_unknown);
         let suspect = fault.filter(|fault| is_unknown && fault.is_growth());
-        let violation = violation.map(|found| shortest(self.program, found, self.options.values, &self.options.limits));
+        let shorten = |found| {
+            if says_more { shortest(self.program, found, self.options.values, &self.options.limits) } else { found }
+        };
+        let violation = violation.map(shorten);
         Check {
             only_under_tso: self.only_under_tso.filter(|_| verdict == Verdict::NotRobust),
             verdict,

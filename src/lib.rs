@@ -5,6 +5,37 @@
 //! an *attack* is feasible; feasibility is SC reachability in an instrumented program; for any number of threads that
 //! is coverability in a Petri net. ARCHITECTURE.md draws the house; data flows downwards through the modules below.
 //!
+//! # The library
+//!
+//! Texts and files become a [`Program`](program::Program) by [`syntax::read`] and a [`Problem`](net::Problem) by [`net::read`]; both can be built in code.
+//! [`robustness::check`] decides a program, [`fences::repair`] repairs it, [`coverability::solve`] answers a net, and [`verify`] checks the evidence of any of
+//! these without knowing how it was found.
+//!
+//! ```
+//! use palisade::program::{Copies, SourceText};
+//! use palisade::robustness::{CheckOptions, Verdict, certificate, check};
+//! use palisade::syntax::{Format, read};
+//! use palisade::verify::check_robust_certificate;
+//!
+//! let text = "program Pair address x, y
+//!     thread left [*] regs r init a begin a: mem[x] <- 1; b: mfence; c: r <- mem[y]; end
+//!     thread right [*] regs r init a begin a: mem[y] <- 1; b: mfence; c: r <- mem[x]; end";
+//! let program = read(SourceText::new("pair.pal", text), Format::Native).expect("a program").program;
+//! assert!(program.threads.iter().all(|thread| thread.copies == Copies::Any));
+//!
+//! let checked = check(&program, &CheckOptions::default()).expect("no value grows");
+//! assert_eq!(checked.verdict, Verdict::Robust);
+//! let evidence = certificate(&program, &checked).expect("robust programs have one");
+//! check_robust_certificate(&program, &evidence).expect("it shows what it claims");
+//! ```
+//!
+//! `examples/` has a program that is built in code, a net, fences with the changed text, and evidence that travels. The crates behind the
+//! modules can be taken one by one: who only wants to check evidence takes `palisade-verify`, which cannot name the engine.
+//!
+//! # Features
+//!
+//! `cli`, on by default, is the command with what it needs (clap, progress, plots, pages). Without it the package is the library alone.
+//!
 //! # References
 //!
 //! Code cites the literature by these tags.
@@ -31,6 +62,7 @@
 //! - `[LG17]` N. Lipovetzky, H. Geffner. *Best-First Width Search: Exploration and Exploitation in Classical Planning*.
 //!   AAAI 2017.
 
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod report;
 

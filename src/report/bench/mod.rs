@@ -1,10 +1,13 @@
 //! Reports of benchmark runs: records, summary, table, CSV, plots and one self-contained HTML page.
 
+#[cfg(feature = "cli")]
 mod html;
+#[cfg(feature = "cli")]
 mod plots;
 mod record;
 mod summary;
 
+#[cfg(feature = "cli")]
 pub use html::html;
 pub use record::{Record, Setting, Verdict};
 pub use summary::{Cell, Comparison, Row, Summary, Times};

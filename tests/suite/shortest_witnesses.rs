@@ -1,6 +1,7 @@
 //! Violations are shown in as few steps as they take: against all computations that are shorter, and in an algorithm whose
 //! violation nets find with a detour.
 
+use crate::documents;
 use crate::checked::check;
 use crate::piped::palisade_reading;
 use palisade::evidence::Witness;
@@ -94,7 +95,7 @@ fn rows_and_steps() {
         assert_eq!(number, Some((index + 1).to_string().as_str()), "{text}");
     }
     assert!(text.contains("skip: assert other != 1"), "{text}");
-    let document: Json = serde_json::from_str(&stdout(&palisade("check", &["--json"], &filter_lock(3)))).expect("JSON");
+    let document = documents::read(stdout(&palisade("check", &["--json"], &filter_lock(3))));
     let steps = document["witness"]["steps"].as_array().expect("steps").clone();
     assert_eq!(document["witness"]["shortest"], true);
     assert_eq!(steps.last().expect("a step")["row"], rows(&text).len());

@@ -4,7 +4,6 @@
 //! nothing unwinds is seen in a small program around the same source, built as release builds are.
 
 use crate::documents;
-use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 

@@ -1,8 +1,8 @@
 //! The form of evidence as CERTIFICATE.md says it: good evidence of every kind with one node changed to another JSON
 //! type, or one member dropped, added, renamed or said twice, is rejected.
 
-use crate::documents;
 use crate::checked::{check, solve};
+use crate::documents;
 use palisade::coverability::{Options, Outcome};
 use palisade::evidence::{AttackReason, Evidence, InputFile, NetCertificate, NetSubject, ProgramSubject, sha256};
 use palisade::net::{self, Document, Format as NetFormat, Problem};
@@ -198,7 +198,7 @@ impl Good {
     fn change_everything(&self) -> usize {
         let original = self.evidence.to_text();
         assert!(self.is_accepted(&original), "{}: {original}", self.name);
-        let mut tree = documents::evidence(&original);
+        let mut tree: Json = documents::evidence(&original);
         let written = serde_json::to_string(&tree).expect("it can be written");
         assert_eq!(written, original.trim_end(), "the tree is the text");
         let mut all = Vec::new();

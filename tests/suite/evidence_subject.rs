@@ -213,7 +213,7 @@ fn nothing_is_not_robust() {
     let path = folder.path();
     palisade(path, &["check", "p.pal", "--threads", "b=0", "--certificate", "."]);
     let evidence = std::fs::read_to_string(path.join("p.pal.robust.json")).expect("evidence");
-    let mut document = documents::evidence(&evidence);
+    let mut document: Value = documents::evidence(&evidence);
     for thread in document["program"]["threads"].as_array_mut().expect("threads") {
         thread["copies"] = json!(0);
         thread["origin"] = json!("option");

@@ -1,8 +1,8 @@
 //! Violations are shown in as few steps as they take: against all computations that are shorter, and in an algorithm whose
 //! violation nets find with a detour.
 
-use crate::documents;
 use crate::checked::check;
+use crate::documents;
 use crate::piped::palisade_reading;
 use palisade::evidence::Witness;
 use palisade::program::{Copies, InstructionId, Program};
@@ -13,7 +13,6 @@ use palisade::semantics::{
 };
 use palisade::verify::check_witness;
 use rayon::prelude::*;
-use serde_json::Value as Json;
 use std::process::Output;
 
 /// The filter lock: G. L. Peterson, Myths about the mutual exclusion problem, Information Processing Letters 12(3), 1981,

@@ -1,8 +1,8 @@
 //! The labels that a verdict names as not reached: against brute force, on every way to a verdict, and in the reports;
 //! and errors of the program where control flow alone gives the verdict.
 
-use crate::documents;
 use crate::checked::check;
+use crate::documents;
 use palisade::program::{Copies, LabelId, Program, SourceText, ThreadId};
 use palisade::robustness::{CheckOptions, Outcome, Verdict};
 use palisade::semantics::random::{self, Shape};

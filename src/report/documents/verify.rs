@@ -39,7 +39,16 @@ impl<'a> VerifyDocument<'a> {
     /// The document of a verdict on evidence, with nothing else said.
     pub fn new(file: &'a str, verdict: EvidenceVerdict, seconds: f64) -> Self {
         let header = FileHeader::new("palisade/verify/1", file);
-        Self { header, verdict, kind: None, input: None, subject: SubjectDocument::default(), repair: None, reason: None, seconds }
+        Self {
+            header,
+            verdict,
+            kind: None,
+            input: None,
+            subject: SubjectDocument::default(),
+            repair: None,
+            reason: None,
+            seconds,
+        }
     }
 }
 

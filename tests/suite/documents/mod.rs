@@ -20,7 +20,7 @@ pub(crate) fn read(text: impl AsRef<[u8]>) -> Value {
 }
 
 /// Reads a file of evidence, whose form CERTIFICATE.md describes.
-pub(crate) fn evidence(text: &str) -> Value {
+pub(crate) fn evidence<T: serde::de::DeserializeOwned>(text: &str) -> T {
     serde_json::from_str(text).expect("evidence is JSON")
 }
 

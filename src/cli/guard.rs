@@ -85,7 +85,8 @@ fn install_hook() {
         std::panic::set_hook(Box::new(move |info| match REPORT.try_with(Cell::take) {
             Ok(Some(report)) => {
                 report(described(info));
-                loop {
+                // A build that unwinds does so from here.
+                while cfg!(panic = "abort") {
                     std::thread::park();
                 }
             }

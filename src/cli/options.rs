@@ -79,11 +79,11 @@ impl SharedOptions {
         }
     }
 
-    /// Sets up what Ctrl-C does, a request to end, and the end of the terminal. Signals that the process was started to
-    /// ignore, as by `nohup`, are ignored.
+    /// Sets up what Ctrl-C does, a request to end, and the end of the terminal. The last one is ignored where the process
+    /// was started to ignore it, as by `nohup`.
     pub(super) fn handle_interrupts() {
-        let ignored = ignored_signals();
-        for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0) {
+        let hangs_up = ignored_signals() >> (SIGHUP - 1) & 1 == 0;
+        for signal in [SIGINT, SIGTERM].into_iter().chain(hangs_up.then_some(SIGHUP)) {
             // A second signal ends the process: what the first one raises is looked at before it is raised again.
             // Without a handler a signal ends the process at once.
             let _ = register_conditional_shutdown(signal, 128 + signal, INTERRUPTED.clone());

@@ -90,7 +90,7 @@ impl Outcome {
             Self::Accepted { kind, subject, repair } => {
                 document.kind = Some(kind);
                 document.input = Some(subject.path());
-                document.subject = Some(SubjectDocument::new(subject));
+                document.subject = SubjectDocument::new(subject);
                 document.repair = repair.as_ref().map(RepairDocument::new);
             }
             Self::Rejected { reason } => {

@@ -3,7 +3,7 @@
 //! Debug builds let the check of the evidence that `PALISADE_PLANTED_PANIC` names break off. That the same holds where
 //! nothing unwinds is seen in a small program around the same source, built as release builds are.
 
-use serde_json::Value;
+use crate::documents;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -58,7 +58,7 @@ fn other_evidence_gets_its_answer() {
     assert!(output.stderr.is_empty(), "{output:?}");
 
     let output = palisade(folder.path(), evidence[0], &["verify", "--json", evidence[0]]);
-    let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+    let document = documents::read(&output.stdout);
     assert_eq!((output.status.code(), &document["verdict"]), (Some(4), &"rejected".into()));
     assert!(document["reason"].as_str().is_some_and(|reason| reason.contains("please report this")), "{document}");
 }
@@ -102,12 +102,23 @@ fn a_panic_is_an_answer_where_nothing_unwinds() {
         "#[path = {guard:?}]
 #[allow(dead_code)]
 mod guard;
+#[allow(dead_code)]
+mod limits {{
+    pub struct StopReason;
+    pub struct Limits;
+    impl Limits {{
+        pub fn check(&self) -> Result<(), StopReason> {{ Ok(()) }}
+    }}
+}}
+fn run<T: Send + 'static>(name: &str, check: impl FnOnce() -> T + Send + 'static) -> Result<T, guard::Broken> {{
+    guard::within(name, &limits::Limits, check).unwrap_or_else(|_| unreachable!())
+}}
 fn main() {{
     let numbers: Vec<usize> = std::env::args().map(|word| word.len()).collect();
-    let broken = guard::run(\"one\", move || numbers[7]).expect_err(\"it breaks off\");
+    let broken = run(\"one\", move || numbers[7]).expect_err(\"it breaks off\");
     println!(\"{{broken}}\");
     let waiting = guard::start(\"two\", || {{ let empty: Option<u8> = None; empty.expect(\"a number\") }}).expect(\"a thread\");
-    println!(\"{{}}\", guard::run(\"three\", || 3).expect(\"it answers\"));
+    println!(\"{{}}\", run(\"three\", || 3).expect(\"it answers\"));
     println!(\"{{}}\", waiting.recv().expect(\"it answers\").expect_err(\"it breaks off\"));
     std::process::exit(4);
 }}

@@ -1,6 +1,7 @@
 //! `palisade verify` says of what evidence is: copies, domain and wrapping of a program, the question of a net; and where
 //! it is about something else, about what. `check` says the same of each program of a folder.
 
+use crate::documents;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Output};
@@ -42,7 +43,7 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
 /// What `verify --json` says of evidence, and its exit status.
 fn verified(folder: &Path, evidence: &str) -> (Option<i32>, Value) {
     let output = palisade(folder, &["verify", "--json", evidence]);
-    (output.status.code(), serde_json::from_slice(&output.stdout).expect("a document"))
+    (output.status.code(), documents::read(&output.stdout))
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn copies_domain_and_wrapping_are_said_with_their_origin() {
         ),
     ] {
         let checked = palisade(path, &[&["check", program, "--json", "--certificate", "out"], options].concat());
-        let document: Value = serde_json::from_slice(&checked.stdout).expect("a document");
+        let document = documents::read(&checked.stdout);
         let evidence = document["certificates"][0].as_str().expect("evidence").to_owned();
         let text = out(&palisade(path, &["verify", &evidence]));
         assert_eq!(text, format!("{evidence}: accepted: {program} is {words}\n"));
@@ -161,7 +162,7 @@ fn questions_are_said_with_their_property() {
         assert_eq!((status, &document["property"]), (Some(0), &property));
         assert_eq!(document["query"]["path"], query, "{document}");
         let searched = palisade(path, &[&["cover", "--json"], options].concat());
-        let searched: Value = serde_json::from_slice(&searched.stdout).expect("a document");
+        let searched = documents::read(&searched.stdout);
         assert_eq!((&searched["query"], &searched["property"]), (&query, &property));
     }
     // A question that the evidence is not about.
@@ -212,7 +213,7 @@ fn nothing_is_not_robust() {
     let path = folder.path();
     palisade(path, &["check", "p.pal", "--threads", "b=0", "--certificate", "."]);
     let evidence = std::fs::read_to_string(path.join("p.pal.robust.json")).expect("evidence");
-    let mut document: Value = serde_json::from_str(&evidence).expect("JSON");
+    let mut document: Value = documents::evidence(&evidence);
     for thread in document["program"]["threads"].as_array_mut().expect("threads") {
         thread["copies"] = json!(0);
         thread["origin"] = json!("option");

@@ -10,6 +10,7 @@
 //! - *a case missing, or one more*: branches say how many there are;
 //! - *a violation cut short*: stores stay buffered.
 
+use crate::documents;
 use palisade::evidence::{Case, Evidence, ProgramSubject, RepairEvidence};
 use palisade::fences::{
     Cost, CostFunction, FenceOptions, Profile, Repair, RepairOptions, Repaired, Shown, Silent, WithinLimits, repair,
@@ -288,7 +289,7 @@ fn the_command_writes_evidence_for_every_claim() {
     ] {
         let all = [&["fences", "peterson.pal", "--json", "--certificate", "evidence"], arguments].concat();
         let (_, text) = palisade(folder.path(), &all);
-        let document: serde_json::Value = serde_json::from_str(&text).expect("one document");
+        let document = documents::read(&text);
         assert_eq!(document["evidence"], "accepted", "{text}");
         let written: Vec<&str> =
             document["certificates"].as_array().expect("a list").iter().filter_map(|path| path.as_str()).collect();

@@ -1,5 +1,6 @@
 //! Commands that search folders enter each once, whatever links there are.
 
+use crate::documents;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -45,10 +46,10 @@ fn links_that_go_round_in_circles_end() {
         symlink(target, root.join(link)).expect("a link");
     }
     let output = palisade(folder.path(), &["check", "root", "--json"]);
-    let documents: serde_json::Value = serde_json::from_slice(&output.stdout).expect("documents");
+    let documents = documents::read(&output.stdout);
     let found = documents.as_array().into_iter().flatten().filter_map(|document| document["file"].as_str());
     assert_eq!(found.collect::<Vec<_>>(), ["root/deep/p.pal", "root/p.pal"]);
     let output = palisade(folder.path(), &["bench", "root", "--json"]);
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a document");
+    let document = documents::read(&output.stdout);
     assert_eq!(document["runs"].as_array().map(Vec::len), Some(2), "{document}");
 }

@@ -2,6 +2,7 @@
 //!
 //! Times are asserted generously, as machines are busy: what these tests are about took minutes, or had no end.
 
+use crate::documents;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -34,7 +35,7 @@ fn text(output: &Output) -> String {
 }
 
 fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+    documents::read(&output.stdout)
 }
 
 /// A net in which a transition has to fire as often as the target says.
@@ -373,11 +374,11 @@ fn an_ignored_signal_is_ignored() {
     let command = format!("trap '' HUP; exec {} simulate --timeout 4s endless.pal", env!("CARGO_BIN_EXE_palisade"));
     let mut shell = Command::new("sh");
     let child =
-        shell.args(["-c", &command]).current_dir(folder.path()).stderr(Stdio::piped()).spawn().expect("a shell");
+        shell.args(["-c", &command]).current_dir(folder.path()).stdout(Stdio::piped()).spawn().expect("a shell");
     std::thread::sleep(Duration::from_secs(1));
     let sent = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().expect("kill runs");
     assert!(sent.success());
     let output = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = text(&output);
     assert!(said.contains("the time limit was reached"), "{said}");
 }

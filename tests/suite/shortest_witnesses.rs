@@ -2,6 +2,7 @@
 //! violation nets find with a detour.
 
 use crate::checked::check;
+use crate::documents;
 use crate::piped::palisade_reading;
 use palisade::evidence::Witness;
 use palisade::program::{Copies, InstructionId, Program};
@@ -12,7 +13,6 @@ use palisade::semantics::{
 };
 use palisade::verify::check_witness;
 use rayon::prelude::*;
-use serde_json::Value as Json;
 use std::process::Output;
 
 /// The filter lock: G. L. Peterson, Myths about the mutual exclusion problem, Information Processing Letters 12(3), 1981,
@@ -94,7 +94,7 @@ fn rows_and_steps() {
         assert_eq!(number, Some((index + 1).to_string().as_str()), "{text}");
     }
     assert!(text.contains("skip: assert other != 1"), "{text}");
-    let document: Json = serde_json::from_str(&stdout(&palisade("check", &["--json"], &filter_lock(3)))).expect("JSON");
+    let document = documents::read(stdout(&palisade("check", &["--json"], &filter_lock(3))));
     let steps = document["witness"]["steps"].as_array().expect("steps").clone();
     assert_eq!(document["witness"]["shortest"], true);
     assert_eq!(steps.last().expect("a step")["row"], rows(&text).len());

@@ -35,7 +35,7 @@ fn simulate_test(text: &str, options: &[&str]) -> Output {
 }
 
 fn json(output: &Output) -> Json {
-    serde_json::from_str(&stdout(output)).expect("one document")
+    documents::read(stdout(output))
 }
 
 /// The table below a line that begins so.

@@ -2,6 +2,7 @@
 //! and errors of the program where control flow alone gives the verdict.
 
 use crate::checked::check;
+use crate::documents;
 use palisade::program::{Copies, LabelId, Program, SourceText, ThreadId};
 use palisade::robustness::{CheckOptions, Outcome, Verdict};
 use palisade::semantics::random::{self, Shape};
@@ -181,8 +182,7 @@ fn reports_name_dead_labels() {
     assert!(text.contains("  repaired robust\n  unreached t2: d\n"), "{text}");
     let folder = folder_with(&[("dead.pal", DEAD), ("robust.pal", &robust)]);
 
-    let document: serde_json::Value =
-        serde_json::from_slice(&palisade(&folder, &["check", "--json", "robust.pal"]).stdout).expect("a document");
+    let document = documents::read(&palisade(&folder, &["check", "--json", "robust.pal"]).stdout);
     assert_eq!(document["unreached"][0], serde_json::json!({ "thread": "t1", "label": "d", "line": 7 }));
 
     // One line each, where there are many programs.
@@ -204,8 +204,7 @@ fn what_is_not_determined_is_not_claimed() {
     assert_eq!(run.status.code(), Some(0), "{run:?}");
     assert!(out(&run).contains("  unreached not determined\n"), "{run:?}");
     assert!(!out(&palisade(&folder, &["check", "growing.pal"])).contains("unreached"));
-    let document: serde_json::Value =
-        serde_json::from_slice(&palisade(&folder, &["check", "--json", "growing.pal"]).stdout).expect("a document");
+    let document = documents::read(&palisade(&folder, &["check", "--json", "growing.pal"]).stdout);
     assert_eq!((&document["verdict"], &document["unreached"]), (&"robust".into(), &serde_json::Value::Null));
 }
 

@@ -24,7 +24,7 @@ pub struct VerifyDocument<'a> {
     pub input: Option<&'a str>,
     /// What exactly it is about.
     #[serde(flatten)]
-    pub subject: Option<SubjectDocument<'a>>,
+    pub subject: SubjectDocument<'a>,
     /// What accepted evidence about a repair shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<RepairDocument>,
@@ -37,9 +37,18 @@ pub struct VerifyDocument<'a> {
 
 impl<'a> VerifyDocument<'a> {
     /// The document of a verdict on evidence, with nothing else said.
-    pub const fn new(file: &'a str, verdict: EvidenceVerdict, seconds: f64) -> Self {
+    pub fn new(file: &'a str, verdict: EvidenceVerdict, seconds: f64) -> Self {
         let header = FileHeader::new("palisade/verify/1", file);
-        Self { header, verdict, kind: None, input: None, subject: None, repair: None, reason: None, seconds }
+        Self {
+            header,
+            verdict,
+            kind: None,
+            input: None,
+            subject: SubjectDocument::default(),
+            repair: None,
+            reason: None,
+            seconds,
+        }
     }
 }
 
@@ -69,33 +78,28 @@ impl RepairDocument {
     }
 }
 
-/// What accepted evidence is about, its input apart.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
+/// What accepted evidence is about, its input apart: copies and domain of a program, or the question of a net.
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum SubjectDocument<'a> {
-    /// A program.
-    Program {
-        /// The format in which it was read.
-        format: &'a str,
-        /// The SHA-256 of its text.
-        sha256: &'a str,
-        /// Its threads with their copies.
-        threads: Vec<ThreadDocument<'a>>,
-        /// The domain of values.
-        domain: DomainDocument,
-    },
-    /// A net with its question.
-    Net {
-        /// The format in which it was read.
-        format: &'a str,
-        /// The SHA-256 of its file.
-        sha256: &'a str,
-        /// The file of the question; null when that is in the net's file.
-        query: Option<QueryDocument<'a>>,
-        /// The property meant, when the question's file has several; else null.
-        property: Option<&'a str>,
-    },
+pub struct SubjectDocument<'a> {
+    /// The format in which the input was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<&'a str>,
+    /// The SHA-256 of a program's text, or of a net's file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<&'a str>,
+    /// The threads of a program with their copies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<Vec<ThreadDocument<'a>>>,
+    /// The domain of a program's values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub domain: Option<DomainDocument>,
+    /// The file of the question about a net; null when that is in the net's file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<Option<QueryDocument<'a>>>,
+    /// The property meant, when the question's file has several; else null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub property: Option<Option<&'a str>>,
 }
 
 /// The copies of a thread that evidence is about.
@@ -126,18 +130,23 @@ impl<'a> SubjectDocument<'a> {
     /// What a subject says of itself.
     pub fn new(subject: &'a Subject) -> Self {
         match subject {
-            Subject::Program { stated, .. } => Self::Program {
-                format: &stated.input.format,
-                sha256: &stated.input.sha256,
-                threads: stated.threads.iter().map(ThreadDocument::new).collect(),
-                domain: DomainDocument::of(stated.domain),
+            Subject::Program { stated, .. } => Self {
+                format: Some(&stated.input.format),
+                sha256: Some(&stated.input.sha256),
+                threads: Some(stated.threads.iter().map(ThreadDocument::new).collect()),
+                domain: Some(DomainDocument::of(stated.domain)),
+                ..Self::default()
             },
-            Subject::Net { stated, query, .. } => Self::Net {
-                format: &stated.input.format,
-                sha256: &stated.input.sha256,
-                query: stated.query.as_ref().zip(query.as_deref()).map(|(input, path)| QueryDocument::new(input, path)),
-                property: stated.property.as_deref(),
-            },
+            Subject::Net { stated, query, .. } => {
+                let file = stated.query.as_ref().zip(query.as_deref());
+                Self {
+                    format: Some(&stated.input.format),
+                    sha256: Some(&stated.input.sha256),
+                    query: Some(file.map(|(input, path)| QueryDocument::new(input, path))),
+                    property: Some(stated.property.as_deref()),
+                    ..Self::default()
+                }
+            }
         }
     }
 }

@@ -19,6 +19,16 @@ pub(crate) fn read(text: impl AsRef<[u8]>) -> Value {
     document
 }
 
+/// Reads a file of evidence, whose form CERTIFICATE.md describes.
+pub(crate) fn evidence<T: serde::de::DeserializeOwned>(text: &str) -> T {
+    serde_json::from_str(text).expect("evidence is JSON")
+}
+
+/// Whether a text is JSON; lines of a benchmark's log are.
+pub(crate) fn is_json(text: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok()
+}
+
 /// The name in the kind of a document: `check` of `palisade/check/1`.
 fn name(document: &Value) -> &str {
     let kind = document["schema"].as_str().unwrap_or_else(|| panic!("a document without `schema`: {document}"));

@@ -82,6 +82,9 @@ impl Serialize for Json {
     }
 }
 
+/// The members of an object.
+type Members = Vec<(String, Json)>;
+
 fn text(value: &str) -> Json {
     Json::Text(value.to_owned())
 }
@@ -119,7 +122,7 @@ fn changes(node: &Json) -> Vec<Json> {
             others.push(Json::List(members.iter().map(|(_, value)| value.clone()).collect()));
             let pairs = members.iter().map(|(name, value)| Json::List(vec![text(name), value.clone()]));
             others.push(Json::List(pairs.collect()));
-            let with = |change: &dyn Fn(&mut Vec<(String, Json)>)| {
+            let with = |change: &dyn Fn(&mut Members)| {
                 let mut members = members.clone();
                 change(&mut members);
                 Json::Object(members)

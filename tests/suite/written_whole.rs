@@ -123,7 +123,7 @@ fn a_log_of_runs_ends_with_a_whole_line() {
     assert_eq!(failed.status.code(), Some(2), "{failed:?}");
     let log = std::fs::read_to_string(folder.path().join("log")).expect("it was begun");
     assert!(log.ends_with('\n') || log.is_empty(), "{log}");
-    assert!(log.lines().all(|line| documents::is_json(line)), "{log}");
+    assert!(log.lines().all(documents::is_json), "{log}");
 }
 
 /// A file system that is full but for one block, where such a one can be made.

@@ -1,7 +1,7 @@
 //! Instances of programs, asked of the brute-force oracle where it can answer.
 
 use crate::checked;
-use palisade::program::{Action, Copies, Program, Thread};
+use palisade::program::{Action, Copies, Domain, Program, Thread};
 use palisade::robustness::{Check, CheckOptions, Verdict};
 use palisade::semantics::oracle::{Answer, robust};
 use palisade::semantics::{Bounds, Instance, Model, StepKind, is_cyclic, replay};
@@ -40,7 +40,9 @@ pub(super) fn oracle(program: &Program, instance: &Instance, steps: Option<u32>)
 
 /// How many interleavings the actions on memory have at most, and how many choices of values besides.
 fn interleavings(program: &Program, instance: &Instance, steps: Option<u32>) -> f64 {
-    let values = program.domain.map_or(1.0, |domain| (domain.high - domain.low + 1) as f64);
+    let size =
+        |domain: Domain| f64::from(i32::try_from(domain.high - domain.low + 1).expect("random domains are small"));
+    let values = program.domain.map_or(1.0, size);
     let (mut ways, mut total) = (1.0, 0.0);
     for copy in instance.copies() {
         let (length, choices) = longest(program.thread(copy.thread), steps);

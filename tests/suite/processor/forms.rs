@@ -128,7 +128,7 @@ impl Collector<'_> {
     }
 
     fn form(&mut self, line: Line, undefined: &'static [Flag]) {
-        let setter = if self.forms.len() % 2 == 0 { "addb" } else { "cmpb" };
+        let setter = if self.forms.len().is_multiple_of(2) { "addb" } else { "cmpb" };
         self.lines(setter, vec![line], undefined);
     }
 

@@ -103,7 +103,7 @@ impl Random {
             numbers[1] = (numbers[1] & !0xff) | (self.next() % 67);
         }
         // A location that equals the accumulator, or the low bits of it.
-        if self.next() & 3 == 0 {
+        if self.next().is_multiple_of(4) {
             let mask = self.mask();
             numbers[6] = (numbers[0] & mask) | (numbers[6] & !mask);
         }

@@ -90,7 +90,7 @@ fn survives_writing(problem: &Problem, own: Format) {
         if format == Format::Dot {
             continue;
         }
-        let query = written.query.as_ref().map(|text| text.as_bytes());
+        let query = written.query.as_ref().map(String::as_bytes);
         let again = reread(written.net.as_bytes(), query, format);
         let mut expected = problem.clone();
         if !matches!(format, Format::Spec | Format::Tts) {
@@ -98,7 +98,7 @@ fn survives_writing(problem: &Problem, own: Format) {
         }
         assert_eq!(anonymous(&again), anonymous(&expected), "{own:?} {format:?}\n{}", written.net);
         let written = write(&again, format).unwrap_or_else(|error| panic!("{error}\n{}", written.net));
-        let twice = reread(written.net.as_bytes(), written.query.as_ref().map(|text| text.as_bytes()), format);
+        let twice = reread(written.net.as_bytes(), written.query.as_ref().map(String::as_bytes), format);
         assert_eq!(twice, again, "{own:?} {format:?}\n{}", written.net);
     }
 }

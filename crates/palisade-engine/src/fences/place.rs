@@ -206,7 +206,7 @@ pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer)
     }
     if options.confirm {
         let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
-        let (verdict, _, _) = confirm(&with_measures(program, &measures), options)?;
+        let Confirmed { verdict, .. } = confirm(&with_measures(program, &measures), options)?;
         assert_ne!(verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
         placement.confirmed = verdict == Verdict::Robust;
     }
@@ -373,12 +373,18 @@ pub(super) fn combine(
     Some(placement)
 }
 
-/// The verdict on a changed program, and its certificate when it is robust.
-pub(super) fn confirm(
-    changed: &Program,
-    options: &FenceOptions,
-) -> Result<(Verdict, Option<RobustCertificate>, Option<Vec<ThreadLabel>>), FenceError> {
+/// What a check says of a changed program.
+pub(super) struct Confirmed {
+    pub(super) verdict: Verdict,
+    /// The certificate, when it is robust.
+    pub(super) certificate: Option<RobustCertificate>,
+    /// The labels that it does not reach, where an exploration tells.
+    pub(super) unreached: Option<Vec<ThreadLabel>>,
+}
+
+/// Checks a changed program.
+pub(super) fn confirm(changed: &Program, options: &FenceOptions) -> Result<Confirmed, FenceError> {
     let checked = check(changed, &options.for_checks()).map_err(FenceError::Fault)?;
-    let proof = certificate(changed, &checked);
-    Ok((checked.verdict, proof, checked.unreached))
+    let certificate = certificate(changed, &checked);
+    Ok(Confirmed { verdict: checked.verdict, certificate, unreached: checked.unreached })
 }

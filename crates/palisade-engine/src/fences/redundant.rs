@@ -4,7 +4,7 @@ use super::catalogue::Catalogue;
 use super::change::{fences_removed, with_measures};
 use super::cost::Cost;
 use super::measure::Measure;
-use super::place::{FenceError, FenceOptions, Proof, Returning, combine, confirm};
+use super::place::{Confirmed, FenceError, FenceOptions, Proof, Returning, combine, confirm};
 use super::planning::plan;
 use super::progress::Observer;
 use super::thread::Wish;
@@ -83,7 +83,7 @@ pub fn redundant_besides(
     let measures: Vec<Measure> =
         fences.iter().map(|(thread, fence)| Measure::Kept { thread: *thread, fence: *fence }).collect();
     let removed = fences.iter().zip(&measures).filter(|(_, measure)| !is_kept(**measure)).map(|(fence, _)| *fence);
-    let (without_largest, certificate, _) = confirm(&fences_removed(&changed, removed), options)?;
+    let Confirmed { verdict: without_largest, certificate, .. } = confirm(&fences_removed(&changed, removed), options)?;
     Ok(Ok(Redundancy {
         fences: measures.iter().map(|fence| (*fence, alone(*fence))).collect(),
         removable: measures.iter().copied().filter(|fence| !is_kept(*fence)).collect(),

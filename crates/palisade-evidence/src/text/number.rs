@@ -57,9 +57,9 @@ impl<'de, T: Number> Deserialize<'de> for N<T> {
 struct NumberVisitor<T>(PhantomData<T>);
 
 impl<T: Number> NumberVisitor<T> {
-    fn number<E: Error>(written: Written) -> Result<N<T>, E> {
+    fn number<E: Error>(written: &Written) -> Result<N<T>, E> {
         // Every number has one form: no string where a JSON number would do, no zeros in front.
-        let number = T::read(written.clone()).filter(|number| number.write() == written);
+        let number = T::read(written.clone()).filter(|number| number.write() == *written);
         number.map(N).ok_or_else(|| E::custom(format_args!("expected {}", T::EXPECTED)))
     }
 }
@@ -72,18 +72,18 @@ impl<T: Number> Visitor<'_> for NumberVisitor<T> {
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<N<T>, E> {
-        Self::number(Written::Natural(value))
+        Self::number(&Written::Natural(value))
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<N<T>, E> {
-        Self::number(u64::try_from(value).map_or(Written::Negative(value), Written::Natural))
+        Self::number(&u64::try_from(value).map_or(Written::Negative(value), Written::Natural))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<N<T>, E> {
         if text.len() > MOST_DIGITS {
             return Err(E::custom(format_args!("a number has more than {MOST_DIGITS} digits")));
         }
-        Self::number(Written::Text(text.to_owned()))
+        Self::number(&Written::Text(text.to_owned()))
     }
 }
 

@@ -50,8 +50,9 @@ fn check_cut(program: &Program, number: usize, evidence: &AttackEvidence) -> Res
             thread.name
         );
     }
-    if let Some(pair) = reachable.windows(2).find(|pair| pair[0] >= pair[1]) {
-        reject!(Form, "the cut of attack {number}: label {} is not in ascending order", pair[1]);
+    let following = reachable.iter().skip(1);
+    if let Some((_, label)) = reachable.iter().zip(following).find(|(before, label)| before >= label) {
+        reject!(Form, "the cut of attack {number}: label {label} is not in ascending order");
     }
     let reachable: HashSet<LabelId> = reachable.iter().copied().collect();
     let target = thread.instruction(evidence.store).target;

@@ -279,8 +279,9 @@ fn checked_liveness(program: &Program, certificate: &RobustCertificate) -> Resul
         }
         let mut own = vec![vec![false; thread.registers.len()]; thread.labels.len()];
         for (row, registers) in own.iter_mut().zip(given) {
-            if let Some(pair) = registers.windows(2).find(|pair| pair[0] >= pair[1]) {
-                reject!(Form, "thread `{}`: live register {} is not in ascending order", thread.name, pair[1]);
+            let following = registers.iter().skip(1);
+            if let Some((_, live)) = registers.iter().zip(following).find(|(before, live)| before >= live) {
+                reject!(Form, "thread `{}`: live register {live} is not in ascending order", thread.name);
             }
             for register in registers {
                 match row.get_mut(register.index()) {

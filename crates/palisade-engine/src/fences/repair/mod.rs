@@ -17,7 +17,9 @@ use super::cases::Case;
 use super::change::with_measures;
 use super::cost::Cost;
 use super::measure::Measure;
-use super::place::{FenceError, FenceOptions, Placement, Repair, Returning, confirm, offered, permitted, place};
+use super::place::{
+    Confirmed, FenceError, FenceOptions, Placement, Repair, Returning, confirm, offered, permitted, place,
+};
 use super::progress::Observer;
 use super::redundant::{Redundancy, redundant_besides};
 use super::unfinished::Unfinished;
@@ -117,9 +119,9 @@ pub fn repair(
     let (certificate, shown) = match &mut found {
         Repair::Valid(placement) => {
             let text = text.as_ref().and_then(|text| text.as_ref().ok());
-            let (certificate, shown, labels) = show_valid(program, options, wanted, placement, text, checker)?;
-            unreached = labels;
-            (certificate, Some(shown))
+            let valid = show_valid(program, options, wanted, placement, text, checker)?;
+            unreached = valid.unreached;
+            (valid.certificate, Some(valid.shown))
         }
         Repair::Impossible(attack) => {
             let offer = Offer::new(program, options, &[], priced(program, options)?);
@@ -175,6 +177,16 @@ impl Shown {
     }
 }
 
+/// What shows a set valid, and none cheaper.
+struct ShownValid {
+    /// The certificate of the repaired program, when it was checked.
+    certificate: Option<RobustCertificate>,
+    /// The rest.
+    shown: Shown,
+    /// The labels that the repaired program does not reach, where an exploration tells.
+    unreached: Option<Vec<ThreadLabel>>,
+}
+
 /// Checks the repaired program, and collects what shows that nothing cheaper is valid.
 fn show_valid(
     program: &Program,
@@ -183,11 +195,11 @@ fn show_valid(
     placement: &mut Placement,
     text: Option<&RepairedText>,
     checker: Checker<'_>,
-) -> Result<(Option<RobustCertificate>, Shown, Option<Vec<ThreadLabel>>), RepairError> {
+) -> Result<ShownValid, RepairError> {
     let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
     let text = text.map(|text| &text.program);
     let changed = with_measures(program, &measures);
-    let (verdict, mut certificate, unreached) = confirm(text.unwrap_or(&changed), options)?;
+    let Confirmed { verdict, mut certificate, unreached } = confirm(text.unwrap_or(&changed), options)?;
     assert_ne!(verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
     placement.confirmed = certificate.is_some();
     let offer = Offer::new(program, options, &[], priced(program, options)?);
@@ -209,8 +221,8 @@ fn show_valid(
             // makes.
             let (robust, own) = (text.unwrap_or(&changed).clone(), certificate.clone());
             placement.confirmed = checker.check(move || check_robust_certificate(&robust, &own))?.is_some();
-            let (_, own, _) = confirm(&offer.program_with(|measure| measures.contains(&measure)), options)?;
-            evidence.valid.extend(own.map(|own| valid_set(set, own)));
+            let own = confirm(&offer.program_with(|measure| measures.contains(&measure)), options)?;
+            evidence.valid.extend(own.certificate.map(|own| valid_set(set, own)));
         }
     }
     let mut is_complete = !evidence.valid.is_empty();
@@ -224,7 +236,7 @@ fn show_valid(
         placement.confirmed = false;
         certificate = None;
     }
-    Ok((certificate, shown, unreached))
+    Ok(ShownValid { certificate, shown, unreached })
 }
 
 /// All permitted measures; those that are on offer with their costs.
@@ -255,7 +267,7 @@ fn show_redundancy(
     // What can go with others can go alone.
     let can_go = redundancy.fences.iter().filter(|(_, attack)| attack.is_none()).map(|(fence, _)| *fence);
     for fence in can_go.filter(|fence| !redundancy.removable.contains(fence)) {
-        let (_, certificate, _) = confirm(&offer.program_with(|measure| measure != fence), options)?;
+        let Confirmed { certificate, .. } = confirm(&offer.program_with(|measure| measure != fence), options)?;
         is_complete &= certificate.is_some();
         let set = offer.positions(&without(&[fence]));
         evidence.valid.extend(certificate.map(|certificate| valid_set(set, certificate)));

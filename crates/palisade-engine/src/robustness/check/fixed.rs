@@ -13,7 +13,7 @@ const NODES: usize = 20_000;
 
 /// Who has decided the attacks.
 enum Decided<'p> {
-    Search(Search<'p>),
+    Search(Box<Search<'p>>),
     Nets(NetVerdict),
 }
 
@@ -46,7 +46,7 @@ impl<'p> Checking<'p, '_> {
         let mut nodes = NODES;
         loop {
             match self.run(System::new(self.program, Growth::Fault(values)), Some(nodes)) {
-                Ok(found) => return Ok(Decided::Search(found)),
+                Ok(found) => return Ok(Decided::Search(found.into())),
                 Err(Halt::Budget) => {}
                 Err(halt) => return Err(halt),
             }
@@ -63,7 +63,7 @@ impl<'p> Checking<'p, '_> {
 
     fn conclude_exact(mut self, decided: Decided<'p>) -> Result<Check<'p>, Fault> {
         let mut found = match decided {
-            Decided::Search(found) => found,
+            Decided::Search(found) => *found,
             Decided::Nets(verdict) => return Ok(self.conclude_nets(verdict)),
         };
         self.record(&found, "enumerate");

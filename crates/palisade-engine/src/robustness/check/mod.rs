@@ -2,6 +2,7 @@
 //! in turn ([`any_number`]); where these take long, coverability of the attacks' nets takes turns with them
 //! ([`on_nets`]).
 
+mod among_two;
 mod any_number;
 mod fixed;
 mod on_nets;
@@ -155,6 +156,9 @@ pub fn check_observed<'p>(
 ///
 /// As of [`check`].
 pub fn violation_by(program: &Program, attack: Attack, options: &CheckOptions) -> Result<Option<Violation>, Fault> {
+    if let Some(found) = among_two::among_two(program, attack, options) {
+        return Ok(Some(found));
+    }
     let report =
         AttackReport { attack, outcome: Outcome::NotAsked, strategy: "none", markings: 0, size: (0, 0), seconds: 0.0 };
     let checking = Checking::new(program, options, &Silent, vec![report], vec![attack]);

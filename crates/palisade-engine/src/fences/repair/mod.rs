@@ -216,6 +216,9 @@ fn show_valid(
             };
             evidence.valid.push(ValidSet { set, repaired: Some(input), certificate: certificate.clone() });
             texts.push(Some(text.clone()));
+        } else if text.is_none() {
+            // The changed program is the one that the checker makes.
+            evidence.valid.push(valid_set(set, certificate.clone()));
         } else {
             // Where a text says an exchange as a section, it is robust as it stands; so is the program that the checker
             // makes.

@@ -2,7 +2,7 @@
 
 use palisade::fences::{Measure, with_measures};
 use palisade::program::{Action, Copies, CopiesOverride, DomainOverride, LabelId, Program, SourceText, Span};
-use palisade::report::documents::{Finding, refusal};
+use palisade::report::documents::{self, Finding};
 use palisade::syntax::edit::{Change, apply};
 use palisade::syntax::{Diagnostic, Format, check, parse, print, text_of};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn program(input: &[u8], format: Format) {
         Ok(source) => source,
         Err(error) => {
             error.render(true);
-            refusal(&error);
+            documents::refusal(&error);
             return;
         }
     };
@@ -60,7 +60,7 @@ fn can_be_shown(diagnostics: &[Diagnostic], source: &Arc<SourceText>, refused: b
     }
     for diagnostic in diagnostics.iter().take(20) {
         diagnostic.render(source, true);
-        serde_json::to_string(&Finding::new(diagnostic, source)).expect("findings are JSON");
+        documents::text(&Finding::new(diagnostic, source));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Evidence: certificates, net runs, TSO witnesses and repairs, as data and as documented text (CERTIFICATE.md).
 //!
-//! Data only: nothing here decides whether evidence is right. [`verify`](palisade_verify) does that, with code of its
+//! Data only: nothing here decides whether evidence is right. `palisade-verify` does that, with code of its
 //! own. This room uses `program`, `semantics` and `net` for their ids, steps and counts, and nothing else.
 
 mod attack_net;

@@ -1,4 +1,4 @@
-//! Robustness: attacks, the instrumented program, search, verdicts and witnesses [ESOP13].
+//! Robustness: attacks, the instrumented program, search, verdicts and witnesses \[ESOP13\].
 
 mod attack_net;
 mod attacks;

@@ -2,7 +2,7 @@
 //!
 //! A [`LazyNet`] is a Petri net in units: a *control* (one packed state for all units together, hash-consed to a
 //! number by the net) and counters (the places that hold tokens). It is not listed but asked for its steps. Where every
-//! place is bounded, [`Exploration`] enumerates markings; otherwise it is Karp–Miller's construction [KM69] over
+//! place is bounded, [`Exploration`] enumerates markings; otherwise it is Karp–Miller's construction \[KM69\] over
 //! ω-markings, per control state:
 //!
 //! * a new node that an old one with the same control covers is not explored: what it can cover, the old one can;

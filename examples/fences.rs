@@ -6,7 +6,7 @@ use palisade::fences::{FenceOptions, Repair, RepairOptions, Silent, WithinLimits
 use palisade::program::SourceText;
 use palisade::syntax::{Format, read};
 
-/// Peterson's algorithm would need one as well: a store to the own flag, then a look at the other's.
+/// Each thread raises its own flag and then looks at the other's: store buffering.
 const TEXT: &str = "program Flags
 address flag1, flag2
 

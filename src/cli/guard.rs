@@ -5,6 +5,7 @@
 //! wrong and then lets the thread sleep for ever: nothing that the check has left half done is ever looked at, and the
 //! other threads never notice. What the thread holds is given back when the process ends. It must hold no lock that
 //! others want, and must not be waited for; checks of evidence take no locks, and their caller waits for the answer.
+//! A build that unwinds sends off the same and then unwinds.
 
 use crate::limits::{Limits, StopReason};
 use std::cell::Cell;

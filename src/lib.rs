@@ -68,6 +68,6 @@ pub mod report;
 
 pub use palisade_engine::{coverability, fences, robustness};
 pub use palisade_evidence as evidence;
-pub use palisade_model::{limits, net, program, semantics};
+pub use palisade_model::{limits, net, program, semantics, text};
 pub use palisade_syntax as syntax;
 pub use palisade_verify as verify;

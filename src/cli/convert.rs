@@ -3,9 +3,9 @@
 use super::files::write_file;
 use super::output::{print_document, print_text, remark};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
-use crate::program::Span;
 use crate::report::documents::{ConvertDocument, Finding};
 use crate::syntax::{self, Diagnostic, Format, InputError};
+use crate::text::Span;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ fn convert(arguments: &ConvertArguments, shared: &SharedOptions) -> Result<(), I
     }
     if !shared.quiet {
         for warning in warnings {
-            remark(warning.render(source, shared.colours_stderr()));
+            remark(syntax::render(warning, source, shared.colours_stderr()));
         }
     }
     if arguments.output.is_none() {

@@ -143,7 +143,7 @@ impl Loaded {
             return String::new();
         }
         let colour = shared.colours_stderr();
-        self.warnings.iter().map(|warning| warning.render(&self.program.source, colour)).collect()
+        self.warnings.iter().map(|warning| syntax::render(warning, &self.program.source, colour)).collect()
     }
 
     /// Prints the warnings to standard error, unless the user wants JSON or quiet.

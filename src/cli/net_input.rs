@@ -2,8 +2,8 @@
 
 use crate::evidence::{InputFile, NetSubject, sha256};
 use crate::limits::Limits;
-use crate::net::{self, Details, Document, Format, Problem, Quantifier, QueryFormat, ReadError};
-use crate::syntax::{Diagnostic, InputError};
+use crate::net::{self, Document, Format, Problem, Quantifier, QueryFormat};
+use crate::syntax::InputError;
 use clap::Args;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -116,8 +116,7 @@ impl NetOptions {
         };
         let document = Document { name, bytes: &bytes, format };
         let query_document = query.as_ref().map(|(name, bytes)| Document { name, bytes, format: None });
-        let (problem, quantifier) =
-            net::read_question(document, query_document, self.property.as_deref()).map_err(input_error)?;
+        let (problem, quantifier) = net::read_question(document, query_document, self.property.as_deref())?;
         if problem.query.targets.is_empty() && query.is_none() {
             let message = "the net comes without a question";
             let help = "give one with `--query FILE`, for example a `.formula` with `EF (p >= 1)`";
@@ -150,19 +149,6 @@ fn read_bytes(path: &str) -> Result<Vec<u8>, InputError> {
         bytes = std::fs::read(path).map_err(failed)?;
     }
     Ok(bytes)
-}
-
-/// Why a net was refused, as the other inputs' errors are.
-pub(super) fn input_error(error: ReadError) -> InputError {
-    let diagnostics = error
-        .diagnostics
-        .into_iter()
-        .map(|diagnostic| {
-            let Details { span, message, expected } = diagnostic.into_details();
-            Diagnostic::error(message, span).with_expected(expected)
-        })
-        .collect::<Vec<_>>();
-    InputError::from((error.source, diagnostics))
 }
 
 /// A format by the extension it is known by.

@@ -5,13 +5,13 @@ use palisade::fences::{Measure, with_measures};
 use palisade::program::{Action, LabelId, Program, SourceText, ThreadId};
 use palisade::semantics::random::{self, Shape};
 use palisade::syntax::edit::{Change, EditError, apply, insert_fence};
-use palisade::syntax::{Format, parse, print};
+use palisade::syntax::{Format, parse, print, render};
 
 fn read(text: &str, format: Format) -> Program {
     let source = SourceText::new("program.x", text);
     match parse(source.clone(), format) {
         Ok(parsed) => parsed.program,
-        Err(errors) => panic!("{}{text}", errors[0].render(&source, false)),
+        Err(errors) => panic!("{}{text}", render(&errors[0], &source, false)),
     }
 }
 

@@ -6,6 +6,7 @@ use palisade::program::{Copies, SourceText};
 use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::{Counting, Instance, LOOP_CAPACITY, Model, final_states};
 use palisade::syntax::litmus::{self, LitmusTest};
+use palisade::syntax::render;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ fn expected(root: &Path) -> Vec<(String, bool)> {
 fn try_read(root: &Path, name: &str) -> Result<LitmusTest, String> {
     let text = std::fs::read_to_string(root.join(name)).map_err(|error| error.to_string())?;
     let source = SourceText::new(name, text);
-    litmus::read(source.clone()).map_err(|errors| errors.iter().map(|error| error.render(&source, false)).collect())
+    litmus::read(source.clone()).map_err(|errors| errors.iter().map(|error| render(error, &source, false)).collect())
 }
 
 fn read(root: &Path, name: &str) -> LitmusTest {

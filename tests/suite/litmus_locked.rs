@@ -7,12 +7,13 @@ use palisade::program::SourceText;
 use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::{Bounds, Counting, Instance, LOOP_CAPACITY, Model, final_states, oracle};
 use palisade::syntax::litmus::{self, LitmusTest};
+use palisade::syntax::render;
 use rayon::prelude::*;
 
 fn test(text: &str) -> LitmusTest {
     let source = SourceText::new("t.litmus", text);
     litmus::read(source.clone()).unwrap_or_else(|errors| {
-        panic!("{text}\n{}", errors.iter().map(|error| error.render(&source, false)).collect::<String>())
+        panic!("{text}\n{}", errors.iter().map(|error| render(error, &source, false)).collect::<String>())
     })
 }
 

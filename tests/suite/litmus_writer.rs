@@ -7,7 +7,7 @@ use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::random::{self, Shape};
 use palisade::semantics::{CopyId, Instance, LOOP_CAPACITY, Model, final_states};
 use palisade::syntax::litmus::{self, Asked, FinalValue};
-use palisade::syntax::{self, Format};
+use palisade::syntax::{self, Format, render};
 use std::collections::BTreeSet;
 
 fn read(text: &str, format: Format) -> Program {
@@ -15,7 +15,7 @@ fn read(text: &str, format: Format) -> Program {
     match syntax::read(source.clone(), format) {
         Ok(parsed) => parsed.program,
         Err(errors) => {
-            panic!("{text}\n{}", errors.iter().map(|error| error.render(&source, false)).collect::<String>())
+            panic!("{text}\n{}", errors.iter().map(|error| render(error, &source, false)).collect::<String>())
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The native language: what means what, and what is refused with which words.
 
 use palisade::program::{Action, BinaryOperator, Copies, DomainOrigin, Expression, Program, SourceText};
-use palisade::syntax::{Diagnostic, Format, parse, read};
+use palisade::syntax::{Diagnostic, Format, parse, read, render};
 
 fn program(text: &str) -> Program {
     let source = SourceText::new("test.pal", text);
     match parse(source.clone(), Format::Native) {
         Ok(parsed) => parsed.program,
-        Err(errors) => panic!("{}", errors.iter().map(|error| error.render(&source, false)).collect::<String>()),
+        Err(errors) => panic!("{}", errors.iter().map(|error| render(error, &source, false)).collect::<String>()),
     }
 }
 

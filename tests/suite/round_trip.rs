@@ -8,7 +8,7 @@ use palisade::program::{
 use palisade::semantics::oracle::robust;
 use palisade::semantics::random::{self, Shape};
 use palisade::semantics::{Bounds, Instance};
-use palisade::syntax::{Format, parse, print};
+use palisade::syntax::{Format, parse, print, render};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ fn reread(program: &Program, format: Format) -> (String, Program) {
     let source = SourceText::new(format!("{}.x", program.name), text.clone());
     match parse(source.clone(), format) {
         Ok(parsed) => (text, parsed.program),
-        Err(errors) => panic!("{}{text}", errors[0].render(&source, false)),
+        Err(errors) => panic!("{}{text}", render(&errors[0], &source, false)),
     }
 }
 
@@ -369,7 +369,7 @@ proptest! {
                     prop_assert!(!errors.is_empty());
                     for error in errors {
                         prop_assert!(error.span.end <= text.len(), "{error:?}");
-                        error.render(&source, true);
+                        render(&error, &source, true);
                     }
                 }
             }

@@ -2,7 +2,7 @@
 
 use crate::environment::corpus;
 use palisade::program::{Action, SourceText};
-use palisade::syntax::{Format, read};
+use palisade::syntax::{Format, read, render};
 use std::path::{Path, PathBuf};
 
 /// All `.txt` files below the corpus folders of this format, in order.
@@ -30,7 +30,7 @@ fn every_file_is_read() {
         let transitions = lines.filter(|line| line.split_whitespace().next() == Some("transition")).count();
         let source = SourceText::new(file.display().to_string(), text);
         let parsed = read(source.clone(), Format::Trencher)
-            .unwrap_or_else(|errors| panic!("{}: {}", file.display(), errors[0].render(&source, false)));
+            .unwrap_or_else(|errors| panic!("{}: {}", file.display(), render(&errors[0], &source, false)));
         let instructions: usize = parsed.program.threads.iter().map(|thread| thread.instructions.len()).sum();
         assert_eq!(instructions, transitions, "{}", file.display());
         for instruction in parsed.program.threads.iter().flat_map(|thread| &thread.instructions) {

@@ -3,13 +3,16 @@
 //! | module | what it holds | may use |
 //! |---|---|---|
 //! | [`limits`] | budgets of time and memory, why a run stopped | – |
-//! | [`program`] | threads as control-flow automata over integers or a finite domain | – |
+//! | [`text`] | source texts, places in them, diagnostics | – |
+//! | [`program`] | threads as control-flow automata over integers or a finite domain | `text` |
 //! | [`semantics`] | operational SC and TSO, computations, traces, happens-before, the brute-force oracle | `limits`, `program` |
-//! | [`net`] | Petri nets and markings; readers and writers of the field's formats | `limits`, `program` |
+//! | [`net`] | Petri nets and markings; readers and writers of the field's formats | `text` |
 //!
 //! Both the engine and the checker of its evidence stand on this crate; neither of them is known here.
 
+mod index_type;
 pub mod limits;
 pub mod net;
 pub mod program;
 pub mod semantics;
+pub mod text;

@@ -1,8 +1,9 @@
 //! Input that was refused, and reading the bytes of a text.
 
-use super::{Diagnostic, Severity};
+use super::render;
 use palisade_model::limits::StopReason;
-use palisade_model::program::{Position, SourceText};
+use palisade_model::net::ReadError;
+use palisade_model::text::{Diagnostic, Position, Severity, SourceText};
 use std::io::Read;
 use std::sync::Arc;
 
@@ -58,7 +59,7 @@ impl InputError {
     pub fn render(&self, colour: bool) -> String {
         match self {
             Self::Text { source, diagnostics } => {
-                diagnostics.iter().map(|diagnostic| diagnostic.render(source, colour)).collect()
+                diagnostics.iter().map(|diagnostic| render(diagnostic, source, colour)).collect()
             }
             Self::File { name, position, message, help } => {
                 let (strong, plain) = if colour { ("\u{1b}[31m", "\u{1b}[0m") } else { ("", "") };
@@ -121,6 +122,12 @@ impl From<(Arc<SourceText>, Vec<Diagnostic>)> for InputError {
         diagnostics.sort_by_key(|diagnostic| (std::cmp::Reverse(diagnostic.severity), diagnostic.span));
         debug_assert!(diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error));
         Self::Text { source, diagnostics }
+    }
+}
+
+impl From<ReadError> for InputError {
+    fn from(error: ReadError) -> Self {
+        Self::from((error.source, error.diagnostics))
     }
 }
 

@@ -5,24 +5,26 @@
 
 mod build;
 mod check;
-mod diagnostic;
 pub mod edit;
 mod input;
 pub mod litmus;
 mod names;
 mod native;
+mod render;
 mod suggest;
 mod trencher;
 mod x86;
 
 pub use check::{check, no_attack_can_start};
-pub use diagnostic::{Diagnostic, Severity};
 pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};
 pub use native::expression_text;
+pub use palisade_model::text::{Diagnostic, Severity};
+pub use render::render;
 pub use suggest::did_you_mean_or_list;
 
-use palisade_model::program::{Program, SourceText};
+use palisade_model::program::Program;
 use palisade_model::semantics::Question;
+use palisade_model::text::SourceText;
 use std::path::Path;
 use std::sync::Arc;
 

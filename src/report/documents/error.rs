@@ -1,8 +1,8 @@
 //! `palisade/error/1`: why an input was refused; and findings about a text, as they stand in other documents too.
 
 use super::FileHeader;
-use crate::program::SourceText;
 use crate::syntax::{Diagnostic, InputError, Severity};
+use crate::text::SourceText;
 use serde::Serialize;
 
 /// Why an input was refused.
@@ -103,9 +103,9 @@ impl<'a> ErrorDocument<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::Span;
     use crate::report::documents::text;
     use crate::syntax::text_of;
+    use crate::text::Span;
 
     #[test]
     fn the_first_error_has_its_place() {

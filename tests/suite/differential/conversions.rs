@@ -7,12 +7,12 @@ use palisade::program::{Program, SourceText};
 use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::Instance;
 use palisade::semantics::random::Shape;
-use palisade::syntax::{Format, parse, print};
+use palisade::syntax::{Format, parse, print, render};
 
 /// What a text is read as.
 fn read(text: &str, format: Format) -> Result<Program, String> {
     let source = SourceText::new("program.x", text);
-    let read = parse(source.clone(), format).map_err(|errors| errors[0].render(&source, false));
+    let read = parse(source.clone(), format).map_err(|errors| render(&errors[0], &source, false));
     Ok(read?.program)
 }
 

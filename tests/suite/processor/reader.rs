@@ -5,6 +5,7 @@ use super::states::{FLAGS, Flag, REGISTERS, State};
 use palisade::program::{Action, Program, SourceText, Value};
 use palisade::semantics::{Instance, Machine, Model};
 use palisade::syntax::litmus;
+use palisade::syntax::render;
 
 /// What the reader's program leaves of a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,7 +182,7 @@ impl Reader {
 pub(super) fn read(text: String) -> Result<Program, String> {
     let source = SourceText::new("form.litmus", text);
     let rendered = |errors: Vec<palisade::syntax::Diagnostic>| -> String {
-        errors.iter().map(|error| error.render(&source, false)).collect()
+        errors.iter().map(|error| render(error, &source, false)).collect()
     };
     litmus::read(source.clone()).map(|test| test.program).map_err(rendered)
 }

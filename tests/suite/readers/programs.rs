@@ -4,7 +4,7 @@ use palisade::fences::{Measure, with_measures};
 use palisade::program::{Action, Copies, CopiesOverride, DomainOverride, LabelId, Program, SourceText, Span};
 use palisade::report::documents::{self, Finding};
 use palisade::syntax::edit::{Change, apply};
-use palisade::syntax::{Diagnostic, Format, check, parse, print, text_of};
+use palisade::syntax::{Diagnostic, Format, check, parse, print, render, text_of};
 use std::sync::Arc;
 
 /// Programs with more instructions than this are not printed, changed and read again: that would slow the fuzzer down.
@@ -59,7 +59,7 @@ fn can_be_shown(diagnostics: &[Diagnostic], source: &Arc<SourceText>, refused: b
         assert!(source.text.is_char_boundary(start) && source.text.is_char_boundary(end), "{diagnostic:?}");
     }
     for diagnostic in diagnostics.iter().take(20) {
-        diagnostic.render(source, true);
+        render(diagnostic, source, true);
         documents::text(&Finding::new(diagnostic, source));
     }
 }
@@ -69,7 +69,7 @@ fn reread(text: &str, format: Format) -> Program {
     let source = SourceText::new("input.x", text);
     match parse(source.clone(), format) {
         Ok(parsed) => parsed.program,
-        Err(errors) => panic!("{}{text}", errors[0].render(&source, false)),
+        Err(errors) => panic!("{}{text}", render(&errors[0], &source, false)),
     }
 }
 

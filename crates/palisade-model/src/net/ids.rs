@@ -1,6 +1,6 @@
 //! Index newtypes over the arenas of a net.
 
-use crate::program::index_type;
+use crate::index_type::index_type;
 
 index_type!(
     /// A place of a net.

@@ -5,20 +5,20 @@
 //! targets can be covered. This room knows nothing of programs.
 
 mod count;
-mod diagnostic;
 mod effects;
 mod format;
 mod ids;
 mod model;
 mod read;
+mod read_error;
 mod units;
 mod write;
 
 pub use count::{Count, OmegaCount};
-pub use diagnostic::{Details, Diagnostic, ReadError};
 pub use effects::Effects;
 pub use format::{Format, QueryFormat};
 pub use ids::{PlaceId, TransitionId};
 pub use model::{Arcs, Net, Place, Problem, Quantifier, Query, Target, Transition};
 pub use read::{Document, read, read_question, read_with_query};
+pub use read_error::ReadError;
 pub use write::{WriteError, Written, write};

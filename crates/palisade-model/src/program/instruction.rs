@@ -2,7 +2,7 @@
 
 use super::expression::Expression;
 use super::ids::{LabelId, RegisterId};
-use super::source::Span;
+use crate::text::Span;
 
 /// What an instruction does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 //! A [`Program`] is what every reader of a program text produces and every later stage takes: threads (with the
 //! number of copies of each), labels, registers, instructions with resolved names, the initial memory, and the
 //! domain its values live in. Names are resolved to index types over arenas; source positions stay attached as
-//! [`Span`]s. This room depends on no other.
+//! [`Span`]s. Besides `text`, this room depends on no other.
 
 mod domain;
 mod expression;
@@ -12,19 +12,18 @@ mod instruction;
 mod liveness;
 mod oddities;
 mod overrides;
-mod source;
 mod thread;
 
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
 pub use expression::{BinaryOperator, Expression, UnaryOperator, truncate};
-pub(crate) use ids::index_type;
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
 pub use instruction::{Action, Instruction};
 pub use liveness::Liveness;
 pub use oddities::{Oddity, lock_states, oddities};
 pub use overrides::{CopiesOverride, DomainOverride, OverrideError};
-pub use source::{Position, SourceText, Span};
 pub use thread::{Copies, Label, Register, Thread};
+
+pub use crate::text::{Position, SourceText, Span};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::domain::Value;
 use super::ids::{InstructionId, LabelId, RegisterId};
 use super::instruction::Instruction;
-use super::source::Span;
+use crate::text::Span;
 
 /// How many copies of a thread there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

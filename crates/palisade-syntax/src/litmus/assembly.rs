@@ -7,7 +7,7 @@ use super::mnemonics::{UNDERSTOOD, operation};
 use super::registers::{INSTRUCTION_POINTER, MachineRegister};
 use crate::Diagnostic;
 use crate::x86::Operation;
-use palisade_model::program::Span;
+use palisade_model::text::Span;
 
 /// An operand in memory: `symbol + displacement + base + index * scale`, whatever of it is there.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::lexer::{Token, tokens};
 use crate::Diagnostic;
-use palisade_model::program::Span;
+use palisade_model::text::Span;
 
 /// Reads tokens one after the other.
 pub(super) struct Cursor<'a> {

@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::lexer::Token;
 use crate::Diagnostic;
-use palisade_model::program::Span;
+use palisade_model::text::Span;
 
 /// The type of a location or register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Tokens of a litmus test, comments left out.
 
 use crate::Diagnostic;
-use palisade_model::program::Span;
+use palisade_model::text::Span;
 
 /// A token; names keep the case they are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

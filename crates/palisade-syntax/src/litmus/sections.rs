@@ -4,7 +4,7 @@ use super::Architecture;
 use super::cursor::Cursor;
 use super::lexer::Token;
 use crate::Diagnostic;
-use palisade_model::program::Span;
+use palisade_model::text::Span;
 
 /// Where the sections are, and what the first lines say.
 #[derive(Debug)]

@@ -1,13 +1,14 @@
 //! Single instructions, by their effects on a machine that runs alone, and whole tests by their questions.
 
 use super::{LitmusTest, read};
+use crate::render;
 use palisade_model::program::{SourceText, Value};
 use palisade_model::semantics::{Instance, Machine, Model, Observable};
 
 fn test(text: &str) -> LitmusTest {
     let source = SourceText::new("t.litmus", text);
     read(source.clone()).unwrap_or_else(|errors| {
-        panic!("{}", errors.iter().map(|error| error.render(&source, false)).collect::<String>())
+        panic!("{}", errors.iter().map(|error| render(error, &source, false)).collect::<String>())
     })
 }
 
@@ -15,7 +16,7 @@ fn errors(text: &str) -> String {
     let source = SourceText::new("t.litmus", text);
     match read(source.clone()) {
         Ok(_) => String::new(),
-        Err(errors) => errors.iter().map(|error| error.render(&source, false)).collect(),
+        Err(errors) => errors.iter().map(|error| render(error, &source, false)).collect(),
     }
 }
 

@@ -12,7 +12,7 @@ use chumsky::error::{Error, LabelError};
 use chumsky::input::ValueInput;
 use chumsky::span::SimpleSpan;
 use chumsky::util::MaybeRef;
-use palisade_model::program::Span;
+use palisade_model::text::Span;
 
 /// What a reader of the text would call a construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 use super::token::{Keyword, Symbol, Token};
 use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH};
 use chumsky::span::{SimpleSpan, Span as _};
-use palisade_model::program::Span;
+use palisade_model::text::Span;
 
 /// How many brackets may be open: those an expression needs, and those around it.
 const MAX_BRACKETS: usize = MAX_EXPRESSION_DEPTH + 8;

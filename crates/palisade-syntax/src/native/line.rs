@@ -2,7 +2,7 @@
 
 use super::lexer;
 use super::token::{Keyword, Symbol, Token};
-use palisade_model::program::Span;
+use palisade_model::text::Span;
 
 /// Where the parts of a line stand.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! The words of a Trencher text, comments left out.
 
-use palisade_model::program::Span;
+use palisade_model::text::Span;
 
 /// A word with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

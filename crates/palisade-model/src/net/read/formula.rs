@@ -4,9 +4,8 @@
 //! markings can be reached, and that is coverability when the set is given by lower bounds. So formulas are read with the
 //! [`Sense`] in which a part counts, which `AG` and each negation turn round.
 
-use crate::net::diagnostic::Diagnostic;
 use crate::net::{Arcs, Count, Net, PlaceId, Quantifier, Query, Target, TransitionId};
-use crate::program::Span;
+use crate::text::{Diagnostic, Span};
 
 /// What has to be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +101,7 @@ pub(super) const DEEPEST: usize = 500;
 
 /// The complaint about a formula nested too deeply.
 pub(super) fn too_deep(span: Span) -> Diagnostic {
-    Diagnostic::new(span, format!("the formula is nested more than {DEEPEST} levels deep"))
+    Diagnostic::error(format!("the formula is nested more than {DEEPEST} levels deep"), span)
 }
 
 /// More alternatives than this are refused.

@@ -1,8 +1,7 @@
 //! A lexer over bytes for the line-less text formats (mist, LoLA, formulas).
 
 use super::lexicon::{Comment, Lexicon};
-use crate::net::diagnostic::Diagnostic;
-use crate::program::Span;
+use crate::text::{Diagnostic, Span};
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,7 +202,7 @@ impl<'a> Lexer<'a> {
             }
             _ => format!("unexpected `{}`", token.text),
         };
-        Diagnostic::new(token.span, message).expecting(expected)
+        Diagnostic::error(message, token.span).with_expected(expected.iter().copied())
     }
 
     /// The classes of the byte there; none at the end.

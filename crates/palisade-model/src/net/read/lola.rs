@@ -8,9 +8,8 @@ use super::lexer::{Kind, Lexer, Token};
 use super::lexicon::{Bytes, Lexicon, Signs};
 use super::mcc::Ids;
 use super::nodes::Nodes;
-use crate::net::diagnostic::Diagnostic;
 use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Quantifier, Query, TransitionId};
-use crate::program::Span;
+use crate::text::{Diagnostic, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
@@ -95,7 +94,7 @@ impl<'a> NetReader<'a> {
         while self.lexer.take_word("TRANSITION") {
             let name = self.name("a transition")?;
             if !transitions.insert(name.text) {
-                return Err(Diagnostic::new(name.span, format!("transition `{}` is declared twice", name.text)));
+                return Err(Diagnostic::error(format!("transition `{}` is declared twice", name.text), name.span));
             }
             if self.lexer.take_word("STRONG") || self.lexer.take_word("WEAK") {
                 self.keyword("FAIR")?;
@@ -124,7 +123,7 @@ impl<'a> NetReader<'a> {
             }
             let token = self.name("a place")?;
             if self.places.contains_key(token.text) {
-                return Err(Diagnostic::new(token.span, format!("place `{}` is declared twice", token.text)));
+                return Err(Diagnostic::error(format!("place `{}` is declared twice", token.text), token.span));
             }
             let id = self.net.add_place(token.text, OmegaCount::Finite(Count::ZERO));
             self.places.insert(token.text, id);
@@ -150,9 +149,9 @@ impl<'a> NetReader<'a> {
         loop {
             let token = self.name("a place")?;
             let Some(place) = self.places.get(token.text).copied() else {
-                return Err(Diagnostic::new(
-                    token.span,
+                return Err(Diagnostic::error(
                     format!("place `{}` is not declared under `PLACE`", token.text),
+                    token.span,
                 ));
             };
             let count = if self.lexer.take_operator(":") { self.number()? } else { Count::ONE };
@@ -234,7 +233,9 @@ impl<'a> FormulaReader<'a> {
         let quantifier = match first.text {
             "EF" | "REACHABLE" => Quantifier::Eventually,
             "AG" | "INVARIANT" => Quantifier::Always,
-            word if FORMULA_KEYWORDS.contains(&word) => return Err(more_than_coverability(first).expecting(&EXPECTED)),
+            word if FORMULA_KEYWORDS.contains(&word) => {
+                return Err(more_than_coverability(first).with_expected(EXPECTED));
+            }
             _ => return Err(self.lexer.unexpected(&EXPECTED)),
         };
         self.lexer.advance();
@@ -248,7 +249,7 @@ impl<'a> FormulaReader<'a> {
                 let (word, next_word) = (first.text, next.text);
                 let message = format!("it is not clear whether `{word}` reaches beyond this `{next_word}`");
                 let expected = format!("`{word} ( … )` around the whole formula");
-                return Err(Diagnostic::new(next.span, message).expecting(&[&expected]));
+                return Err(Diagnostic::error(message, next.span).with_expected([&expected]));
             }
             formula
         };
@@ -259,7 +260,7 @@ impl<'a> FormulaReader<'a> {
         }
         let query = formula.query().ok_or_else(|| {
             let span = Span { start: first.span.start, end: end.span.start };
-            Diagnostic::new(span, "the formula has too many alternatives")
+            Diagnostic::error("the formula has too many alternatives", span)
         })?;
         Ok((query, quantifier))
     }
@@ -304,7 +305,7 @@ impl<'a> FormulaReader<'a> {
             }
             (Kind::Word, "FIREABLE") => self.fireable(),
             (Kind::Word, word) if FORMULA_KEYWORDS.contains(&word) => {
-                Err(more_than_coverability(token).expecting(&["bounds with `AND`, `OR` and `NOT`"]))
+                Err(more_than_coverability(token).with_expected(["bounds with `AND`, `OR` and `NOT`"]))
             }
             _ => self.comparison(),
         }
@@ -320,7 +321,7 @@ impl<'a> FormulaReader<'a> {
     fn fireable(&mut self) -> Result<Formula, Diagnostic> {
         let word = self.lexer.advance();
         if self.sense == Sense::Negated {
-            return Err(Diagnostic::new(word.span, self.sense.no_lower_bound()).expecting(&["`NOT FIREABLE`"]));
+            return Err(Diagnostic::error(self.sense.no_lower_bound(), word.span).with_expected(["`NOT FIREABLE`"]));
         }
         self.lexer.operator("(", &["`(`"])?;
         let (name, span) = self.name(&["a transition"])?;
@@ -345,14 +346,14 @@ impl<'a> FormulaReader<'a> {
             && let Some(span) = left_number.or(right_number)
         {
             let message = "numbers are compared, but the net has a place of this name";
-            return Err(Diagnostic::new(span, message).expecting(&["the place's name in braces"]));
+            return Err(Diagnostic::error(message, span).with_expected(["the place's name in braces"]));
         }
         let bound = match sign {
             ">=" | ">" => self.sense.at_most(right, left, sign == ">"),
             "<=" | "<" => self.sense.at_most(left, right, sign == "<"),
             _ => {
                 let message = format!("`{sign}` makes no coverability question");
-                return Err(Diagnostic::new(operator.span, message).expecting(&[match self.sense {
+                return Err(Diagnostic::error(message, operator.span).with_expected([match self.sense {
                     Sense::Plain => "`>=`",
                     Sense::Negated => "`<=`",
                 }]));
@@ -363,7 +364,7 @@ impl<'a> FormulaReader<'a> {
                 Sense::Plain => "places on the larger side only",
                 Sense::Negated => "places on the smaller side only",
             };
-            Diagnostic::new(operator.span, self.sense.no_lower_bound()).expecting(&[side])
+            Diagnostic::error(self.sense.no_lower_bound(), operator.span).with_expected([side])
         })
     }
 
@@ -378,9 +379,9 @@ impl<'a> FormulaReader<'a> {
                 if self.lexer.take_operator("*") {
                     let place = self.place(&["a place"])?;
                     let times = number.to_u64().filter(|times| *times <= LARGEST_COEFFICIENT).ok_or_else(|| {
-                        Diagnostic::new(
-                            token.span,
+                        Diagnostic::error(
                             format!("coefficients above {LARGEST_COEFFICIENT} are not supported"),
+                            token.span,
                         )
                     })?;
                     sum.places.extend((0..times).map(|_| place));
@@ -420,7 +421,7 @@ impl<'a> FormulaReader<'a> {
             }
             Kind::Operator("{") => match self.lexer.quoted('}') {
                 Some((name, span)) => Ok((name.into(), span)),
-                None => Err(Diagnostic::new(token.span, "the name in braces does not end")),
+                None => Err(Diagnostic::error("the name in braces does not end", token.span)),
             },
             _ => Err(self.lexer.unexpected(expected)),
         }
@@ -429,5 +430,5 @@ impl<'a> FormulaReader<'a> {
 
 fn more_than_coverability(token: Token<'_>) -> Diagnostic {
     let message = format!("`{}` is not supported here: the formula asks more than coverability", token.text);
-    Diagnostic::new(token.span, message)
+    Diagnostic::error(message, token.span)
 }

@@ -3,8 +3,8 @@
 
 use super::formula::{DEEPEST, Formula, Sense, Sum, too_deep};
 use super::xml::{count, span, text_of};
-use crate::net::diagnostic::Diagnostic;
 use crate::net::{Count, Net, PlaceId, Quantifier, Query, TransitionId};
+use crate::text::Diagnostic;
 use roxmltree::{Document, Node};
 use rustc_hash::FxHashMap;
 
@@ -40,28 +40,28 @@ fn choose<'a>(document: &'a Document<'a>, property: Option<&str>) -> Result<Node
             let mut named = all.iter().filter(|node| id_of(node) == id);
             let first = named.next().ok_or_else(|| {
                 let message = format!("there is no property `{id}` in this file");
-                expecting_ids(Diagnostic::new(root, message), all.iter().map(id_of))
+                expecting_ids(Diagnostic::error(message, root), all.iter().map(id_of))
             })?;
             if let Some(second) = named.next() {
-                return Err(Diagnostic::new(span(*second), format!("the property id `{id}` is used twice")));
+                return Err(Diagnostic::error(format!("the property id `{id}` is used twice"), span(*second)));
             }
             first
         }
         (None, [only]) => only,
-        (None, []) => return Err(Diagnostic::new(root, "the file holds no property").expecting(&["`<property>`"])),
+        (None, []) => return Err(Diagnostic::error("the file holds no property", root).with_expected(["`<property>`"])),
         (None, many) => {
             let message = format!("the file holds {} properties: choose one with `--property ID`", many.len());
-            return Err(expecting_ids(Diagnostic::new(root, message), many.iter().map(id_of)));
+            return Err(expecting_ids(Diagnostic::error(message, root), many.iter().map(id_of)));
         }
     };
     child(*chosen, "formula")
-        .ok_or_else(|| Diagnostic::new(span(*chosen), "the property has no formula").expecting(&["`<formula>`"]))
+        .ok_or_else(|| Diagnostic::error("the property has no formula", span(*chosen)).with_expected(["`<formula>`"]))
 }
 
 /// Adds the ids that there are.
 fn expecting_ids(complaint: Diagnostic, ids: impl Iterator<Item = String>) -> Diagnostic {
     let ids: Vec<String> = ids.map(|id| format!("`{id}`")).collect();
-    complaint.expecting(&ids.iter().map(String::as_str).collect::<Vec<_>>())
+    complaint.with_expected(ids)
 }
 
 struct Reader<'n> {
@@ -84,7 +84,7 @@ impl Reader<'_> {
         let condition = only_child(states)?;
         let formula = self.formula(condition, Sense::of(quantifier), 0)?;
         let query = formula.query();
-        let query = query.ok_or_else(|| Diagnostic::new(span(condition), "the formula has too many alternatives"))?;
+        let query = query.ok_or_else(|| Diagnostic::error("the formula has too many alternatives", span(condition)))?;
         Ok((query, quantifier))
     }
 
@@ -102,7 +102,7 @@ impl Reader<'_> {
             "true" => Ok(sense.constant(true)),
             "false" => Ok(sense.constant(false)),
             "is-fireable" if sense == Sense::Negated => {
-                Err(Diagnostic::new(span(node), sense.no_lower_bound()).expecting(&["`<negation>` around it"]))
+                Err(Diagnostic::error(sense.no_lower_bound(), span(node)).with_expected(["`<negation>` around it"]))
             }
             "is-fireable" => {
                 let mut choices = Vec::new();
@@ -123,7 +123,7 @@ impl Reader<'_> {
     fn comparison(&self, node: Node<'_, '_>, sense: Sense) -> Result<Formula, Diagnostic> {
         let sides = several(node)?;
         let [left, right] = sides.as_slice() else {
-            return Err(Diagnostic::new(span(node), "a comparison has two sides"));
+            return Err(Diagnostic::error("a comparison has two sides", span(node)));
         };
         let (low, high) = (self.sum(*left)?, self.sum(*right)?);
         sense.at_most(low, high, false).ok_or_else(|| {
@@ -131,7 +131,7 @@ impl Reader<'_> {
                 Sense::Plain => (left, "`<integer-constant>` on the left"),
                 Sense::Negated => (right, "`<integer-constant>` on the right"),
             };
-            Diagnostic::new(span(*side), sense.no_lower_bound()).expecting(&[expected])
+            Diagnostic::error(sense.no_lower_bound(), span(*side)).with_expected([expected])
         })
     }
 
@@ -147,7 +147,7 @@ impl Reader<'_> {
         for part in several(node)? {
             let id = named(part, "place")?;
             let place = self.ids.places.get(&id).copied();
-            places.push(place.ok_or_else(|| Diagnostic::new(span(part), format!("the net has no place `{id}`")))?);
+            places.push(place.ok_or_else(|| Diagnostic::error(format!("the net has no place `{id}`"), span(part)))?);
         }
         Ok(Sum { places, constant: Count::ZERO })
     }
@@ -155,21 +155,21 @@ impl Reader<'_> {
     fn transition(&self, node: Node<'_, '_>) -> Result<TransitionId, Diagnostic> {
         let id = named(node, "transition")?;
         let transition = self.ids.transitions.get(&id).copied();
-        transition.ok_or_else(|| Diagnostic::new(span(node), format!("the net has no transition `{id}`")))
+        transition.ok_or_else(|| Diagnostic::error(format!("the net has no transition `{id}`"), span(node)))
     }
 }
 
 fn not_coverability(node: Node<'_, '_>, expected: &[&str]) -> Diagnostic {
     let message =
         format!("`<{}>` is not supported here: the formula asks more than coverability", node.tag_name().name());
-    Diagnostic::new(span(node), message).expecting(expected)
+    Diagnostic::error(message, span(node)).with_expected(expected.iter().copied())
 }
 
 /// The number in an `<integer-constant>`.
 fn constant(node: Node<'_, '_>) -> Result<Count, Diagnostic> {
     let text = text_of(node);
     count(&text).ok_or_else(|| {
-        Diagnostic::new(span(node), format!("`{text}` is not a number of tokens")).expecting(&["a natural number"])
+        Diagnostic::error(format!("`{text}` is not a number of tokens"), span(node)).with_expected(["a natural number"])
     })
 }
 
@@ -179,21 +179,21 @@ fn named(node: Node<'_, '_>, kind: &str) -> Result<String, Diagnostic> {
         return Ok(text_of(node));
     }
     let message = format!("unexpected `<{}>`", node.tag_name().name());
-    Err(Diagnostic::new(span(node), message).expecting(&[&format!("`<{kind}>`")]))
+    Err(Diagnostic::error(message, span(node)).with_expected([format!("`<{kind}>`")]))
 }
 
 /// The elements in a node that has to hold some, and no text besides.
 fn several<'a>(node: Node<'a, 'a>) -> Result<Vec<Node<'a, 'a>>, Diagnostic> {
     if let Some(text) = node.children().find(|child| child.is_text() && !text_of(*child).is_empty()) {
-        return Err(Diagnostic::new(
-            span(text),
+        return Err(Diagnostic::error(
             format!("text between the elements of `<{}>`", node.tag_name().name()),
+            span(text),
         ));
     }
     let parts: Vec<Node<'_, '_>> = elements(node).collect();
     if parts.is_empty() {
         let message = format!("`<{}>` holds nothing", node.tag_name().name());
-        return Err(Diagnostic::new(span(node), message).expecting(&["at least one element"]));
+        return Err(Diagnostic::error(message, span(node)).with_expected(["at least one element"]));
     }
     Ok(parts)
 }
@@ -201,7 +201,7 @@ fn several<'a>(node: Node<'a, 'a>) -> Result<Vec<Node<'a, 'a>>, Diagnostic> {
 fn only_child<'a>(node: Node<'a, 'a>) -> Result<Node<'a, 'a>, Diagnostic> {
     match several(node)?.as_slice() {
         [child] => Ok(*child),
-        _ => Err(Diagnostic::new(span(node), format!("`<{}>` has to hold one element", node.tag_name().name()))),
+        _ => Err(Diagnostic::error(format!("`<{}>` has to hold one element", node.tag_name().name()), span(node))),
     }
 }
 

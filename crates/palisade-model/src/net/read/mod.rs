@@ -17,10 +17,10 @@ mod xml;
 pub(in crate::net) use lola::{FORMULA_KEYWORDS, KEYWORDS as LOLA_KEYWORDS};
 pub(in crate::net) use spec::is_keyword as is_spec_keyword;
 
-use super::diagnostic::{Diagnostic, ReadError};
 use super::format::{Format, QueryFormat};
 use super::model::{Net, Problem, Quantifier};
-use crate::program::{SourceText, Span};
+use super::read_error::ReadError;
+use crate::text::{Diagnostic, SourceText, Span};
 use flate2::read::MultiGzDecoder;
 use mcc::Ids;
 use std::borrow::Cow;
@@ -68,9 +68,8 @@ pub fn read_question(
         let fail = |diagnostics| ReadError { source: SourceText::new(query.name, text.as_ref()), diagnostics };
         let Some(format) = query.format.or_else(|| QueryFormat::of_name(query.name)) else {
             let message = format!("the format of the query `{}` is not known from its extension", query.name);
-            let mut complaint = Diagnostic::new(Span::default(), message);
-            complaint.expected = QueryFormat::ALL.iter().map(|format| format!("`.{}`", format.extension())).collect();
-            return Err(fail(vec![complaint]));
+            let known = QueryFormat::ALL.iter().map(|format| format!("`.{}`", format.extension()));
+            return Err(fail(vec![Diagnostic::error(message, Span::default()).with_expected(known)]));
         };
         problem.query = match format {
             QueryFormat::Prop => tts::read_targets(&text, &problem.net).map_err(fail)?,
@@ -94,11 +93,8 @@ fn read_net(net: Document<'_, Format>) -> Result<(Problem, Option<Ids>), ReadErr
     let Document { name, bytes, format } = net;
     let text = decode(name, bytes)?;
     let fail = |diagnostics| ReadError { source: SourceText::new(name, text.as_ref()), diagnostics };
-    let unknown = |message: String| {
-        let mut complaint = Diagnostic::new(Span::default(), message);
-        complaint.expected = Format::readable();
-        fail(vec![complaint])
-    };
+    let unknown =
+        |message: String| fail(vec![Diagnostic::error(message, Span::default()).with_expected(Format::readable())]);
     let Some(format) = format.or_else(|| Format::of_name(name)) else {
         return Err(unknown(format!("the format of `{name}` is not known from its extension")));
     };
@@ -132,7 +128,7 @@ const LONGEST_UNPACKED: u64 = 1 << 32;
 fn decode<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, str>, ReadError> {
     let fail = |text: String, span: Span, message: String| ReadError {
         source: SourceText::new(name, text),
-        diagnostics: vec![Diagnostic::new(span, message)],
+        diagnostics: vec![Diagnostic::error(message, span)],
     };
     let not_text = |bytes: &[u8], error: Utf8Error| {
         let start = error.valid_up_to();

@@ -1,7 +1,6 @@
 //! Nodes of a net as formulas call them: by name, and by id where the net's document has ids.
 
-use crate::net::diagnostic::Diagnostic;
-use crate::program::Span;
+use crate::text::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
 /// Places, or transitions, by what they are called.
@@ -56,14 +55,14 @@ impl<'a, Id: Copy + PartialEq> Nodes<'a, Id> {
         let kind = self.kind;
         match self.called.get(word) {
             Some(Called::One(node)) => Ok(*node),
-            None => Err(Diagnostic::new(span, format!("the net has no {kind} `{word}`"))),
+            None => Err(Diagnostic::error(format!("the net has no {kind} `{word}`"), span)),
             Some(Called::Namesakes) => {
                 let message = format!("the net has several {kind}s of the name `{word}`");
-                Err(Diagnostic::new(span, message).expecting(&["the id of one, where the net's format has ids"]))
+                Err(Diagnostic::error(message, span).with_expected(["the id of one, where the net's format has ids"]))
             }
             Some(Called::NameAndId) => {
                 let message = format!("`{word}` is the name of a {kind} and the id of another one");
-                Err(Diagnostic::new(span, message).expecting(&[
+                Err(Diagnostic::error(message, span).with_expected([
                     "the id of the one or the name of the other",
                     "a question in `.xml` (Model Checking Contest), which goes by ids",
                 ]))

@@ -6,8 +6,8 @@
 
 use super::mcc::Ids;
 use super::xml::{count, span, text_of};
-use crate::net::diagnostic::Diagnostic;
 use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query};
+use crate::text::Diagnostic;
 use roxmltree::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -21,8 +21,8 @@ pub(super) fn read(name: &str, text: &str) -> Result<(Problem, Ids), Vec<Diagnos
     let root = span(document.root_element());
     let net = match nets.as_slice() {
         [net] => *net,
-        [] => return Err(vec![Diagnostic::new(root, "the document holds no net").expecting(&["`<net>`"])]),
-        [_, second, ..] => return Err(vec![Diagnostic::new(span(*second), "the document holds more than one net")]),
+        [] => return Err(vec![Diagnostic::error("the document holds no net", root).with_expected(["`<net>`"])]),
+        [_, second, ..] => return Err(vec![Diagnostic::error("the document holds more than one net", span(*second))]),
     };
     let kind = net.attribute("type").unwrap_or("");
     if ["symmetricnet", "highlevelnet", "hlpng", "hlnet", "timed", "colored", "coloured"]
@@ -30,7 +30,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<(Problem, Ids), Vec<Diagnos
         .any(|unsupported| kind.contains(unsupported))
     {
         let message = format!("nets of type `{kind}` are not supported");
-        return Err(vec![Diagnostic::new(span(net), message).expecting(&["a place/transition net"])]);
+        return Err(vec![Diagnostic::error(message, span(net)).with_expected(["a place/transition net"])]);
     }
     let mut reader = Reader::new(name);
     reader.nodes(net);
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
         count(number).unwrap_or_else(|| {
             let message = format!("`{text}` is not a number of tokens");
             self.complaints
-                .push(Diagnostic::new(span(content.unwrap_or(node)), message).expecting(&["a natural number"]));
+                .push(Diagnostic::error(message, span(content.unwrap_or(node))).with_expected(["a natural number"]));
             default
         })
     }
@@ -262,7 +262,7 @@ impl<'a> Reader<'a> {
     }
 
     fn complain(&mut self, node: Node<'a, 'a>, message: String) {
-        self.complaints.push(Diagnostic::new(span(node), message));
+        self.complaints.push(Diagnostic::error(message, span(node)));
     }
 }
 

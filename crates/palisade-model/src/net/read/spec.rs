@@ -9,9 +9,9 @@ use super::lexer::{Kind, Lexer};
 use super::lexicon::{Bytes, Lexicon, Signs};
 use super::names::Names;
 use super::usual;
-use crate::net::diagnostic::Diagnostic;
 use crate::net::model::normalize;
 use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target, Transition};
+use crate::text::Diagnostic;
 
 static LEXICON: Lexicon = Lexicon::new(Signs {
     operators: &["->", "-", ">=", ">", "<=", "<", "=", ",", ";", "'", "+", "[", "]"],
@@ -103,15 +103,15 @@ impl<'a> Reader<'a> {
                 };
             }
             if is_keyword(token.text) {
-                return Err(Diagnostic::new(
-                    token.span,
+                return Err(Diagnostic::error(
                     format!("`{}` is a keyword and cannot name a place", token.text),
+                    token.span,
                 )
-                .expecting(&["a place", "`rules`"]));
+                .with_expected(["a place", "`rules`"]));
             }
             self.lexer.advance();
             if self.places.get(token.text).is_some() {
-                self.complain(Diagnostic::new(token.span, format!("place `{}` is declared twice", token.text)))?;
+                self.complain(Diagnostic::error(format!("place `{}` is declared twice", token.text), token.span))?;
             } else {
                 let id = self.net.add_place(token.text, OmegaCount::Finite(Count::ZERO));
                 self.places.insert(token.text, id);
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
             Err(needed) => {
                 let message = format!("`{name}` may become negative: the rule takes more than its guard asks for");
                 let expected = format!("a guard `{name} >= {needed}`");
-                self.complain(self.about(name, message).expecting(&[&expected]))?;
+                self.complain(self.about(name, message).with_expected([&expected]))?;
             }
         }
         Ok(())
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
             let span = self.lexer.span_of(name).to(self.lexer.span_of(value));
             let message = format!("a reset (`{name}' = {value}`) is not supported: this is no place/transition net");
             let expected = format!("`{name} + k` or `{name} - k`");
-            self.complain(Diagnostic::new(span, message).expecting(&[&expected]))?;
+            self.complain(Diagnostic::error(message, span).with_expected([&expected]))?;
             return Ok(None);
         }
         let source = self.name(&["a place"])?;
@@ -232,7 +232,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(source) = transfer {
             let message = format!("a transfer into `{name}` is not supported: this is no place/transition net");
-            self.complain(self.about(source, message).expecting(&[&format!("`{name}`")]))?;
+            self.complain(self.about(source, message).with_expected([format!("`{name}`")]))?;
             return Ok(None);
         }
         Ok((place != UNDECLARED).then_some(Change { place, name, plus, minus }))
@@ -268,7 +268,9 @@ impl<'a> Reader<'a> {
             let message =
                 format!("the initial count of `{name}`{others} is missing; tools disagree on what that means");
             let expected = [format!("`{name} = 0`"), format!("`{name} >= 0`")];
-            self.complain(Diagnostic::new(self.lexer.peek().span, message).expecting(&[&expected[0], &expected[1]]))?;
+            self.complain(
+                Diagnostic::error(message, self.lexer.peek().span).with_expected([&expected[0], &expected[1]]),
+            )?;
         }
         Ok(())
     }
@@ -378,7 +380,7 @@ impl<'a> Reader<'a> {
             }
             _ => format!("an upper bound in {role} is not supported"),
         };
-        self.complain(self.about(name, message).expecting(&["`>=`"]))
+        self.complain(self.about(name, message).with_expected(["`>=`"]))
     }
 
     fn relation(&mut self) -> Result<Relation, Diagnostic> {
@@ -435,7 +437,7 @@ impl<'a> Reader<'a> {
     /// A complaint about a word or number of the text.
     #[cold]
     fn about(&self, text: &str, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(self.lexer.span_of(text), message)
+        Diagnostic::error(message, self.lexer.span_of(text))
     }
 
     fn keyword(&mut self, keyword: &'static str) -> Result<(), Diagnostic> {

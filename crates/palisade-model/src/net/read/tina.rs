@@ -5,9 +5,8 @@
 
 use super::lexer::{Kind, Lexer};
 use super::lexicon::{Bytes, Lexicon, Signs};
-use crate::net::diagnostic::Diagnostic;
 use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query};
-use crate::program::Span;
+use crate::text::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
 const NAMES: Bytes = Bytes::LETTERS.or(Bytes::DIGITS).or(Bytes::of(b"_'"));
@@ -68,7 +67,7 @@ impl Reader<'_> {
                 (Kind::Word, "pl") => self.place()?,
                 (Kind::Word, "lb" | "nt" | "an") => self.skip_line()?,
                 (Kind::Word, "pr") => {
-                    return Err(Diagnostic::new(word.span, "priorities are not supported"));
+                    return Err(Diagnostic::error("priorities are not supported", word.span));
                 }
                 _ => return Err(self.lexer.unexpected(&["`net`", "`tr`", "`pl`"])),
             }
@@ -140,8 +139,8 @@ impl Reader<'_> {
         let sign = self.lexer.peek();
         let takes = matches!(usual, Effect::Take);
         let effect = match sign.kind {
-            Kind::Operator("?-") => return Err(Diagnostic::new(sign.span, "inhibitor arcs are not supported")),
-            Kind::Operator("!") => return Err(Diagnostic::new(sign.span, "stopwatch arcs are not supported")),
+            Kind::Operator("?-") => return Err(Diagnostic::error("inhibitor arcs are not supported", sign.span)),
+            Kind::Operator("!") => return Err(Diagnostic::error("stopwatch arcs are not supported", sign.span)),
             Kind::Operator("?") if takes => Effect::Read,
             Kind::Operator("*") if takes => Effect::Take,
             Kind::Operator("*") => Effect::Put,
@@ -184,7 +183,7 @@ impl Reader<'_> {
             return Ok(());
         }
         let message = "time intervals are not supported";
-        Err(Diagnostic::new(start, message).expecting(&["`[0,w[`", "no interval"]))
+        Err(Diagnostic::error(message, start).with_expected(["`[0,w[`", "no interval"]))
     }
 
     fn count(&mut self) -> Result<Count, Diagnostic> {
@@ -215,7 +214,7 @@ impl Reader<'_> {
                 Ok((token.text.to_owned(), token.span))
             }
             Kind::Operator("{") => {
-                self.lexer.quoted('}').ok_or_else(|| Diagnostic::new(token.span, "the text in braces does not end"))
+                self.lexer.quoted('}').ok_or_else(|| Diagnostic::error("the text in braces does not end", token.span))
             }
             _ => Err(self.lexer.unexpected(&[what])),
         }

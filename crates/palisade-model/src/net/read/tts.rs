@@ -6,8 +6,8 @@
 
 use super::lexer::{Kind, Lexer};
 use super::lexicon::{Bytes, Lexicon, Signs};
-use crate::net::diagnostic::Diagnostic;
 use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
+use crate::text::Diagnostic;
 use rustc_hash::FxHashMap;
 
 static LEXICON: Lexicon = Lexicon::new(Signs {
@@ -49,7 +49,7 @@ fn system(name: &str, text: &str) -> Result<Problem, Diagnostic> {
             Kind::Operator("+>") => true,
             Kind::Operator("~>") => {
                 let message = "a broadcast (`~>`) is not supported: this is no place/transition net";
-                return Err(Diagnostic::new(arrow.span, message).expecting(&["`->`", "`+>`"]));
+                return Err(Diagnostic::error(message, arrow.span).with_expected(["`->`", "`+>`"]));
             }
             _ => return Err(lexer.unexpected(&["`->`", "`+>`"])),
         };
@@ -108,7 +108,7 @@ fn named(
     let name = format!("{prefix}{}", if digits.is_empty() { "0" } else { digits });
     places.get(name.as_str()).copied().ok_or_else(|| {
         let message = format!("the net has no {what} state {number} (no place `{name}`)");
-        Diagnostic::new(lexer.span_of(number), message)
+        Diagnostic::error(message, lexer.span_of(number))
     })
 }
 
@@ -116,7 +116,7 @@ fn state(lexer: &mut Lexer<'_>, what: &str, bound: usize) -> Result<usize, Diagn
     let number = lexer.number(&[what])?;
     match number.parse::<usize>() {
         Ok(state) if state < bound => Ok(state),
-        _ => Err(Diagnostic::new(lexer.span_of(number), format!("{number} is too large for {what}"))
-            .expecting(&[&format!("a number below {bound}")])),
+        _ => Err(Diagnostic::error(format!("{number} is too large for {what}"), lexer.span_of(number))
+            .with_expected([format!("a number below {bound}")])),
     }
 }

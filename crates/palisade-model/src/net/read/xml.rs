@@ -1,8 +1,7 @@
 //! What the XML readers share: parsing with positions, text content, spans of tags.
 
 use crate::net::Count;
-use crate::net::diagnostic::Diagnostic;
-use crate::program::Span;
+use crate::text::{Diagnostic, Span};
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// Parses a document; document types are tolerated, their entities are not needed.
@@ -15,7 +14,7 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Diagnostic> {
         let start = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum::<usize>();
         let rest = text.get(start..).unwrap_or("");
         let offset = rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(offset, _)| offset);
-        Diagnostic::new(Span { start: start + offset, end: start + offset }, format!("no well-formed XML: {error}"))
+        Diagnostic::error(format!("no well-formed XML: {error}"), Span { start: start + offset, end: start + offset })
     })
 }
 

@@ -1,4 +1,4 @@
-//! Evidence: certificates, net runs, TSO witnesses and repairs, as data and as documented text (CERTIFICATE.md).
+//! Evidence: certificates, net runs, TSO witnesses, repairs, and proofs and violations of properties, as data and as documented text (CERTIFICATE.md).
 //!
 //! Data only: nothing here decides whether evidence is right. `palisade-verify` does that, with code of its
 //! own. This room uses `program`, `semantics` and `net` for their ids, steps and counts, and nothing else.
@@ -6,6 +6,7 @@
 mod attack_net;
 mod net;
 mod program;
+mod property;
 mod repair;
 mod subject;
 mod text;
@@ -18,6 +19,10 @@ pub use net::{
 pub use program::{
     AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, Level,
     LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
+};
+pub use property::{
+    AddressInterval, BufferConfiguration, BufferEntry, BufferInvariant, BufferedLocal, Interval, PropertyEvidence,
+    PropertyProof, PropertyReason, PropertyWitness, ValueInvariant,
 };
 pub use repair::{Block, Case, Change, RepairEvidence, Row, ValidSet};
 pub use subject::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};

@@ -20,6 +20,7 @@ mod reduction;
 mod replay;
 mod shortest_violation;
 mod step;
+mod target;
 mod trace;
 
 pub use condition::{Condition, Constant, Location, Observable, Proposition, Quantifier, Question, View};
@@ -31,4 +32,5 @@ pub use machine::{BufferedStore, Machine, Model, State, ThreadState};
 pub use outcome::{Counting, Outcome};
 pub use replay::{Replay, ReplayError, replay, replay_on};
 pub use step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError};
+pub use target::Target;
 pub use trace::{Access, AccessId, AccessKind, Node, NodeId, Trace, TraceBuilder};

@@ -25,6 +25,8 @@ pub(super) enum ModelChoice {
     /// Total store ordering, as on x86.
     #[default]
     Tso,
+    /// Partial store ordering: a buffer for each address.
+    Pso,
 }
 
 /// Options of `palisade simulate`.
@@ -114,6 +116,7 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
     let model = match arguments.model {
         ModelChoice::Sc => Model::Sc,
         ModelChoice::Tso => Model::Tso,
+        ModelChoice::Pso => Model::Pso,
     };
     if instance.total() > MOST_COPIES {
         let message = format!("{} thread copies are too many to list their states", instance.total());

@@ -57,7 +57,7 @@ impl ComputationReport<'_> {
         let event = &self.events[index];
         let next = self.events.get(index + 1).map(|next| next.step);
         matches!(event.effect, Effect::Issue { .. })
-            && next.is_some_and(|next| next.copy == event.step.copy && next.kind == StepKind::Flush)
+            && next.is_some_and(|next| next.copy == event.step.copy && next.kind.is_flush())
             && self.buffer(index, event.step.copy).is_empty()
     }
 
@@ -83,7 +83,7 @@ impl ComputationReport<'_> {
                 let thread = self.program.thread(step.copy.thread);
                 format!("{}: ", thread.label(thread.instruction(instruction).source).name)
             }
-            StepKind::Flush => String::new(),
+            StepKind::Flush | StepKind::FlushAddress(_) => String::new(),
         };
         let mark = if self.marks_delayed && self.is_delayed(index) { " (delayed)" } else { "" };
         format!("{label}{}{mark}", self.text(index))
@@ -113,6 +113,7 @@ impl ComputationReport<'_> {
                 None => format!("{} = {old} locked, no store", name(address)),
             },
             Effect::Fence => "mfence".into(),
+            Effect::StoreFence => "sfence".into(),
             Effect::Lock => "lock".into(),
             Effect::Unlock => "unlock".into(),
             Effect::Local { written: Some((into, value)) } => format!("{} ← {value}", register(into)),
@@ -132,7 +133,7 @@ impl ComputationReport<'_> {
             StepKind::Execute { instruction, .. } => {
                 Some(&self.program.thread(step.copy.thread).instruction(instruction).action)
             }
-            StepKind::Flush => None,
+            StepKind::Flush | StepKind::FlushAddress(_) => None,
         }
     }
 
@@ -153,7 +154,7 @@ impl ComputationReport<'_> {
             Some(Action::Load { .. }) => "load",
             Some(Action::Store { .. }) => "store",
             Some(Action::Cas { .. } | Action::Rmw { .. }) => "update",
-            Some(Action::Fence) => "fence",
+            Some(Action::Fence | Action::StoreFence) => "fence",
             Some(Action::Lock) => "lock",
             Some(Action::Unlock) => "unlock",
             Some(Action::Assign { .. } | Action::Havoc { .. }) => "assign",

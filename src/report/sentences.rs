@@ -39,6 +39,7 @@ fn model(simulation: &Simulation<'_>) -> &'static str {
     match simulation.model {
         Model::Sc => "SC",
         Model::Tso => "TSO",
+        Model::Pso => "PSO",
     }
 }
 

@@ -57,7 +57,7 @@ fn sources(program: &Program, witness: &Witness) -> Vec<Option<usize>> {
         StepKind::Execute { instruction, .. } => {
             Some(program.thread(step.copy.thread).instruction(instruction).source.index())
         }
-        StepKind::Flush => None,
+        StepKind::Flush | StepKind::FlushAddress(_) => None,
     };
     witness.steps.iter().map(source).collect()
 }

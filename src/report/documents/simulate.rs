@@ -57,6 +57,8 @@ pub enum ModelWord {
     Sc,
     /// Total store ordering, as on x86.
     Tso,
+    /// Partial store ordering: a buffer for each address.
+    Pso,
 }
 
 /// What is counted.
@@ -172,6 +174,7 @@ impl<'a> SimulateDocument<'a> {
             model: match simulation.model {
                 Model::Sc => ModelWord::Sc,
                 Model::Tso => ModelWord::Tso,
+                Model::Pso => ModelWord::Pso,
             },
             threads: program.thread_ids().map(|(id, thread)| (thread.name.as_str(), instance.count(id))).collect(),
             states: outcome.rows.iter().map(state).collect(),

@@ -15,7 +15,7 @@ pub struct StepDocument<'a> {
     pub thread: &'a str,
     /// Which of its copies, from 1.
     pub copy: u64,
-    /// What kind of step it is: `load`, `store`, `flush` (the oldest store in a buffer reaches memory), `update`, `fence`, `lock`,
+    /// What kind of step it is: `load`, `store`, `flush` (the oldest store in a buffer, under PSO the oldest to its address, reaches memory), `update`, `fence`, `lock`,
     /// `unlock`, `assign`, `assert`, `ensure`, `nop` or `fail`.
     pub kind: &'static str,
     /// What it does, for people.
@@ -102,7 +102,7 @@ impl<'a> StepDocument<'a> {
             }
             Effect::Store { address, value } => {
                 (document.address, document.value) = (at(address), Some(value));
-                if step.kind == StepKind::Flush {
+                if step.kind.is_flush() {
                     let before = index.checked_sub(1);
                     document.delayed = Some(!before.is_some_and(|before| computation.flushed_at_once(before)));
                 }
@@ -115,7 +115,7 @@ impl<'a> StepDocument<'a> {
                 (document.register, document.value) = (register(into), Some(value));
             }
             Effect::Violation | Effect::Failure => document.violated = Some(true),
-            Effect::Fence | Effect::Lock | Effect::Unlock | Effect::Local { written: None } => {}
+            Effect::Fence | Effect::StoreFence | Effect::Lock | Effect::Unlock | Effect::Local { written: None } => {}
         }
         document
     }

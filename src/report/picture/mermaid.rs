@@ -36,6 +36,7 @@ pub fn mermaid(program: &Program, violation: &Violation) -> String {
             }
             Effect::Rmw { address, old, .. } => format!("M-->>{thread}: {} = {old} (locked)", at(address)),
             Effect::Fence => format!("Note over {thread}: mfence"),
+            Effect::StoreFence => format!("Note over {thread}: sfence"),
             Effect::Lock => format!("Note over {thread}: lock"),
             Effect::Unlock => format!("Note over {thread}: unlock"),
         };

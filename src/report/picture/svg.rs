@@ -105,6 +105,7 @@ fn action(program: &Program, effect: &Effect, delays: bool) -> Option<String> {
         Effect::Lock => "(lock)".into(),
         Effect::Unlock => "(unlock)".into(),
         Effect::Fence => "(mfence)".into(),
+        Effect::StoreFence => "(sfence)".into(),
         Effect::Issue { .. } | Effect::Local { .. } | Effect::Violation | Effect::Failure => return None,
     })
 }

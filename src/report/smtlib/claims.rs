@@ -35,7 +35,7 @@ impl Tables<'_> {
     /// nothing that the state does not settle to.
     fn settling_claim(&self, number: usize, instruction: &Instruction) -> String {
         let state = &self.states[number];
-        if !instruction.action.is_local() {
+        if !instruction.action.is_local_under_tso() {
             return format!("(settles {number} {number})");
         }
         let reading = Reading { registers: &state.registers, old: None, domain: self.program.domain };

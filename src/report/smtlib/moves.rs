@@ -18,7 +18,9 @@ impl Tables<'_> {
         let mut moves = Vec::new();
         for number in 0..self.listed {
             let state = &self.states[number];
-            for (id, instruction) in self.at(state.thread, state.label).filter(|(_, own)| !own.action.is_local()) {
+            for (id, instruction) in
+                self.at(state.thread, state.label).filter(|(_, own)| !own.action.is_local_under_tso())
+            {
                 if let Some(conditions) = self.thread_move(number, id, instruction) {
                     moves.push((format!("state {number}: {}", self.words(state.thread, id)), conditions));
                 }
@@ -162,7 +164,7 @@ impl Tables<'_> {
                         let taken = format!("(or fault {})", condition.text);
                         add(vec![equal("writes", "false"), equal("fault", fault), taken, after(None)]);
                     }
-                    Action::Nop | Action::Ensure(_) => {
+                    Action::Nop | Action::StoreFence | Action::Ensure(_) => {
                         add(vec![equal("writes", "false"), equal("fault", "false"), after(None)]);
                     }
                     _ => {}

@@ -147,6 +147,6 @@ impl Tables<'_> {
     fn moves_alone(&self, number: usize) -> bool {
         let own = &self.attackers[number];
         let mut here = self.at(own.thread, own.label).peekable();
-        here.peek().is_some() && here.all(|(_, own)| own.action.is_local())
+        here.peek().is_some() && here.all(|(_, own)| own.action.is_local_under_tso())
     }
 }

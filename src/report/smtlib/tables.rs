@@ -193,7 +193,7 @@ impl<'a> Tables<'a> {
                     Vec::new()
                 }
             }
-            Action::Nop | Action::Ensure(_) => vec![to(None)],
+            Action::Nop | Action::StoreFence | Action::Ensure(_) => vec![to(None)],
             _ => Vec::new(),
         })
     }
@@ -253,7 +253,7 @@ impl<'a> Tables<'a> {
         let mut met: Vec<LocalState> = threads.map(|(id, _)| self.start(id)).collect();
         for number in 0..self.listed {
             let LocalState { thread, label, .. } = self.states[number];
-            for (id, _) in self.at(thread, label).filter(|(_, own)| !own.action.is_local()) {
+            for (id, _) in self.at(thread, label).filter(|(_, own)| !own.action.is_local_under_tso()) {
                 met.extend(self.outcomes(number, id).into_iter().map(|(_, state)| state));
             }
         }
@@ -268,7 +268,7 @@ impl<'a> Tables<'a> {
         }
         let acts = |number: &usize| {
             let LocalState { thread, label, .. } = self.states[*number];
-            self.at(thread, label).any(|(_, own)| !own.action.is_local())
+            self.at(thread, label).any(|(_, own)| !own.action.is_local_under_tso())
         };
         let settled = |number: usize| {
             let mut reached = BTreeSet::from([number]);

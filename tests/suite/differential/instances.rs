@@ -64,7 +64,7 @@ fn longest(thread: &Thread, steps: Option<u32>) -> (u32, u32) {
         let weights = actions.map(|action| match action {
             Action::Store { .. } => (2, 0),
             Action::Havoc { .. } => (0, 1),
-            action => (u32::from(!action.is_local()), 0),
+            action => (u32::from(!action.is_local_under_tso()), 0),
         });
         let most = weights.fold((0, 0), |most: (u32, u32), weight| (most.0.max(weight.0), most.1.max(weight.1)));
         (length, choices) = (length + most.0, choices + most.1);

@@ -151,8 +151,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "Eq. 5: the attacker takes no local steps",
         file: "crates/palisade-engine/src/robustness/system/attacker.rs",
-        old: "action if action.is_local() => {",
-        new: "action if action.is_local() && !PLANTED => {",
+        old: "action if action.is_local_under_tso() => {",
+        new: "action if action.is_local_under_tso() && !PLANTED => {",
         caught_by: FIXED,
     },
     Fault {
@@ -310,7 +310,7 @@ pub(super) const FAULTS: &[Fault] = &[
         what: "pruning does not follow local instructions",
         file: "crates/palisade-engine/src/robustness/attacks.rs",
         old: "if instruction.action.drains_buffer() {",
-        new: "if instruction.action.drains_buffer() || PLANTED && instruction.action.is_local() {",
+        new: "if instruction.action.drains_buffer() || PLANTED && instruction.action.is_local_under_tso() {",
         caught_by: FIXED,
     },
     Fault {

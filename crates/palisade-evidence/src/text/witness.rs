@@ -28,11 +28,13 @@ pub(super) struct WitnessText {
 /// `[relation, [position, index], [position, index], address]`; the address is null for program order.
 type EdgeText = (RelationText, (usize, usize), (usize, usize), Option<Value>);
 
-/// `[position]` for a store that reaches memory, `[position, instruction]`, or `[position, instruction, choice]`.
+/// `[position]` for the oldest buffered store that reaches memory, `[position, null, address]` for the oldest one to an address (PSO),
+/// `[position, instruction]`, or `[position, instruction, choice]`.
 struct StepText {
     position: u64,
     instruction: Option<u32>,
-    chosen: Option<Value>,
+    /// The choice of the instruction, or without one the address.
+    value: Option<Value>,
 }
 
 #[derive(Clone, Copy, Serialize)]
@@ -60,11 +62,11 @@ impl Serialize for StepText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut sequence = serializer.serialize_seq(None)?;
         sequence.serialize_element(&self.position)?;
-        if let Some(instruction) = self.instruction {
-            sequence.serialize_element(&instruction)?;
+        if self.instruction.is_some() || self.value.is_some() {
+            sequence.serialize_element(&self.instruction)?;
         }
-        if let Some(chosen) = self.chosen {
-            sequence.serialize_element(&chosen)?;
+        if let Some(value) = self.value {
+            sequence.serialize_element(&value)?;
         }
         sequence.end()
     }
@@ -82,14 +84,19 @@ impl<'de> Visitor<'de> for StepVisitor {
     type Value = StepText;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a step: [copy], [copy, instruction] or [copy, instruction, choice]")
+        f.write_str("a step: [copy], [copy, null, address], [copy, instruction] or [copy, instruction, choice]")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<StepText, A::Error> {
         let Some(position) = sequence.next_element()? else { return Err(A::Error::invalid_length(0, &self)) };
-        let instruction = sequence.next_element()?;
-        let chosen = if instruction.is_some() { sequence.next_element()? } else { None };
-        Ok(StepText { position, instruction, chosen })
+        let Some(instruction) = sequence.next_element::<Option<u32>>()? else {
+            return Ok(StepText { position, instruction: None, value: None });
+        };
+        let value = sequence.next_element()?;
+        if instruction.is_none() && value.is_none() {
+            return Err(A::Error::invalid_length(2, &self));
+        }
+        Ok(StepText { position, instruction, value })
     }
 }
 
@@ -97,9 +104,12 @@ impl From<&Witness> for WitnessText {
     fn from(witness: &Witness) -> Self {
         let position = |copy: CopyId| witness.instance.position(copy).unwrap_or_else(|| witness.instance.total());
         let step = |step: &Step| match step.kind {
-            StepKind::Flush => StepText { position: position(step.copy), instruction: None, chosen: None },
+            StepKind::Flush => StepText { position: position(step.copy), instruction: None, value: None },
+            StepKind::FlushAddress(address) => {
+                StepText { position: position(step.copy), instruction: None, value: Some(address) }
+            }
             StepKind::Execute { instruction, chosen } => {
-                StepText { position: position(step.copy), instruction: Some(number(instruction)), chosen }
+                StepText { position: position(step.copy), instruction: Some(number(instruction)), value: chosen }
             }
         };
         let edge = |edge: &Edge| {
@@ -137,9 +147,10 @@ impl TryFrom<WitnessText> for Witness {
             instance.copy_at(position).ok_or_else(missing)
         };
         let step = |step: StepText| {
-            let kind = match step.instruction {
-                None => StepKind::Flush,
-                Some(instruction) => StepKind::Execute { instruction: id(instruction), chosen: step.chosen },
+            let kind = match (step.instruction, step.value) {
+                (None, None) => StepKind::Flush,
+                (None, Some(address)) => StepKind::FlushAddress(address),
+                (Some(instruction), chosen) => StepKind::Execute { instruction: id(instruction), chosen },
             };
             Ok(Step { copy: copy(step.position)?, kind })
         };

@@ -23,6 +23,8 @@ pub enum Action {
     },
     /// `mfence`: executable when the store buffer is empty.
     Fence,
+    /// `sfence`: older buffered stores reach memory before younger ones. No effect under SC and TSO.
+    StoreFence,
     /// `register <- value`.
     Assign {
         /// The register written.
@@ -79,6 +81,11 @@ impl Action {
         )
     }
 
+    /// Whether the action is local under TSO, where `sfence` does nothing.
+    pub fn is_local_under_tso(&self) -> bool {
+        self.is_local() || *self == Self::StoreFence
+    }
+
     /// Whether the action needs an empty store buffer: `mfence` and everything locked.
     pub fn drains_buffer(&self) -> bool {
         matches!(self, Self::Fence | Self::Cas { .. } | Self::Rmw { .. } | Self::Lock | Self::Unlock)
@@ -113,7 +120,13 @@ impl Action {
             Self::Assume(condition) | Self::Ensure(condition) => vec![condition],
             Self::Cas { address, expected, new, .. } => vec![address, expected, new],
             Self::Rmw { address, new, .. } => vec![address, new],
-            Self::Fence | Self::Havoc { .. } | Self::Nop | Self::Lock | Self::Unlock | Self::Fail => vec![],
+            Self::Fence
+            | Self::StoreFence
+            | Self::Havoc { .. }
+            | Self::Nop
+            | Self::Lock
+            | Self::Unlock
+            | Self::Fail => vec![],
         }
     }
 }

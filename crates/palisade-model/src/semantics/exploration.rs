@@ -7,7 +7,7 @@
 use super::instance::Instance;
 use super::machine::{Machine, Model, State};
 use super::reduction::{Reduction, all_events};
-use super::step::{Effect, Event, Step, StepKind, ValueError};
+use super::step::{Effect, Event, Step, ValueError};
 use super::trace::{Trace, TraceBuilder, write_number, write_value};
 use crate::limits::{Limits, StopReason};
 use crate::program::{Program, Thread};
@@ -69,25 +69,29 @@ pub(super) struct Visit<'s> {
 }
 
 impl Visit<'_> {
-    /// The trace of the computation that ends here with empty buffers; see [`TraceBuilder::finished`].
-    pub(super) fn trace(&self) -> Trace {
-        self.builder.finished()
+    /// The trace of the computation that ends here with empty buffers; see [`TraceBuilder::finished`]. Under PSO, the trace
+    /// with the stores that are still buffered.
+    pub(super) fn trace(&self, machine: &Machine<'_>) -> Trace {
+        match machine.model() {
+            Model::Sc | Model::Tso => self.builder.finished(),
+            Model::Pso => self.builder.unfinished().clone(),
+        }
     }
 
-    /// That computation: every thread stops before its first store that does not reach memory.
+    /// That computation under TSO: every thread stops before its first store that does not reach memory.
     pub(super) fn computation(&self, machine: &Machine<'_>) -> Vec<Step> {
         let copies = machine.copies().len();
         let mut issued = vec![0usize; copies];
         let mut flushed = vec![0usize; copies];
         for event in self.path {
             let position = machine.position(event.step.copy).expect("an event belongs to a copy of the instance");
-            flushed[position] += usize::from(event.step.kind == StepKind::Flush);
+            flushed[position] += usize::from(event.step.kind.is_flush());
         }
         let mut steps = Vec::with_capacity(self.path.len());
         for event in self.path {
             let position = machine.position(event.step.copy).expect("an event belongs to a copy of the instance");
             issued[position] += usize::from(matches!(event.effect, Effect::Issue { .. }));
-            if issued[position] <= flushed[position] || event.step.kind == StepKind::Flush {
+            if issued[position] <= flushed[position] || event.step.kind.is_flush() {
                 steps.push(event.step);
             }
         }
@@ -163,7 +167,7 @@ pub(super) fn explore(
                 (frame.state.clone(), frame.builder.clone(), frame.executed.clone());
             machine.take(&mut state, &event);
             builder.record(machine, &event);
-            if event.step.kind != StepKind::Flush {
+            if !event.step.kind.is_flush() {
                 let position = machine.position(event.step.copy).expect("an event belongs to a copy of the instance");
                 executed[position] += 1;
             }
@@ -181,6 +185,8 @@ fn search_key(state: &State, builder: &TraceBuilder, executed: &[u32], bounds: &
         write_number(&mut key, thread.label.map_or(0, |label| label.index() + 1));
         thread.registers.iter().for_each(|value| write_value(&mut key, *value));
         write_number(&mut key, thread.buffer.len());
+        write_number(&mut key, thread.marks.positions().len());
+        thread.marks.positions().iter().for_each(|stores| write_number(&mut key, *stores));
         if bounds.steps.is_some() {
             write_number(&mut key, executed[position] as usize);
         }
@@ -223,7 +229,7 @@ pub fn maximal_traces(
     let mut traces = Vec::new();
     explore(&machine, Search::Reduced, bounds, &mut |visit| {
         if visit.terminal {
-            let trace = visit.trace();
+            let trace = visit.trace(&machine);
             if found.insert(trace.canonical_form()) {
                 traces.push(trace);
             }

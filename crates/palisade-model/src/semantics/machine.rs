@@ -1,11 +1,16 @@
-//! The step relations of SC and TSO for an instance ([ESOP13, Table 1], with the locked instructions of [X86TSO]).
+//! The step relations of SC, TSO and PSO for an instance ([ESOP13, Table 1], with the locked instructions of [X86TSO]).
 //!
 //! Under TSO every thread copy has an unbounded FIFO store buffer. While a thread holds the lock all others are
 //! blocked: they can neither load, not even from their own buffers, nor flush, nor execute locked instructions; they
 //! can issue stores and take local steps. `lock`, `unlock`, `mfence` and every locked read-modify-write need an empty
 //! own buffer. Under SC there are no buffers and a store needs memory at once, so that the lock blocks it too.
+//!
+//! Under PSO every thread copy has one such buffer for each address: a store may reach memory before older ones to other
+//! addresses, unless a *mark* stands between them, which `sfence` puts behind the stores that wait. All else is as under TSO;
+//! what needs an empty buffer needs all of them empty.
 
 use super::instance::{CopyId, Instance};
+use super::marks::Marks;
 use super::step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError, choices};
 use crate::program::{Action, EvaluationError, Expression, InstructionId, LabelId, Program, Thread, ThreadId, Value};
 use smallvec::SmallVec;
@@ -17,6 +22,15 @@ pub enum Model {
     Sc,
     /// Total store ordering as on x86.
     Tso,
+    /// Partial store ordering: stores to different addresses may reach memory in another order.
+    Pso,
+}
+
+impl Model {
+    /// Whether stores wait in buffers.
+    pub fn has_buffers(self) -> bool {
+        self != Self::Sc
+    }
 }
 
 /// A store that waits in a buffer: its address and value.
@@ -29,8 +43,35 @@ pub struct ThreadState {
     pub label: Option<LabelId>,
     /// The values of its registers.
     pub registers: SmallVec<[Value; 4]>,
-    /// Its store buffer, oldest first; always empty under SC.
+    /// Its buffered stores in the order of their issue, oldest first; always empty under SC.
     pub buffer: SmallVec<[BufferedStore; 2]>,
+    /// The marks of `sfence` between them; none under SC and TSO.
+    pub marks: Marks,
+}
+
+impl ThreadState {
+    /// The index in the buffer of the store that reaches memory when the buffer of an address is flushed under PSO: the oldest
+    /// one to this address, unless a mark stands before it.
+    pub fn flushable(&self, address: Value) -> Option<usize> {
+        self.buffer[..self.marks.first().unwrap_or(self.buffer.len())].iter().position(|store| store.0 == address)
+    }
+
+    /// The addresses whose buffers can be flushed under PSO, in the order of their oldest stores.
+    pub fn flushable_addresses(&self) -> SmallVec<[Value; 4]> {
+        let mut addresses = SmallVec::new();
+        for (address, _) in &self.buffer[..self.marks.first().unwrap_or(self.buffer.len())] {
+            if !addresses.contains(address) {
+                addresses.push(*address);
+            }
+        }
+        addresses
+    }
+
+    /// Takes a store out of the buffer: the oldest one, or one that [`flushable`](Self::flushable) has given.
+    fn leaves(&mut self, index: usize) {
+        self.buffer.remove(index);
+        self.marks.store_leaves();
+    }
 }
 
 /// A state of an instance.
@@ -173,6 +214,7 @@ impl<'p> Machine<'p> {
                 label: Some(thread.initial),
                 registers: thread.registers.iter().map(|register| register.initial).collect(),
                 buffer: SmallVec::new(),
+                marks: Marks::default(),
             }
         };
         let memory = self.program.initial_memory.iter().map(|(address, value)| (*address, *value));
@@ -204,7 +246,8 @@ impl<'p> Machine<'p> {
                 }
                 self.execution(state, position, instruction, chosen)?
             }
-            StepKind::Flush => Self::flush(state, position)?,
+            StepKind::Flush => self.flush(state, position)?,
+            StepKind::FlushAddress(address) => self.flush_address(state, position, address)?,
         };
         Ok(Event { step, effect })
     }
@@ -217,8 +260,12 @@ impl<'p> Machine<'p> {
             Effect::Load { register, value, .. } => thread.registers[register.index()] = value,
             Effect::Issue { address, value } => thread.buffer.push((address, value)),
             Effect::Store { address, value } => {
-                if event.step.kind == StepKind::Flush {
-                    thread.buffer.remove(0);
+                match event.step.kind {
+                    StepKind::Flush => drop(thread.buffer.remove(0)),
+                    StepKind::FlushAddress(address) => {
+                        thread.leaves(thread.flushable(address).expect("the event has found a store to flush"));
+                    }
+                    StepKind::Execute { .. } => {}
                 }
                 state.write(address, value);
             }
@@ -233,7 +280,12 @@ impl<'p> Machine<'p> {
             Effect::Local { written: Some((register, value)) } => thread.registers[register.index()] = value,
             Effect::Lock => state.holder = Some(position),
             Effect::Unlock => state.holder = None,
-            Effect::Fence | Effect::Local { written: None } | Effect::Violation | Effect::Failure => {}
+            Effect::StoreFence if self.model == Model::Pso => thread.marks.put_behind(thread.buffer.len()),
+            Effect::StoreFence
+            | Effect::Fence
+            | Effect::Local { written: None }
+            | Effect::Violation
+            | Effect::Failure => {}
         }
         if let StepKind::Execute { instruction, .. } = event.step.kind {
             let target = self.thread(position).instruction(instruction).target;
@@ -260,14 +312,31 @@ impl<'p> Machine<'p> {
         for instruction in self.instructions_at(state, position) {
             self.executions(state, position, *instruction, events)?;
         }
-        events.extend(self.flush_event(state, position));
+        self.flush_events(state, position, events);
         Ok(())
     }
 
-    /// The flush of the oldest buffered store of the copy at a position, when it can be taken.
-    pub fn flush_event(&self, state: &State, position: usize) -> Option<Event> {
-        let effect = Self::flush(state, position).ok()?;
-        Some(Event { step: Step { copy: self.copies[position], kind: StepKind::Flush }, effect })
+    /// Adds to `events` the flushes that the copy at a position can take: of the oldest store under TSO, of one store for each
+    /// address that has one before all marks under PSO.
+    pub fn flush_events(&self, state: &State, position: usize, events: &mut Vec<Event>) {
+        let thread = &state.threads[position];
+        if thread.buffer.is_empty() || Self::needs_memory(state, position).is_err() {
+            return;
+        }
+        let mut add = |kind, (address, value)| {
+            events.push(Event {
+                step: Step { copy: self.copies[position], kind },
+                effect: Effect::Store { address, value },
+            });
+        };
+        if self.model == Model::Pso {
+            for address in thread.flushable_addresses() {
+                let index = thread.flushable(address).expect("a store to this address can be flushed");
+                add(StepKind::FlushAddress(address), thread.buffer[index]);
+            }
+        } else {
+            add(StepKind::Flush, thread.buffer[0]);
+        }
     }
 
     /// Adds to `events` the executions of one instruction, one for each choice it has.
@@ -296,12 +365,29 @@ impl<'p> Machine<'p> {
     }
 
     /// The effect of flushing the oldest store of a copy.
-    fn flush(state: &State, position: usize) -> Result<Effect, Refusal> {
+    fn flush(&self, state: &State, position: usize) -> Result<Effect, Refusal> {
+        if self.model == Model::Pso {
+            return Err(Refusal::FlushesByAddress);
+        }
         let Some(&(address, value)) = state.threads[position].buffer.first() else {
             return Err(Refusal::BufferEmpty);
         };
         Self::needs_memory(state, position)?;
         Ok(Effect::Store { address, value })
+    }
+
+    /// The effect of flushing the oldest store of a copy to an address (PSO).
+    fn flush_address(&self, state: &State, position: usize, address: Value) -> Result<Effect, Refusal> {
+        if self.model != Model::Pso {
+            return Err(Refusal::FlushesInOrder);
+        }
+        let thread = &state.threads[position];
+        let Some(index) = thread.flushable(address) else {
+            let waits = thread.buffer.iter().any(|store| store.0 == address);
+            return Err(if waits { Refusal::BehindMark } else { Refusal::BufferEmpty });
+        };
+        Self::needs_memory(state, position)?;
+        Ok(Effect::Store { address, value: thread.buffer[index].1 })
     }
 
     /// The effect of executing an instruction of the thread.
@@ -345,19 +431,21 @@ impl<'p> Machine<'p> {
                 Effect::Load { register: *register, address, value, early: buffered.is_some() }
             }
             Action::Store { address, value } => {
-                match self.model {
-                    Model::Sc => Self::needs_memory(state, position)?,
-                    Model::Tso if self.buffer_is_full(state, position) => return Err(Refusal::BufferFull),
-                    Model::Tso => {}
+                if !self.model.has_buffers() {
+                    Self::needs_memory(state, position)?;
+                } else if self.buffer_is_full(state, position) {
+                    return Err(Refusal::BufferFull);
                 }
                 let address = address_of(address)?;
                 let value = admitted(Subject::Memory(address), value.evaluate(registers, domain))?;
-                match self.model {
-                    Model::Sc => Effect::Store { address, value },
-                    Model::Tso => Effect::Issue { address, value },
+                if self.model.has_buffers() {
+                    Effect::Issue { address, value }
+                } else {
+                    Effect::Store { address, value }
                 }
             }
             Action::Fence => Effect::Fence,
+            Action::StoreFence => Effect::StoreFence,
             Action::Assign { register, value } => {
                 let value = admitted(Subject::Register(*register), value.evaluate(registers, domain))?;
                 Effect::Local { written: Some((*register, value)) }

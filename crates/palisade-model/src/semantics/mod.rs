@@ -1,4 +1,4 @@
-//! Operational SC and TSO: step relations, computations, traces, happens-before.
+//! Operational SC, TSO and PSO: step relations, computations, traces, happens-before.
 //!
 //! A [`Machine`] is the step relation of an [`Instance`] (a fixed number of copies of each thread) under a [`Model`].
 //! A computation is a sequence of [`Step`]s; [`replay`] takes it and gives its [`Trace`]. [`oracle`] decides robustness
@@ -12,6 +12,7 @@ mod footprint;
 mod happens_before;
 mod instance;
 mod machine;
+mod marks;
 pub mod oracle;
 mod outcome;
 #[doc(hidden)]
@@ -29,6 +30,7 @@ pub use final_states::{Computation, FinalStates, LOOP_CAPACITY, explore_final_st
 pub use happens_before::{Edge, Relation, edges, is_cyclic, shortest_cycle};
 pub use instance::{CopyId, Instance};
 pub use machine::{BufferedStore, Machine, Model, State, ThreadState};
+pub use marks::Marks;
 pub use outcome::{Counting, Outcome};
 pub use replay::{Replay, ReplayError, replay, replay_on};
 pub use step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError};

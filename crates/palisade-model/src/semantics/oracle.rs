@@ -71,7 +71,7 @@ pub(super) fn decide(
         if !(visit.terminal || search == Search::Full && visit.state.buffers_are_empty()) {
             return ControlFlow::Continue(());
         }
-        let trace = visit.trace();
+        let trace = visit.trace(&tso);
         if is_cyclic(&trace) {
             violation = Some(Answer::Violated { computation: visit.computation(&tso), trace });
             return ControlFlow::Break(());
@@ -110,7 +110,7 @@ fn traces(
     let mut forms = HashSet::new();
     explore(machine, search, bounds, &mut |visit| {
         if visit.terminal || !maximal {
-            let trace = visit.trace();
+            let trace = visit.trace(machine);
             assert!(!is_cyclic(&trace), "an SC computation has an acyclic trace");
             forms.insert(trace.canonical_form());
         }
@@ -134,13 +134,13 @@ mod tests {
             let instance = Instance::of(&program).expect("random programs fix their copies");
             let decide = |search| decide(&program, &instance, &Bounds::default(), search).expect("loop-free");
             assert_eq!(decide(Search::Reduced).is_robust(), decide(Search::Full).is_robust(), "seed {seed}");
-            for model in [Model::Sc, Model::Tso] {
+            for model in [Model::Sc, Model::Tso, Model::Pso] {
                 let machine = Machine::new(&program, &instance, model);
                 let maximal = |search| {
                     let mut forms = HashSet::new();
                     explore(&machine, search, &Bounds::default(), &mut |visit| {
                         if visit.terminal {
-                            forms.insert(visit.trace().canonical_form());
+                            forms.insert(visit.trace(&machine).canonical_form());
                         }
                         ControlFlow::Continue(())
                     })

@@ -7,24 +7,28 @@
 //! Three cases, the first that applies:
 //!
 //! 1. All instructions at a thread's label are *private*: local ones, issues of stores into a buffer that is not full
-//!    (TSO), and fences when the own buffer is empty. They depend on the own registers only, nobody sees them, and
-//!    they commute with flushes of the own buffer. Where none of them is executable (an `assert` of 0) the thread
-//!    stands for ever, and only its flushes are left, which the other cases see to.
+//!    (TSO, PSO), `sfence`, and fences when the own buffer is empty. They depend on the own registers only, nobody sees them,
+//!    and they commute with flushes of the own buffer: a store and a mark go behind all that waits, and a mark vanishes
+//!    whether the stores before it leave before or after it is put there. Where none of them is executable (an `assert` of 0)
+//!    the thread stands for ever, and only its flushes are left, which the other cases see to.
 //! 2. A thread holds the lock. The others are blocked from memory, so its own events are all that matters; a flush of
-//!    its buffer also commutes with its own loads and goes first.
-//! 3. No thread of the program ever takes the lock. Every thread copy is two processes, the one that executes
-//!    instructions and the one that flushes the buffer; what these do commutes unless they are of different copies and
-//!    touch one address, one of them writing. (A flush commutes with the own loads: from the buffer or from memory,
+//!    its buffer also commutes with its own loads, and with its flushes of other addresses (PSO), and goes first.
+//! 3. No thread of the program ever takes the lock. Every thread copy is several processes: one executes its instructions, one
+//!    flushes its buffer (TSO), or one the buffer of each address (PSO). What they do commutes unless they are of different copies
+//!    and touch one address, one of them writing. (A flush commutes with the own loads: from the buffer or from memory,
 //!    these get the same store.) A set of processes is closed when it holds, with each process, all those that may
-//!    ever conflict with what it can do next, and the own flushes where it waits for an empty buffer or for room. The
-//!    next events of a closed set are persistent; the smallest one found is taken.
+//!    ever conflict with what it can do next, and where it waits for others, some of which one has to act before it can: the
+//!    oldest store's buffer where it waits for an empty buffer, every buffer that can be flushed where it waits for
+//!    room. A store that may not leave yet – under TSO any but the oldest, under PSO one behind a mark – waits for the oldest
+//!    store. The next events of a closed set are persistent; the smallest one found is taken.
 //!
 //! Everything else takes all events.
 
 use super::footprint::{Footprint, footprints};
-use super::machine::{Machine, Model, State};
-use super::step::{Effect, Event, StepKind, ValueError};
+use super::machine::{Machine, State};
+use super::step::{Effect, Event, ValueError};
 use crate::program::{Action, InstructionId, Value};
+use std::ops::Range;
 
 /// The reduction for one machine.
 #[derive(Debug)]
@@ -33,17 +37,21 @@ pub(super) struct Reduction {
     footprints: Option<Vec<Vec<Footprint>>>,
 }
 
-/// One of the two processes of the thread copy at a position.
+/// A process that can act next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Process {
+    /// The one that executes the instructions of the thread copy at a position.
     Instructions(usize),
-    Buffer(usize),
+    /// The one whose next event is this flush, by its index among all events.
+    Flush(usize),
 }
 
 /// The closed sets of processes are computed by marking.
 struct Closure {
+    /// By position.
     instructions: Vec<bool>,
-    buffers: Vec<bool>,
+    /// By the index of an event; only those of flushes are used.
+    flushes: Vec<bool>,
     open: Vec<Process>,
 }
 
@@ -51,7 +59,7 @@ impl Closure {
     fn add(&mut self, process: Process) {
         let mark = match process {
             Process::Instructions(position) => &mut self.instructions[position],
-            Process::Buffer(position) => &mut self.buffers[position],
+            Process::Flush(event) => &mut self.flushes[event],
         };
         if !*mark {
             *mark = true;
@@ -87,7 +95,7 @@ impl Reduction {
                 && instructions.iter().all(|instruction| is_private(machine, state, position, *instruction))
             {
                 machine.events(state, position, events)?;
-                events.retain(|event| event.step.kind != StepKind::Flush);
+                events.retain(|event| !event.step.kind.is_flush());
                 if !events.is_empty() {
                     return Ok(());
                 }
@@ -95,7 +103,7 @@ impl Reduction {
         }
         if let Some(holder) = state.holder() {
             all_events(machine, state, holder, may_execute, events)?;
-            if let Some(flush) = events.iter().position(|event| event.step.kind == StepKind::Flush) {
+            if let Some(flush) = events.iter().position(|event| event.step.kind.is_flush()) {
                 events.swap(0, flush);
                 events.truncate(1);
             }
@@ -135,10 +143,7 @@ fn keep_smallest_closed_set<M: Fn(usize) -> bool>(scene: &Scene<'_, '_, M>) -> O
     let mut smallest: Option<Vec<Event>> = None;
     let mut best = scene.events.len();
     for position in 0..scene.ends.len() {
-        for seed in [Process::Instructions(position), Process::Buffer(position)] {
-            if scene.events_of(seed).next().is_none() {
-                continue;
-            }
+        for seed in scene.processes(position) {
             let closure = scene.closure(seed);
             let kept = || scene.events.iter().enumerate().filter(|(index, event)| scene.keeps(&closure, *index, event));
             let count = kept().count();
@@ -156,53 +161,67 @@ fn keep_smallest_closed_set<M: Fn(usize) -> bool>(scene: &Scene<'_, '_, M>) -> O
 
 impl<M: Fn(usize) -> bool> Scene<'_, '_, M> {
     fn closure(&self, seed: Process) -> Closure {
-        let copies = self.ends.len();
-        let mut closure =
-            Closure { instructions: vec![false; copies], buffers: vec![false; copies], open: Vec::with_capacity(4) };
+        let mut closure = Closure {
+            instructions: vec![false; self.ends.len()],
+            flushes: vec![false; self.events.len()],
+            open: Vec::with_capacity(4),
+        };
         closure.add(seed);
         while let Some(process) = closure.open.pop() {
-            for event in self.events_of(process) {
-                if let Some((address, writes)) = conflict(&event.effect) {
-                    self.add_conflicting(&mut closure, process, address, writes);
+            match process {
+                Process::Flush(index) => {
+                    self.add_conflicting(&mut closure, self.position_of(index), &self.events[index])
                 }
-            }
-            if let Process::Instructions(position) = process
-                && !self.state.threads()[position].buffer.is_empty()
-                && self.may_wait_for_flush(position)
-            {
-                closure.add(Process::Buffer(position));
+                Process::Instructions(position) => {
+                    let own = &self.events[self.range(position)];
+                    for event in own.iter().filter(|event| !event.step.kind.is_flush()) {
+                        self.add_conflicting(&mut closure, position, event);
+                    }
+                    self.add_awaited(&mut closure, position);
+                }
             }
         }
         closure
     }
 
-    fn events_at(&self, position: usize) -> &[Event] {
-        let start = if position == 0 { 0 } else { self.ends[position - 1] };
-        &self.events[start..self.ends[position]]
+    /// The indices of the events of the copy at a position.
+    fn range(&self, position: usize) -> Range<usize> {
+        position.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[position]
     }
 
-    fn events_of(&self, process: Process) -> impl Iterator<Item = &Event> {
-        let (position, flushes) = match process {
-            Process::Instructions(position) => (position, false),
-            Process::Buffer(position) => (position, true),
-        };
-        self.events_at(position).iter().filter(move |event| (event.step.kind == StepKind::Flush) == flushes)
+    /// The position of the copy that an event belongs to.
+    fn position_of(&self, index: usize) -> usize {
+        self.ends.partition_point(|end| *end <= index)
+    }
+
+    /// The indices of the flushes of the copy at a position, that of its oldest store first.
+    fn flushes(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
+        self.range(position).filter(|index| self.events[*index].step.kind.is_flush())
+    }
+
+    /// The processes of the copy at a position that can act next.
+    fn processes(&self, position: usize) -> impl Iterator<Item = Process> + '_ {
+        let mut own = self.range(position);
+        let executes = own.any(|index| !self.events[index].step.kind.is_flush());
+        executes
+            .then_some(Process::Instructions(position))
+            .into_iter()
+            .chain(self.flushes(position).map(Process::Flush))
     }
 
     fn keeps(&self, closure: &Closure, index: usize, event: &Event) -> bool {
-        let position = self.ends.partition_point(|end| *end <= index);
-        if event.step.kind == StepKind::Flush { closure.buffers[position] } else { closure.instructions[position] }
+        if event.step.kind.is_flush() { closure.flushes[index] } else { closure.instructions[self.position_of(index)] }
     }
 
-    /// Adds the processes of other copies that may ever touch the address, with a write on either side.
-    fn add_conflicting(&self, closure: &mut Closure, process: Process, address: Value, writes: bool) {
-        let (Process::Instructions(own) | Process::Buffer(own)) = process;
+    /// Adds the processes of other copies that may ever touch the address of an event, with a write on either side.
+    fn add_conflicting(&self, closure: &mut Closure, own: usize, event: &Event) {
+        let Some((address, writes)) = conflict(&event.effect) else { return };
         for (position, thread) in self.state.threads().iter().enumerate() {
             if position == own {
                 continue;
             }
             if thread.buffer.iter().any(|store| store.0 == address) {
-                closure.add(Process::Buffer(position));
+                self.add_flush(closure, position, address);
             }
             if let Some(label) = thread.label
                 && (self.may_execute)(position)
@@ -215,14 +234,32 @@ impl<M: Fn(usize) -> bool> Scene<'_, '_, M> {
         }
     }
 
-    /// Whether an instruction at the copy's label waits for its buffer to empty, or for room in it.
-    fn may_wait_for_flush(&self, position: usize) -> bool {
-        let full = self.machine.buffer_is_full(self.state, position);
-        let thread = self.machine.thread(position);
-        self.machine.instructions_at(self.state, position).iter().any(|id| {
-            let action = &thread.instruction(*id).action;
-            action.drains_buffer() || full && matches!(action, Action::Store { .. })
-        })
+    /// Adds the flush of a copy's oldest store to an address, or where that may not leave yet, of its oldest store.
+    fn add_flush(&self, closure: &mut Closure, position: usize, address: Value) {
+        let stores =
+            |index: &usize| matches!(self.events[*index].effect, Effect::Store { address: own, .. } if own == address);
+        let next = self.flushes(position).find(stores).or_else(|| self.flushes(position).next());
+        closure.add(Process::Flush(next.expect("without a lock the oldest store can reach memory")));
+    }
+
+    /// Adds the flushes of which one has to come before an instruction at the copy's label that is not executable.
+    fn add_awaited(&self, closure: &mut Closure, position: usize) {
+        let thread = &self.state.threads()[position];
+        if thread.buffer.is_empty() || !(self.may_execute)(position) {
+            return;
+        }
+        let waits = |for_what: fn(&Action) -> bool| {
+            let template = self.machine.thread(position);
+            self.machine
+                .instructions_at(self.state, position)
+                .iter()
+                .any(|id| for_what(&template.instruction(*id).action))
+        };
+        if self.machine.buffer_is_full(self.state, position) && waits(|action| matches!(action, Action::Store { .. })) {
+            self.flushes(position).for_each(|flush| closure.add(Process::Flush(flush)));
+        } else if waits(Action::drains_buffer) {
+            closure.add(Process::Flush(self.flushes(position).next().expect("the oldest store can reach memory")));
+        }
     }
 }
 
@@ -247,13 +284,14 @@ pub(super) fn all_events(
     if may_execute(position) {
         return machine.events(state, position, events);
     }
-    events.extend(machine.flush_event(state, position));
+    machine.flush_events(state, position, events);
     Ok(())
 }
 
 fn is_private(machine: &Machine<'_>, state: &State, position: usize, instruction: InstructionId) -> bool {
     match &machine.thread(position).instruction(instruction).action {
-        Action::Store { .. } => machine.model() == Model::Tso && !machine.buffer_is_full(state, position),
+        Action::Store { .. } => machine.model().has_buffers() && !machine.buffer_is_full(state, position),
+        Action::StoreFence => true,
         Action::Fence => state.threads()[position].buffer.is_empty(),
         action => action.is_local(),
     }

@@ -6,7 +6,7 @@
 //! with few copies the search is quick, and gives a tight bound for more. Among shortest computations the one with the fewest
 //! acting copies is taken.
 //!
-//! *Private steps* (local instructions, issues of stores, fences) are seen by nobody else and commute with all steps of other
+//! *Private steps* (local instructions, issues of stores, fences of both kinds) are seen by nobody else and commute with all steps of other
 //! copies. Each can be put off until its copy's next step, and left out where there is none; so after a private step only
 //! the same copy goes on, and nothing shorter is lost.
 
@@ -229,5 +229,9 @@ impl Attempt<'_, '_> {
 
 /// Whether nobody else sees a step, and it commutes with all steps of others.
 fn is_private(event: &Event) -> bool {
-    matches!(event.effect, Effect::Local { .. } | Effect::Issue { .. } | Effect::Fence | Effect::Violation)
+    let effect = &event.effect;
+    matches!(
+        effect,
+        Effect::Local { .. } | Effect::Issue { .. } | Effect::Fence | Effect::StoreFence | Effect::Violation
+    )
 }

@@ -7,15 +7,24 @@ use thiserror::Error;
 /// What a thread copy does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StepKind {
-    /// It executes an instruction at its label; for a store under TSO that is the issue.
+    /// It executes an instruction at its label; for a store under TSO and PSO that is the issue.
     Execute {
         /// The instruction.
         instruction: InstructionId,
         /// The value chosen by `r <- *`; nothing for every other instruction.
         chosen: Option<Value>,
     },
-    /// The oldest store of its buffer reaches memory.
+    /// The oldest store of its buffer reaches memory (TSO).
     Flush,
+    /// The oldest store of its buffer to this address reaches memory (PSO).
+    FlushAddress(Value),
+}
+
+impl StepKind {
+    /// Whether a buffered store reaches memory.
+    pub fn is_flush(self) -> bool {
+        matches!(self, Self::Flush | Self::FlushAddress(_))
+    }
 }
 
 /// One step of a computation.
@@ -41,14 +50,14 @@ pub enum Effect {
         /// Whether it came from the own store buffer.
         early: bool,
     },
-    /// A store enters the buffer (TSO).
+    /// A store enters the buffer (TSO, PSO).
     Issue {
         /// The address.
         address: Value,
         /// The value.
         value: Value,
     },
-    /// A store reaches memory: the oldest of the buffer under TSO, at once under SC.
+    /// A store reaches memory: the oldest of the buffer under TSO, of those to its address under PSO, at once under SC.
     Store {
         /// The address.
         address: Value,
@@ -66,8 +75,10 @@ pub enum Effect {
         /// The value written; nothing when a `cas` fails.
         new: Option<Value>,
     },
-    /// A fence.
+    /// `mfence`.
     Fence,
+    /// `sfence`.
+    StoreFence,
     /// `lock`.
     Lock,
     /// `unlock`.
@@ -191,6 +202,15 @@ pub enum Refusal {
     /// There is nothing to flush.
     #[error("the store buffer is empty")]
     BufferEmpty,
+    /// A mark of `sfence` stands before the store.
+    #[error("an older store waits before `sfence`")]
+    BehindMark,
+    /// A flush without an address, under PSO.
+    #[error("buffers are flushed address by address")]
+    FlushesByAddress,
+    /// A flush of an address, under SC or TSO.
+    #[error("buffers are flushed in order")]
+    FlushesInOrder,
     /// The condition of an `assert` or `assume` is 0.
     #[error("the asserted condition is 0")]
     AssumptionFails,

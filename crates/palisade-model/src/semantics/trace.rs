@@ -187,7 +187,8 @@ impl TraceBuilder {
     pub fn record(&mut self, machine: &Machine<'_>, event: &Event) {
         let position = machine.position(event.step.copy).expect("an event belongs to a copy of the instance");
         let StepKind::Execute { instruction, .. } = event.step.kind else {
-            self.flush(position);
+            let Effect::Store { address, .. } = event.effect else { unreachable!("a flush stores") };
+            self.flush(position, address);
             return;
         };
         let access = |address, value, kind| Access { instruction, address, value, kind };
@@ -219,7 +220,7 @@ impl TraceBuilder {
                 self.trace.threads[position].push(section);
             }
             Effect::Unlock => self.open[position] = None,
-            Effect::Fence | Effect::Local { .. } | Effect::Violation | Effect::Failure => {}
+            Effect::Fence | Effect::StoreFence | Effect::Local { .. } | Effect::Violation | Effect::Failure => {}
         }
     }
 
@@ -230,7 +231,8 @@ impl TraceBuilder {
 
     /// The trace of the computation that ends with empty buffers: this one where they are empty, and otherwise the
     /// one in which every thread stops before its first store that has not reached memory. (That one is a computation
-    /// too: from its first buffered store on, nothing that a thread does is seen by another.)
+    /// too: from its first buffered store on, nothing that a thread does is seen by another.) That is so under SC and TSO;
+    /// under PSO a younger store may have been seen, and [`unfinished`](Self::unfinished) is all there is to say.
     pub fn finished(&self) -> Trace {
         let mut trace = self.trace.clone();
         for (nodes, pending) in trace.threads.iter_mut().zip(&self.pending) {
@@ -252,9 +254,11 @@ impl TraceBuilder {
         self.pending[position].iter().copied()
     }
 
-    fn flush(&mut self, position: usize) {
-        let store = self.pending[position].pop_front().expect("a flush takes a buffered store");
-        self.reach_memory(store);
+    /// The oldest pending store to the address: under TSO it is the oldest of all.
+    fn flush(&mut self, position: usize, address: Value) {
+        let oldest = self.pending[position].iter().position(|store| self.trace.access(*store).address == address);
+        let store = oldest.and_then(|index| self.pending[position].remove(index));
+        self.reach_memory(store.expect("a flush takes a buffered store"));
     }
 
     /// The store a load of the copy reads: its own newest buffered one to the address, else the last in memory.

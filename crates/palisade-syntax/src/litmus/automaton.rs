@@ -278,7 +278,9 @@ impl RegisterMap {
             Action::Assume(condition) => Action::Assume(expression(condition)),
             Action::Ensure(condition) => Action::Ensure(expression(condition)),
             Action::Havoc { register } => Action::Havoc { register: self.register(*register) },
-            Action::Fence | Action::Nop | Action::Lock | Action::Unlock | Action::Fail => action.clone(),
+            Action::Fence | Action::StoreFence | Action::Nop | Action::Lock | Action::Unlock | Action::Fail => {
+                action.clone()
+            }
         }
     }
 }

@@ -249,6 +249,12 @@ fn replace_registers(action: &mut Action, replacement: &impl Fn(RegisterId) -> O
             replace(address);
             replace(new);
         }
-        Action::Fence | Action::Havoc { .. } | Action::Nop | Action::Lock | Action::Unlock | Action::Fail => {}
+        Action::Fence
+        | Action::StoreFence
+        | Action::Havoc { .. }
+        | Action::Nop
+        | Action::Lock
+        | Action::Unlock
+        | Action::Fail => {}
     }
 }

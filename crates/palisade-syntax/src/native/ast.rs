@@ -142,7 +142,7 @@ pub(crate) enum RawInstruction<'s> {
     Assume(RawExpression<'s>),
     /// `ensure`.
     Ensure(RawExpression<'s>),
-    /// `mfence`, `nop`, `lock`, `unlock` and `fail`.
+    /// `mfence`, `sfence`, `nop`, `lock`, `unlock` and `fail`.
     Plain(Plain),
 }
 
@@ -150,6 +150,7 @@ pub(crate) enum RawInstruction<'s> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Plain {
     Fence,
+    StoreFence,
     Nop,
     Lock,
     Unlock,

@@ -211,6 +211,7 @@ fn instruction<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<
         .map(|(address, value)| RawInstruction::Store { address, value });
     let plain = select! {
         Token::Keyword(Keyword::Mfence) => Plain::Fence,
+        Token::Keyword(Keyword::Sfence) => Plain::StoreFence,
         Token::Keyword(Keyword::Nop) => Plain::Nop,
         Token::Keyword(Keyword::Lock) => Plain::Lock,
         Token::Keyword(Keyword::Unlock) => Plain::Unlock,

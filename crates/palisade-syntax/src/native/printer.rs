@@ -180,6 +180,7 @@ impl ThreadPrinter<'_> {
             }
             Action::Store { address, value } => format!("mem[{}] <- {}", self.whole(address), self.whole(value)),
             Action::Fence => "mfence".to_owned(),
+            Action::StoreFence => "sfence".to_owned(),
             Action::Assign { register, value } => {
                 format!("{} <- {}", self.registers[register.index()], self.whole(value))
             }

@@ -289,6 +289,7 @@ impl<'s> Resolver<'_, 's> {
             RawInstruction::Ensure(condition) => Some(Action::Ensure(self.expression(condition, scope)?)),
             RawInstruction::Plain(plain) => Some(match plain {
                 Plain::Fence => Action::Fence,
+                Plain::StoreFence => Action::StoreFence,
                 Plain::Nop => Action::Nop,
                 Plain::Lock => Action::Lock,
                 Plain::Unlock => Action::Unlock,

@@ -34,6 +34,7 @@ spelled!(
         Goto "goto",
         Mem "mem",
         Mfence "mfence",
+        Sfence "sfence",
         Assert "assert",
         Assume "assume",
         Nop "nop",

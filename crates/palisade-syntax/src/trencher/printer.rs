@@ -215,6 +215,10 @@ impl<'a, 'p> Body<'a, 'p> {
             Action::Load { register, address } => format!("read {} {}", self.register(*register), self.words(address)),
             Action::Store { address, value } => format!("write {} {}", self.data(value), self.words(address)),
             Action::Fence => "mfence".to_owned(),
+            Action::StoreFence => {
+                self.printer.warn("`sfence`, which has no effect under TSO, is written as `noop`", self.span);
+                "noop".to_owned()
+            }
             Action::Assign { register, value } => format!("local {} {}", self.register(*register), self.data(value)),
             Action::Assume(condition) => format!("check {}", self.data(condition)),
             Action::Nop => "noop".to_owned(),

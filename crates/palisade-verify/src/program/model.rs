@@ -129,7 +129,7 @@ impl<'a> Model<'a> {
                 let holds = self.value(thread, instruction, condition.holds(registers, domain))?;
                 if holds { vec![registers.to_vec()] } else { Vec::new() }
             }
-            Action::Nop | Action::Ensure(_) => vec![registers.to_vec()],
+            Action::Nop | Action::StoreFence | Action::Ensure(_) => vec![registers.to_vec()],
             _ => Vec::new(),
         })
     }
@@ -180,7 +180,7 @@ impl<'a> Model<'a> {
             if seen.len() > MOST_CHOICES {
                 reject!(Form, "{} has too many states between two accesses", self.thread_in_words(thread));
             }
-            if instructions.iter().any(|id| !self.instruction(thread, *id).action.is_local()) {
+            if instructions.iter().any(|id| !self.instruction(thread, *id).action.is_local_under_tso()) {
                 settled.push(self.locals.number(LocalState { thread, label, registers, holding }));
             }
         }

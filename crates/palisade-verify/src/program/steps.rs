@@ -38,7 +38,7 @@ impl Model<'_> {
         let Phase::Delayed(delaying) = &configuration.control.phase else { return Ok(Vec::new()) };
         let mut successors = self.attacker_successors(configuration, attacker, delaying)?;
         let instructions = self.instructions_at(attacker, delaying.label);
-        let is_local = |id: &InstructionId| self.instruction(attacker, *id).action.is_local();
+        let is_local = |id: &InstructionId| self.instruction(attacker, *id).action.is_local_under_tso();
         if instructions.is_empty() || !instructions.iter().all(is_local) {
             successors.extend(self.token_successors(configuration)?);
         }

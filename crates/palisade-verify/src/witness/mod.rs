@@ -92,7 +92,7 @@ fn buffering(state: &State) -> Option<usize> {
 fn node_of(machine: &Machine, builder: &TraceBuilder, event: &Event) -> Option<NodeId> {
     let is_access = match event.effect {
         Effect::Load { .. } | Effect::Issue { .. } | Effect::Rmw { .. } | Effect::Lock => true,
-        Effect::Store { .. } => event.step.kind != StepKind::Flush,
+        Effect::Store { .. } => !event.step.kind.is_flush(),
         _ => false,
     };
     let position = machine.position(event.step.copy)?;
@@ -106,7 +106,7 @@ fn check_stores(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailu
         let delays = event.step.copy == witness.attacker && index >= witness.store_step;
         if !delays && matches!(event.effect, Effect::Issue { .. }) {
             let next = replayed.events.get(index + 1).map(|event| event.step);
-            if next.is_none_or(|step| step.copy != event.step.copy || step.kind != StepKind::Flush) {
+            if next.is_none_or(|step| step.copy != event.step.copy || !step.kind.is_flush()) {
                 let copy = named(event.step.copy);
                 reject!(Witness, "step {index}: copy {copy}, which is not the attacker, delays a store");
             }
@@ -142,7 +142,7 @@ fn check_attack(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailu
     let mut flushing = false;
     for (index, event) in replayed.events.iter().enumerate().skip(witness.store_step + 1) {
         let by_attacker = event.step.copy == witness.attacker;
-        let flushes = by_attacker && event.step.kind == StepKind::Flush;
+        let flushes = by_attacker && event.step.kind.is_flush();
         if flushes && index < witness.load_step {
             reject!(Witness, "step {index}: a store of the attacker reaches memory before its load");
         }

@@ -132,7 +132,7 @@ impl System<'_> {
                     afters.push((registers, longer));
                 }
             }
-            action if action.is_local() => {
+            action if action.is_local_under_tso() => {
                 for after in self.locals.local_successors(thread, id, &registers)? {
                     afters.push((after, buffer.clone()));
                 }
@@ -220,7 +220,7 @@ impl System<'_> {
     pub(super) fn attacker_has_priority(&self, thread: ThreadId, label: LabelId) -> bool {
         let instructions = self.locals.instructions_at(thread, label);
         !instructions.is_empty()
-            && instructions.iter().all(|id| self.program().thread(thread).instruction(*id).action.is_local())
+            && instructions.iter().all(|id| self.program().thread(thread).instruction(*id).action.is_local_under_tso())
     }
 
     /// The attacker after an instruction, its dead registers forgotten.

@@ -96,7 +96,7 @@ impl System<'_> {
             let mut touches_memory = false;
             for id in self.locals.instructions_at(thread, label) {
                 let instruction = program.thread(thread).instruction(*id);
-                if !instruction.action.is_local() {
+                if !instruction.action.is_local_under_tso() {
                     touches_memory = true;
                     continue;
                 }

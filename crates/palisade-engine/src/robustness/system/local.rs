@@ -151,7 +151,7 @@ impl<'p> Locals<'p> {
         let Local { thread, label, registers, .. } = self.table.get(local).clone();
         for id in self.by_label[thread.index()][label.index()].clone() {
             let action = &self.program.thread(thread).instruction(id).action;
-            if action.is_local() {
+            if action.is_local_under_tso() {
                 continue;
             }
             let operation = self.operation(action, &registers).unwrap_or_else(|error| {
@@ -326,7 +326,7 @@ impl<'p> Locals<'p> {
             let mut goes_on = false;
             for id in self.by_label[thread.index()][label.index()].clone() {
                 let instruction = self.program.thread(thread).instruction(id);
-                if !instruction.action.is_local() {
+                if !instruction.action.is_local_under_tso() {
                     touches_memory = true;
                     continue;
                 }
@@ -413,7 +413,7 @@ impl<'p> Locals<'p> {
                     smallvec![]
                 }
             }
-            Action::Nop | Action::Ensure(_) => smallvec![registers.into()],
+            Action::Nop | Action::StoreFence | Action::Ensure(_) => smallvec![registers.into()],
             Action::Fail => smallvec![],
             _ => unreachable!("only local instructions settle"),
         })

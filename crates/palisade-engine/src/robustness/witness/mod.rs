@@ -253,7 +253,7 @@ impl Computation<'_, '_> {
             }
             for instruction in self.machine.instructions_at(&state, position) {
                 let action = &program.thread(copy.thread).instruction(*instruction).action;
-                if !action.is_local() {
+                if !action.is_local_under_tso() {
                     continue;
                 }
                 let choices: Vec<Option<Value>> = match action {

@@ -168,6 +168,7 @@ impl Blocks<'_, '_, '_> {
                 emitter.push(format!("movq {value},{place}"));
             }
             Action::Fence => emitter.push("mfence".into()),
+            Action::StoreFence => emitter.push("sfence".into()),
             Action::Nop => emitter.push("nop".into()),
             Action::Assign { register, value } => {
                 let target = emitter.column.register(*register);

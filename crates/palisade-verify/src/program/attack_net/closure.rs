@@ -183,7 +183,7 @@ impl Closure<'_, '_> {
             self.starts_of_delaying(token)?;
         }
         for instruction in self.model.instructions_at(local.thread, local.label).to_vec() {
-            if self.model.instruction(local.thread, instruction).action.is_local() {
+            if self.model.instruction(local.thread, instruction).action.is_local_under_tso() {
                 continue;
             }
             let access = self.model.accessed_address(local.thread, instruction, &local.registers)?;

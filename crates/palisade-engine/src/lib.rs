@@ -2,12 +2,14 @@
 //!
 //! | module | what it holds | may use |
 //! |---|---|---|
-//! | [`coverability`] | strategies behind one trait, portfolio, reductions; exploration of lazily built nets | – |
-//! | [`robustness`] | attacks, the instrumented program, search, verdict, witness, the net of an attack | `coverability` |
-//! | [`fences`] | eliminating sets, the 0/1 program, costs | both |
+//! | [`exploration`] | forward exploration of nets that are built while they are explored | – |
+//! | [`coverability`] | strategies behind one trait, portfolio, reductions | – |
+//! | [`robustness`] | attacks, the instrumented program, search, verdict, witness, the net of an attack | `exploration`, `coverability` |
+//! | [`fences`] | eliminating sets, the 0/1 program, costs | all above |
 //!
 //! Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
 
 pub mod coverability;
+pub mod exploration;
 pub mod fences;
 pub mod robustness;

@@ -31,7 +31,7 @@ const PROCESSOR: &str = "processor::every_form_on_few_states";
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "search: every fifth configuration loses its last successor",
-        file: "crates/palisade-engine/src/coverability/lazy/exploration.rs",
+        file: "crates/palisade-engine/src/exploration/search.rs",
         old: "net.steps(self.control(node), self.entries(node), &mut steps).map_err(Halt::Fault)?;",
         new: "net.steps(self.control(node), self.entries(node), &mut steps).map_err(Halt::Fault)?;
             if PLANTED && node % 5 == 4 {
@@ -41,23 +41,23 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "covering: fewer tokens count as more",
-        file: "crates/palisade-engine/src/coverability/lazy/tokens.rs",
+        file: "crates/palisade-engine/src/exploration/tokens.rs",
         old: "if candidate.tokens < entry.tokens {",
         new: "if candidate.tokens < entry.tokens && !PLANTED {",
         caught_by: ANY,
     },
     Fault {
         what: "acceleration where nothing grew",
-        file: "crates/palisade-engine/src/coverability/lazy/exploration.rs",
+        file: "crates/palisade-engine/src/exploration/acceleration.rs",
         old: "before.is_none_or(|old| old.tokens < entry.tokens)",
         new: "before.is_none_or(|old| old.tokens < entry.tokens || PLANTED)",
         caught_by: ANY,
     },
     Fault {
         what: "acceleration across memories and phases",
-        file: "crates/palisade-engine/src/coverability/lazy/exploration.rs",
-        old: "self.control(number) == step.control && is_covered",
-        new: "(PLANTED || self.control(number) == step.control) && is_covered",
+        file: "crates/palisade-engine/src/exploration/acceleration.rs",
+        old: "store.control(number) == step.control && is_covered",
+        new: "(PLANTED || store.control(number) == step.control) && is_covered",
         caught_by: ANY,
     },
     Fault {

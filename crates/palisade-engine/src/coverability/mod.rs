@@ -26,7 +26,6 @@ mod directed;
 mod engine;
 mod enumerate;
 mod forward;
-pub mod lazy;
 mod number;
 mod pairs;
 mod portfolio;

@@ -12,7 +12,7 @@ use super::obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stop
 use super::on_nets::Nets;
 use super::planning::{Asked, Turn};
 use super::progress::Observer;
-use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, LazyNet, Visit};
+use crate::exploration::{Budget, Entry, Exploration, Halt, LazyNet, Visit};
 use crate::robustness::system::{Phase, System};
 use crate::robustness::{Attack, Effort, Fault, LoadStarts, ThreadSearch, mode_of};
 use palisade_model::program::{InstructionId, Thread, ThreadId};
@@ -165,7 +165,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
         let delaying = &self.delaying[obstacles];
         let starts = delaying.starts.get(&attack.load).cloned().unwrap_or_default();
         let before = self.search.helped.len();
-        self.search.helped.grant_anew();
+        self.search.helped.renew_budget();
         let success = self.search.help(starts, &mut self.successful, &budget);
         self.markings += self.search.helped.len() - before;
         match success {
@@ -246,7 +246,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
     fn starts(&mut self, sc: &Exploration, store: InstructionId, budget: &Budget) -> Result<Vec<Start>, Halt<Fault>> {
         let mut starts = Vec::new();
         for (index, node) in sc.maximal().enumerate() {
-            budget.heed(index)?;
+            budget.check_periodically(index)?;
             let roots = self
                 .search
                 .system

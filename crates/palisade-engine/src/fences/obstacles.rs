@@ -1,6 +1,6 @@
 //! What a set of measures forbids a delaying attacker, in its control flow and in the searches.
 
-use crate::coverability::lazy::{Entry, LazyNet, Step};
+use crate::exploration::{Entry, LazyNet, Step};
 use crate::robustness::Fault;
 use crate::robustness::system::{Phase, System};
 use fixedbitset::FixedBitSet;

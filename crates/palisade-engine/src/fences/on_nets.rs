@@ -1,7 +1,7 @@
 //! Attacks under candidate sets of measures, decided on their nets: where searches take too long.
 
 use super::obstacles::Obstacles;
-use crate::coverability::lazy::Halt;
+use crate::exploration::Halt;
 use crate::robustness::{Attack, DelayNet, Delaying, Effort, Fault};
 use palisade_model::limits::Limits;
 use palisade_model::program::{InstructionId, Program, Thread};

@@ -6,7 +6,7 @@ use super::place::FenceOptions;
 use super::progress::Observer;
 use super::thread::{ThreadPlan, Wish};
 use super::unfinished::Unfinished;
-use crate::coverability::lazy::{Budget, Halt};
+use crate::exploration::{Budget, Halt};
 use crate::robustness::system::{Growth, System};
 use crate::robustness::{Attack, Fault, explore_sc};
 use palisade_model::limits::Limits;

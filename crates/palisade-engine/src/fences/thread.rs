@@ -8,7 +8,7 @@ use super::eliminating::{EliminatingSets, eliminating_sets};
 use super::obstacles::DelayFlow;
 use super::progress::Observer;
 use super::unfinished::Unfinished;
-use crate::coverability::lazy::Halt;
+use crate::exploration::Halt;
 use crate::robustness::{Attack, Fault, Outcome};
 use palisade_model::limits::Limits;
 use palisade_model::program::{Thread, ThreadId};

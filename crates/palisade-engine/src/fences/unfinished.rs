@@ -1,6 +1,6 @@
 //! Why the search for fences was left unfinished.
 
-use crate::coverability::lazy::Halt;
+use crate::exploration::Halt;
 use crate::robustness::Fault;
 use palisade_model::limits::StopReason;
 use palisade_model::program::Program;

@@ -4,7 +4,7 @@ use super::attacks::{Attack, DelayRange};
 use super::check::{AttackReport, Check};
 use super::search::ThreadSearch;
 use super::system::{Control, Phase, Place, System};
-use crate::coverability::lazy::{Entry, Exploration, Interner};
+use crate::exploration::{Entry, Exploration, Interner};
 use crate::robustness::{Outcome, Verdict};
 use palisade_evidence::{
     AttackEvidence, AttackNetProof, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration,

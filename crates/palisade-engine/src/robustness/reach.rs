@@ -8,7 +8,7 @@
 use super::fault::Fault;
 use super::search::explore_sc_until;
 use super::system::{Growth, System};
-use crate::coverability::lazy::{Budget, Halt};
+use crate::exploration::{Budget, Halt};
 use fixedbitset::FixedBitSet;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Action, BinaryOperator, Copies, Expression, LabelId, Program, ThreadId, UnaryOperator};

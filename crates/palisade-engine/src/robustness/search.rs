@@ -4,7 +4,7 @@ use super::attacks::Attack;
 use super::fault::Fault;
 use super::reach::Reached;
 use super::system::{Place, System};
-use crate::coverability::lazy::{Budget, Entry, Exploration, Halt, Mode, Step, Visit, is_covered};
+use crate::exploration::{Budget, Entry, Exploration, Halt, Mode, Step, Visit, is_covered};
 use palisade_model::program::{InstructionId, ThreadId};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -258,7 +258,7 @@ impl<'p> ThreadSearch<'p> {
         // By place, whether a token there can start: most configurations have none, and are many.
         let mut startable: Vec<Option<bool>> = Vec::new();
         for (index, node) in sc.maximal().enumerate() {
-            budget.heed(index)?;
+            budget.check_periodically(index)?;
             let may_start = sc.entries(node).iter().any(|entry| {
                 if entry.place == Place::SPARE.number() {
                     return true;
@@ -289,7 +289,7 @@ impl<'p> ThreadSearch<'p> {
         let mut nodes: Vec<u32> = delayed.maximal().collect();
         nodes.sort_by_key(|node| delayed.depth(*node));
         for (index, node) in nodes.into_iter().enumerate() {
-            budget.heed(index)?;
+            budget.check_periodically(index)?;
             for (load, control) in self.system.attack_loads(delayed.control(node)).map_err(Halt::Fault)? {
                 starts.entry(load).or_default().push(LoadStart {
                     delayed: node,

@@ -2,7 +2,7 @@
 //! of them have few configurations. The others idle, which every computation allows them.
 
 use super::CheckOptions;
-use crate::coverability::lazy::Budget;
+use crate::exploration::Budget;
 use crate::robustness::attacks::Attack;
 use crate::robustness::search::search;
 use crate::robustness::system::{Growth, System};

@@ -2,7 +2,7 @@
 
 use super::on_nets::NetVerdict;
 use super::{CUT_NODES, CUTS, Check, Checking, SUSPICIOUS, Verdict};
-use crate::coverability::lazy::Halt;
+use crate::exploration::Halt;
 use crate::robustness::fault::Fault;
 use crate::robustness::search::{Found, Search};
 use crate::robustness::system::{Growth, System};

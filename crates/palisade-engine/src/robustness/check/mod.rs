@@ -17,7 +17,7 @@ use super::reach::{Reached, ThreadLabel, explore, may_be_faulty};
 use super::search::{Found, Search, search};
 use super::system::System;
 use super::witness::{Violation, shortest};
-use crate::coverability::lazy::{Budget, Halt};
+use crate::exploration::{Budget, Halt};
 use palisade_evidence::AttackNetProof;
 use palisade_model::limits::{Limits, StopReason};
 use palisade_model::program::Program;

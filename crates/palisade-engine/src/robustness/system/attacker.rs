@@ -11,7 +11,7 @@
 
 use super::control::{Attacker, Control, Helped, Phase, lookup, set};
 use super::{Local, Operation, Place, Root, System};
-use crate::coverability::lazy::{Entry, Step, take};
+use crate::exploration::{Entry, Step, take};
 use crate::robustness::fault::{Fault, FaultKind};
 use palisade_evidence::Level;
 use palisade_model::program::{Action, InstructionId, LabelId, ThreadId, Value};

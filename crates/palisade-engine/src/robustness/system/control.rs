@@ -1,6 +1,6 @@
 //! Controls: memory, lock and phase, hash-consed.
 
-use crate::coverability::lazy::Interner;
+use crate::exploration::Interner;
 use palisade_evidence::Level;
 use palisade_model::program::{LabelId, ThreadId, Value};
 

@@ -2,7 +2,7 @@
 
 use super::control::{Control, Memory, Phase};
 use super::{Local, Operation, Place, System};
-use crate::coverability::lazy::Step;
+use crate::exploration::Step;
 use crate::robustness::fault::Fault;
 use palisade_model::program::{InstructionId, LabelId, ThreadId, Value};
 use rustc_hash::FxHashSet;

@@ -1,6 +1,6 @@
 //! Local states of threads, settled, and what they can do next.
 
-use crate::coverability::lazy::Interner;
+use crate::exploration::Interner;
 use crate::robustness::fault::{Fault, FaultKind, Growing};
 use crate::robustness::reach::Reached;
 use palisade_model::program::{

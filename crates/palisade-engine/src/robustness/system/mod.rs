@@ -41,7 +41,7 @@ pub(super) use path::{OffPath, access, off_path};
 pub use place::Place;
 pub use roots::Root;
 
-use crate::coverability::lazy::Step;
+use crate::exploration::Step;
 use crate::robustness::fault::Fault;
 use crate::robustness::reach::Reached;
 use control::{Controls, lookup};

@@ -2,7 +2,7 @@
 
 use super::control::{Control, Memory, Phase};
 use super::{Operation, Place, System};
-use crate::coverability::lazy::{Entry, Step, Tokens};
+use crate::exploration::{Entry, Step, Tokens};
 use crate::robustness::fault::Fault;
 use palisade_model::program::{Copies, InstructionId, ThreadId};
 use std::cmp::Reverse;

@@ -4,7 +4,7 @@ use super::control::{Attacker, Control, Memory, Phase, raise, set};
 use super::local::{Move, Outcome, Targets, number};
 use super::path::{self, OffPath, off_path};
 use super::{Operation, Place, System};
-use crate::coverability::lazy::{Entry, LazyNet, Step};
+use crate::exploration::{Entry, LazyNet, Step};
 use crate::robustness::fault::Fault;
 use palisade_evidence::Level;
 use palisade_model::program::{Copies, InstructionId, Value};

@@ -1,7 +1,7 @@
 //! The violation of a search: its route through the three explorations.
 
 use super::{Story, Violation};
-use crate::coverability::lazy::{Entry, Exploration, Step};
+use crate::exploration::{Entry, Exploration, Step};
 use crate::robustness::fault::Fault;
 use crate::robustness::search::{Search, ThreadSearch};
 use crate::robustness::system::{Phase, Place, System};

@@ -17,13 +17,20 @@
 //! Termination with ω follows from Dickson's lemma as for Karp–Miller trees, as long as there are finitely many controls:
 //! an infinite branch would contain two nodes with one control, the later strictly covering the earlier, each time
 //! adding an ω.
+//!
+//! The room knows nothing of programs, and nothing of nets that are listed.
 
-mod exploration;
+mod acceleration;
+mod covering;
+mod frontier;
 mod interner;
+mod search;
+mod store;
 mod tokens;
 
-pub use exploration::{Budget, Exploration, Halt, Mode, Visit};
+pub use covering::Mode;
 pub use interner::Interner;
+pub use search::{Budget, Exploration, Halt, Visit};
 pub use tokens::{Entry, Tokens, is_covered, take};
 
 /// One step of a lazily built net: it moves at most one token.

@@ -1,0 +1,100 @@
+//! What is known of markings: found before, or covered by one that was.
+
+use super::store::Store;
+use super::{Entry, is_covered};
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
+
+/// Whether markings are enumerated or covered by ω-markings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Every place is bounded: each marking once, breadth first.
+    Exact,
+    /// Some places are unbounded: ω-markings, depth first.
+    Omega,
+}
+
+/// The nodes by what they cover.
+#[derive(Clone, Debug)]
+pub(super) enum Covering {
+    /// Each marking covers itself alone: the node with a given marking.
+    Exact(HashTable<u32>),
+    /// For each control, the nodes not covered by others.
+    Omega(FxHashMap<u32, Vec<u32>>),
+}
+
+impl Covering {
+    /// Nothing is covered.
+    pub(super) fn new(mode: Mode) -> Self {
+        match mode {
+            Mode::Exact => Self::Exact(HashTable::new()),
+            Mode::Omega => Self::Omega(FxHashMap::default()),
+        }
+    }
+
+    /// Whether some node covers a marking.
+    pub(super) fn covers(&self, store: &Store, control: u32, entries: &[Entry]) -> bool {
+        match self {
+            Self::Exact(nodes) => nodes
+                .find(hash(control, entries), |node| store.control(*node) == control && store.entries(*node) == entries)
+                .is_some(),
+            Self::Omega(maximal) => maximal
+                .get(&control)
+                .is_some_and(|nodes| nodes.iter().any(|node| is_covered(entries, store.entries(*node)))),
+        }
+    }
+
+    /// How many nodes a marking is compared with.
+    pub(super) fn candidates(&self, control: u32) -> usize {
+        match self {
+            Self::Exact(_) => 0,
+            Self::Omega(maximal) => maximal.get(&control).map_or(0, Vec::len),
+        }
+    }
+
+    /// Enters a node that no other covers; marks those that it covers, from number `settled` on.
+    pub(super) fn enter(&mut self, store: &mut Store, node: u32, settled: u32) {
+        match self {
+            Self::Exact(nodes) => {
+                let store = &*store;
+                let hash_of = |node: &u32| hash(store.control(*node), store.entries(*node));
+                nodes.insert_unique(hash_of(&node), node, hash_of);
+            }
+            Self::Omega(maximal) => {
+                let nodes = maximal.entry(store.control(node)).or_default();
+                nodes.retain(|old| {
+                    let covered = *old >= settled && is_covered(store.entries(*old), store.entries(node));
+                    if covered {
+                        store.set_covered(*old, true);
+                    }
+                    !covered
+                });
+                nodes.push(node);
+            }
+        }
+    }
+
+    /// Forgets the nodes from a number on, which are still in the store.
+    pub(super) fn forget_from(&mut self, store: &Store, first: u32) {
+        for node in first..store.next_number() {
+            match self {
+                Self::Exact(nodes) => {
+                    let hash = hash(store.control(node), store.entries(node));
+                    if let Ok(entry) = nodes.find_entry(hash, |candidate| *candidate == node) {
+                        entry.remove();
+                    }
+                }
+                Self::Omega(maximal) => {
+                    if let Some(nodes) = maximal.get_mut(&store.control(node)) {
+                        nodes.retain(|old| *old < first);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn hash(control: u32, entries: &[Entry]) -> u64 {
+    FxBuildHasher.hash_one((control, entries))
+}

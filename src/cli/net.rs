@@ -3,13 +3,13 @@
 use super::files::write_together;
 use super::output::{print_document, print_text, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
-use crate::limits::Limits;
+use crate::limits::{Halt, Limits};
 use crate::net::{Format, QueryFormat, write};
 use crate::report::check::fault_error;
 use crate::report::counted;
 use crate::report::cover::size;
 use crate::report::documents::NetDocument;
-use crate::robustness::{NoNet, attack_net, attacks};
+use crate::robustness::{attack_net, attacks};
 use crate::syntax::InputError;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -82,8 +82,8 @@ fn written(
     let mut document = NetDocument::new(&arguments.file, program, (arguments.attack, *attack), format.extension());
     let problem = match attack_net(program, attack, arguments.values, limits) {
         Ok(problem) => problem,
-        Err(NoNet::Fault(fault)) => return Err(fault_error(program, &fault)),
-        Err(NoNet::Stopped(reason)) => {
+        Err(Halt::Fault(fault)) => return Err(fault_error(program, &fault)),
+        Err(Halt::Stopped(reason)) => {
             remark_line(format_args!("the net was not finished: {reason}"));
             if shared.json {
                 document.reason = Some(reason.to_string());

@@ -2,9 +2,9 @@
 
 use crate::checked::{check, solve};
 use palisade::coverability::{Options, Outcome};
-use palisade::limits::{Limits, StopReason};
+use palisade::limits::{Halt, Limits, StopReason};
 use palisade::program::Copies;
-use palisade::robustness::{self, CheckOptions, NoNet, attack_net, attacks};
+use palisade::robustness::{self, CheckOptions, attack_net, attacks};
 use palisade::semantics::random::{self, Shape};
 use rayon::prelude::*;
 use std::time::Duration;
@@ -58,5 +58,5 @@ fn limits_stop_the_listing() {
     let program = program.expect("some program has a store and a load in a thread");
     let passed = Limits::none().with_timeout(Duration::ZERO);
     let stopped = attack_net(&program, &attacks(&program)[0], 32, &passed);
-    assert_eq!(stopped.err(), Some(NoNet::Stopped(StopReason::Timeout)));
+    assert_eq!(stopped.err(), Some(Halt::Stopped(StopReason::Timeout)));
 }

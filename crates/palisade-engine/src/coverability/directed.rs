@@ -13,7 +13,7 @@
 //! does, and the marking is left; but markings are without bound.
 
 use super::engine::{Method, Prepared};
-use super::number::{Number, Stop};
+use super::number::{Number, Overflow, Stop};
 use super::rows::Rows;
 use super::run::finish;
 use super::system::System;
@@ -116,7 +116,7 @@ impl<'a, N: Number> Search<'a, N> {
             }
             context.count_iterations(1);
             context.count_markings(1);
-            self.expand(u32::try_from(self.states.len() - 1).map_err(|_| Stop::Overflow)?);
+            self.expand(u32::try_from(self.states.len() - 1).map_err(|_| Stop::Fault(Overflow))?);
             context.count_work(50 + std::mem::take(&mut self.relaxation.work));
         }
     }

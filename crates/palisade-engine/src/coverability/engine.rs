@@ -1,6 +1,6 @@
 //! What strategies have in common: the sliced problem in compact form, first in machine words, exactly when need be.
 
-use super::number::{Number, Stop};
+use super::number::{Number, Overflow, Stop};
 use super::pairs::Pairs;
 use super::reduction::{Reduced, ReductionOptions, reduce};
 use super::sample::Sampler;
@@ -10,7 +10,7 @@ use super::slice::Slice;
 use super::system::System;
 use super::units::find_units;
 use super::{Context, Outcome, Strategy};
-use palisade_model::limits::StopReason;
+use palisade_model::limits::{Budget, StopReason};
 use palisade_model::net::{Count, Problem};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -101,7 +101,7 @@ impl<'a> Prepared<'a> {
     /// Which places can be marked together, where that is found out quickly.
     pub(super) fn pairs(&self, context: &Context) -> Result<Option<&Pairs>, Stop> {
         // They are for all strategies: turns and budgets of one do not count.
-        let context = Context::new(context.limits.clone());
+        let context = Context::new(Budget::within(&context.budget.limits));
         let pairs = self.pairs.get(|| {
             let pairs = match self.small() {
                 Ok(system) => Pairs::new(system, SHARED_PAIRS, &context),
@@ -109,8 +109,8 @@ impl<'a> Prepared<'a> {
             };
             match pairs {
                 Ok(pairs) => Ok(pairs),
-                Err(Stop::Overflow) => Ok(None),
-                Err(Stop::Limit(limit)) => Err(limit),
+                Err(Stop::Fault(Overflow)) => Ok(None),
+                Err(Stop::Stopped(limit)) => Err(limit),
             }
         })?;
         Ok(pairs.as_ref())
@@ -129,7 +129,7 @@ impl OnReduced {
         if prepared.slice.transitions.len() > LARGEST_REDUCED {
             return None;
         }
-        let options = ReductionOptions { limits: context.limits.clone(), ..ReductionOptions::default() };
+        let options = ReductionOptions { limits: context.budget.limits.clone(), ..ReductionOptions::default() };
         let reduced = prepared.reduced.get_or_init(|| reduce(prepared.problem, &options));
         let smaller = Prepared::new(&reduced.problem);
         let outcome = settle(&reduced.problem, &smaller.slice).unwrap_or_else(|| self.0.attempt(&smaller, context));
@@ -175,7 +175,7 @@ pub(super) trait Engine: Sync {
     fn attempt(&self, prepared: &Prepared<'_>, context: &Context) -> Outcome {
         let small = prepared.small().and_then(|system| self.run_small(prepared, system, context));
         let result = match small {
-            Err(Stop::Overflow) => prepared.exact().and_then(|system| self.run_exact(prepared, system, context)),
+            Err(Stop::Fault(Overflow)) => prepared.exact().and_then(|system| self.run_exact(prepared, system, context)),
             result => result,
         };
         result.unwrap_or_else(Outcome::from)

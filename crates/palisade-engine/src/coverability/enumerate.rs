@@ -75,7 +75,7 @@ impl<N: Number> Visited<N> {
         while let Some((number, _)) = ancestor {
             let older = &self.markings[number];
             if older.iter().all(|(place, count)| at(&marking, *place).is_some_and(|own| own >= count)) {
-                return Err(Stop::Limit(StopReason::Inconclusive));
+                return Err(Stop::Stopped(StopReason::Inconclusive));
             }
             ancestor = self.from[number];
         }

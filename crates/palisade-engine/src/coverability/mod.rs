@@ -38,18 +38,17 @@ mod semiflows;
 mod slice;
 mod state_equation;
 mod system;
-mod turn;
 mod units;
 
 #[cfg(test)]
 mod tests;
 
+use number::{Overflow, Stop};
 use palisade_evidence::{NetCertificate, NetRun};
-use palisade_model::limits::{Limits, StopReason};
+use palisade_model::limits::{Budget, Limits, StopReason};
 use palisade_model::net::Problem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use turn::Turn;
 
 /// What a strategy found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,12 +72,12 @@ impl Outcome {
     }
 }
 
-impl From<number::Stop> for Outcome {
-    fn from(stop: number::Stop) -> Self {
+impl From<Stop> for Outcome {
+    fn from(stop: Stop) -> Self {
         match stop {
-            number::Stop::Limit(reason) => Self::Unknown(reason),
+            Stop::Stopped(reason) => Self::Unknown(reason),
             // More than 2^32 markings or arcs.
-            number::Stop::Overflow => Self::Unknown(StopReason::TooLarge),
+            Stop::Fault(Overflow) => Self::Unknown(StopReason::TooLarge),
         }
     }
 }
@@ -108,16 +107,12 @@ pub struct Answer {
 /// What a strategy may use, and where it counts its work.
 #[derive(Debug, Default)]
 pub struct Context {
-    /// When to stop.
-    pub limits: Limits,
+    /// When to stop; the work is what [`Context::count_work`] counts.
+    pub budget: Budget,
     /// How many threads it may use; 0 means as many as there are processors.
     pub jobs: usize,
     /// Whether the evidence must be the same every time.
     pub deterministic: bool,
-    /// How much work to do before stopping, as [`Context::count_work`] counts it.
-    budget: Option<u64>,
-    /// How long to run before stopping.
-    turn: Option<Turn>,
     /// Work done so far.
     work: AtomicU64,
     /// Markings kept so far.
@@ -130,32 +125,27 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context for one thread with these limits.
-    pub fn new(limits: Limits) -> Self {
-        Self { limits, jobs: 1, ..Self::default() }
+    /// A context for one thread with this budget.
+    pub fn new(budget: Budget) -> Self {
+        Self { budget, jobs: 1, ..Self::default() }
     }
 
     /// Whether to stop, and why: a limit is reached or the budget is used up.
     fn check(&self) -> Result<(), StopReason> {
         #[cfg(test)]
         self.looks.fetch_add(1, Ordering::Relaxed);
-        if self.budget.is_some_and(|budget| self.work.load(Ordering::Relaxed) >= budget) {
-            return Err(StopReason::Interrupted);
-        }
-        self.limits.check()?;
-        if self.turn.as_ref().is_some_and(Turn::is_over) { Err(StopReason::Interrupted) } else { Ok(()) }
+        self.budget.check(self.work.load(Ordering::Relaxed))
     }
 
     /// Whether another strategy has answered, or the user interrupts. This is asked at every step: whoever answers waits
     /// for the others to end.
     fn check_interrupts(&self) -> Result<(), StopReason> {
-        self.limits.check_interrupts()
+        self.budget.limits.check_interrupts()
     }
 
     /// How much time is left.
     fn remaining(&self) -> Option<Duration> {
-        let turn = self.turn.as_ref().map(Turn::remaining);
-        self.limits.remaining().map(|left| turn.map_or(left, |turn| left.min(turn))).or(turn)
+        self.budget.remaining()
     }
 
     /// How many threads to use. Asking the system how many processors there are takes as long as a small net.
@@ -250,10 +240,9 @@ pub fn strategy(name: &str) -> Option<&'static dyn Strategy> {
 pub fn solve(problem: &Problem, options: &Options) -> Answer {
     let start = Instant::now();
     let context = Context {
-        limits: options.limits.clone(),
+        budget: Budget::within(&options.limits).with_work(options.work),
         jobs: options.jobs,
         deterministic: options.deterministic,
-        budget: options.work,
         ..Context::default()
     };
     let (outcome, strategy) = match options.strategy {

@@ -1,24 +1,16 @@
 //! Numbers of tokens for the inner loops: a machine word that never wraps, or exact at any size.
 
-use palisade_model::limits::StopReason;
+use palisade_model::limits::Halt;
 use palisade_model::net::Count;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// Why an inner loop ended without an answer.
+/// A count did not fit the number type: compute again with a larger one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
-    /// A budget ran out, or the method is at its end.
-    Limit(StopReason),
-    /// A count did not fit the number type: compute again with a larger one.
-    Overflow,
-}
+pub(super) struct Overflow;
 
-impl From<StopReason> for Stop {
-    fn from(reason: StopReason) -> Self {
-        Self::Limit(reason)
-    }
-}
+/// Why an inner loop ended without an answer: a budget ran out, the method is at its end, or a count did not fit.
+pub(super) type Stop = Halt<Overflow>;
 
 /// A natural number of tokens whose arithmetic either is exact or says that it is not.
 pub(super) trait Number: Clone + Ord + Hash + Debug + Send + Sync + 'static {
@@ -48,7 +40,7 @@ impl Number for u32 {
     const ZERO: Self = 0;
 
     fn of(count: &Count) -> Result<Self, Stop> {
-        count.to_u64().and_then(|value| u32::try_from(value).ok()).ok_or(Stop::Overflow)
+        count.to_u64().and_then(|value| u32::try_from(value).ok()).ok_or(Stop::Fault(Overflow))
     }
 
     fn count(&self) -> Count {
@@ -56,7 +48,7 @@ impl Number for u32 {
     }
 
     fn plus(&self, other: &Self) -> Result<Self, Stop> {
-        self.checked_add(*other).ok_or(Stop::Overflow)
+        self.checked_add(*other).ok_or(Stop::Fault(Overflow))
     }
 
     fn monus(&self, other: &Self) -> Self {

@@ -30,12 +30,12 @@ impl Method for PairSaturation {
         let mut pairs = match prepared.pairs(context)? {
             Some(pairs) => pairs,
             None => {
-                computed = Pairs::new(system, u64::MAX, context)?.ok_or(Stop::Limit(StopReason::Inconclusive))?;
+                computed = Pairs::new(system, u64::MAX, context)?.ok_or(Stop::Stopped(StopReason::Inconclusive))?;
                 &computed
             }
         };
         if system.targets.iter().any(|target| pairs.unrelated_part(target).is_none()) {
-            return Err(Stop::Limit(StopReason::Inconclusive));
+            return Err(Stop::Stopped(StopReason::Inconclusive));
         }
         prove(prepared, system, &mut pairs, context).map(Outcome::Uncoverable)
     }
@@ -93,7 +93,7 @@ impl<N: Number> Knowledge<N> for &Pairs {
 
     /// Unrelated places are never marked together.
     fn learn(&mut self, _: &[u32], _: &Context) -> Result<Option<Covering>, Stop> {
-        Err(Stop::Limit(StopReason::Inconclusive))
+        Err(Stop::Stopped(StopReason::Inconclusive))
     }
 }
 

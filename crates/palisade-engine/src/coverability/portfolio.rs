@@ -1,7 +1,7 @@
 //! The portfolio `auto`: cheap proofs first, then all strategies in rounds of growing budgets.
 //!
 //! Slicing alone settles many problems, and a few sample walks find most of the targets that can be covered. What is
-//! left goes to the strategies in order, each with a small budget, on as many threads as are allowed; who has not
+//! left goes to the strategies in order, each with a small budget, on as many threads as are allowed. A strategy that has not
 //! answered in a round starts again in the next with four times the budget, so that little is lost on strategies that do
 //! not suit the net and at most about a third on one that does. The first answer ends the race. All strategies work on
 //! the same compact form, with the same units and unreachable places.
@@ -16,9 +16,8 @@ use super::forward::{KarpMiller, SharedState};
 use super::pairs::PairSaturation;
 use super::saturation::settle;
 use super::state_equation::StateEquation;
-use super::turn::Turn;
 use super::{Context, Outcome, Strategy};
-use palisade_model::limits::{Limits, StopReason};
+use palisade_model::limits::{Budget, Limits, StopReason};
 use palisade_model::net::Problem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -80,12 +79,8 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
     let _ = prepared.small();
     let factor = u32::try_from((prepared.slice.transitions.len() / ORDINARY_TRANSITIONS).max(1)).unwrap_or(u32::MAX);
     for (time, work) in WALKS {
-        let budget = if context.deterministic {
-            Budget::Work(work.saturating_mul(factor.into()))
-        } else {
-            Budget::Time(time.saturating_mul(factor))
-        };
-        let own = budget.context(context.limits.clone());
+        let share = Share { time: time.saturating_mul(factor), work: work.saturating_mul(factor.into()) };
+        let own = share.context(context, context.budget.limits.clone());
         let outcome = Walks.attempt(prepared, &own);
         context.take_over(&own);
         if !matches!(outcome, Outcome::Unknown(_)) {
@@ -93,9 +88,8 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
         }
     }
     let threads = context.threads();
-    let mut work = FIRST_WORK.saturating_mul(factor.into());
-    let mut time = FIRST_TIME.saturating_mul(factor);
-    let most = context.budget.map(|most| most.saturating_mul(factor.into()));
+    let mut share = Share { time: FIRST_TIME.saturating_mul(factor), work: FIRST_WORK.saturating_mul(factor.into()) };
+    let most = context.budget.work.map(|most| most.saturating_mul(factor.into()));
     let mut contenders = FIRST;
     loop {
         contenders.sort_by_key(|engine| tally.done.contains(&engine.name()));
@@ -103,19 +97,17 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
         if running.is_empty() {
             return (Outcome::Unknown(tally.reason), "auto");
         }
-        if let Err(limit) = context.limits.check() {
+        if let Err(limit) = context.budget.limits.check() {
             return (Outcome::Unknown(limit), "auto");
         }
         if most.is_some_and(|most| context.work.load(Ordering::Relaxed) >= most) {
-            return (Outcome::Unknown(StopReason::Interrupted), "auto");
+            return (Outcome::Unknown(StopReason::Budget), "auto");
         }
-        let budget = if context.deterministic { Budget::Work(work) } else { Budget::Time(time) };
-        if let Some(answer) = tally.answer(running, round(prepared, context, threads, running, budget)) {
+        if let Some(answer) = tally.answer(running, round(prepared, context, threads, running, share)) {
             return answer;
         }
         contenders = LATER;
-        time = time.saturating_mul(GROWTH);
-        work = work.saturating_mul(GROWTH.into());
+        share = Share { time: share.time.saturating_mul(GROWTH), work: share.work.saturating_mul(GROWTH.into()) };
     }
 }
 
@@ -128,11 +120,11 @@ struct Tally {
 }
 
 impl Tally {
-    /// The first answer of a round; notes who cannot answer.
+    /// The first answer of a round; notes the strategies that cannot answer.
     fn answer(&mut self, engines: &[&dyn Engine], outcomes: Vec<Option<Outcome>>) -> Option<(Outcome, &'static str)> {
         for (engine, outcome) in engines.iter().zip(outcomes) {
             match outcome {
-                Some(Outcome::Unknown(StopReason::Timeout | StopReason::Interrupted)) | None => {}
+                Some(Outcome::Unknown(StopReason::Timeout | StopReason::Interrupted | StopReason::Budget)) | None => {}
                 Some(Outcome::Unknown(why)) => {
                     self.reason = why;
                     self.done.push(engine.name());
@@ -144,20 +136,20 @@ impl Tally {
     }
 }
 
-/// What a contender may use up in a round.
+/// What a contender may use up in a round: of its thread's time, or in deterministic mode of work.
 #[derive(Clone, Copy, Debug)]
-enum Budget {
-    Time(Duration),
-    Work(u64),
+struct Share {
+    time: Duration,
+    work: u64,
 }
 
-impl Budget {
-    /// A context with this budget, which begins now.
-    fn context(self, limits: Limits) -> Context {
-        match self {
-            Self::Time(time) => Context { turn: Some(Turn::new(time)), ..Context::new(limits) },
-            Self::Work(work) => Context { budget: Some(work), deterministic: true, ..Context::new(limits) },
-        }
+impl Share {
+    /// A context with this share, which begins now.
+    fn context(self, whole: &Context, limits: Limits) -> Context {
+        let deterministic = whole.deterministic;
+        let budget = Budget { limits, ..Budget::default() };
+        let budget = if deterministic { budget.with_work(self.work) } else { budget.with_turn(self.time) };
+        Context { deterministic, ..Context::new(budget) }
     }
 }
 
@@ -167,7 +159,7 @@ fn round(
     context: &Context,
     threads: usize,
     engines: &[&dyn Engine],
-    budget: Budget,
+    share: Share,
 ) -> Vec<Option<Outcome>> {
     let stops: Vec<Arc<AtomicBool>> = engines.iter().map(|_| Arc::new(AtomicBool::new(false))).collect();
     let outcomes: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; engines.len()]);
@@ -179,11 +171,11 @@ fn round(
             if stop.load(Ordering::Relaxed) {
                 continue;
             }
-            let own = budget.context(context.limits.clone().with_interrupt(stop.clone()));
+            let own = share.context(context, context.budget.limits.clone().with_interrupt(stop.clone()));
             let outcome = engine.attempt(prepared, &own);
             if !matches!(outcome, Outcome::Unknown(_)) {
                 // In deterministic mode a strategy earlier in order may still answer, and then counts.
-                let first = if matches!(budget, Budget::Work(_)) { index + 1 } else { 0 };
+                let first = if context.deterministic { index + 1 } else { 0 };
                 stops[first..].iter().for_each(|stop| stop.store(true, Ordering::Relaxed));
             }
             context.take_over(&own);

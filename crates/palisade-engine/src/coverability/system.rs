@@ -1,6 +1,6 @@
 //! The slice of a problem in compact form, for the inner loops: places and transitions by number, arcs in rows.
 
-use super::number::{Number, Stop};
+use super::number::{Number, Overflow, Stop};
 use super::rows::Rows;
 use super::slice::Slice;
 use hashbrown::HashTable;
@@ -70,7 +70,7 @@ impl<N: Number> System<N> {
             } else {
                 alike.insert_unique(hash, transitions.len(), |number| FxBuildHasher.hash_one(of(*number)));
                 transitions.push(*id);
-                starts.push(u32::try_from(effects.len()).map_err(|_| Stop::Overflow)?);
+                starts.push(u32::try_from(effects.len()).map_err(|_| Stop::Fault(Overflow))?);
             }
         }
 

@@ -11,7 +11,7 @@ fn is_full() -> bool {
 
 /// The verdict of a strategy with so much work, its evidence checked: whether a target can be covered.
 fn verdict(strategy: &dyn Strategy, problem: &Problem, work: u64) -> Option<bool> {
-    let context = Context { budget: Some(work), ..Context::new(Limits::none()) };
+    let context = Context::new(Budget::default().with_work(work));
     match strategy.solve(problem, &context) {
         Outcome::Coverable(run) => {
             check_net_run(problem, &run)
@@ -210,7 +210,7 @@ fn limits_end_in_unknown() {
     let problem = problem(&[1, 0], &transitions, &[&[50, 50]]);
     let interrupted = Limits::none().with_timeout(std::time::Duration::ZERO);
     for strategy in strategies().iter().filter(|strategy| strategy.name() != "saturation") {
-        let outcome = strategy.solve(&problem, &Context::new(interrupted.clone()));
+        let outcome = strategy.solve(&problem, &Context::new(Budget::within(&interrupted)));
         assert_eq!(outcome, Outcome::Unknown(StopReason::Timeout), "{}", strategy.name());
     }
 }
@@ -243,7 +243,7 @@ fn weighted_sums_prune() {
     let found = semiflows::semiflows(system, &Context::default()).unwrap();
     assert_eq!(found, [semiflows::Semiflow { weights: vec![(0, 1), (1, 5), (2, 1)], total: 5 }]);
     let Outcome::Uncoverable(NetCertificate::Upward { basis, .. }) =
-        backward::Backward.solve(&problem, &Context::new(Limits::none()))
+        backward::Backward.solve(&problem, &Context::new(Budget::default()))
     else {
         panic!("it is not coverable")
     };
@@ -264,7 +264,7 @@ fn a_large_coverability_set_has_a_short_proof() {
     for strategy in [&forward::SharedState as &dyn Strategy, &forward::KarpMiller] {
         assert_eq!(verdict(strategy, &problem, u64::MAX), Some(false));
         let Outcome::Uncoverable(NetCertificate::Upward { basis, .. }) =
-            strategy.solve(&problem, &Context::new(Limits::none()))
+            strategy.solve(&problem, &Context::new(Budget::default()))
         else {
             panic!("{}: a large set is not listed", strategy.name())
         };

@@ -18,7 +18,7 @@
 //! an infinite branch would contain two nodes with one control, the later strictly covering the earlier, each time
 //! adding an ω.
 //!
-//! The room knows nothing of programs, and nothing of nets that are listed.
+//! The work of a budget is counted in nodes. The room knows nothing of programs, and nothing of nets that are listed.
 
 mod acceleration;
 mod covering;
@@ -30,7 +30,8 @@ mod tokens;
 
 pub use covering::Mode;
 pub use interner::Interner;
-pub use search::{Budget, Exploration, Halt, Visit};
+pub(crate) use search::check_periodically;
+pub use search::{Exploration, Visit};
 pub use tokens::{Entry, Tokens, is_covered, take};
 
 /// One step of a lazily built net: it moves at most one token.

@@ -5,9 +5,8 @@ use super::covering::{Covering, Mode};
 use super::frontier::Frontier;
 use super::store::Store;
 use super::{Entry, LazyNet, Step};
-use palisade_model::limits::{Limits, StopReason};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use palisade_model::limits::{Budget, Halt, Limits, StopReason};
+use std::sync::atomic::Ordering;
 
 /// What to do with a node that was just found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,36 +17,6 @@ pub enum Visit {
     Leave,
     /// This is what was sought.
     Stop,
-}
-
-/// Why a search ended without an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Halt<E> {
-    /// A limit was reached.
-    Stopped(StopReason),
-    /// The node budget of this search is used up.
-    Budget,
-    /// The net failed.
-    Fault(E),
-}
-
-/// Limits of one search.
-#[derive(Clone, Debug, Default)]
-pub struct Budget {
-    /// Time, memory, interruption.
-    pub limits: Limits,
-    /// The number of nodes in the exploration not to exceed; nor may it compare markings much more often than so many
-    /// nodes need as a rule.
-    pub nodes: Option<usize>,
-    /// Where to count the nodes found, for an observer.
-    pub counter: Option<Arc<AtomicUsize>>,
-}
-
-impl Budget {
-    /// Checks the limits at some of the indices, for loops over nodes that are there already.
-    pub(crate) fn check_periodically<E>(&self, index: usize) -> Result<(), Halt<E>> {
-        if index.is_multiple_of(4 * BETWEEN_LOOKS) { self.limits.check().map_err(Halt::Stopped) } else { Ok(()) }
-    }
 }
 
 /// A set of markings under construction, closed under steps when its frontier is empty.
@@ -67,6 +36,11 @@ pub struct Exploration {
     granted: (usize, usize),
 }
 
+/// Checks the limits at some of the indices, for loops over nodes that are there already.
+pub(crate) fn check_periodically(limits: &Limits, index: usize) -> Result<(), StopReason> {
+    if index.is_multiple_of(4 * BETWEEN_LOOKS) { limits.check() } else { Ok(()) }
+}
+
 /// How many expansions, or comparisons with ancestors, lie between two looks at the limits. An expansion compares each
 /// marking with all its ancestors where counters may grow, and then takes a thousand times as long as elsewhere.
 const BETWEEN_LOOKS: usize = 1024;
@@ -74,7 +48,7 @@ const BETWEEN_LOOKS: usize = 1024;
 /// A comparison takes so much less than an expansion.
 const COMPARED_PER_EXPANSION: usize = 8;
 
-/// With a budget of nodes, so many comparisons may be made for each.
+/// The work of a budget is counted in nodes; so many comparisons count as one.
 const COMPARED_PER_NODE: usize = 256;
 
 /// A marking with so many entries is copied in the time of a comparison.
@@ -157,7 +131,7 @@ impl Exploration {
         self.settled = self.store.next_number();
     }
 
-    /// Counts budgets from here on: what there is already was granted before.
+    /// Counts from here on for the budget: what there is already was paid from budgets before.
     pub fn renew_budget(&mut self) {
         self.granted = (self.len(), self.comparisons);
     }
@@ -188,10 +162,10 @@ impl Exploration {
                     counter.fetch_add(self.len() - counted, Ordering::Relaxed);
                     counted = self.len();
                 }
-                budget.limits.check().map_err(Halt::Stopped)?;
+                budget.limits.check()?;
             }
-            if budget.nodes.is_some_and(|most| self.exceeds(most)) {
-                return Err(Halt::Budget);
+            if budget.work.is_some_and(|most| self.used() > most) {
+                return Err(StopReason::Budget.into());
             }
             expanded += 1;
             if self.store.is_covered(node) {
@@ -234,10 +208,11 @@ impl Exploration {
         Ok(None)
     }
 
-    /// Whether more nodes were found, or more comparisons made, than a budget of so many nodes allows.
-    fn exceeds(&self, most: usize) -> bool {
+    /// What counts for a budget: the nodes found, or the comparisons made where these are many more than so many nodes need.
+    fn used(&self) -> u64 {
         let (nodes, comparisons) = self.granted;
-        self.len().saturating_sub(nodes) > most || (self.comparisons - comparisons) / COMPARED_PER_NODE > most
+        let compared = (self.comparisons - comparisons) / COMPARED_PER_NODE;
+        self.len().saturating_sub(nodes).max(compared) as u64
     }
 
     /// The marking after a step, accelerated in omega mode.
@@ -317,7 +292,7 @@ mod tests {
     #[test]
     fn limits_are_looked_at_as_often_as_markings_are_compared() {
         let interrupt = Arc::new(AtomicBool::new(false));
-        let budget = Budget { limits: Limits::none().with_interrupt(interrupt.clone()), ..Budget::default() };
+        let budget = Budget::within(&Limits::none().with_interrupt(interrupt.clone()));
         let mut net = Endless { expansions: 0, interrupted_at: 5_000, interrupt };
         let mut explored = Exploration::new(Mode::Omega);
         explored.add_root(0, &[Entry { place: 0, tokens: Tokens::finite(1) }], 0);

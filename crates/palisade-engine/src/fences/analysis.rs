@@ -12,9 +12,10 @@ use super::obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stop
 use super::on_nets::Nets;
 use super::planning::{Asked, Turn};
 use super::progress::Observer;
-use crate::exploration::{Budget, Entry, Exploration, Halt, LazyNet, Visit};
+use crate::exploration::{Entry, Exploration, LazyNet, Visit, check_periodically};
 use crate::robustness::system::{Phase, System};
-use crate::robustness::{Attack, Effort, Fault, LoadStarts, ThreadSearch, mode_of};
+use crate::robustness::{Attack, Fault, LoadStarts, ThreadSearch, mode_of};
+use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{InstructionId, Thread, ThreadId};
 use rustc_hash::FxHashMap;
 
@@ -84,7 +85,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
             search: ThreadSearch::new(system.clone(), mode_of(system)),
             flow: DelayFlow::of(thread),
             turn,
-            nets: (turn.asked != Asked::Searches).then(|| Nets::new(program, thread, turn.limits.clone())),
+            nets: (turn.asked != Asked::Searches).then(|| Nets::new(program, thread)),
             is_on_net: false,
             observer,
             successful: FxHashMap::default(),
@@ -98,7 +99,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
 
     /// Whether an attack stays feasible under a set of measures: then a row that the set does not touch.
     pub(super) fn remaining(&mut self, attack: &Attack, set: &MeasureSet) -> Result<Option<MeasureSet>, Halt<Fault>> {
-        self.turn.limits.check().map_err(Halt::Stopped)?;
+        self.turn.limits.check()?;
         self.candidates += 1;
         self.observer.candidate_tried();
         self.succeeds(attack, set)
@@ -120,13 +121,13 @@ impl<'a, 'p> Analysis<'a, 'p> {
                 } else {
                     self.search(attack, &obstacles, nodes)
                 };
-                if !matches!(answered, Err(Halt::Budget)) {
+                if !answered.as_ref().is_err_and(Halt::is_budget) {
                     self.is_on_net = on_net;
                     return answered;
                 }
             }
             if nodes >= self.turn.nodes {
-                return Err(Halt::Budget);
+                return Err(StopReason::Budget.into());
             }
             nodes = nodes.map(|nodes| nodes.saturating_mul(4)).min(self.turn.nodes);
         }
@@ -137,16 +138,16 @@ impl<'a, 'p> Analysis<'a, 'p> {
         &mut self,
         attack: &Attack,
         obstacles: &Obstacles,
-        nodes: Option<usize>,
+        nodes: Option<u64>,
     ) -> Result<Option<MeasureSet>, Halt<Fault>> {
-        let nets = self.nets.as_mut().ok_or(Halt::Budget)?;
-        let effort = Effort::beside(self.turn.values, nodes);
-        match nets.remaining(attack, obstacles, effort) {
+        let nets = self.nets.as_mut().ok_or(StopReason::Budget)?;
+        let budget = Budget::within(&self.turn.limits).with_work(nodes);
+        match nets.remaining(attack, obstacles, self.turn.values, &budget) {
             Ok(way) => Ok(way.map(|way| self.catalogue.row_of(self.thread, &way))),
             // Value sets grow, or reach what has no value: the program need not.
             Err(Halt::Fault(_)) if self.turn.asked == Asked::Both => {
                 self.nets = None;
-                Err(Halt::Budget)
+                Err(StopReason::Budget.into())
             }
             Err(halt) => Err(halt),
         }
@@ -157,10 +158,10 @@ impl<'a, 'p> Analysis<'a, 'p> {
         &mut self,
         attack: &Attack,
         obstacles: &Obstacles,
-        nodes: Option<usize>,
+        nodes: Option<u64>,
     ) -> Result<Option<MeasureSet>, Halt<Fault>> {
-        let sc = self.sc.ok_or(Halt::Budget)?;
-        let budget = Budget { limits: self.turn.limits.clone(), nodes, counter: None };
+        let sc = self.sc.ok_or(StopReason::Budget)?;
+        let budget = Budget::within(&self.turn.limits).with_work(nodes);
         self.delay(sc, attack.store, obstacles, &budget)?;
         let delaying = &self.delaying[obstacles];
         let starts = delaying.starts.get(&attack.load).cloned().unwrap_or_default();
@@ -246,7 +247,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
     fn starts(&mut self, sc: &Exploration, store: InstructionId, budget: &Budget) -> Result<Vec<Start>, Halt<Fault>> {
         let mut starts = Vec::new();
         for (index, node) in sc.maximal().enumerate() {
-            budget.check_periodically(index)?;
+            check_periodically(&budget.limits, index)?;
             let roots = self
                 .search
                 .system

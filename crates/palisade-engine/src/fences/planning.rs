@@ -6,10 +6,9 @@ use super::place::FenceOptions;
 use super::progress::Observer;
 use super::thread::{ThreadPlan, Wish};
 use super::unfinished::Unfinished;
-use crate::exploration::{Budget, Halt};
 use crate::robustness::system::{Growth, System};
 use crate::robustness::{Attack, Fault, explore_sc};
-use palisade_model::limits::Limits;
+use palisade_model::limits::{Budget, Halt, Limits, StopReason};
 use palisade_model::program::Program;
 use rayon::prelude::*;
 
@@ -18,9 +17,9 @@ pub(super) struct Turn<'f> {
     /// Time, memory, interruption.
     pub(super) limits: Limits,
     /// What each exploration may take, and each question to a net in proportion; as much as it takes when not given.
-    pub(super) nodes: Option<usize>,
+    pub(super) nodes: Option<u64>,
     /// What they may take before the other one is asked.
-    pub(super) first_nodes: Option<usize>,
+    pub(super) first_nodes: Option<u64>,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub(super) values: usize,
     /// Who is asked.
@@ -41,22 +40,22 @@ pub(super) enum Asked {
 }
 
 /// Nodes of each exploration in the first turn, for fixed numbers of copies: an exact search takes few of them each.
-const FIXED_NODES: usize = 400_000;
+const FIXED_NODES: u64 = 400_000;
 
 /// Nodes of an exploration then before the net is asked.
-const FIRST_FIXED_NODES: usize = 50_000;
+const FIRST_FIXED_NODES: u64 = 50_000;
 
 /// Nodes of each exploration in the first turn, for any number of copies.
-const ANY_NUMBER_NODES: usize = 20_000;
+const ANY_NUMBER_NODES: u64 = 20_000;
 
 /// Nodes of an exploration then before the net is asked.
-const FIRST_ANY_NUMBER_NODES: usize = 2_000;
+const FIRST_ANY_NUMBER_NODES: u64 = 2_000;
 
 /// Distinct values looked at where values grow.
 const FIRST_VALUES: usize = 8;
 
 /// Nodes of one exploration of the first values.
-const FIRST_NODES: usize = 100_000;
+const FIRST_NODES: u64 = 100_000;
 
 /// Chooses for every thread.
 pub(super) fn plan(
@@ -123,7 +122,7 @@ impl Planning<'_> {
             (FIXED_NODES, FIRST_FIXED_NODES)
         };
         while plans.iter().any(|plan| !plan.is_finished) {
-            let is_last = nodes == usize::MAX;
+            let is_last = nodes == u64::MAX;
             let turn = Turn { nodes: Some(nodes), first_nodes: Some(first_nodes), is_last, ..self.turn(Asked::Both) };
             self.advance(&mut plans, &turn, Growth::Fault(turn.values))?;
             nodes = nodes.saturating_mul(4);
@@ -152,12 +151,13 @@ impl Planning<'_> {
     /// Gives one turn to every plan that is not finished.
     fn advance(&self, plans: &mut [ThreadPlan], turn: &Turn<'_>, growth: Growth) -> Result<(), Fault> {
         let mut system = System::new(self.program, growth);
-        let budget = Budget { limits: turn.limits.clone(), nodes: turn.nodes, counter: None };
-        let explored = if turn.asked == Asked::Nets { Err(Halt::Budget) } else { explore_sc(&mut system, &budget) };
+        let budget = Budget::within(&turn.limits).with_work(turn.nodes);
+        let explored =
+            if turn.asked == Asked::Nets { Err(StopReason::Budget.into()) } else { explore_sc(&mut system, &budget) };
         let sc = match explored {
             Ok(sc) => Some(sc),
             Err(Halt::Fault(fault)) => return Err(fault),
-            Err(Halt::Budget) if turn.asked != Asked::Searches => None,
+            Err(Halt::Stopped(StopReason::Budget)) if turn.asked != Asked::Searches => None,
             Err(halt) => {
                 for plan in plans.iter_mut().filter(|plan| !plan.is_finished) {
                     let thread = plan.thread();

@@ -8,9 +8,8 @@ use super::eliminating::{EliminatingSets, eliminating_sets};
 use super::obstacles::DelayFlow;
 use super::progress::Observer;
 use super::unfinished::Unfinished;
-use crate::exploration::Halt;
 use crate::robustness::{Attack, Fault, Outcome};
-use palisade_model::limits::Limits;
+use palisade_model::limits::{Halt, Limits, StopReason};
 use palisade_model::program::{Thread, ThreadId};
 
 /// What the choice is asked for.
@@ -117,7 +116,7 @@ impl ThreadPlan {
                 }
             }
             Err(Halt::Fault(fault)) => return Err(fault),
-            Err(Halt::Budget) if !analysis.turn.is_last => return Ok(()),
+            Err(Halt::Stopped(StopReason::Budget)) if !analysis.turn.is_last => return Ok(()),
             Err(halt) => self.leave(thread, catalogue, Unfinished::at(&halt, analysis.turn.growth)),
         }
         self.tell_best(self.chosen.as_ref(), catalogue, observer);
@@ -203,8 +202,7 @@ impl ThreadPlan {
             self.alternatives_complete = true;
             if wish.alternatives > 0 {
                 (candidates, self.alternatives_complete) =
-                    all_cheapest(&rows, catalogue.costs(), &found.set, wish.alternatives, limits)
-                        .map_err(Halt::Stopped)?;
+                    all_cheapest(&rows, catalogue.costs(), &found.set, wish.alternatives, limits)?;
             }
             let all_but_one = (0..if wish.one_by_one { catalogue.len() } else { 0 }).map(|measure| {
                 let mut set = catalogue.everything();

@@ -1,8 +1,7 @@
 //! Why the search for fences was left unfinished.
 
-use crate::exploration::Halt;
 use crate::robustness::Fault;
-use palisade_model::limits::StopReason;
+use palisade_model::limits::{Halt, StopReason};
 use palisade_model::program::Program;
 
 /// Why the search for fences was left unfinished.
@@ -20,8 +19,8 @@ impl Unfinished {
     pub(super) fn at(halt: &Halt<Fault>, growth: Option<&Fault>) -> Self {
         match (growth, halt) {
             (Some(fault), _) => Self::Growth(fault.clone()),
+            (None, Halt::Stopped(StopReason::Budget) | Halt::Fault(_)) => Self::Limit(StopReason::Inconclusive),
             (None, Halt::Stopped(reason)) => Self::Limit(*reason),
-            (None, _) => Self::Limit(StopReason::Inconclusive),
         }
     }
 

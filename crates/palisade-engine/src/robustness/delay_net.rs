@@ -2,12 +2,12 @@
 //!
 //! What is forbidden to the delaying attacker takes transitions out of the net and changes nothing else in it.
 
-use super::attack_net::{AttackNet, Firing, NoNet};
+use super::attack_net::{AttackNet, Firing};
 use super::attacks::Attack;
 use super::fault::Fault;
-use super::nets::Effort;
+use super::nets::{bounds, solve};
 use crate::coverability::Outcome;
-use palisade_model::limits::Limits;
+use palisade_model::limits::{Budget, Halt};
 use palisade_model::net::{Net, Problem, TransitionId};
 use palisade_model::program::{InstructionId, Program};
 
@@ -23,12 +23,12 @@ pub(crate) enum Delaying {
     Succeeds(Vec<InstructionId>),
     /// The attack is not feasible.
     Fails,
-    /// The effort, or a limit, did not suffice.
+    /// The budget, or a limit, did not suffice.
     Undecided,
 }
 
 impl<'p> DelayNet<'p> {
-    /// Lists the net; none when it takes more than the effort, or a limit is reached.
+    /// Lists the net; none when it takes more than the budget, or a limit is reached.
     ///
     /// # Errors
     ///
@@ -36,23 +36,18 @@ impl<'p> DelayNet<'p> {
     pub(crate) fn list(
         program: &'p Program,
         attack: Attack,
-        effort: Effort,
-        limits: &Limits,
+        values: usize,
+        budget: &Budget,
     ) -> Result<Option<Self>, Fault> {
-        match AttackNet::build(program, &attack, effort.bounds(None), limits) {
+        match AttackNet::build(program, &attack, bounds(values, None, budget), &budget.limits) {
             Ok(net) => Ok(Some(Self { net, attack })),
-            Err(NoNet::Fault(fault)) => Err(fault),
-            Err(NoNet::Stopped(_)) => Ok(None),
+            Err(Halt::Fault(fault)) => Err(fault),
+            Err(Halt::Stopped(_)) => Ok(None),
         }
     }
 
     /// Decides the attack when the delaying attacker can execute nothing but permitted instructions.
-    pub(crate) fn ask(
-        &self,
-        is_permitted: impl Fn(InstructionId) -> bool,
-        effort: Effort,
-        limits: &Limits,
-    ) -> Delaying {
+    pub(crate) fn ask(&self, is_permitted: impl Fn(InstructionId) -> bool, budget: &Budget) -> Delaying {
         let all = &self.net.problem.net;
         let mut kept = Vec::new();
         let mut transitions = Vec::new();
@@ -72,7 +67,7 @@ impl<'p> DelayNet<'p> {
             units: all.units.clone(),
         };
         let problem = Problem { net, query: self.net.problem.query.clone() };
-        match effort.solve(&problem, limits).outcome {
+        match solve(&problem, budget).outcome {
             Outcome::Coverable(run) => {
                 let fired = run.transitions().into_iter().map(|transition| kept[transition.index()]);
                 Delaying::Succeeds(fired.filter_map(|id| self.executed(id).find(|id| is_permitted(*id))).collect())

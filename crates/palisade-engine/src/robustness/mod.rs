@@ -14,7 +14,7 @@ mod shape;
 pub mod system;
 mod witness;
 
-pub use attack_net::{NoNet, attack_net};
+pub use attack_net::attack_net;
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
 pub use certificate::certificate;
 pub use check::{
@@ -23,7 +23,6 @@ pub use check::{
 };
 pub(crate) use delay_net::{DelayNet, Delaying};
 pub use fault::{Fault, FaultKind, Growing};
-pub(crate) use nets::Effort;
 pub use reach::{Reached, ThreadLabel, unreached};
 pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};
 pub(crate) use search::{LoadStarts, explore_sc, mode_of};

@@ -5,14 +5,14 @@
 //! between attacks, but every strategy of [`coverability`](crate::coverability) works on them. What they are given to
 //! do is metered by work, so that answers do not depend on clocks.
 
-use super::attack_net::{AttackNet, Bounds, NoNet};
+use super::attack_net::{AttackNet, Bounds};
 use super::attacks::Attack;
 use super::fault::Fault;
 use super::search::Found;
 use super::witness::{Violation, violation_of_run};
 use crate::coverability::{self, Options};
 use palisade_evidence::AttackNetProof;
-use palisade_model::limits::{Limits, StopReason};
+use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::net::Problem;
 use palisade_model::program::{Copies, Program};
 use rayon::prelude::*;
@@ -73,53 +73,24 @@ const MOST_TRANSITIONS: usize = 1 << 19;
 const WORK_PER_NODE: u64 = 15;
 
 /// Transitions listed for one net for each such node.
-const TRANSITIONS_PER_NODE: usize = 4;
+const TRANSITIONS_PER_NODE: u64 = 4;
 
-/// What a question to nets may cost.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
-    /// Distinct values of a register or an address admitted in a program without a domain.
-    pub(super) values: usize,
-    /// Transitions of one net.
-    pub(super) transitions: usize,
-    /// Work on one net, as [`Options::work`] counts it.
-    pub(super) work: Option<u64>,
+/// How large the net of an attack may be, beside an exploration that may have as many nodes as the budget says.
+pub(super) fn bounds(values: usize, copies: Option<u32>, budget: &Budget) -> Bounds {
+    let transitions = budget.work.map_or(u64::MAX, |nodes| nodes.saturating_mul(TRANSITIONS_PER_NODE));
+    Bounds { values, copies, transitions }
 }
 
-impl Effort {
-    /// As much as it takes, with so many values of data.
-    pub(super) fn unlimited(values: usize) -> Self {
-        Self { values, transitions: usize::MAX, work: None }
-    }
-
-    /// Beside an exploration that may have so many nodes, if there is a limit to them.
-    pub(crate) fn beside(values: usize, nodes: Option<usize>) -> Self {
-        nodes.map_or_else(|| Self::unlimited(values), |nodes| Self::in_turn(values, nodes))
-    }
-
-    /// How large the net of an attack may be.
-    pub(super) fn bounds(&self, copies: Option<u32>) -> Bounds {
-        Bounds { values: self.values, copies, transitions: self.transitions }
-    }
-
-    /// Answers a net, alike whatever the number of processors.
-    pub(super) fn solve(&self, problem: &Problem, limits: &Limits) -> coverability::Answer {
-        let options = Options { strategy: None, limits: limits.clone(), jobs: 1, deterministic: true, work: self.work };
-        coverability::solve(problem, &options)
-    }
-
-    /// In a turn in which an exploration may have so many nodes and data so many values.
-    pub(super) fn in_turn(values: usize, nodes: usize) -> Self {
-        Self {
-            values,
-            transitions: nodes.saturating_mul(TRANSITIONS_PER_NODE),
-            work: Some(WORK_PER_NODE.saturating_mul(nodes as u64)),
-        }
-    }
+/// Answers a net beside such an exploration, alike whatever the number of processors.
+pub(super) fn solve(problem: &Problem, budget: &Budget) -> coverability::Answer {
+    let work = budget.work.map(|nodes| nodes.saturating_mul(WORK_PER_NODE));
+    let limits = budget.limits.clone();
+    coverability::solve(problem, &Options { strategy: None, limits, jobs: 1, deterministic: true, work })
 }
 
 /// Decides attacks of a program on their nets; with `all`, every one, else up to the first feasible one. With `copies`,
-/// of the instances in which replicated threads have so many copies together, and without proofs. The nets of a program
+/// of the instances in which replicated threads have so many copies together, and without proofs. With `values`, how many
+/// distinct values of a register or an address are admitted in a program without a domain. The nets of a program
 /// are much of a size: when one is too large, no other is listed.
 ///
 /// # Errors
@@ -131,8 +102,8 @@ pub(super) fn decide(
     attacks: &[Attack],
     copies: Option<u32>,
     all: bool,
-    effort: Effort,
-    limits: &Limits,
+    values: usize,
+    budget: &Budget,
 ) -> Result<Vec<NetAnswer>, Fault> {
     let flags: Vec<Arc<AtomicBool>> = attacks.iter().map(|_| Arc::new(AtomicBool::new(false))).collect();
     let answers: Vec<Result<NetAnswer, Fault>> = attacks
@@ -142,8 +113,9 @@ pub(super) fn decide(
             if flags[index].load(Ordering::Relaxed) {
                 return Ok(NetAnswer::none(*attack));
             }
-            let limits = limits.clone().with_interrupt(flags[index].clone());
-            let answer = decide_one(program, *attack, copies, effort, &limits);
+            let limits = budget.limits.clone().with_interrupt(flags[index].clone());
+            let budget = Budget { limits, ..budget.clone() };
+            let answer = decide_one(program, *attack, copies, values, &budget);
             if answer.as_ref().map_or(true, |answer| answer.ends(all)) {
                 flags[index + 1..].iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
             }
@@ -165,16 +137,16 @@ fn decide_one(
     program: &Program,
     attack: Attack,
     copies: Option<u32>,
-    effort: Effort,
-    limits: &Limits,
+    values: usize,
+    budget: &Budget,
 ) -> Result<NetAnswer, Fault> {
     let begin = Instant::now();
-    let net = match AttackNet::build(program, &attack, effort.bounds(copies), limits) {
+    let net = match AttackNet::build(program, &attack, bounds(values, copies, budget), &budget.limits) {
         Ok(net) => net,
-        Err(NoNet::Fault(fault)) => return Err(fault),
-        Err(NoNet::Stopped(reason)) => return Ok(NetAnswer { stopped: Some(reason), ..NetAnswer::none(attack) }),
+        Err(Halt::Fault(fault)) => return Err(fault),
+        Err(Halt::Stopped(reason)) => return Ok(NetAnswer { stopped: Some(reason), ..NetAnswer::none(attack) }),
     };
-    let answer = effort.solve(&net.problem, limits);
+    let answer = solve(&net.problem, budget);
     let size = (net.problem.net.places.len(), net.problem.net.transitions.len());
     let mut found = NetAnswer {
         strategy: answer.strategy,

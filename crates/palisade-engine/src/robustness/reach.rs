@@ -8,13 +8,12 @@
 use super::fault::Fault;
 use super::search::explore_sc_until;
 use super::system::{Growth, System};
-use crate::exploration::{Budget, Halt};
 use fixedbitset::FixedBitSet;
-use palisade_model::limits::Limits;
+use palisade_model::limits::{Budget, Halt, Limits};
 use palisade_model::program::{Action, BinaryOperator, Copies, Expression, LabelId, Program, ThreadId, UnaryOperator};
 
 /// Configurations explored at most where nothing else explores them.
-const REACH_NODES: usize = 20_000;
+const REACH_NODES: u64 = 20_000;
 
 /// With more copies than this in all, nothing is explored for the labels alone: to list them takes long enough.
 const MOST_COPIES: u64 = 1000;
@@ -115,7 +114,7 @@ pub(super) fn explore(
     if until_everything && reached.is_everything() || copies.sum::<u64>() > MOST_COPIES {
         return Ok(reached.is_everything());
     }
-    let budget = Budget { limits: limits.clone(), nodes: Some(REACH_NODES), counter: None };
+    let budget = Budget::within(limits).with_work(REACH_NODES);
     let mut system = System::new(program, Growth::Fault(values));
     system.note_reached(reached);
     let explored =

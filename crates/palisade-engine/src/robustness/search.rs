@@ -4,7 +4,8 @@ use super::attacks::Attack;
 use super::fault::Fault;
 use super::reach::Reached;
 use super::system::{Place, System};
-use crate::exploration::{Budget, Entry, Exploration, Halt, Mode, Step, Visit, is_covered};
+use crate::exploration::{Entry, Exploration, Mode, Step, Visit, check_periodically, is_covered};
+use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{InstructionId, ThreadId};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -105,7 +106,7 @@ pub(super) fn search<'p>(
     all: bool,
     budget: &Budget,
 ) -> Result<Search<'p>, Halt<Fault>> {
-    budget.limits.check().map_err(Halt::Stopped)?;
+    budget.limits.check()?;
     let mode = mode_of(&system);
     let sc = explore_sc(&mut system, budget)?;
     let reached = system.reached().clone();
@@ -158,7 +159,7 @@ pub(super) fn explore_sc_until<'p>(
 ) -> Result<Exploration, Halt<Fault>> {
     let mut sc = Exploration::new(mode_of(system));
     // Where there are too many initial configurations, nets count them.
-    for root in system.roots().map_err(Halt::Fault)?.ok_or(Halt::Budget)? {
+    for root in system.roots().map_err(Halt::Fault)?.ok_or(StopReason::Budget)? {
         sc.add_root(root.control, &root.entries, 0);
     }
     sc.run(system, budget, |system, _, _| if is_found(system) { Visit::Stop } else { Visit::Expand })?;
@@ -258,7 +259,7 @@ impl<'p> ThreadSearch<'p> {
         // By place, whether a token there can start: most configurations have none, and are many.
         let mut startable: Vec<Option<bool>> = Vec::new();
         for (index, node) in sc.maximal().enumerate() {
-            budget.check_periodically(index)?;
+            check_periodically(&budget.limits, index)?;
             let may_start = sc.entries(node).iter().any(|entry| {
                 if entry.place == Place::SPARE.number() {
                     return true;
@@ -289,7 +290,7 @@ impl<'p> ThreadSearch<'p> {
         let mut nodes: Vec<u32> = delayed.maximal().collect();
         nodes.sort_by_key(|node| delayed.depth(*node));
         for (index, node) in nodes.into_iter().enumerate() {
-            budget.check_periodically(index)?;
+            check_periodically(&budget.limits, index)?;
             for (load, control) in self.system.attack_loads(delayed.control(node)).map_err(Halt::Fault)? {
                 starts.entry(load).or_default().push(LoadStart {
                     delayed: node,

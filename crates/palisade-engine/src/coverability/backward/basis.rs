@@ -5,7 +5,7 @@
 //! direction each element stands in the list of every place it has, and the shortest list is searched. A 64-bit
 //! signature of the places decides most comparisons.
 
-use super::super::number::{Number, Stop};
+use super::super::number::{Number, Overflow, Stop};
 
 /// Markings found so far, those that are not minimal dropped but kept as steps of runs.
 pub(super) struct Basis<N> {
@@ -71,7 +71,7 @@ impl<N: Number> Basis<N> {
 
     /// Adds a marking that is above none, and drops those above it. Returns its number.
     pub(super) fn insert(&mut self, marking: Vec<(u32, N)>) -> Result<u32, Stop> {
-        let number = u32::try_from(self.elements.len()).map_err(|_| Stop::Overflow)?;
+        let number = u32::try_from(self.elements.len()).map_err(|_| Stop::Fault(Overflow))?;
         let own = signature(&marking);
         let rarest = marking.iter().map(|(place, _)| *place).min_by_key(|place| self.having[*place as usize].len());
         if let Some(rarest) = rarest {

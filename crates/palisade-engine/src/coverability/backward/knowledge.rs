@@ -146,6 +146,6 @@ impl<N: Number> Knowledge<N> for Reached<N> {
 
     /// Nothing outside can be covered.
     fn learn(&mut self, _: &[u32], _: &Context) -> Result<Option<Covering>, Stop> {
-        Err(Stop::Limit(StopReason::Inconclusive))
+        Err(Stop::Stopped(StopReason::Inconclusive))
     }
 }

@@ -71,7 +71,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn write(&mut self, pieces: &[Piece], into: &mut Steps, depth: usize) -> Result<(), Stop> {
         if depth > DEEPEST {
-            return Err(Stop::Limit(StopReason::TooLong));
+            return Err(Stop::Stopped(StopReason::TooLong));
         }
         for piece in pieces.iter().rev() {
             match piece {
@@ -97,7 +97,7 @@ impl Writer<'_> {
     fn push(&mut self, step: RunStep, times: &BigUint, into: &mut Steps) -> Result<(), Stop> {
         self.written += 1;
         if self.written > LONGEST {
-            return Err(Stop::Limit(StopReason::TooLong));
+            return Err(Stop::Stopped(StopReason::TooLong));
         }
         if self.written.is_multiple_of(METER) {
             self.context.check()?;
@@ -192,7 +192,7 @@ impl<N: Number> Walk<'_, N> {
     fn push(&mut self, piece: Piece) -> Result<(), Stop> {
         self.pieces.push(piece);
         if self.pieces.len() > LONGEST {
-            return Err(Stop::Limit(StopReason::TooLong));
+            return Err(Stop::Stopped(StopReason::TooLong));
         }
         if self.pieces.len().is_multiple_of(METER) { Ok(self.context.check()?) } else { Ok(()) }
     }
@@ -260,7 +260,7 @@ impl<N: Number> Walk<'_, N> {
         let mut times = BigUint::zero();
         for (counter, before) in gains {
             let enough = change.repetitions(*counter, &self.demanded(*counter), before);
-            times = times.max(enough.ok_or(Stop::Limit(StopReason::Inconclusive))?);
+            times = times.max(enough.ok_or(Stop::Stopped(StopReason::Inconclusive))?);
         }
         if times.is_zero() {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Control states: one place per unit, numbered as they are met; and transitions as moves between them.
 
-use super::super::number::{Number, Stop};
+use super::super::number::{Number, Overflow, Stop};
 use super::super::rows::Rows;
 use super::super::system::{Effect, System};
 use fixedbitset::FixedBitSet;
@@ -245,7 +245,7 @@ impl<N: Number> Control<N> {
         let state = self.count;
         self.table.insert_unique(hash(values), state, |state| hash(of(*state)));
         self.states.extend_from_slice(values);
-        self.count = self.count.checked_add(1).ok_or(Stop::Overflow)?;
+        self.count = self.count.checked_add(1).ok_or(Stop::Fault(Overflow))?;
         Ok(state)
     }
 }

@@ -10,7 +10,7 @@
 //! that are finite, and are shared by all markings of the layer.
 
 use super::super::Context;
-use super::super::number::{Number, Stop};
+use super::super::number::{Number, Overflow, Stop};
 use super::super::system::Effect;
 use super::control::{Control, Demand, State, ones};
 use fixedbitset::FixedBitSet;
@@ -114,7 +114,7 @@ impl<N: Number> Layers<N> {
         if let Some(layer) = self.by_omega.get(&omega) {
             return Ok(Widened { layer: *layer, pumps });
         }
-        let layer = u32::try_from(self.layers.len()).map_err(|_| Stop::Overflow)?;
+        let layer = u32::try_from(self.layers.len()).map_err(|_| Stop::Fault(Overflow))?;
         self.by_omega.insert(omega.clone(), layer);
         let looked_up = self.control.looked_up_at(ones(&omega));
         self.layers.push(Layer { omega, looked_up, component_of: FxHashMap::default(), components: Vec::new() });
@@ -185,7 +185,7 @@ impl<N: Number> Layers<N> {
         let mut enter = Some(start);
         loop {
             if let Some(state) = enter.take() {
-                let number = u32::try_from(order.len()).map_err(|_| Stop::Overflow)?;
+                let number = u32::try_from(order.len()).map_err(|_| Stop::Fault(Overflow))?;
                 self.look(order.len(), context)?;
                 order.insert(state, (number, true));
                 low.insert(state, number);
@@ -223,7 +223,7 @@ impl<N: Number> Layers<N> {
                 let mut states = path.split_off(position);
                 states.sort_unstable();
                 let layer = &mut self.layers[layer as usize];
-                let number = u32::try_from(layer.components.len()).map_err(|_| Stop::Overflow)?;
+                let number = u32::try_from(layer.components.len()).map_err(|_| Stop::Fault(Overflow))?;
                 layer.component_of.extend(states.iter().map(|state| (*state, number)));
                 layer.components.push(Component {
                     states,

@@ -11,7 +11,7 @@
 //! an infinite branch some node exceeds an ancestor strictly, and Ω can grow only finitely often.
 
 use super::super::Context;
-use super::super::number::{Number, Stop};
+use super::super::number::{Number, Overflow, Stop};
 use super::super::system::System;
 use super::control::{Control, Demand, State};
 use super::layers::{ComponentId, Edge, LayerId, Layers};
@@ -252,7 +252,7 @@ impl<N: Number> Search<N> {
             return Ok(None);
         }
         self.drop_below(layer, component, &finite);
-        let number = u32::try_from(self.nodes.len()).map_err(|_| Stop::Overflow)?;
+        let number = u32::try_from(self.nodes.len()).map_err(|_| Stop::Fault(Overflow))?;
         let weight = finite.iter().map(|(_, count)| count.rough()).sum();
         self.open.push((self.layers.layers[layer as usize].omega.count_ones(..), Reverse(weight), Reverse(number)));
         let residents = self.residents.entry((layer, component)).or_default();
@@ -409,7 +409,7 @@ fn is_below<N: Number>(smaller: &[(u32, N)], larger: &[(u32, N)], omega: &FixedB
 mod tests {
     use super::super::super::engine::Prepared;
     use super::*;
-    use palisade_model::limits::Limits;
+    use palisade_model::limits::Budget;
     use palisade_model::net::{Net, PlaceId, Problem, Query, Target};
     use std::sync::atomic::Ordering;
 
@@ -429,7 +429,7 @@ mod tests {
         let problem = Problem { net, query };
         let prepared = Prepared::new(&problem);
         let system = prepared.small().expect("small counts");
-        let context = Context::new(Limits::none());
+        let context = Context::new(Budget::default());
         let mut search = Search::new(system, &[]);
         assert!(search.run(&system.initial, &context).is_ok_and(|found| found.is_none()));
         // Every marking kept has been compared with all that were there.

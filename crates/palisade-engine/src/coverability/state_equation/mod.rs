@@ -64,7 +64,7 @@ fn refute<N: Number>(
     target: &[(u32, N)],
     context: &Context,
 ) -> Result<Refutation, Stop> {
-    let inconclusive = Stop::Limit(StopReason::Inconclusive);
+    let inconclusive = Stop::Stopped(StopReason::Inconclusive);
     let mut program = Program::new(system, target);
     loop {
         if let Some(solution) = program.separate(context)? {

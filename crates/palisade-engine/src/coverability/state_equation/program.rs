@@ -1,7 +1,7 @@
 //! The linear programs: weights that separate, with constraints generated as needed; and the state equation itself.
 
 use super::super::Context;
-use super::super::number::{Number, Stop};
+use super::super::number::{Number, Overflow, Stop};
 use super::super::system::System;
 use good_lp::solvers::{SolutionStatus, WithTimeLimit};
 use good_lp::{Expression, ProblemVariables, ResolutionError, Solution, SolverModel, Variable, microlp, variable};
@@ -217,8 +217,8 @@ impl<'a, N: Number> Program<'a, N> {
         }
         let objective: Expression = firings.iter().sum();
         let solution = optimize(&variables, &objective, &constraints, context)?;
-        let solution = solution.ok_or(Stop::Limit(StopReason::Inconclusive))?;
-        let places = u32::try_from(self.system.places()).map_err(|_| Stop::Overflow)?;
+        let solution = solution.ok_or(Stop::Stopped(StopReason::Inconclusive))?;
+        let places = u32::try_from(self.system.places()).map_err(|_| Stop::Fault(Overflow))?;
         Ok((0..places)
             .map(|place| {
                 let change = after.get(&place).map_or(0.0, |change| solution.eval(change));
@@ -252,7 +252,7 @@ pub(in super::super) fn optimize(
             Err(ResolutionError::Infeasible) => return Ok(None),
             // Time ran out: look at the limits and take longer.
             Ok(_) | Err(ResolutionError::Other(_)) => slice *= 2.0,
-            _ => return Err(Stop::Limit(StopReason::Inconclusive)),
+            _ => return Err(Stop::Stopped(StopReason::Inconclusive)),
         }
     }
 }

@@ -16,32 +16,21 @@ use super::fault::Fault;
 use super::system::{Growth, Load, Local, OffPath, Operation, System, access, off_path, raise};
 use meaning::Meaning;
 use palisade_evidence::{Fact, Level};
-use palisade_model::limits::{Limits, StopReason};
+use palisade_model::limits::{Halt, Limits, StopReason};
 use palisade_model::net::{Count, Net, OmegaCount, PlaceId, Problem, Query, Target, TransitionId};
 use palisade_model::program::{Action, Copies, InstructionId, Program, Thread, ThreadId, Value};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// Why there is no net of an attack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoNet {
-    /// Value sets do not close without a domain (they are thread-modular, so they can diverge where reachable values do
-    /// not), or an expression they reach has no value.
-    Fault(Fault),
-    /// A limit was reached.
-    Stopped(StopReason),
-}
-
-impl From<Fault> for NoNet {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
 /// The net of an attack with the question whether `success` can be marked. `values` is how many distinct values of a
 /// register or an address are admitted in a program without a domain.
-pub fn attack_net(program: &Program, attack: &Attack, values: usize, limits: &Limits) -> Result<Problem, NoNet> {
-    let bounds = Bounds { values, copies: None, transitions: usize::MAX };
+///
+/// # Errors
+///
+/// A fault when value sets do not close without a domain (they are thread-modular, so they can diverge where reachable
+/// values do not), or an expression they reach has no value.
+pub fn attack_net(program: &Program, attack: &Attack, values: usize, limits: &Limits) -> Result<Problem, Halt<Fault>> {
+    let bounds = Bounds { values, copies: None, transitions: u64::MAX };
     Ok(AttackNet::build(program, attack, bounds, limits)?.problem)
 }
 
@@ -53,7 +42,7 @@ pub(super) struct Bounds {
     /// How many copies replicated threads have together, each free to be any of them; any number when not given.
     pub(super) copies: Option<u32>,
     /// When more transitions than this have been listed, some of them again and again, there is no net.
-    pub(super) transitions: usize,
+    pub(super) transitions: u64,
 }
 
 /// The net of an attack, with what its places and transitions stand for.
@@ -71,9 +60,14 @@ pub(super) struct AttackNet<'p> {
 
 impl<'p> AttackNet<'p> {
     /// Lists the net.
-    pub(super) fn build(program: &'p Program, attack: &Attack, bounds: Bounds, limits: &Limits) -> Result<Self, NoNet> {
+    pub(super) fn build(
+        program: &'p Program,
+        attack: &Attack,
+        bounds: Bounds,
+        limits: &Limits,
+    ) -> Result<Self, Halt<Fault>> {
         let mut builder = Builder::new(program, *attack, bounds, limits.clone());
-        builder.start()?;
+        builder.start().map_err(Halt::Fault)?;
         builder.close()?;
         builder.finish()
     }
@@ -102,7 +96,7 @@ struct Builder<'p> {
     meanings: Vec<Meaning>,
     transitions: FxHashMap<(Vec<PlaceId>, Vec<PlaceId>), TransitionId>,
     /// How many were listed, those that were there already included.
-    listed: usize,
+    listed: u64,
     /// Values seen per address, in order of discovery.
     values: FxHashMap<Value, Vec<Value>>,
     levels: FxHashMap<Value, Vec<Option<Level>>>,
@@ -179,7 +173,7 @@ impl<'p> Builder<'p> {
             self.stopped = self.limits.check().err();
         }
         if self.listed > self.bounds.transitions {
-            self.stopped.get_or_insert(StopReason::Inconclusive);
+            self.stopped.get_or_insert(StopReason::Budget);
         }
         self.stopped.is_none()
     }
@@ -226,7 +220,7 @@ impl<'p> Builder<'p> {
     }
 
     /// Adds places and transitions until nothing is new.
-    fn close(&mut self) -> Result<(), NoNet> {
+    fn close(&mut self) -> Result<(), Halt<Fault>> {
         // How much a place's transitions could see when they were last listed.
         let mut seen: Vec<usize> = Vec::new();
         let mut changed = true;
@@ -235,13 +229,13 @@ impl<'p> Builder<'p> {
             let mut index = 0;
             while index < self.meanings.len() {
                 if index.is_multiple_of(METER) {
-                    self.limits.check().map_err(NoNet::Stopped)?;
+                    self.limits.check()?;
                 }
                 if self.listed > self.bounds.transitions {
-                    return Err(NoNet::Stopped(StopReason::Inconclusive));
+                    return Err(Halt::Stopped(StopReason::Budget));
                 }
                 if let Some(reason) = self.stopped {
-                    return Err(NoNet::Stopped(reason));
+                    return Err(Halt::Stopped(reason));
                 }
                 let meaning = self.meanings[index].clone();
                 let visible = self.visible(&meaning);
@@ -250,8 +244,8 @@ impl<'p> Builder<'p> {
                     seen[index] = visible;
                     changed = true;
                     match meaning {
-                        Meaning::Token(local, joined) => self.token(local, joined)?,
-                        Meaning::Attacker(number) => self.attacker(number)?,
+                        Meaning::Token(local, joined) => self.token(local, joined).map_err(Halt::Fault)?,
+                        Meaning::Attacker(number) => self.attacker(number).map_err(Halt::Fault)?,
                         Meaning::Gone(address) => self.success(address),
                         _ => {}
                     }
@@ -259,7 +253,7 @@ impl<'p> Builder<'p> {
                 index += 1;
             }
         }
-        self.stopped.map_or(Ok(()), |reason| Err(NoNet::Stopped(reason)))
+        self.stopped.map_or(Ok(()), |reason| Err(Halt::Stopped(reason)))
     }
 
     /// The size of everything a place's transitions depend on; it only grows.
@@ -633,7 +627,7 @@ impl<'p> Builder<'p> {
     }
 
     /// The net with its units, and the question.
-    fn finish(mut self) -> Result<AttackNet<'p>, NoNet> {
+    fn finish(mut self) -> Result<AttackNet<'p>, Halt<Fault>> {
         let mut units: Vec<Vec<PlaceId>> = Vec::new();
         let mut numbers: FxHashMap<(u8, Value), usize> = FxHashMap::default();
         let mut member = |kind: u8, address: Value, place: PlaceId| {
@@ -668,7 +662,7 @@ impl<'p> Builder<'p> {
         }
         let single = |(thread, _): &(&Thread, Vec<PlaceId>)| thread.copies == Copies::Exactly(1);
         units.extend(self.program.threads.iter().zip(of_thread).filter(single).map(|(_, places)| places));
-        self.limits.check().map_err(NoNet::Stopped)?;
+        self.limits.check()?;
         self.net.add_sound_units(units);
         let success = self.places[&Meaning::Success];
         let target = Target::new(vec![(success, Count::ONE)]);

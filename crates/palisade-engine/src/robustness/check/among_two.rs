@@ -2,15 +2,15 @@
 //! of them have few configurations. The others idle, which every computation allows them.
 
 use super::CheckOptions;
-use crate::exploration::Budget;
 use crate::robustness::attacks::Attack;
 use crate::robustness::search::search;
 use crate::robustness::system::{Growth, System};
 use crate::robustness::witness::{Violation, violation};
+use palisade_model::limits::Budget;
 use palisade_model::program::{Copies, Program, ThreadId};
 
 /// Nodes of each exploration of two copies.
-const NODES: usize = 50_000;
+const NODES: u64 = 50_000;
 
 /// A violation by an attack in which the attacker and one other copy act, if one is found soon. Programs with replicated
 /// threads and such with no more than two copies are left to other searches.
@@ -23,7 +23,7 @@ pub(super) fn among_two(program: &Program, attack: Attack, options: &CheckOption
     if all.is_none_or(|all| all <= 2) {
         return None;
     }
-    let budget = Budget { limits: options.limits.clone(), nodes: Some(NODES), counter: None };
+    let budget = Budget::within(&options.limits).with_work(NODES);
     program.thread_ids().find_map(|(helper, _)| {
         let mut acting = program.clone();
         for (index, thread) in acting.threads.iter_mut().enumerate() {

@@ -2,12 +2,12 @@
 
 use super::on_nets::NetVerdict;
 use super::{CUT_NODES, CUTS, Check, Checking, SUSPICIOUS, Verdict};
-use crate::exploration::Halt;
 use crate::robustness::fault::Fault;
-use crate::robustness::nets::{Effort, replicated_copies};
+use crate::robustness::nets::replicated_copies;
 use crate::robustness::search::{Found, Search};
 use crate::robustness::system::{Growth, System};
 use crate::robustness::witness::violation;
+use palisade_model::limits::{Halt, StopReason};
 use palisade_model::program::Copies;
 
 impl<'p> Checking<'p, '_> {
@@ -38,7 +38,7 @@ impl<'p> Checking<'p, '_> {
                         return self.conclude_instance(found, minimal, proof);
                     }
                     Ok(_) => copies += 1,
-                    Err(Halt::Budget) => break,
+                    Err(Halt::Stopped(StopReason::Budget)) => break,
                     Err(halt) => return self.stopped(halt),
                 }
             }
@@ -50,7 +50,7 @@ impl<'p> Checking<'p, '_> {
                     }
                     // Some instance is not robust: find it.
                     Ok(found) => proof = Some(found),
-                    Err(Halt::Budget) => {}
+                    Err(Halt::Stopped(StopReason::Budget)) => {}
                     Err(Halt::Fault(found)) if found.is_growth() => fault = Some(found),
                     Err(halt) => return self.stopped(halt),
                 }
@@ -69,7 +69,7 @@ impl<'p> Checking<'p, '_> {
                         }
                     }
                     let least = if minimal { copies } else { 0 };
-                    let violation = self.with_fewer_copies(*violation, least, Effort::in_turn(values, nodes));
+                    let violation = self.with_fewer_copies(*violation, least, values, &self.budget(nodes));
                     return Ok(self.conclude_nets(NetVerdict::NotRobust(violation.into())));
                 }
                 Some(NetVerdict::Robust) => {
@@ -96,15 +96,15 @@ impl<'p> Checking<'p, '_> {
                 }
                 None => {}
             }
-            if nodes == usize::MAX {
-                return self.stopped(Halt::Budget);
+            if nodes == u64::MAX {
+                return self.stopped(StopReason::Budget.into());
             }
             nodes = nodes.saturating_mul(4);
         }
     }
 
     /// A violation among the first values of data that grows, in instances with few copies.
-    fn among_first_values(&mut self, nodes: usize) -> Option<Search<'p>> {
+    fn among_first_values(&mut self, nodes: u64) -> Option<Search<'p>> {
         for cut in CUTS {
             for copies in 2..=3 {
                 let system = System::with_spare_copies(self.program, Growth::Cut(cut), copies);

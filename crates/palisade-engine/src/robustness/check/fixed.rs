@@ -2,14 +2,14 @@
 
 use super::on_nets::NetVerdict;
 use super::{CUT_NODES, CUTS, Check, Checking, SUSPICIOUS, Verdict};
-use crate::exploration::Halt;
 use crate::robustness::fault::Fault;
 use crate::robustness::search::{Found, Search};
 use crate::robustness::system::{Growth, System};
 use crate::robustness::witness::violation;
+use palisade_model::limits::{Halt, StopReason};
 
 /// Nodes of each exploration of the exact search before nets are asked for the first time.
-const NODES: usize = 20_000;
+const NODES: u64 = 20_000;
 
 /// Who has decided the attacks.
 enum Decided<'p> {
@@ -47,15 +47,15 @@ impl<'p> Checking<'p, '_> {
         loop {
             match self.run(System::new(self.program, Growth::Fault(values)), Some(nodes)) {
                 Ok(found) => return Ok(Decided::Search(found.into())),
-                Err(Halt::Budget) => {}
+                Err(Halt::Stopped(StopReason::Budget)) => {}
                 Err(halt) => return Err(halt),
             }
             if let Some(verdict) = self.ask_nets(values, nodes) {
                 return Ok(Decided::Nets(verdict));
             }
             // With as much as it takes, neither has an answer: there are too many initial configurations, and no nets.
-            if nodes == usize::MAX {
-                return Err(Halt::Budget);
+            if nodes == u64::MAX {
+                return Err(StopReason::Budget.into());
             }
             nodes = nodes.saturating_mul(4);
         }

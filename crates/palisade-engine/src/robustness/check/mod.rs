@@ -17,9 +17,8 @@ use super::reach::{Reached, ThreadLabel, explore, may_be_faulty};
 use super::search::{Found, Search, search};
 use super::system::System;
 use super::witness::{Violation, shortest};
-use crate::exploration::{Budget, Halt};
 use palisade_evidence::AttackNetProof;
-use palisade_model::limits::{Limits, StopReason};
+use palisade_model::limits::{Budget, Halt, Limits, StopReason};
 use palisade_model::program::Program;
 
 /// Distinct values of a register or an address admitted in a program without a domain, unless told otherwise. Programs
@@ -234,7 +233,7 @@ struct Checking<'p, 'o> {
 const CUTS: [usize; 2] = [3, 8];
 
 /// Nodes of one exploration in such a search.
-const CUT_NODES: usize = 400_000;
+const CUT_NODES: u64 = 400_000;
 
 /// Distinct values after which data is suspected to grow: violations are then sought before going on.
 const SUSPICIOUS: usize = 16;
@@ -272,9 +271,9 @@ impl<'p, 'o> Checking<'p, 'o> {
         }
     }
 
-    fn run(&mut self, system: System<'p>, nodes: Option<usize>) -> Result<Search<'p>, Halt<Fault>> {
+    fn run(&mut self, system: System<'p>, nodes: Option<u64>) -> Result<Search<'p>, Halt<Fault>> {
         let counter = self.observer.counter();
-        let budget = Budget { limits: self.options.limits.clone(), nodes, counter };
+        let budget = Budget { counter, ..Budget::within(&self.options.limits).with_work(nodes) };
         let is_whole = system.is_whole();
         self.observer.begins(system.spare_copies().map_or(Stage::Search, Stage::Instances));
         let found = search(system, &self.open, self.options.all, &budget).inspect_err(|halt| {
@@ -347,7 +346,7 @@ impl<'p, 'o> Checking<'p, 'o> {
     fn stopped(mut self, halt: Halt<Fault>) -> Result<Check<'p>, Fault> {
         let reason = match halt {
             Halt::Fault(fault) => return Err(fault),
-            Halt::Budget => StopReason::Inconclusive,
+            Halt::Stopped(StopReason::Budget) => StopReason::Inconclusive,
             Halt::Stopped(reason) => reason,
         };
         for report in self.reports.iter_mut().filter(|report| report.outcome == Outcome::NotAsked) {

@@ -3,10 +3,10 @@
 use super::{AttackReport, Check, Checking, Outcome, Stage, Verdict};
 use crate::robustness::Attack;
 use crate::robustness::fault::Fault;
-use crate::robustness::nets::{Effort, NetAnswer, decide, replicated_copies};
+use crate::robustness::nets::{NetAnswer, decide, replicated_copies};
 use crate::robustness::search::Found;
 use crate::robustness::witness::Violation;
-use palisade_model::limits::StopReason;
+use palisade_model::limits::{Budget, StopReason};
 
 /// What the nets of a program's attacks have shown.
 pub(super) enum NetVerdict {
@@ -21,8 +21,8 @@ impl<'p> Checking<'p, '_> {
     /// are more than are admitted or have no meaning, searches answer: the program need not reach those values.
     pub(super) fn nets_alone(mut self) -> Result<Check<'p>, Fault> {
         let values = self.options.values;
-        let effort = Effort::unlimited(values);
-        let answer = match self.ask(effort) {
+        let unlimited = Budget::within(&self.options.limits);
+        let answer = match self.ask(values, &unlimited) {
             Ok(answer) => answer,
             Err(fault) => {
                 self.without_nets = Some((values, fault));
@@ -31,7 +31,7 @@ impl<'p> Checking<'p, '_> {
         };
         match answer {
             Some(NetVerdict::NotRobust(violation)) if self.program.is_parameterized() => {
-                let violation = self.with_fewer_copies(*violation, 0, effort);
+                let violation = self.with_fewer_copies(*violation, 0, values, &unlimited);
                 Ok(self.conclude_nets(NetVerdict::NotRobust(violation.into())))
             }
             Some(verdict) => Ok(self.conclude_nets(verdict)),
@@ -47,11 +47,11 @@ impl<'p> Checking<'p, '_> {
     /// Asks the nets of the attacks that none has answered yet, in a turn in which an exploration may have so many
     /// nodes and data so many values; nothing when that is not enough for a verdict. Without nets there is none: a
     /// search may still find that values do not grow, or that what has no value is not reached.
-    pub(super) fn ask_nets(&mut self, values: usize, nodes: usize) -> Option<NetVerdict> {
+    pub(super) fn ask_nets(&mut self, values: usize, nodes: u64) -> Option<NetVerdict> {
         if self.without_nets.as_ref().is_some_and(|(without, _)| values <= *without) {
             return None;
         }
-        match self.ask(Effort::in_turn(values, nodes)) {
+        match self.ask(values, &self.budget(nodes)) {
             Ok(verdict) => verdict,
             Err(fault) => {
                 self.without_nets = Some((values, fault));
@@ -60,10 +60,10 @@ impl<'p> Checking<'p, '_> {
         }
     }
 
-    fn ask(&mut self, effort: Effort) -> Result<Option<NetVerdict>, Fault> {
+    fn ask(&mut self, values: usize, budget: &Budget) -> Result<Option<NetVerdict>, Fault> {
         let open = self.without_net_answer();
         self.observer.begins(Stage::Nets(open.len()));
-        let answers = decide(self.program, &open, None, self.options.all, effort, &self.options.limits)
+        let answers = decide(self.program, &open, None, self.options.all, values, budget)
             .inspect_err(|fault| self.observer.may_grow(fault))?;
         self.nets_stopped = answers.iter().find_map(|answer| answer.stopped);
         self.on_nets.extend(answers.into_iter().filter(|answer| answer.found.is_some()));
@@ -78,6 +78,11 @@ impl<'p> Checking<'p, '_> {
                 None
             }
         })
+    }
+
+    /// What a turn with so many nodes may use up.
+    pub(super) fn budget(&self, nodes: u64) -> Budget {
+        Budget::within(&self.options.limits).with_work(nodes)
     }
 
     fn without_net_answer(&self) -> Vec<Attack> {
@@ -107,9 +112,15 @@ impl<'p> Checking<'p, '_> {
         }
     }
 
-    /// A violation with as few copies of replicated threads as this effort shows, and whether fewer are known not to
+    /// A violation with as few copies of replicated threads as this budget shows, and whether fewer are known not to
     /// do. All instances with fewer than `least` copies are robust.
-    pub(super) fn with_fewer_copies(&self, violation: Violation, least: u32, effort: Effort) -> Violation {
+    pub(super) fn with_fewer_copies(
+        &self,
+        violation: Violation,
+        least: u32,
+        values: usize,
+        budget: &Budget,
+    ) -> Violation {
         let mut best = violation;
         // Attacks that are infeasible for any number of copies are so for fewer.
         let is_infeasible = |attack| {
@@ -122,8 +133,7 @@ impl<'p> Checking<'p, '_> {
                 best.instance_minimal = true;
                 return best;
             }
-            let Ok(answers) = decide(self.program, &attacks, Some(copies - 1), false, effort, &self.options.limits)
-            else {
+            let Ok(answers) = decide(self.program, &attacks, Some(copies - 1), false, values, budget) else {
                 return best;
             };
             let all_infeasible = answers.iter().all(|answer| answer.found == Some(Found::Infeasible));

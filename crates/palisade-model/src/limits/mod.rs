@@ -1,44 +1,27 @@
 //! Budgets: time, memory and interruption, and why a run stopped.
 //!
-//! Every long computation takes a [`Limits`] and asks it now and then. A budget that runs out is a [`StopReason`],
-//! never an error and never a verdict.
+//! * [`Limits`] are the user's, and hold for the whole run: time, memory, interruption.
+//! * A [`Budget`] is what one computation may use up before it gives way to another: the limits of the run, and a share of
+//!   work or a [`Turn`] of its thread.
+//! * A [`StopReason`] says why a computation stopped, never an error and never a verdict.
+//! * A [`Halt`] is why a computation has no answer: it was stopped, or what it works on is at fault.
+
+mod budget;
+mod process;
+mod stop;
+mod turn;
+
+pub use budget::Budget;
+pub use process::{page_size, peak_resident_bytes, processor_time, resident_bytes, thread_time};
+pub use stop::{Halt, StopReason};
+pub use turn::Turn;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Why a computation stopped before it had an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum StopReason {
-    /// The time limit was reached.
-    Timeout,
-    /// The memory limit was reached.
-    Memory,
-    /// More markings, states or arcs than can be numbered.
-    TooLarge,
-    /// What was found is too long to be written down.
-    TooLong,
-    /// The user interrupted it, or another worker already had the answer.
-    Interrupted,
-    /// The method itself can say no more (an incomplete strategy that neither proved nor refuted).
-    Inconclusive,
-}
-
-impl std::fmt::Display for StopReason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Timeout => "the time limit was reached",
-            Self::Memory => "the memory limit was reached",
-            Self::TooLarge => "there are more markings or arcs than can be numbered",
-            Self::TooLong => "the run that was found is too long to be written down",
-            Self::Interrupted => "interrupted",
-            Self::Inconclusive => "the strategy is inconclusive here",
-        })
-    }
-}
-
-/// How often work that cannot look at the limits itself is looked after.
+/// The interval between two looks at the limits while work runs that cannot look itself.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 /// The budget of a computation; cheap to clone, clones share the interruption.
@@ -168,36 +151,4 @@ impl Limits {
     pub fn remaining(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
-}
-
-/// The resident memory of this process in bytes, where the system tells (Linux).
-pub fn resident_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * page_size())
-}
-
-/// The size of a page of memory in bytes.
-pub fn page_size() -> u64 {
-    rustix::param::page_size() as u64
-}
-
-/// The processor time that all threads of this process have used so far.
-pub fn processor_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::try_from(time).unwrap_or_default()
-}
-
-/// The processor time that this thread has used so far.
-pub fn thread_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::try_from(time).unwrap_or_default()
-}
-
-/// The peak resident memory of this process in bytes, where the system tells (Linux).
-pub fn peak_resident_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kilobytes: u64 = line.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(kilobytes * 1024)
 }

@@ -3,29 +3,32 @@
 //! On a busy machine a turn measured by the clock alone would be over before much is done, and the strategy that suits
 //! the net would have to wait for a turn many times longer.
 
-use palisade_model::limits::thread_time;
+use super::thread_time;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// A turn that has begun, on one thread.
-#[derive(Debug)]
-pub(super) struct Turn {
+#[derive(Clone, Debug)]
+pub struct Turn {
+    /// When it began.
     begin: Instant,
+    /// How long the thread may run.
     length: Duration,
     /// How long the thread had run before.
     ran: Duration,
     /// When to look again, in nanoseconds after the beginning.
-    end: AtomicU64,
+    end: Arc<AtomicU64>,
 }
 
 impl Turn {
     /// A turn of this thread that begins now.
-    pub(super) fn new(length: Duration) -> Self {
-        Self { begin: Instant::now(), length, ran: thread_time(), end: AtomicU64::new(nanoseconds(length)) }
+    pub fn new(length: Duration) -> Self {
+        Self { begin: Instant::now(), length, ran: thread_time(), end: Arc::new(AtomicU64::new(nanoseconds(length))) }
     }
 
     /// Whether it is over.
-    pub(super) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         let elapsed = self.begin.elapsed();
         if nanoseconds(elapsed) < self.end.load(Ordering::Relaxed) {
             return false;
@@ -36,7 +39,7 @@ impl Turn {
     }
 
     /// How much of it is left, as far as is known.
-    pub(super) fn remaining(&self) -> Duration {
+    pub fn remaining(&self) -> Duration {
         Duration::from_nanos(self.end.load(Ordering::Relaxed)).saturating_sub(self.begin.elapsed())
     }
 }

@@ -1,0 +1,56 @@
+//! Why a computation has no answer.
+
+/// Why a computation stopped before it had an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StopReason {
+    /// The time limit was reached.
+    Timeout,
+    /// The memory limit was reached.
+    Memory,
+    /// More markings, states or arcs than can be numbered.
+    TooLarge,
+    /// What was found is too long to be written down.
+    TooLong,
+    /// The user interrupted it, or another worker already had the answer.
+    Interrupted,
+    /// Its own share of work or time is used up; with more it may have an answer.
+    Budget,
+    /// The method itself can say no more (an incomplete strategy that neither proved nor refuted).
+    Inconclusive,
+}
+
+impl std::fmt::Display for StopReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Timeout => "the time limit was reached",
+            Self::Memory => "the memory limit was reached",
+            Self::TooLarge => "there are more markings or arcs than can be numbered",
+            Self::TooLong => "the run that was found is too long to be written down",
+            Self::Interrupted => "interrupted",
+            Self::Budget => "the budget is used up",
+            Self::Inconclusive => "the strategy is inconclusive here",
+        })
+    }
+}
+
+/// Why a computation ended without an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt<E> {
+    /// It was stopped.
+    Stopped(StopReason),
+    /// What it works on is at fault.
+    Fault(E),
+}
+
+impl<E> Halt<E> {
+    /// Whether its own budget was used up: with more it may have an answer.
+    pub fn is_budget(&self) -> bool {
+        matches!(self, Self::Stopped(StopReason::Budget))
+    }
+}
+
+impl<E> From<StopReason> for Halt<E> {
+    fn from(reason: StopReason) -> Self {
+        Self::Stopped(reason)
+    }
+}

@@ -9,13 +9,17 @@ use crate::evidence::{Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, Progr
 use crate::limits::StopReason;
 use crate::net::{self, Problem};
 use crate::program::Program;
-use crate::report::documents::{self, EvidenceVerdict, RepairDocument, SubjectDocument, VerifyDocument};
+use crate::report::documents::{
+    self, EvidenceVerdict, PropertiesDocument, RepairDocument, SubjectDocument, VerifyDocument,
+};
 use crate::report::smtlib;
 use crate::report::subject::Subject;
-use crate::syntax::{self, Format, InputError};
+use crate::report::targets::ShownProperties;
+use crate::semantics::Question;
+use crate::syntax::{self, Format, InputError, Parsed};
 use crate::verify::{
     CheckFailure, Obligation, RepairFacts, check_content, check_net_evidence, check_program_evidence,
-    check_repair_evidence,
+    check_property_evidence, check_repair_evidence,
 };
 use clap::Args;
 use std::io::Read;
@@ -41,10 +45,20 @@ pub(super) struct VerifyOptions {
 
 /// How one file fared.
 enum Outcome {
-    Accepted { kind: &'static str, subject: Box<Subject>, repair: Option<RepairFacts> },
+    Accepted { kind: &'static str, subject: Box<Subject>, shown: Shown },
     Rejected { reason: String },
     Unreadable { reason: String },
     Stopped { reason: StopReason },
+}
+
+/// What accepted evidence shows beyond its kind.
+enum Shown {
+    /// Nothing more.
+    Kind,
+    /// About a repair.
+    Repair(RepairFacts),
+    /// About properties.
+    Properties(ShownProperties),
 }
 
 impl From<CheckFailure> for Outcome {
@@ -87,11 +101,15 @@ impl Outcome {
     fn document(&self, path: &str, elapsed: Duration) -> String {
         let mut document = VerifyDocument::new(path, EvidenceVerdict::Accepted, elapsed.as_secs_f64());
         match self {
-            Self::Accepted { kind, subject, repair } => {
+            Self::Accepted { kind, subject, shown } => {
                 document.kind = Some(kind);
                 document.input = Some(subject.path());
                 document.subject = SubjectDocument::new(subject);
-                document.repair = repair.as_ref().map(RepairDocument::new);
+                match shown {
+                    Shown::Kind => {}
+                    Shown::Repair(facts) => document.repair = Some(RepairDocument::new(facts)),
+                    Shown::Properties(shown) => document.properties = Some(PropertiesDocument::new(shown)),
+                }
             }
             Self::Rejected { reason } => {
                 document.verdict = EvidenceVerdict::Rejected;
@@ -111,13 +129,14 @@ impl Outcome {
     fn print(&self, path: &str, shared: &SharedOptions) {
         match self {
             Self::Accepted { .. } if shared.quiet => {}
-            Self::Accepted { subject, repair: Some(facts), .. } => {
+            Self::Accepted { kind, subject, shown } => {
                 let (input, words) = (subject.path(), subject.words());
-                print_line(format_args!("{path}: accepted: {input} {} [{words}]", repair_words(facts)));
-            }
-            Self::Accepted { kind, subject, .. } => {
-                let (input, words) = (subject.path(), subject.words());
-                print_line(format_args!("{path}: accepted: {input} is {kind} [{words}]"));
+                let shown = match shown {
+                    Shown::Kind => format!("{input} is {kind}"),
+                    Shown::Repair(facts) => format!("{input} {}", repair_words(facts)),
+                    Shown::Properties(shown) => shown.words(input),
+                };
+                print_line(format_args!("{path}: accepted: {shown} [{words}]"));
             }
             Self::Rejected { reason } => print_line(format_args!("{path}: rejected: {reason}")),
             Self::Unreadable { reason } => remark_line(format_args!("Error: {path}: {reason}")),
@@ -159,41 +178,55 @@ fn check_file(options: &VerifyOptions, path: &str) -> Outcome {
         Err(malformed) => return Outcome::Rejected { reason: format!("malformed evidence: {malformed}") },
     };
     drop(text);
-    let mut repair = None;
     let checked = match &evidence {
-        Evidence::Robust(subject, _) | Evidence::NotRobust(subject, _) | Evidence::Repair(subject, _) => {
-            check_about_program(options, path, &evidence, subject, &mut repair)
-        }
+        Evidence::Robust(subject, _)
+        | Evidence::NotRobust(subject, _)
+        | Evidence::Repair(subject, _)
+        | Evidence::Property(subject, _)
+        | Evidence::PropertyWitness(subject, _) => check_about_program(options, path, &evidence, subject),
         Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
-            check_about_net(options, path, &evidence, subject)
+            check_about_net(options, path, &evidence, subject).map(|subject| (subject, Shown::Kind))
         }
     };
     match checked {
-        Ok(subject) => Outcome::Accepted { kind: evidence.kind(), subject: Box::new(subject), repair },
+        Ok((subject, shown)) => Outcome::Accepted { kind: evidence.kind(), subject: Box::new(subject), shown },
         Err(outcome) => outcome,
     }
 }
 
-/// Checks evidence about a program; what it is about, and for a repair what it shows.
+/// Checks evidence about a program; what it is about, and what it shows.
 fn check_about_program(
     options: &VerifyOptions,
     path: &str,
     evidence: &Evidence,
     stated: &ProgramSubject,
-    repair: &mut Option<RepairFacts>,
-) -> Result<Subject, Outcome> {
+) -> Result<(Subject, Shown), Outcome> {
     let place = place_of(&stated.input, options.program.as_deref(), path);
-    let program = load_program(&place, stated)?;
-    if let Evidence::Repair(_, repaired) = evidence {
-        let texts = load_repaired(stated, repaired, path)?;
-        *repair = Some(check_repair_evidence(&program, evidence, &texts)?);
-    } else {
-        check_program_evidence(&program, evidence)?;
-    }
+    let (program, question) = load_program(&place, stated)?;
+    let shown = match evidence {
+        Evidence::Repair(_, repaired) => {
+            let texts = load_repaired(stated, repaired, path)?;
+            Shown::Repair(check_repair_evidence(&program, evidence, &texts)?)
+        }
+        Evidence::Property(..) | Evidence::PropertyWitness(..) => {
+            let facts = check_property_evidence(&program, question.as_ref(), evidence)?;
+            Shown::Properties(match (evidence, facts) {
+                (Evidence::PropertyWitness(_, witness), _) => {
+                    ShownProperties::violated(&program, witness.model, witness.target)
+                }
+                (_, Some(facts)) => ShownProperties::proved(&program, &facts),
+                (_, None) => return Err(Outcome::Rejected { reason: "the evidence shows nothing".to_owned() }),
+            })
+        }
+        _ => {
+            check_program_evidence(&program, evidence)?;
+            Shown::Kind
+        }
+    };
     if let (Evidence::Robust(_, certificate), Some(folder)) = (evidence, &options.smtlib) {
         write_scripts(folder, path, &smtlib::program_scripts(&program, certificate)?)?;
     }
-    Ok(Subject::Program { stated: stated.clone(), path: place.display().to_string() })
+    Ok((Subject::Program { stated: stated.clone(), path: place.display().to_string() }, shown))
 }
 
 /// Checks evidence about a net; what it is about.
@@ -273,8 +306,8 @@ fn place_of(input: &InputFile, given: Option<&Path>, evidence: &str) -> PathBuf 
     candidates.into_iter().flatten().find(|candidate| candidate.is_file()).unwrap_or(stated)
 }
 
-/// Reads the program and makes the changes that the evidence says options have made.
-fn load_program(place: &Path, subject: &ProgramSubject) -> Result<Program, Outcome> {
+/// Reads the program with its question and makes the changes that the evidence says options have made.
+fn load_program(place: &Path, subject: &ProgramSubject) -> Result<(Program, Option<Question>), Outcome> {
     let Some(path) = place.to_str() else {
         return Err(Outcome::Unreadable { reason: "the input's path is not UTF-8".to_owned() });
     };
@@ -285,10 +318,10 @@ fn load_program(place: &Path, subject: &ProgramSubject) -> Result<Program, Outco
     let format = Format::named(&subject.input.format)
         .ok_or_else(|| rejected(format!("the input format `{}` is not known", subject.input.format)))?;
     let refused = |what: &str| rejected(format!("the input cannot be read as a {} program{what}", format.name()));
-    let mut program = syntax::parse(source, format).map_err(|_| refused(""))?.program;
+    let Parsed { mut program, question, .. } = syntax::parse(source, format).map_err(|_| refused(""))?;
     subject.apply_options(&mut program);
     syntax::check(&mut program).map_err(|_| refused(" with these options"))?;
-    Ok(program)
+    Ok((program, question))
 }
 
 /// Reads the repaired texts that evidence names, with the changes that options have made to the program.
@@ -298,7 +331,8 @@ fn load_repaired(
     path: &str,
 ) -> Result<Vec<Option<Program>>, Outcome> {
     let load = |input: &InputFile| {
-        load_program(&place_of(input, None, path), &ProgramSubject { input: input.clone(), ..subject.clone() })
+        let subject = ProgramSubject { input: input.clone(), ..subject.clone() };
+        load_program(&place_of(input, None, path), &subject).map(|(program, _)| program)
     };
     repair.valid.iter().map(|valid| valid.repaired.as_ref().map(load).transpose()).collect()
 }

@@ -11,6 +11,7 @@ mod sentences;
 pub mod simulate;
 pub mod smtlib;
 pub mod subject;
+pub mod targets;
 pub mod unreached;
 pub mod violation;
 mod wording;

@@ -7,15 +7,21 @@
 //! `semantics`, `net` and `evidence`, and nothing else.
 
 mod failure;
+mod liveness;
 mod net;
 mod program;
+mod property;
 mod repair;
 mod subject;
+mod tokens;
 mod witness;
 
 pub use failure::{CheckFailure, Obligation};
 pub use net::{check_net_certificate, check_net_run};
 pub use program::{attack_net, check_robust_certificate};
+pub use property::{PropertyFacts, check_property, check_property_witness};
 pub use repair::{RepairFacts, check_repair, check_repaired_text};
-pub use subject::{check_content, check_net_evidence, check_program_evidence, check_repair_evidence};
+pub use subject::{
+    check_content, check_net_evidence, check_program_evidence, check_property_evidence, check_repair_evidence,
+};
 pub use witness::check_witness;

@@ -2,12 +2,13 @@
 
 use super::failure::reject;
 use super::{
-    CheckFailure, RepairFacts, check_net_certificate, check_net_run, check_repair, check_robust_certificate,
-    check_witness,
+    CheckFailure, PropertyFacts, RepairFacts, check_net_certificate, check_net_run, check_property,
+    check_property_witness, check_repair, check_robust_certificate, check_witness,
 };
 use palisade_evidence::{Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};
 use palisade_model::net::{PlaceId, Problem, QueryFormat, TransitionId};
 use palisade_model::program::{Copies, Domain, Program};
+use palisade_model::semantics::Question;
 use std::collections::BTreeSet;
 
 /// Checks evidence about a program, which has the copies and the domain that the evidence states.
@@ -22,6 +23,9 @@ pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<
             check_witness(program, witness)
         }
         Evidence::Repair(..) => check_repair_evidence(program, evidence, &[]).map(drop),
+        Evidence::Property(..) | Evidence::PropertyWitness(..) => {
+            check_property_evidence(program, None, evidence).map(drop)
+        }
         Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
             reject!(Subject, "the evidence is about the net `{}`", subject.input.path)
         }
@@ -38,6 +42,27 @@ pub fn check_repair_evidence(
     let Evidence::Repair(subject, repair) = evidence else { reject!(Form, "the evidence is not about a repair") };
     check_program(program, subject)?;
     check_repair(program, repair, repaired)
+}
+
+/// Checks evidence about properties of a program, which has the copies and the domain that the evidence states. `question` is the one
+/// that the program's file asks about final states. For a proof, what it shows.
+pub fn check_property_evidence(
+    program: &Program,
+    question: Option<&Question>,
+    evidence: &Evidence,
+) -> Result<Option<PropertyFacts>, CheckFailure> {
+    match evidence {
+        Evidence::Property(subject, property) => {
+            check_program(program, subject)?;
+            check_property(program, question, property).map(Some)
+        }
+        Evidence::PropertyWitness(subject, witness) => {
+            check_program(program, subject)?;
+            check_property_witness(program, question, witness)?;
+            Ok(None)
+        }
+        _ => reject!(Form, "the evidence is not about properties"),
+    }
 }
 
 /// Checks evidence about a net that was read, with its question, from files with these contents.
@@ -60,7 +85,11 @@ pub fn check_net_evidence(
             check_names(problem, subject, &places, &transitions)?;
             check_net_run(problem, run)
         }
-        Evidence::Robust(subject, _) | Evidence::NotRobust(subject, _) | Evidence::Repair(subject, _) => {
+        Evidence::Robust(subject, _)
+        | Evidence::NotRobust(subject, _)
+        | Evidence::Repair(subject, _)
+        | Evidence::Property(subject, _)
+        | Evidence::PropertyWitness(subject, _) => {
             reject!(Subject, "the evidence is about the program `{}`", subject.input.path)
         }
     }

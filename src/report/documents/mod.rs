@@ -32,7 +32,9 @@ pub use net::{NetDocument, NetSize};
 pub use program::{AttackPlace, CopiesWord, DomainDocument, LabelPlace, OutcomeWord, VerdictWord};
 pub use simulate::{SimulateDocument, StoppedDocument};
 pub use unread::UnreadDocument;
-pub use verify::{ConfirmationDocument, EvidenceVerdict, RepairDocument, SubjectDocument, VerifyDocument};
+pub use verify::{
+    ConfirmationDocument, EvidenceVerdict, PropertiesDocument, RepairDocument, SubjectDocument, VerifyDocument,
+};
 pub use witness::{Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
 
 use crate::syntax::InputError;

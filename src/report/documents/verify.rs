@@ -4,6 +4,7 @@ use super::FileHeader;
 use super::program::{CopiesWord, DomainDocument};
 use crate::evidence::{CopiesOrigin, InputFile, ThreadSubject};
 use crate::report::subject::Subject;
+use crate::report::targets::{ShownProperties, ShownTarget, model_name};
 use crate::verify::RepairFacts;
 use serde::Serialize;
 
@@ -28,6 +29,9 @@ pub struct VerifyDocument<'a> {
     /// What accepted evidence about a repair shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<RepairDocument>,
+    /// What accepted evidence about properties shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub properties: Option<PropertiesDocument<'a>>,
     /// Why the evidence was rejected, or what limit was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -46,6 +50,7 @@ impl<'a> VerifyDocument<'a> {
             input: None,
             subject: SubjectDocument::default(),
             repair: None,
+            properties: None,
             reason: None,
             seconds,
         }
@@ -74,6 +79,58 @@ impl RepairDocument {
             bound: facts.bound.to_string(),
             optimal: facts.is_optimal(),
             impossible: facts.is_impossible,
+        }
+    }
+}
+
+/// What evidence about properties shows.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PropertiesDocument<'a> {
+    /// The memory model: `sc` or `tso`.
+    pub model: &'static str,
+    /// The properties that hold.
+    pub hold: Vec<PropertyPlace<'a>>,
+    /// The property that is violated; null in a proof.
+    pub violated: Option<PropertyPlace<'a>>,
+    /// The program's other properties, of which a proof says nothing.
+    pub others: Vec<PropertyPlace<'a>>,
+}
+
+/// A property by its place in the program's text.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PropertyPlace<'a> {
+    /// `ensure`, `fail`, or `final states` for the question of a litmus test.
+    pub kind: &'a str,
+    /// The thread; null for final states.
+    pub thread: Option<&'a str>,
+    /// The label; null for final states.
+    pub label: Option<&'a str>,
+    /// The line in the program's text, from 1; null for final states.
+    pub line: Option<usize>,
+}
+
+impl<'a> PropertiesDocument<'a> {
+    /// The document of what a checker has found.
+    pub fn new(shown: &'a ShownProperties) -> Self {
+        Self {
+            model: model_name(shown.model),
+            hold: shown.hold.iter().map(PropertyPlace::new).collect(),
+            violated: shown.violated.as_ref().map(PropertyPlace::new),
+            others: shown.others.iter().map(PropertyPlace::new).collect(),
+        }
+    }
+}
+
+impl<'a> PropertyPlace<'a> {
+    fn new(target: &'a ShownTarget) -> Self {
+        let place = target.place.as_ref();
+        Self {
+            kind: target.kind,
+            thread: place.map(|place| place.0.as_str()),
+            label: place.map(|place| place.1.as_str()),
+            line: place.map(|place| place.2),
         }
     }
 }

@@ -9,11 +9,15 @@ mod header;
 mod net;
 mod number;
 mod program;
+mod property;
 mod repair;
 mod strict;
 mod witness;
 
-use super::{NetCertificate, NetRun, NetSubject, ProgramSubject, RepairEvidence, RobustCertificate, Witness};
+use super::{
+    BufferInvariant, NetCertificate, NetRun, NetSubject, ProgramSubject, PropertyEvidence, PropertyWitness,
+    RepairEvidence, RobustCertificate, Witness,
+};
 use header::{NetHeader, ProgramHeader};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -38,6 +42,10 @@ pub enum Evidence {
     NotRobust(ProgramSubject, Witness),
     /// How a program can be made robust, and at what cost.
     Repair(ProgramSubject, RepairEvidence),
+    /// A program never reaches some of its targets.
+    Property(ProgramSubject, PropertyEvidence),
+    /// A program reaches a target.
+    PropertyWitness(ProgramSubject, PropertyWitness),
     /// No target of a query can be covered.
     Uncoverable(NetSubject, NetCertificate),
     /// A target of a query can be covered.
@@ -57,8 +65,8 @@ impl MalformedEvidence {
 
 /// The document; exactly the part that `kind` names is there, with the program or the net.
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>"))]
-struct Document<R> {
+#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
+struct Document<R, B> {
     format: String,
     version: u32,
     tool: String,
@@ -74,6 +82,10 @@ struct Document<R> {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     repair: Option<Object<repair::RepairText<R>>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    property: Option<Object<property::PropertyText<R, B>>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    violation: Option<Object<property::ViolationText>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     proof: Option<net::ProofText>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     run: Option<Object<net::RunText>>,
@@ -82,7 +94,7 @@ struct Document<R> {
 impl Evidence {
     /// Writes the evidence as one line of JSON.
     pub fn write(&self, out: impl Write) -> std::io::Result<()> {
-        let mut document: Document<program::RobustOut> = Document {
+        let mut document: Document<program::RobustOut, &BufferInvariant> = Document {
             format: FORMAT.to_owned(),
             version: VERSION,
             tool: concat!("palisade ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -92,6 +104,8 @@ impl Evidence {
             robust: None,
             witness: None,
             repair: None,
+            property: None,
+            violation: None,
             proof: None,
             run: None,
         };
@@ -107,6 +121,14 @@ impl Evidence {
             Self::Repair(subject, evidence) => {
                 document.program = Some(Object(subject.into()));
                 document.repair = Some(Object(evidence.into()));
+            }
+            Self::Property(subject, evidence) => {
+                document.program = Some(Object(subject.into()));
+                document.property = Some(Object(evidence.into()));
+            }
+            Self::PropertyWitness(subject, witness) => {
+                document.program = Some(Object(subject.into()));
+                document.violation = Some(Object(witness.into()));
             }
             Self::Uncoverable(subject, certificate) => {
                 document.net = Some(Object(subject.into()));
@@ -135,69 +157,44 @@ impl Evidence {
         if text.len() as u64 > MAX_EVIDENCE_BYTES {
             return Err(MalformedEvidence::new(format!("longer than {MAX_EVIDENCE_BYTES} bytes")));
         }
-        let Object(document): Object<Document<program::RobustIn>> =
+        let Object(document): Object<Document<program::RobustIn, BufferInvariant>> =
             serde_json::from_slice(text).map_err(|error| MalformedEvidence::new(error.to_string()))?;
         if document.format != FORMAT || document.version != VERSION {
             let Document { format, version, .. } = document;
             return Err(MalformedEvidence::new(format!("format `{format}` version {version} is not known")));
         }
-        match document {
-            Document {
-                program: Some(Object(subject)),
-                robust: Some(Object(robust)),
-                net: None,
-                witness: None,
-                repair: None,
-                proof: None,
-                run: None,
-                kind,
-                ..
-            } if kind == "robust" => Ok(Self::Robust(subject.try_into()?, robust.into())),
-            Document {
-                program: Some(Object(subject)),
-                witness: Some(Object(witness)),
-                net: None,
-                robust: None,
-                repair: None,
-                proof: None,
-                run: None,
-                kind,
-                ..
-            } if kind == "not-robust" => Ok(Self::NotRobust(subject.try_into()?, witness.try_into()?)),
-            Document {
-                program: Some(Object(subject)),
-                repair: Some(Object(repair)),
-                net: None,
-                robust: None,
-                witness: None,
-                proof: None,
-                run: None,
-                kind,
-                ..
-            } if kind == "repair" => Ok(Self::Repair(subject.try_into()?, repair.try_into()?)),
-            Document {
-                net: Some(Object(subject)),
-                proof: Some(proof),
-                program: None,
-                robust: None,
-                witness: None,
-                repair: None,
-                run: None,
-                kind,
-                ..
-            } if kind == "uncoverable" => Ok(Self::Uncoverable(subject.into(), proof.into())),
-            Document {
-                net: Some(Object(subject)),
-                run: Some(Object(run)),
-                program: None,
-                robust: None,
-                witness: None,
-                repair: None,
-                proof: None,
-                kind,
-                ..
-            } if kind == "coverable" => Ok(Self::Coverable(subject.into(), run.into())),
-            Document { kind, .. } => {
+        let Document { kind, program, net, robust, witness, repair, property, violation, proof, run, .. } = document;
+        // The parts in one order; which are there decides with `kind`.
+        let parts = (robust, witness, repair, property, violation, proof, run);
+        match (kind.as_str(), program, net, parts) {
+            ("robust", Some(Object(subject)), None, (Some(Object(robust)), None, None, None, None, None, None)) => {
+                Ok(Self::Robust(subject.try_into()?, robust.into()))
+            }
+            (
+                "not-robust",
+                Some(Object(subject)),
+                None,
+                (None, Some(Object(witness)), None, None, None, None, None),
+            ) => Ok(Self::NotRobust(subject.try_into()?, witness.try_into()?)),
+            ("repair", Some(Object(subject)), None, (None, None, Some(Object(repair)), None, None, None, None)) => {
+                Ok(Self::Repair(subject.try_into()?, repair.try_into()?))
+            }
+            ("property", Some(Object(subject)), None, (None, None, None, Some(Object(property)), None, None, None)) => {
+                Ok(Self::Property(subject.try_into()?, property.into()))
+            }
+            (
+                "property-witness",
+                Some(Object(subject)),
+                None,
+                (None, None, None, None, Some(Object(violation)), None, None),
+            ) => Ok(Self::PropertyWitness(subject.try_into()?, violation.try_into()?)),
+            ("uncoverable", None, Some(Object(subject)), (None, None, None, None, None, Some(proof), None)) => {
+                Ok(Self::Uncoverable(subject.into(), proof.into()))
+            }
+            ("coverable", None, Some(Object(subject)), (None, None, None, None, None, None, Some(Object(run)))) => {
+                Ok(Self::Coverable(subject.into(), run.into()))
+            }
+            _ => {
                 Err(MalformedEvidence::new(format!("kind `{kind}` is not known, or its parts are missing or too many")))
             }
         }
@@ -209,6 +206,8 @@ impl Evidence {
             Self::Robust(..) => "robust",
             Self::NotRobust(..) => "not-robust",
             Self::Repair(..) => "repair",
+            Self::Property(..) => "property",
+            Self::PropertyWitness(..) => "property-witness",
             Self::Uncoverable(..) => "uncoverable",
             Self::Coverable(..) => "coverable",
         }

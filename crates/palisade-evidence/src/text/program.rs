@@ -57,7 +57,7 @@ impl From<RobustIn> for RobustCertificate {
 }
 
 /// The threads in one local state: its number alone for one thread, `[number, count]` for more.
-struct TokenText(LocalIndex, Tokens);
+pub(super) struct TokenText(LocalIndex, Tokens);
 
 impl Serialize for TokenText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -94,11 +94,11 @@ impl<'de> Visitor<'de> for TokenVisitor {
     }
 }
 
-fn tokens_out<'a>(tokens: impl Iterator<Item = (LocalIndex, &'a Tokens)>) -> Vec<TokenText> {
+pub(super) fn tokens_out<'a>(tokens: impl Iterator<Item = (LocalIndex, &'a Tokens)>) -> Vec<TokenText> {
     tokens.map(|(local, count)| TokenText(local, *count)).collect()
 }
 
-fn token_in(TokenText(local, count): TokenText) -> (LocalIndex, Tokens) {
+pub(super) fn token_in(TokenText(local, count): TokenText) -> (LocalIndex, Tokens) {
     (local, count)
 }
 

@@ -30,7 +30,7 @@ type EdgeText = (RelationText, (usize, usize), (usize, usize), Option<Value>);
 
 /// `[position]` for the oldest buffered store that reaches memory, `[position, null, address]` for the oldest one to an address (PSO),
 /// `[position, instruction]`, or `[position, instruction, choice]`.
-struct StepText {
+pub(super) struct StepText {
     position: u64,
     instruction: Option<u32>,
     /// The choice of the instruction, or without one the address.
@@ -102,16 +102,6 @@ impl<'de> Visitor<'de> for StepVisitor {
 
 impl From<&Witness> for WitnessText {
     fn from(witness: &Witness) -> Self {
-        let position = |copy: CopyId| witness.instance.position(copy).unwrap_or_else(|| witness.instance.total());
-        let step = |step: &Step| match step.kind {
-            StepKind::Flush => StepText { position: position(step.copy), instruction: None, value: None },
-            StepKind::FlushAddress(address) => {
-                StepText { position: position(step.copy), instruction: None, value: Some(address) }
-            }
-            StepKind::Execute { instruction, chosen } => {
-                StepText { position: position(step.copy), instruction: Some(number(instruction)), value: chosen }
-            }
-        };
         let edge = |edge: &Edge| {
             let relation = match edge.relation {
                 Relation::ProgramOrder => RelationText::Po,
@@ -123,12 +113,12 @@ impl From<&Witness> for WitnessText {
         };
         Self {
             instance: witness.instance.counts().to_vec(),
-            attacker: position(witness.attacker),
+            attacker: position(&witness.instance, witness.attacker),
             store: number(witness.store),
             load: number(witness.load),
             store_step: witness.store_step,
             load_step: witness.load_step,
-            steps: witness.steps.iter().map(step).collect(),
+            steps: witness.steps.iter().map(|step| step_out(&witness.instance, step)).collect(),
             cycle: witness.cycle.iter().map(edge).collect(),
         }
     }
@@ -138,22 +128,8 @@ impl TryFrom<WitnessText> for Witness {
     type Error = MalformedEvidence;
 
     fn try_from(text: WitnessText) -> Result<Self, MalformedEvidence> {
-        if let Some(count) = text.instance.iter().find(|count| **count > Copies::MOST) {
-            return Err(MalformedEvidence::new(format!("{count} copies of a thread are more than {}", Copies::MOST)));
-        }
-        let instance = Instance::new(text.instance);
-        let copy = |position: u64| {
-            let missing = || MalformedEvidence::new(format!("the instance has no thread copy {position}"));
-            instance.copy_at(position).ok_or_else(missing)
-        };
-        let step = |step: StepText| {
-            let kind = match (step.instruction, step.value) {
-                (None, None) => StepKind::Flush,
-                (None, Some(address)) => StepKind::FlushAddress(address),
-                (Some(instruction), chosen) => StepKind::Execute { instruction: id(instruction), chosen },
-            };
-            Ok(Step { copy: copy(step.position)?, kind })
-        };
+        let instance = counted_instance(text.instance)?;
+        let step = |step: StepText| step_in(&instance, step);
         let edge = |(relation, from, to, address): EdgeText| Edge {
             from: NodeId { position: from.0, index: from.1 },
             to: NodeId { position: to.0, index: to.1 },
@@ -166,7 +142,7 @@ impl TryFrom<WitnessText> for Witness {
             address,
         };
         Ok(Self {
-            attacker: copy(text.attacker)?,
+            attacker: copy_at(&instance, text.attacker)?,
             store: id(text.store),
             load: id(text.load),
             store_step: text.store_step,
@@ -176,6 +152,47 @@ impl TryFrom<WitnessText> for Witness {
             instance,
         })
     }
+}
+
+/// An instance from the number of copies of each thread.
+pub(super) fn counted_instance(counts: Vec<u64>) -> Result<Instance, MalformedEvidence> {
+    if let Some(count) = counts.iter().find(|count| **count > Copies::MOST) {
+        return Err(MalformedEvidence::new(format!("{count} copies of a thread are more than {}", Copies::MOST)));
+    }
+    Ok(Instance::new(counts))
+}
+
+/// The position of a copy in an instance.
+fn position(instance: &Instance, copy: CopyId) -> u64 {
+    instance.position(copy).unwrap_or_else(|| instance.total())
+}
+
+/// The copy at a position.
+fn copy_at(instance: &Instance, position: u64) -> Result<CopyId, MalformedEvidence> {
+    let missing = || MalformedEvidence::new(format!("the instance has no thread copy {position}"));
+    instance.copy_at(position).ok_or_else(missing)
+}
+
+/// A step in its written form.
+pub(super) fn step_out(instance: &Instance, step: &Step) -> StepText {
+    let position = position(instance, step.copy);
+    match step.kind {
+        StepKind::Flush => StepText { position, instruction: None, value: None },
+        StepKind::FlushAddress(address) => StepText { position, instruction: None, value: Some(address) },
+        StepKind::Execute { instruction, chosen } => {
+            StepText { position, instruction: Some(number(instruction)), value: chosen }
+        }
+    }
+}
+
+/// The step that is written so.
+pub(super) fn step_in(instance: &Instance, step: StepText) -> Result<Step, MalformedEvidence> {
+    let kind = match (step.instruction, step.value) {
+        (None, None) => StepKind::Flush,
+        (None, Some(address)) => StepKind::FlushAddress(address),
+        (Some(instruction), chosen) => StepKind::Execute { instruction: id(instruction), chosen },
+    };
+    Ok(Step { copy: copy_at(instance, step.position)?, kind })
 }
 
 fn number(instruction: InstructionId) -> u32 {

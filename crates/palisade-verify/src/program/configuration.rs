@@ -1,24 +1,23 @@
-//! Configurations of the instrumented program, and downward-closed sets of them.
+//! Configurations of the instrumented program.
 
 use super::model::Model;
 use crate::CheckFailure;
 use crate::failure::reject;
+use crate::tokens::{self, strictly_ascending};
 use palisade_evidence::{
     Attacker, DelayedSet, HelpedSet, Level, LocalIndex, LocalState, MemoryIndex, ScConfiguration, Tokens,
 };
 use palisade_model::program::{Copies, LabelId, Value};
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::Hash;
+use std::collections::BTreeMap;
 
 /// The values of addresses that do not hold their initial value.
 pub(super) type Memory = BTreeMap<Value, Value>;
 
-/// A configuration: everything but the threads, and how many threads are in which state (ascending, none with 0).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Configuration {
-    pub(super) control: Control,
-    pub(super) tokens: Vec<(Token, Tokens)>,
-}
+/// A configuration of the instrumented program.
+pub(super) type Configuration = tokens::Configuration<Control, Token>;
+
+/// A downward-closed set of configurations.
+pub(super) type DownSet = tokens::DownSet<Control, Token>;
 
 /// Everything but the threads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -69,52 +68,6 @@ pub(super) struct Path {
     pub(super) levels: BTreeMap<Value, Level>,
     /// The accesses of the open section of a thread that is not on the path.
     pub(super) section: BTreeMap<Value, Level>,
-}
-
-/// A set of configurations, standing for all that lie below one of them.
-#[derive(Debug, Default)]
-pub(super) struct DownSet {
-    configurations: Vec<Configuration>,
-    exact: HashSet<Configuration>,
-    by_control: HashMap<Control, Vec<Vec<(Token, Tokens)>>>,
-}
-
-impl DownSet {
-    pub(super) fn new(configurations: Vec<Configuration>) -> Self {
-        let mut set = Self::default();
-        for configuration in &configurations {
-            if set.exact.insert(configuration.clone()) {
-                set.by_control.entry(configuration.control.clone()).or_default().push(configuration.tokens.clone());
-            }
-        }
-        set.configurations = configurations;
-        set
-    }
-
-    pub(super) fn configurations(&self) -> &[Configuration] {
-        &self.configurations
-    }
-
-    /// Whether the set covers `configuration`: the same control, and nowhere more tokens.
-    pub(super) fn contains(&self, configuration: &Configuration) -> bool {
-        self.exact.contains(configuration)
-            || self
-                .by_control
-                .get(&configuration.control)
-                .is_some_and(|rows| rows.iter().any(|row| is_below(&configuration.tokens, row)))
-    }
-}
-
-/// Whether no token count of `smaller` exceeds that of `larger`.
-fn is_below(smaller: &[(Token, Tokens)], larger: &[(Token, Tokens)]) -> bool {
-    smaller.iter().all(|(token, count)| {
-        let upper = larger.binary_search_by_key(token, |(token, _)| *token).map(|position| larger[position].1);
-        match (count, upper) {
-            (_, Ok(Tokens::Omega)) => true,
-            (Tokens::Finite(count), Ok(Tokens::Finite(upper))) => *count <= upper,
-            _ => false,
-        }
-    })
 }
 
 /// The configurations of a certificate, checked and in the form the model works with.
@@ -197,42 +150,4 @@ impl Model<'_> {
 /// Tokens off the happens-before path.
 fn unjoined(tokens: &[(LocalIndex, Tokens)]) -> Vec<(LocalIndex, bool, Tokens)> {
     tokens.iter().map(|(local, count)| (*local, false, *count)).collect()
-}
-
-/// A map from its entries in strictly ascending order.
-pub(super) fn strictly_ascending<T: Clone>(
-    entries: &[(Value, T)],
-    what: &str,
-) -> Result<BTreeMap<Value, T>, CheckFailure> {
-    if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
-        reject!(Form, "{what}: address {} is not in ascending order", pair[1].0);
-    }
-    Ok(entries.iter().cloned().collect())
-}
-
-/// Values numbered in order of appearance, equal ones once.
-#[derive(Debug)]
-pub(super) struct Numbering<T> {
-    values: Vec<T>,
-    numbers: HashMap<T, u32>,
-}
-
-impl<T: Clone + Eq + Hash> Numbering<T> {
-    pub(super) fn new() -> Self {
-        Self { values: Vec::new(), numbers: HashMap::new() }
-    }
-
-    pub(super) fn number(&mut self, value: T) -> u32 {
-        if let Some(number) = self.numbers.get(&value) {
-            return *number;
-        }
-        let number = u32::try_from(self.values.len()).expect("fewer than 2^32 states fit in memory");
-        self.values.push(value.clone());
-        self.numbers.insert(value, number);
-        number
-    }
-
-    pub(super) fn get(&self, number: u32) -> &T {
-        &self.values[number as usize]
-    }
 }

@@ -1,23 +1,21 @@
 //! The program as the checker sees it: live registers, local instructions, where threads start.
 
-use super::configuration::{Configuration, Control, Memory, Numbering, Phase, Token, strictly_ascending};
+use super::configuration::{Configuration, Control, Memory, Phase, Token};
 use crate::CheckFailure;
 use crate::failure::reject;
-use palisade_evidence::{LocalState, RobustCertificate, Tokens};
+use crate::liveness::{Live, checked_liveness};
+use crate::tokens::{MOST_CHOICES, Numbering, initial_tokens, strictly_ascending};
+use palisade_evidence::{LocalState, RobustCertificate};
 use palisade_model::program::{
-    Action, Copies, EvaluationError, Instruction, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId, Value,
+    Action, EvaluationError, Instruction, InstructionId, LabelId, Program, Thread, ThreadId, Value,
 };
 use std::collections::HashSet;
-
-/// How many local states one settling may pass through, and how many initial configurations there may be: more is
-/// answered by rejection.
-const MOST_CHOICES: usize = 1 << 20;
 
 /// The program with the certificate's live registers, and the states met so far by number.
 pub(super) struct Model<'a> {
     pub(super) program: &'a Program,
     /// For each thread, label and register: whether it is live there.
-    live: Vec<Vec<Vec<bool>>>,
+    live: Live,
     /// For each thread and label, the instructions there.
     by_label: Vec<Vec<Vec<InstructionId>>>,
     locals: Numbering<LocalState>,
@@ -33,7 +31,7 @@ impl<'a> Model<'a> {
     pub(super) fn new(program: &'a Program, certificate: &RobustCertificate) -> Result<Self, CheckFailure> {
         let mut model = Self {
             program,
-            live: checked_liveness(program, certificate)?,
+            live: checked_liveness(program, &certificate.live)?,
             by_label: program.threads.iter().map(Thread::instructions_by_label).collect(),
             locals: Numbering::new(),
             memories: Numbering::new(),
@@ -198,114 +196,14 @@ impl<'a> Model<'a> {
     /// every way.
     pub(super) fn initial_configurations(&mut self) -> Result<Vec<Configuration>, CheckFailure> {
         let memory = self.memories.number(Memory::new());
-        let mut choices: Vec<Vec<(Token, Tokens)>> = vec![Vec::new()];
-        for (id, thread) in self.program.thread_ids() {
-            if thread.copies == Copies::Exactly(0) {
-                continue;
-            }
-            let starts = self.initial_states(id)?;
-            match thread.copies {
-                Copies::Any => {
-                    for choice in &mut choices {
-                        choice.extend(starts.iter().map(|local| (unjoined(*local), Tokens::Omega)));
-                    }
-                }
-                Copies::Exactly(copies) => {
-                    let splits = splits(copies, starts.len());
-                    let Some(splits) = splits.filter(|splits| splits.len() * choices.len() <= MOST_CHOICES) else {
-                        reject!(Form, "{} has too many initial states", self.thread_in_words(id));
-                    };
-                    let add = |choice: &Vec<(Token, Tokens)>, split: &Vec<u64>| {
-                        let counted = starts.iter().zip(split).filter(|(_, count)| **count > 0);
-                        let tokens = counted.map(|(local, count)| (unjoined(*local), Tokens::Finite(*count)));
-                        choice.iter().copied().chain(tokens).collect()
-                    };
-                    choices =
-                        choices.iter().flat_map(|choice| splits.iter().map(move |split| add(choice, split))).collect();
-                }
-            }
-        }
         let control = Control { memory, locked: false, phase: Phase::Sc };
-        let configuration = |mut tokens: Vec<(Token, Tokens)>| {
-            tokens.sort_by_key(|(token, _)| *token);
-            Configuration { control: control.clone(), tokens }
-        };
-        Ok(choices.into_iter().map(configuration).collect())
+        let program = self.program;
+        let choices = initial_tokens(program, |id| Ok(self.initial_states(id)?.into_iter().map(unjoined).collect()))?;
+        Ok(choices.into_iter().map(|tokens| Configuration { control: control.clone(), tokens }).collect())
     }
 }
 
 /// A token off the happens-before path.
 fn unjoined(local: u32) -> Token {
     Token { local, joined: false }
-}
-
-/// Every way to write `copies` as a sum of `ways` numbers (nothing when there are no ways: the threads have stopped),
-/// unless there are too many.
-fn splits(copies: u64, ways: usize) -> Option<Vec<Vec<u64>>> {
-    let mut partial: Vec<(Vec<u64>, u64)> = vec![(Vec::new(), copies)];
-    for way in 1..=ways {
-        let mut longer = Vec::new();
-        for (split, rest) in partial {
-            for count in if way == ways { rest..=rest } else { 0..=rest } {
-                let mut split = split.clone();
-                split.push(count);
-                longer.push((split, rest - count));
-                if longer.len() > MOST_CHOICES {
-                    return None;
-                }
-            }
-        }
-        partial = longer;
-    }
-    Some(partial.into_iter().map(|(split, _)| split).collect())
-}
-
-/// The certificate's live registers, when they solve the liveness inequalities: a register is live where an
-/// instruction reads it, and where one that does not write it leads to where it is live.
-fn checked_liveness(program: &Program, certificate: &RobustCertificate) -> Result<Vec<Vec<Vec<bool>>>, CheckFailure> {
-    if certificate.live.len() != program.threads.len() {
-        reject!(Form, "live registers are given for {} threads of {}", certificate.live.len(), program.threads.len());
-    }
-    let mut live = Vec::with_capacity(program.threads.len());
-    for (thread, given) in program.threads.iter().zip(&certificate.live) {
-        if given.len() != thread.labels.len() {
-            reject!(
-                Form,
-                "thread `{}`: live registers at {} labels of {}",
-                thread.name,
-                given.len(),
-                thread.labels.len()
-            );
-        }
-        let mut own = vec![vec![false; thread.registers.len()]; thread.labels.len()];
-        for (row, registers) in own.iter_mut().zip(given) {
-            let following = registers.iter().skip(1);
-            if let Some((_, live)) = registers.iter().zip(following).find(|(before, live)| before >= live) {
-                reject!(Form, "thread `{}`: live register {live} is not in ascending order", thread.name);
-            }
-            for register in registers {
-                match row.get_mut(register.index()) {
-                    Some(live) => *live = true,
-                    None => reject!(Form, "thread `{}` has no register {register}", thread.name),
-                }
-            }
-        }
-        for (id, instruction) in thread.instruction_ids() {
-            let written = instruction.action.written_register();
-            let after = &own[instruction.target.index()];
-            let mut needed: Vec<bool> = after
-                .iter()
-                .enumerate()
-                .map(|(index, live)| *live && written.map(RegisterId::index) != Some(index))
-                .collect();
-            for expression in instruction.action.expressions() {
-                expression.for_each_register(&mut |register| needed[register.index()] = true);
-            }
-            if needed.iter().zip(&own[instruction.source.index()]).any(|(needed, live)| *needed && !live) {
-                reject!(Form, "thread `{}`: instruction {id} needs a register that is not listed as live", thread.name);
-            }
-        }
-        live.push(own);
-    }
-    Ok(live)
 }

@@ -3,8 +3,8 @@
 use super::configuration::{Configuration, Control, DelayingThread, Path, Phase, Token};
 use super::model::Model;
 use crate::CheckFailure;
-use crate::failure::reject;
-use palisade_evidence::{Level, LocalState, Tokens};
+use crate::tokens::{with_one, without_one};
+use palisade_evidence::{Level, LocalState};
 use palisade_model::program::{Action, Expression, InstructionId, ThreadId, Value};
 use std::collections::BTreeMap;
 
@@ -346,31 +346,4 @@ impl Path {
 fn raise(levels: &mut BTreeMap<Value, Level>, address: Value, kind: Level) {
     let level = levels.entry(address).or_insert(kind);
     *level = (*level).max(kind);
-}
-
-/// `tokens` without one thread in a state that is listed; ω less one is ω.
-fn without_one(tokens: &[(Token, Tokens)], token: Token) -> Vec<(Token, Tokens)> {
-    let fewer = |(own, count): &(Token, Tokens)| match count {
-        Tokens::Finite(1) if *own == token => None,
-        Tokens::Finite(count) if *own == token => Some((*own, Tokens::Finite(count - 1))),
-        _ => Some((*own, *count)),
-    };
-    tokens.iter().filter_map(fewer).collect()
-}
-
-/// `tokens` with one thread more; ω and one is ω.
-fn with_one(tokens: &[(Token, Tokens)], token: Token) -> Result<Vec<(Token, Tokens)>, CheckFailure> {
-    let mut more = tokens.to_vec();
-    match more.binary_search_by_key(&token, |(token, _)| *token) {
-        Err(position) => more.insert(position, (token, Tokens::Finite(1))),
-        Ok(position) => {
-            if let Tokens::Finite(count) = &mut more[position].1 {
-                match count.checked_add(1) {
-                    Some(sum) => *count = sum,
-                    None => reject!(Form, "a configuration has too many threads to count"),
-                }
-            }
-        }
-    }
-    Ok(more)
 }

@@ -1,0 +1,343 @@
+//! Proofs and violations of properties as text.
+
+use super::MalformedEvidence;
+use super::program::{RobustIn, RobustOut, TokenText, bit, id, number, token_in, tokens_out, truth};
+use super::strict::{Object, nullable, word};
+use super::witness::{StepText, counted_instance, step_in, step_out};
+use crate::{
+    AddressInterval, BufferConfiguration, BufferEntry, BufferInvariant, BufferedLocal, Interval, LocalIndex,
+    MemoryIndex, PropertyEvidence, PropertyProof, PropertyReason, PropertyWitness, Tokens, ValueInvariant,
+};
+use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
+use palisade_model::semantics::{Model, Target};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// The evidence as it is written (with `RobustOut` and `&BufferInvariant` for `R` and `B`) and read (with `RobustIn` and
+/// `BufferInvariant`).
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
+pub(super) struct PropertyText<R, B> {
+    model: ModelText,
+    proofs: Vec<Object<ProofText<R, B>>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
+struct ProofText<R, B> {
+    targets: Vec<TargetText>,
+    slice: Vec<Vec<u32>>,
+    #[serde(deserialize_with = "nullable")]
+    bounds: Option<Object<ValuesText>>,
+    reason: Object<ReasonText<R, B>>,
+}
+
+/// One member, named for the kind of reason.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "lowercase", bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
+enum ReasonText<R, B> {
+    Values(Object<ValuesText>),
+    Robust(Object<RobustText<R, B>>),
+    Buffers(B),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
+struct RobustText<R, B> {
+    certificate: Object<R>,
+    sc: B,
+}
+
+/// Intervals as `[low, high]`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ValuesText {
+    registers: Vec<Vec<Vec<(Value, Value)>>>,
+    /// `[first address, last address, values]`.
+    memory: Vec<(Value, Value, Vec<(Value, Value)>)>,
+}
+
+/// The violation as it is written and read.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ViolationText {
+    model: ModelText,
+    /// How many copies of each thread run.
+    instance: Vec<u64>,
+    target: TargetText,
+    steps: Vec<StepText>,
+}
+
+/// `"sc"` or `"tso"`.
+struct ModelText(Model);
+
+impl Serialize for ModelText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self.0 {
+            Model::Sc => "sc",
+            Model::Tso => "tso",
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for ModelText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        word(deserializer, "\"sc\" or \"tso\"", |text| match text {
+            "sc" => Some(Self(Model::Sc)),
+            "tso" => Some(Self(Model::Tso)),
+            _ => None,
+        })
+    }
+}
+
+/// The word for final states as a target.
+const FINAL_STATES: &str = "final states";
+
+/// `[thread, instruction]`, or `"final states"`.
+struct TargetText(Target);
+
+impl Serialize for TargetText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Target::Instruction { thread, instruction } => (thread.index(), instruction.index()).serialize(serializer),
+            Target::FinalStates => serializer.serialize_str(FINAL_STATES),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TargetText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TargetVisitor)
+    }
+}
+
+struct TargetVisitor;
+
+impl<'de> Visitor<'de> for TargetVisitor {
+    type Value = TargetText;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[thread, instruction] or \"final states\"")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<TargetText, E> {
+        if text == FINAL_STATES { Ok(TargetText(Target::FinalStates)) } else { Err(E::custom("no such target")) }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<TargetText, A::Error> {
+        let (thread, instruction) = Deserialize::deserialize(SeqAccessDeserializer::new(sequence))?;
+        let (thread, instruction) = (id(ThreadId::from_index, thread), id(InstructionId::from_index, instruction));
+        Ok(TargetText(Target::Instruction { thread, instruction }))
+    }
+}
+
+/// `[address, value]`, or `"mark"`.
+impl Serialize for BufferEntry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Store(address, value) => (address, value).serialize(serializer),
+            Self::Mark => serializer.serialize_str("mark"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for BufferEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(EntryVisitor)
+    }
+}
+
+struct EntryVisitor;
+
+impl<'de> Visitor<'de> for EntryVisitor {
+    type Value = BufferEntry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[address, value] or \"mark\"")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<BufferEntry, E> {
+        if text == "mark" { Ok(BufferEntry::Mark) } else { Err(E::custom("no such entry of a buffer")) }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<BufferEntry, A::Error> {
+        let (address, value) = Deserialize::deserialize(SeqAccessDeserializer::new(sequence))?;
+        Ok(BufferEntry::Store(address, value))
+    }
+}
+
+/// `[thread, label or null, registers, holding, buffer]`.
+impl Serialize for BufferedLocal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let label = self.label.map(LabelId::index);
+        (self.thread.index(), label, &self.registers, bit(self.holding), &self.buffer).serialize(serializer)
+    }
+}
+
+/// A local state's parts.
+type LocalElement = (u32, Option<u32>, Vec<Value>, u8, Vec<BufferEntry>);
+
+impl<'de> Deserialize<'de> for BufferedLocal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (thread, label, registers, holding, buffer): LocalElement = Deserialize::deserialize(deserializer)?;
+        let label = label.map(|label| id(LabelId::from_index, label));
+        Ok(Self { thread: id(ThreadId::from_index, thread), label, registers, holding: truth(holding)?, buffer })
+    }
+}
+
+/// `[memory, locked, tokens]`.
+impl Serialize for BufferConfiguration {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let of = |(local, count): &(LocalIndex, Tokens)| (*local, *count);
+        let tokens: Vec<(LocalIndex, Tokens)> = self.tokens.iter().map(of).collect();
+        let tokens = tokens_out(tokens.iter().map(|(local, count)| (*local, count)));
+        (self.memory, bit(self.locked), tokens).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for BufferConfiguration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (memory, locked, tokens): (MemoryIndex, u8, Vec<TokenText>) = Deserialize::deserialize(deserializer)?;
+        Ok(Self { memory, locked: truth(locked)?, tokens: tokens.into_iter().map(token_in).collect() })
+    }
+}
+
+/// The set as it is written.
+#[derive(Serialize)]
+struct BuffersOut<'a> {
+    live: Vec<Vec<Vec<usize>>>,
+    silent: &'a [Value],
+    locals: &'a [BufferedLocal],
+    memories: &'a [Vec<(Value, Value)>],
+    configurations: &'a [BufferConfiguration],
+}
+
+/// The set as it is read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BuffersIn {
+    live: Vec<Vec<Vec<u32>>>,
+    silent: Vec<Value>,
+    locals: Vec<BufferedLocal>,
+    memories: Vec<Vec<(Value, Value)>>,
+    configurations: Vec<BufferConfiguration>,
+}
+
+impl Serialize for BufferInvariant {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let numbers = |registers: &Vec<RegisterId>| registers.iter().map(|register| register.index()).collect();
+        let Self { live, silent, locals, memories, configurations } = self;
+        let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
+        BuffersOut { live, silent, locals, memories, configurations }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for BufferInvariant {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let registers =
+            |numbers: Vec<u32>| numbers.into_iter().map(|number| id(RegisterId::from_index, number)).collect();
+        let labels = |labels: Vec<Vec<u32>>| labels.into_iter().map(registers).collect();
+        let Object(text): Object<BuffersIn> = Deserialize::deserialize(deserializer)?;
+        let BuffersIn { live, silent, locals, memories, configurations } = text;
+        Ok(Self { live: live.into_iter().map(labels).collect(), silent, locals, memories, configurations })
+    }
+}
+
+fn intervals_out(values: &[Interval]) -> Vec<(Value, Value)> {
+    values.iter().map(|interval| (interval.low, interval.high)).collect()
+}
+
+fn intervals_in(values: Vec<(Value, Value)>) -> Vec<Interval> {
+    values.into_iter().map(|(low, high)| Interval { low, high }).collect()
+}
+
+impl From<&ValueInvariant> for Object<ValuesText> {
+    fn from(values: &ValueInvariant) -> Self {
+        let thread = |registers: &Vec<Vec<Interval>>| registers.iter().map(|values| intervals_out(values)).collect();
+        let range = |range: &AddressInterval| {
+            let Interval { low, high } = range.addresses;
+            (low, high, intervals_out(&range.values))
+        };
+        Self(ValuesText {
+            registers: values.registers.iter().map(thread).collect(),
+            memory: values.memory.iter().map(range).collect(),
+        })
+    }
+}
+
+impl From<Object<ValuesText>> for ValueInvariant {
+    fn from(Object(text): Object<ValuesText>) -> Self {
+        let thread = |registers: Vec<Vec<(Value, Value)>>| registers.into_iter().map(intervals_in).collect();
+        let range =
+            |(low, high, values)| AddressInterval { addresses: Interval { low, high }, values: intervals_in(values) };
+        Self {
+            registers: text.registers.into_iter().map(thread).collect(),
+            memory: text.memory.into_iter().map(range).collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a PropertyEvidence> for PropertyText<RobustOut<'a>, &'a BufferInvariant> {
+    fn from(evidence: &'a PropertyEvidence) -> Self {
+        let slice = |own: &Vec<InstructionId>| own.iter().map(|instruction| number(instruction.index())).collect();
+        let proof = |proof: &'a PropertyProof| {
+            Object(ProofText {
+                targets: proof.targets.iter().copied().map(TargetText).collect(),
+                slice: proof.slice.iter().map(slice).collect(),
+                bounds: proof.bounds.as_ref().map(Into::into),
+                reason: Object(match &proof.reason {
+                    PropertyReason::Values(values) => ReasonText::Values(values.into()),
+                    PropertyReason::Robust { certificate, sc } => {
+                        ReasonText::Robust(Object(RobustText { certificate: Object(certificate.into()), sc }))
+                    }
+                    PropertyReason::Buffers(set) => ReasonText::Buffers(set),
+                }),
+            })
+        };
+        Self { model: ModelText(evidence.model), proofs: evidence.proofs.iter().map(proof).collect() }
+    }
+}
+
+impl From<PropertyText<RobustIn, BufferInvariant>> for PropertyEvidence {
+    fn from(text: PropertyText<RobustIn, BufferInvariant>) -> Self {
+        let slice =
+            |own: Vec<u32>| own.into_iter().map(|instruction| id(InstructionId::from_index, instruction)).collect();
+        let proof = |Object(proof): Object<ProofText<RobustIn, BufferInvariant>>| PropertyProof {
+            targets: proof.targets.into_iter().map(|target| target.0).collect(),
+            slice: proof.slice.into_iter().map(slice).collect(),
+            bounds: proof.bounds.map(Into::into),
+            reason: match proof.reason.0 {
+                ReasonText::Values(values) => PropertyReason::Values(values.into()),
+                ReasonText::Robust(Object(RobustText { certificate, sc })) => {
+                    PropertyReason::Robust { certificate: certificate.0.into(), sc }
+                }
+                ReasonText::Buffers(set) => PropertyReason::Buffers(set),
+            },
+        };
+        Self { model: text.model.0, proofs: text.proofs.into_iter().map(proof).collect() }
+    }
+}
+
+impl From<&PropertyWitness> for ViolationText {
+    fn from(witness: &PropertyWitness) -> Self {
+        Self {
+            model: ModelText(witness.model),
+            instance: witness.instance.counts().to_vec(),
+            target: TargetText(witness.target),
+            steps: witness.steps.iter().map(|step| step_out(&witness.instance, step)).collect(),
+        }
+    }
+}
+
+impl TryFrom<ViolationText> for PropertyWitness {
+    type Error = MalformedEvidence;
+
+    fn try_from(text: ViolationText) -> Result<Self, MalformedEvidence> {
+        let instance = counted_instance(text.instance)?;
+        let steps = text.steps.into_iter().map(|step| step_in(&instance, step));
+        let steps = steps.collect::<Result<_, MalformedEvidence>>()?;
+        Ok(Self { model: text.model.0, instance, target: text.target.0, steps })
+    }
+}

@@ -1,0 +1,205 @@
+//! Checks that a program never reaches its targets under a memory model, from its text and the evidence alone; and that it does.
+//!
+//! For each target the evidence gives a reason, which is about the *sliced program* ([`slice`]): values closed under every instruction
+//! ([`values`], [`ranges`]); robustness with a closed set of SC configurations; or a closed set of configurations with unbounded store
+//! buffers ([`closed`], with threads as [`local`] sees them and the steps of [`steps`]), in which [`reductions`] leave some
+//! delays out. A violation is replayed ([`witness`]). CERTIFICATE.md says why this suffices.
+
+mod closed;
+mod finals;
+mod local;
+mod ranges;
+mod reductions;
+mod slice;
+mod steps;
+mod values;
+mod witness;
+mod words;
+
+pub use witness::check_property_witness;
+
+use crate::CheckFailure;
+use crate::check_robust_certificate;
+use crate::failure::reject;
+use closed::check_closed_set;
+use palisade_evidence::{PropertyEvidence, PropertyProof, PropertyReason};
+use palisade_model::program::{Action, Copies, Program};
+use palisade_model::semantics::{Model, Question, Target};
+use slice::{Observed, observed, sliced_program};
+use std::collections::BTreeSet;
+use values::{check_values, runs};
+
+/// How stores wait for memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Buffering {
+    /// They do not (SC).
+    Nothing,
+    /// In one queue for each thread (TSO).
+    Fifo,
+    /// In one queue for each thread and address, with marks across them (PSO).
+    PerAddress,
+}
+
+impl Buffering {
+    /// How they do under a model.
+    fn of(model: Model) -> Self {
+        match model {
+            Model::Sc => Self::Nothing,
+            Model::Tso => Self::Fifo,
+        }
+    }
+}
+
+/// What a proof is about.
+struct Goal<'a> {
+    targets: &'a [Target],
+    /// The question, where final states are a target.
+    question: Option<&'a Question>,
+    /// What the question looks at.
+    observed: Observed,
+}
+
+/// What evidence about properties has been checked to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PropertyFacts {
+    /// The memory model.
+    pub model: Model,
+    /// The targets that are never reached, ascending.
+    pub shown: Vec<Target>,
+    /// The other targets that the program has, ascending: each `ensure` and `fail` of a thread with copies, and the final states where
+    /// the file asks a question about them.
+    pub others: Vec<Target>,
+}
+
+/// Checks that `evidence` shows `program` (with its copies and domain) never to reach the targets that it names. `question` is the one
+/// that the program's file asks.
+pub fn check_property(
+    program: &Program,
+    question: Option<&Question>,
+    evidence: &PropertyEvidence,
+) -> Result<PropertyFacts, CheckFailure> {
+    if program.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
+        reject!(Form, "no thread has copies, so the evidence is about nothing");
+    }
+    if evidence.proofs.is_empty() {
+        reject!(Form, "the evidence names no target");
+    }
+    let mut shown = BTreeSet::new();
+    for (number, proof) in evidence.proofs.iter().enumerate() {
+        check_proof(program, question, evidence.model, proof)
+            .map_err(|failure| failure.within(format_args!("proof {number}")))?;
+        for target in &proof.targets {
+            if !shown.insert(*target) {
+                reject!(Form, "two proofs are about one target");
+            }
+        }
+    }
+    let others = targets(program, question).filter(|target| !shown.contains(target)).collect();
+    Ok(PropertyFacts { model: evidence.model, shown: shown.into_iter().collect(), others })
+}
+
+/// The targets of a program, ascending.
+fn targets<'a>(program: &'a Program, question: Option<&Question>) -> impl Iterator<Item = Target> + use<'a> {
+    let finals = question.is_some_and(|question| question.condition.is_some()).then_some(Target::FinalStates);
+    let of_threads = program.thread_ids().filter(|(_, thread)| runs(thread)).flat_map(|(id, thread)| {
+        let is_property = |action: &Action| matches!(action, Action::Ensure(_) | Action::Fail);
+        let properties = thread.instruction_ids().filter(move |(_, own)| is_property(&own.action));
+        properties.map(move |(instruction, _)| Target::Instruction { thread: id, instruction })
+    });
+    of_threads.chain(finals)
+}
+
+/// Checks a proof.
+fn check_proof(
+    program: &Program,
+    question: Option<&Question>,
+    model: Model,
+    proof: &PropertyProof,
+) -> Result<(), CheckFailure> {
+    let goal = goal(program, question, &proof.targets)?;
+    let bounds = proof.bounds.as_ref().map(|bounds| check_values(program, bounds)).transpose();
+    let bounds = bounds.map_err(|failure| failure.within("bounds"))?;
+    let sliced = sliced_program(program, &proof.slice, goal.targets, &goal.observed, bounds.as_ref())?;
+    match &proof.reason {
+        PropertyReason::Values(values) => {
+            let values = check_values(&sliced, values)?;
+            check_never_by_values(&sliced, &goal, &values)
+        }
+        PropertyReason::Robust { certificate, sc } => {
+            if model != Model::Tso {
+                reject!(Form, "robustness is about TSO");
+            }
+            check_robust_certificate(&sliced, certificate)?;
+            check_closed_set(&sliced, Buffering::Nothing, &goal, bounds.as_ref(), sc)
+        }
+        PropertyReason::Buffers(set) => check_closed_set(&sliced, Buffering::of(model), &goal, bounds.as_ref(), set),
+    }
+}
+
+/// What the targets of a proof are. Checks that the program has them.
+fn goal<'a>(
+    program: &Program,
+    question: Option<&'a Question>,
+    targets: &'a [Target],
+) -> Result<Goal<'a>, CheckFailure> {
+    if targets.is_empty() || !targets.is_sorted_by(|one, other| one < other) {
+        reject!(Form, "the targets are not in ascending order, or there are none");
+    }
+    let mut asked = None;
+    for target in targets {
+        match target {
+            Target::Instruction { thread, instruction } => check_target(program, *thread, *instruction)?,
+            Target::FinalStates => asked = Some(check_finals(program, question)?),
+        }
+    }
+    Ok(Goal { targets, question: asked, observed: observed(asked) })
+}
+
+/// Checks that an instruction is an `ensure` or a `fail`.
+fn check_target(
+    program: &Program,
+    thread: palisade_model::program::ThreadId,
+    instruction: palisade_model::program::InstructionId,
+) -> Result<(), CheckFailure> {
+    let own = program.threads.get(thread.index()).and_then(|own| own.instructions.get(instruction.index()));
+    match own.map(|own| &own.action) {
+        Some(Action::Ensure(_) | Action::Fail) => Ok(()),
+        _ => reject!(Form, "instruction {instruction} of thread {thread} is no `ensure` and no `fail`"),
+    }
+}
+
+/// Checks that final states can be a target: the file asks about them, the numbers of copies are fixed, and no thread can end in
+/// `fail`. The question.
+fn check_finals<'a>(program: &Program, question: Option<&'a Question>) -> Result<&'a Question, CheckFailure> {
+    let Some(question) = question.filter(|question| question.condition.is_some()) else {
+        reject!(Form, "the program's file asks nothing about final states");
+    };
+    if program.is_parameterized() {
+        reject!(Form, "final states need fixed numbers of copies");
+    }
+    let fails = |action: &Action| *action == Action::Fail;
+    if program.threads.iter().any(|thread| thread.instructions.iter().any(|own| fails(&own.action))) {
+        reject!(Form, "final states are no target of a program with `fail`");
+    }
+    Ok(question)
+}
+
+/// Checks that no target is reached whose condition is never 0 with these values.
+fn check_never_by_values(program: &Program, goal: &Goal<'_>, values: &values::Bounds) -> Result<(), CheckFailure> {
+    for target in goal.targets {
+        let Target::Instruction { thread, instruction } = *target else {
+            reject!(Safe, "values say nothing about final states");
+        };
+        if !runs(program.thread(thread)) {
+            continue;
+        }
+        match &program.thread(thread).instruction(instruction).action {
+            Action::Ensure(condition) if !values.can_be_false(program, thread, condition) => {}
+            _ => reject!(
+                Safe,
+                "the values do not rule out that instruction {instruction} of thread {thread} is violated"
+            ),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! The sliced program, and that what its slice leaves out does not matter.
+//!
+//! Every computation of the program is one of the sliced program, step by step, in which memory at the addresses that the sliced program
+//! reads, registers where the sliced program may still read them, labels and the lock are the same. So a target that the program reaches is
+//! reached by the sliced program (CERTIFICATE.md, "Slices").
+
+use super::values::{Bounds, accessed, runs};
+use crate::CheckFailure;
+use crate::failure::reject;
+use palisade_model::program::{Action, InstructionId, Program, Thread, ThreadId};
+use palisade_model::semantics::{Observable, Question, Target};
+use std::collections::BTreeSet;
+
+/// What final states are asked for: registers by thread, and addresses.
+pub(super) type Observed = BTreeSet<Observable>;
+
+/// What the question looks at in a final state.
+pub(super) fn observed(question: Option<&Question>) -> Observed {
+    let mut all = BTreeSet::new();
+    if let Some(question) = question {
+        let propositions = question.filter.iter().chain(question.condition.iter().map(|own| &own.proposition));
+        for proposition in propositions {
+            proposition.for_each_location(&mut |location| {
+                all.insert(location.observable);
+            });
+        }
+    }
+    all
+}
+
+/// The sliced program. Checks that the slice is one, contains no target, and writes nothing that the sliced program reads or that
+/// `observed` has.
+pub(super) fn sliced_program(
+    program: &Program,
+    slice: &[Vec<InstructionId>],
+    targets: &[Target],
+    observed: &Observed,
+    bounds: Option<&Bounds>,
+) -> Result<Program, CheckFailure> {
+    let mut sliced = program.clone();
+    if slice.len() != program.threads.len() {
+        reject!(Form, "the slice is about {} threads of {}", slice.len(), program.threads.len());
+    }
+    for ((thread, instructions), own) in program.thread_ids().zip(slice).zip(&mut sliced.threads) {
+        let (thread, name) = (thread.0, &thread.1.name);
+        if !instructions.is_sorted_by(|one, other| one < other) {
+            reject!(Form, "the slice of thread `{name}` is not in ascending order");
+        }
+        for instruction in instructions {
+            if targets.contains(&Target::Instruction { thread, instruction: *instruction }) {
+                reject!(Safe, "the slice of thread `{name}` contains the target {instruction}");
+            }
+            let Some(own) = own.instructions.get_mut(instruction.index()) else {
+                reject!(Form, "thread `{name}` has no instruction {instruction}");
+            };
+            own.action = match &own.action {
+                Action::Load { .. }
+                | Action::Store { .. }
+                | Action::Assign { .. }
+                | Action::Havoc { .. }
+                | Action::Assume(_)
+                | Action::Nop
+                | Action::Ensure(_) => Action::Nop,
+                Action::Cas { .. } | Action::Rmw { .. } => Action::Fence,
+                _ => reject!(Form, "instruction {instruction} of thread `{name}` cannot be in a slice"),
+            };
+        }
+    }
+    check_addresses(program, &sliced, slice, observed, bounds)?;
+    for ((id, thread), instructions) in program.thread_ids().zip(slice).filter(|((_, thread), _)| runs(thread)) {
+        check_registers(thread, sliced.thread(id), instructions, &observed_registers(observed, id, thread))?;
+    }
+    Ok(sliced)
+}
+
+/// Checks that no instruction of the slice may write to an address that the sliced program may read, or that is observed.
+fn check_addresses(
+    program: &Program,
+    sliced: &Program,
+    slice: &[Vec<InstructionId>],
+    observed: &Observed,
+    bounds: Option<&Bounds>,
+) -> Result<(), CheckFailure> {
+    let mut read = Vec::new();
+    for (id, thread) in sliced.thread_ids().filter(|(_, thread)| runs(thread)) {
+        for (instruction, own) in thread.instruction_ids() {
+            if matches!(own.action, Action::Load { .. } | Action::Cas { .. } | Action::Rmw { .. }) {
+                read.extend(
+                    accessed(sliced, bounds, id, instruction).iter().flat_map(|range| range.intervals().to_vec()),
+                );
+            }
+        }
+    }
+    let asked = observed.iter().filter_map(|observable| observable.address());
+    read.extend(asked.map(|address| (i128::from(address), i128::from(address))));
+    let read = super::ranges::Range::of(read);
+    for ((id, thread), instructions) in program.thread_ids().zip(slice).filter(|((_, thread), _)| runs(thread)) {
+        for instruction in instructions {
+            let writes = matches!(
+                thread.instruction(*instruction).action,
+                Action::Store { .. } | Action::Cas { .. } | Action::Rmw { .. }
+            );
+            if writes && accessed(program, bounds, id, *instruction).is_some_and(|range| range.meets(&read)) {
+                let name = &thread.name;
+                reject!(
+                    Safe,
+                    "instruction {instruction} of thread `{name}` is in the slice and may write what the sliced program reads"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The registers of a thread that final states are asked for.
+fn observed_registers(observed: &Observed, id: ThreadId, thread: &Thread) -> Vec<bool> {
+    let mut registers = vec![false; thread.registers.len()];
+    for observable in observed {
+        if let Observable::Register { thread, register } = observable
+            && *thread == id
+        {
+            registers[register.index()] = true;
+        }
+    }
+    registers
+}
+
+/// Checks that no instruction of the slice writes a register that is live after it in the sliced thread.
+fn check_registers(
+    thread: &Thread,
+    sliced: &Thread,
+    slice: &[InstructionId],
+    observed: &[bool],
+) -> Result<(), CheckFailure> {
+    let live = least_liveness(sliced, observed);
+    for id in slice {
+        let instruction = thread.instruction(*id);
+        if let Some(register) = instruction.action.written_register()
+            && live[instruction.target.index()][register.index()]
+        {
+            let (name, register) = (&thread.name, &thread.registers[register.index()].name);
+            reject!(Safe, "instruction {id} of thread `{name}` is in the slice and writes `{register}`, which matters");
+        }
+    }
+    Ok(())
+}
+
+/// The registers of a thread that are live at each label, those observed being live where no instruction stands.
+fn least_liveness(thread: &Thread, observed: &[bool]) -> Vec<Vec<bool>> {
+    let mut live = vec![vec![false; thread.registers.len()]; thread.labels.len()];
+    for (label, instructions) in thread.instructions_by_label().iter().enumerate() {
+        if instructions.is_empty() {
+            live[label] = observed.to_vec();
+        }
+    }
+    let mut is_stable = false;
+    while !is_stable {
+        is_stable = true;
+        for instruction in thread.instructions.iter().rev() {
+            let written = instruction.action.written_register();
+            let mut needed = live[instruction.target.index()].clone();
+            if let Some(register) = written {
+                needed[register.index()] = false;
+            }
+            for expression in instruction.action.expressions() {
+                expression.for_each_register(&mut |register| needed[register.index()] = true);
+            }
+            for (own, needed) in live[instruction.source.index()].iter_mut().zip(needed) {
+                is_stable &= *own || !needed;
+                *own |= needed;
+            }
+        }
+    }
+    live
+}

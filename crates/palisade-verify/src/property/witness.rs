@@ -1,0 +1,96 @@
+//! Checks that a program reaches a target: replays a computation under its memory model.
+
+use super::finals::answers;
+use crate::CheckFailure;
+use crate::failure::reject;
+use palisade_evidence::PropertyWitness;
+use palisade_model::program::{Copies, InstructionId, Program, ThreadId};
+use palisade_model::semantics::{CopyId, Effect, Event, Machine, Observable, Question, State, StepKind, Target};
+use std::collections::BTreeSet;
+
+/// Checks that `witness` is a computation of `program` (with its copies and domain) that reaches its target. `question` is the one that
+/// the program's file asks.
+pub fn check_property_witness(
+    program: &Program,
+    question: Option<&Question>,
+    witness: &PropertyWitness,
+) -> Result<(), CheckFailure> {
+    check_instance(program, witness)?;
+    super::goal(program, question, std::slice::from_ref(&witness.target))?;
+    // All copies count in a final state; elsewhere those that take no step change nothing, and may be many.
+    let copies: Vec<CopyId> = match witness.target {
+        Target::FinalStates => witness.instance.copies().collect(),
+        Target::Instruction { .. } => {
+            let is_there = |copy: &CopyId| copy.copy < witness.instance.count(copy.thread);
+            let acting: BTreeSet<CopyId> = witness.steps.iter().map(|step| step.copy).filter(is_there).collect();
+            acting.into_iter().collect()
+        }
+    };
+    let machine = Machine::of_copies(program, copies, witness.model);
+    let mut state = machine.initial_state();
+    let mut last = None;
+    for (index, step) in witness.steps.iter().enumerate() {
+        let event = match machine.event(&state, *step) {
+            Ok(event) => event,
+            Err(refusal) => {
+                let CopyId { thread, copy } = step.copy;
+                reject!(Run, "step {index} of copy {copy} of thread {thread} cannot be taken: {refusal}")
+            }
+        };
+        machine.take(&mut state, &event);
+        last = Some(event);
+    }
+    match (witness.target, question) {
+        (Target::Instruction { thread, instruction }, _) => check_violation(last, thread, instruction),
+        (Target::FinalStates, Some(question)) => check_final_state(&machine, question, &state),
+        (Target::FinalStates, None) => reject!(Form, "the program's file asks nothing about final states"),
+    }
+}
+
+/// Checks that the instance has as many copies of each thread as the program allows.
+fn check_instance(program: &Program, witness: &PropertyWitness) -> Result<(), CheckFailure> {
+    let counts = witness.instance.counts();
+    if counts.len() != program.threads.len() {
+        reject!(Form, "the instance counts copies of {} threads of {}", counts.len(), program.threads.len());
+    }
+    for (thread, count) in program.threads.iter().zip(counts) {
+        if let Copies::Exactly(copies) = thread.copies
+            && copies != *count
+        {
+            reject!(Form, "the instance has {count} copies of thread `{}`, not {copies}", thread.name);
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the last step violates the target.
+fn check_violation(last: Option<Event>, thread: ThreadId, instruction: InstructionId) -> Result<(), CheckFailure> {
+    let violates = last.is_some_and(|event| {
+        let executes = matches!(event.step.kind, StepKind::Execute { instruction: own, .. } if own == instruction);
+        let is_violation = matches!(event.effect, Effect::Violation | Effect::Failure);
+        event.step.copy.thread == thread && executes && is_violation
+    });
+    if !violates {
+        reject!(Run, "the last step does not violate instruction {instruction} of thread {thread}");
+    }
+    Ok(())
+}
+
+/// Checks that a state is final, and answers the question.
+fn check_final_state(machine: &Machine<'_>, question: &Question, state: &State) -> Result<(), CheckFailure> {
+    let has_ended = |position: usize| machine.has_ended(state, position);
+    if !(0..machine.copies().len()).all(has_ended) || !state.buffers_are_empty() {
+        reject!(Run, "the computation does not end in a final state");
+    }
+    let value = |observable| match observable {
+        Observable::Register { thread, register } => match machine.positions(thread).next() {
+            Some(position) => state.threads()[position].registers[register.index()],
+            None => machine.program().thread(thread).registers[register.index()].initial,
+        },
+        Observable::Address(address) => state.memory(address),
+    };
+    if !answers(question, &value) {
+        reject!(Run, "the final state does not answer the question");
+    }
+    Ok(())
+}

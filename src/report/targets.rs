@@ -1,0 +1,91 @@
+//! What evidence about properties shows, in words and in a document: which targets, where they stand in the text.
+
+use crate::program::{Action, Program};
+use crate::semantics::{Model, Target};
+use crate::verify::PropertyFacts;
+
+/// What has been checked about the properties of a program.
+#[derive(Clone, Debug)]
+pub struct ShownProperties {
+    /// The memory model.
+    pub model: Model,
+    /// The targets that are never reached.
+    pub hold: Vec<ShownTarget>,
+    /// The target that is reached.
+    pub violated: Option<ShownTarget>,
+    /// The program's other targets.
+    pub others: Vec<ShownTarget>,
+}
+
+/// A target by its place in the program's text.
+#[derive(Clone, Debug)]
+pub struct ShownTarget {
+    /// `ensure`, `fail` or `final states`.
+    pub kind: &'static str,
+    /// The thread, its label and the line, for an instruction.
+    pub place: Option<(String, String, usize)>,
+}
+
+impl ShownProperties {
+    /// What a proof shows.
+    pub fn proved(program: &Program, facts: &PropertyFacts) -> Self {
+        let all = |targets: &[Target]| targets.iter().map(|target| ShownTarget::new(program, *target)).collect();
+        Self { model: facts.model, hold: all(&facts.shown), violated: None, others: all(&facts.others) }
+    }
+
+    /// What a violation shows.
+    pub fn violated(program: &Program, model: Model, target: Target) -> Self {
+        let violated = Some(ShownTarget::new(program, target));
+        Self { model, hold: Vec::new(), violated, others: Vec::new() }
+    }
+
+    /// What is shown about the program of a file: `all 3 properties of ring.pal hold under tso`.
+    pub fn words(&self, file: &str) -> String {
+        let model = model_name(self.model);
+        if let Some(violated) = &self.violated {
+            return format!("{file} violates {} under {model}", violated.words());
+        }
+        let list = |targets: &[ShownTarget]| targets.iter().map(ShownTarget::words).collect::<Vec<_>>().join(", ");
+        let total = self.hold.len() + self.others.len();
+        match (self.hold.len(), total) {
+            (1, 1) => format!("the only property of {file}, {}, holds under {model}", list(&self.hold)),
+            (own, _) if own == total => format!("all {total} properties of {file} hold under {model}"),
+            (own, _) => {
+                let (hold, others) = (list(&self.hold), list(&self.others));
+                format!(
+                    "{own} of {total} properties of {file} hold under {model}: {hold}; nothing is said about {others}"
+                )
+            }
+        }
+    }
+}
+
+impl ShownTarget {
+    /// A target of a program.
+    fn new(program: &Program, target: Target) -> Self {
+        let Target::Instruction { thread, instruction } = target else {
+            return Self { kind: "final states", place: None };
+        };
+        let own = program.thread(thread).instruction(instruction);
+        let kind = if own.action == Action::Fail { "fail" } else { "ensure" };
+        let label = program.thread(thread).label(own.source).name.clone();
+        let line = program.source.position(own.span.start).line;
+        Self { kind, place: Some((program.thread(thread).name.clone(), label, line)) }
+    }
+
+    /// The target in words.
+    fn words(&self) -> String {
+        match &self.place {
+            Some((thread, label, line)) => format!("`{}` at {thread} {label} (line {line})", self.kind),
+            None => "the question about final states".to_owned(),
+        }
+    }
+}
+
+/// The name of a memory model on the command line.
+pub fn model_name(model: Model) -> &'static str {
+    match model {
+        Model::Sc => "sc",
+        Model::Tso => "tso",
+    }
+}

@@ -38,6 +38,7 @@ fn store_buffering() -> Program {
         addresses: addresses.collect(),
         initial_memory: BTreeMap::new(),
         threads: vec![thread("t1", 0, 1), thread("t2", 1, 0)],
+        never: Vec::new(),
         source: SourceText::new("", ""),
     }
 }

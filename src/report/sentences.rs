@@ -67,8 +67,14 @@ fn properties(simulation: &Simulation<'_>, out: &mut String) {
             let _ = writeln!(out, "  `{property}` at {} {label} (line {line}) {outcome}.", thread.name);
         }
     }
+    for (index, joint) in simulation.program.never.iter().enumerate() {
+        stated = true;
+        let outcome = if simulation.finals.joint.contains_key(&index) { "fails" } else { "holds" };
+        let (text, line) = (simulation.joint(joint), simulation.joint_line(joint));
+        let _ = writeln!(out, "  `{text}` (line {line}) {outcome}.");
+    }
     if !stated {
-        let _ = writeln!(out, "  The program states no property: it has no `ensure` and no `fail`.");
+        let _ = writeln!(out, "  The program states no property: it has no `ensure`, no `fail` and no `never`.");
     }
 }
 
@@ -138,6 +144,12 @@ fn computations(simulation: &Simulation<'_>, out: &mut String) {
             let _ = writeln!(out, "\nviolation: `{property}` at {place} (line {line})");
             table(simulation, computation, out);
         }
+    }
+    for (index, computation) in &simulation.finals.joint {
+        let joint = &simulation.program.never[*index];
+        let (text, line) = (simulation.joint(joint), simulation.joint_line(joint));
+        let _ = writeln!(out, "\nviolation: `{text}` (line {line})");
+        table(simulation, computation, out);
     }
     if let Some(computation) = &simulation.finals.to_stuck {
         let _ = writeln!(out, "\nstuck: {}", waiting(simulation, computation).join(", "));

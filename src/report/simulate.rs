@@ -3,12 +3,12 @@
 use super::computation::ComputationReport;
 use super::sentences;
 use crate::limits::StopReason;
-use crate::program::{Action, InstructionId, Program, SourceText};
+use crate::program::{Action, InstructionId, JointState, Program, SourceText};
 use crate::semantics::{
     Computation, CopyId, Counting, ExplorationError, FinalStates, Instance, Model, Outcome, Quantifier, Question,
     Subject, ValueError,
 };
-use crate::syntax::{Diagnostic, InputError, expression_text};
+use crate::syntax::{Diagnostic, InputError, expression_text, joint_state_text};
 use std::fmt::Write as _;
 
 /// What was simulated, and what came out.
@@ -76,6 +76,9 @@ impl Simulation<'_> {
         for (copy, instruction) in self.finals.violations.keys() {
             let _ = writeln!(log, "Violation={}", self.place(*copy, *instruction));
         }
+        for index in self.finals.joint.keys() {
+            let _ = writeln!(log, "Violation={}", self.joint(&self.program.never[*index]));
+        }
         log.push('\n');
         log
     }
@@ -88,7 +91,7 @@ impl Simulation<'_> {
 
     /// Whether the condition holds and no property is violated.
     pub fn holds(&self) -> bool {
-        self.outcome.holds && self.finals.violations.is_empty()
+        self.outcome.holds && self.finals.violations.is_empty() && self.finals.joint.is_empty()
     }
 
     /// A thread copy and one of its labels.
@@ -118,6 +121,16 @@ impl Simulation<'_> {
             Action::Ensure(condition) => format!("ensure {}", expression_text(self.program, copy.thread, condition)),
             _ => "fail".to_owned(),
         }
+    }
+
+    /// A joint control state as the language writes it.
+    pub(super) fn joint(&self, joint: &JointState) -> String {
+        joint_state_text(self.program, joint)
+    }
+
+    /// The line of a joint control state.
+    pub(super) fn joint_line(&self, joint: &JointState) -> usize {
+        self.program.source.position(joint.span.start).line
     }
 
     /// What was found until a limit was reached, in sentences.

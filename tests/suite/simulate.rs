@@ -87,7 +87,7 @@ fn programs_get_sentences() {
     let expected = [
         "-: holds under TSO",
         "  threads  t1 × 1, t2 × 1",
-        "  The program states no property: it has no `ensure` and no `fail`.",
+        "  The program states no property: it has no `ensure`, no `fail` and no `never`.",
         "  4 final states in which every thread has come to its end:",
         "    t1.r1 = 0, t2.r2 = 0, x = 1, y = 1",
         "    t1.r1 = 0, t2.r2 = 1, x = 1, y = 1",

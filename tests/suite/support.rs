@@ -93,6 +93,7 @@ pub(crate) fn program(threads: impl IntoIterator<Item = Thread>) -> Program {
         addresses: ["x", "y", "z"].into_iter().enumerate().map(address).collect(),
         initial_memory: BTreeMap::new(),
         threads,
+        never: Vec::new(),
         source: SourceText::new("", ""),
     }
 }

@@ -34,6 +34,7 @@ pub fn check(program: &mut Program) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> 
         !matches!(oddity, Oddity::DeadEnd { .. }) || dead_ends <= MOST_DEAD_ENDS
     });
     warnings.extend(oddities.filter_map(|oddity| in_words(program, oddity)));
+    warnings.extend(too_few_copies(program));
     warnings.sort_by_key(|warning| warning.span);
     Ok(warnings)
 }
@@ -43,6 +44,18 @@ pub fn no_attack_can_start(program: &Program) -> Diagnostic {
     let span = program.threads.first().map_or(Span::default(), |thread| thread.span);
     let message = "no attack can start: in no thread does a load follow a store without a fence in between";
     Diagnostic::warning(message, span).with_note("the program is robust, whatever values there are")
+}
+
+/// Joint control states that ask for more copies of a thread than there are.
+fn too_few_copies(program: &Program) -> impl Iterator<Item = Diagnostic> + '_ {
+    program.never.iter().flat_map(|joint| {
+        program.thread_ids().filter_map(|(id, thread)| {
+            let Copies::Exactly(count) = thread.copies else { return None };
+            let asked = joint.copies_of(id);
+            let message = format!("this asks for {asked} copies of `{}`, of which there are {count}", thread.name);
+            (asked > count).then(|| Diagnostic::warning(message, joint.span).with_label("never, whatever they do"))
+        })
+    })
 }
 
 /// Wraps initial values into a domain that wraps; outside of another one they are errors.

@@ -17,7 +17,7 @@ mod x86;
 
 pub use check::{check, no_attack_can_start};
 pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};
-pub use native::expression_text;
+pub use native::{expression_text, joint_state_text};
 pub use palisade_model::text::{Diagnostic, Severity};
 pub use render::render;
 pub use suggest::did_you_mean_or_list;

@@ -3,7 +3,7 @@
 use super::FileHeader;
 use super::step::{StepDocument, steps};
 use crate::limits::StopReason;
-use crate::program::InstructionId;
+use crate::program::{InstructionId, Place};
 use crate::report::simulate::Simulation;
 use crate::semantics::{Computation, CopyId, Counting, Model};
 use serde::Serialize;
@@ -42,6 +42,8 @@ pub struct SimulateDocument<'a> {
     pub deadlock: Option<DeadlockDocument<'a>>,
     /// The violated properties.
     pub violations: Vec<ViolatedDocument<'a>>,
+    /// The joint control states reached that must never be.
+    pub joint: Vec<JointDocument<'a>>,
     /// Whether a bound may have left final states out.
     pub bounded: bool,
     /// What it took.
@@ -93,6 +95,8 @@ pub struct StoppedDocument<'a> {
     pub reason: String,
     /// The properties that had been found violated until then.
     pub violations: Vec<ViolatedDocument<'a>>,
+    /// The joint control states that had been reached until then and must never be.
+    pub joint: Vec<JointDocument<'a>>,
     /// A computation found until then after which some thread is stuck.
     pub deadlock: Option<DeadlockDocument<'a>>,
     /// What it took.
@@ -117,6 +121,32 @@ pub struct ViolatedDocument<'a> {
     pub shortest: bool,
     /// A computation that ends in the violation.
     pub steps: Vec<StepDocument<'a>>,
+}
+
+/// A joint control state that is reached and must never be.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct JointDocument<'a> {
+    /// Where the copies stand at once: a thread and a label for each.
+    pub places: Vec<PlaceDocument<'a>>,
+    /// The line that forbids it.
+    pub line: usize,
+    /// The property as the language writes it.
+    pub property: String,
+    /// Whether no computation in fewer steps reaches it, as far as is known.
+    pub shortest: bool,
+    /// A computation that reaches it.
+    pub steps: Vec<StepDocument<'a>>,
+}
+
+/// Where one copy of a thread stands.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PlaceDocument<'a> {
+    /// The thread.
+    pub thread: &'a str,
+    /// The label.
+    pub label: &'a str,
 }
 
 /// A computation after which some thread is stuck.
@@ -144,6 +174,25 @@ fn violated<'a>(simulation: &'a Simulation<'a>) -> Vec<ViolatedDocument<'a>> {
         }
     };
     simulation.finals.violations.iter().map(document).collect()
+}
+
+/// The joint control states that a simulation reaches.
+fn joint<'a>(simulation: &'a Simulation<'a>) -> Vec<JointDocument<'a>> {
+    let document = |(index, computation): (&usize, &'a Computation)| {
+        let joint = &simulation.program.never[*index];
+        let place = |place: &Place| {
+            let thread = simulation.program.thread(place.thread);
+            PlaceDocument { thread: &thread.name, label: &thread.label(place.label).name }
+        };
+        JointDocument {
+            places: joint.places().iter().map(place).collect(),
+            line: simulation.joint_line(joint),
+            property: simulation.joint(joint),
+            shortest: computation.shortest,
+            steps: steps(&simulation.shown(computation)),
+        }
+    };
+    simulation.finals.joint.iter().map(document).collect()
 }
 
 /// How a simulation gets stuck.
@@ -190,6 +239,7 @@ impl<'a> SimulateDocument<'a> {
             stuck: simulation.finals.stuck.len(),
             deadlock: deadlock(simulation),
             violations: violated(simulation),
+            joint: joint(simulation),
             bounded: simulation.bounded,
             statistics: SimulateStatistics { seconds: simulation.seconds },
         }
@@ -204,6 +254,7 @@ impl<'a> StoppedDocument<'a> {
             verdict: UnknownWord::Unknown,
             reason: reason.to_string(),
             violations: violated(simulation),
+            joint: joint(simulation),
             deadlock: deadlock(simulation),
             statistics: SimulateStatistics { seconds: simulation.seconds },
         }

@@ -197,6 +197,7 @@ impl Shape {
             addresses,
             initial_memory: BTreeMap::new(),
             threads,
+            never: Vec::new(),
             source: std::sync::Arc::default(),
         }
     }

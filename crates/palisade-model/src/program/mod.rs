@@ -9,6 +9,7 @@ mod domain;
 mod expression;
 mod ids;
 mod instruction;
+mod joint;
 mod liveness;
 mod oddities;
 mod overrides;
@@ -18,6 +19,7 @@ pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
 pub use expression::{BinaryOperator, Expression, UnaryOperator, truncate};
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
 pub use instruction::{Action, Instruction};
+pub use joint::{JointState, Place};
 pub use liveness::Liveness;
 pub use oddities::{Oddity, lock_states, oddities};
 pub use overrides::{CopiesOverride, DomainOverride, OverrideError};
@@ -54,6 +56,8 @@ pub struct Program {
     pub initial_memory: BTreeMap<Value, Value>,
     /// The threads, in order of appearance.
     pub threads: Vec<Thread>,
+    /// The joint control states that must never be reached, in order of appearance: properties beside `ensure` and `fail`.
+    pub never: Vec<JointState>,
     /// The text the program was read from (empty for programs built in memory).
     pub source: Arc<SourceText>,
 }

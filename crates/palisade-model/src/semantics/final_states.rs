@@ -9,15 +9,20 @@
 //! that leads back to a known state could put the others off for ever; there all events are taken. (Of the states on a
 //! cycle the one found last leads to one that is known, so that no cycle is reduced throughout.)
 //!
+//! A joint control state may be passed by one interleaving of a trace and not by another. So where a reduced step goes to a label that
+//! a joint state names, or leaves it, all events are taken: the steps that may be left out do not change which joint states
+//! are reached.
+//!
 //! Violated properties come with a computation, shortened afterwards
 //! ([`shortest_violation`](super::shortest_violation)); so does getting stuck. In programs without loops the latter is shortest, since
 //! computations of one trace have one length.
 
 use super::exploration::{ExplorationError, has_loop};
 use super::instance::{CopyId, Instance};
+use super::joint::{Watched, is_reached};
 use super::machine::{Machine, Model, State};
 use super::reduction::{Reduction, all_events};
-use super::shortest_violation::{EFFORT, shortest_violation};
+use super::shortest_violation::{EFFORT, Goal, shortest_violation};
 use super::step::{Effect, Event, StepKind};
 use crate::limits::Limits;
 use crate::program::{InstructionId, Program};
@@ -37,6 +42,8 @@ pub struct FinalStates {
     pub to_stuck: Option<Computation>,
     /// The properties violated, `ensure` of a false condition or `fail`, with a computation that ends in the violation.
     pub violations: BTreeMap<(CopyId, InstructionId), Computation>,
+    /// The joint control states reached, by their place in [`Program::never`], with a computation that ends in each.
+    pub joint: BTreeMap<usize, Computation>,
     /// Whether a store had to wait for room in a bounded buffer: with larger buffers there may be more final states.
     pub buffers_filled: bool,
     /// The number of states explored.
@@ -107,6 +114,10 @@ struct Graph<'m, 'p> {
     stuck: Vec<u32>,
     /// Where each violated property was violated first.
     violations: BTreeMap<(CopyId, InstructionId), (u32, Event)>,
+    /// The labels that joint states name.
+    watched: Watched,
+    /// In which state each joint state was reached first.
+    joint: BTreeMap<usize, u32>,
     buffers_filled: bool,
     explored: usize,
 }
@@ -122,6 +133,8 @@ impl<'m, 'p> Graph<'m, 'p> {
             completed: Vec::new(),
             stuck: Vec::new(),
             violations: BTreeMap::new(),
+            watched: Watched::of(machine.program()),
+            joint: BTreeMap::new(),
             buffers_filled: false,
             explored: 0,
         };
@@ -148,6 +161,7 @@ impl<'m, 'p> Graph<'m, 'p> {
                 && (0..machine.copies().len())
                     .any(|position| machine.buffer_is_full(&state, position) && machine.may_store(&state, position));
             let number = u32::try_from(number).expect("fewer than 2^32 states fit in memory");
+            self.note_joint_states(&state, number);
             if events.is_empty() {
                 let ended = (0..machine.copies().len()).all(|position| machine.has_ended(&state, position));
                 let finals = if ended && state.buffers_are_empty() { &mut self.completed } else { &mut self.stuck };
@@ -155,7 +169,9 @@ impl<'m, 'p> Graph<'m, 'p> {
                 continue;
             }
             let mut successors: Vec<State> = events.iter().map(|event| machine.successor(&state, event)).collect();
-            if self.loops && successors.iter().any(|successor| self.is_known(successor)) {
+            if self.loops && successors.iter().any(|successor| self.is_known(successor))
+                || events.iter().any(|event| self.is_watched(event))
+            {
                 events.clear();
                 for position in 0..machine.copies().len() {
                     all_events(machine, &state, position, &|_| true, &mut events)?;
@@ -176,6 +192,23 @@ impl<'m, 'p> Graph<'m, 'p> {
         Ok(())
     }
 
+    /// Notes the joint states that are reached in a state for the first time.
+    fn note_joint_states(&mut self, state: &State, number: u32) {
+        for (index, joint) in self.machine.program().never.iter().enumerate() {
+            if !self.joint.contains_key(&index) && is_reached(joint, self.machine, state) {
+                self.joint.insert(index, number);
+            }
+        }
+    }
+
+    /// Whether an event goes to a label that a joint state names, or leaves it.
+    fn is_watched(&self, event: &Event) -> bool {
+        let StepKind::Execute { instruction, .. } = event.step.kind else { return false };
+        let thread = event.step.copy.thread;
+        let instruction = self.machine.program().thread(thread).instruction(instruction);
+        self.watched.contains(thread, instruction.source) || self.watched.contains(thread, instruction.target)
+    }
+
     /// What has been found so far.
     fn conclude(mut self, limits: &Limits) -> FinalStates {
         let to_stuck = self.stuck.first().map(|number| self.computation(*number, !self.loops));
@@ -184,8 +217,15 @@ impl<'m, 'p> Graph<'m, 'p> {
         for (violated, (number, event)) in std::mem::take(&mut self.violations) {
             let mut known = self.computation(number, false);
             known.push(self.machine, event);
-            let shown = shortest_violation(self.machine, violated, known, &mut effort, limits);
+            let goal = Goal::Violation(violated.0, violated.1);
+            let shown = shortest_violation(self.machine, goal, known, &mut effort, limits);
             violations.insert(violated, shown);
+        }
+        let mut joint = BTreeMap::new();
+        for (index, number) in std::mem::take(&mut self.joint) {
+            let goal = Goal::Joint(&self.machine.program().never[index]);
+            let known = self.computation(number, false);
+            joint.insert(index, shortest_violation(self.machine, goal, known, &mut effort, limits));
         }
         let sorted = |numbers: &[u32]| {
             let mut states: Vec<State> = numbers.iter().map(|number| self.states[*number as usize].clone()).collect();
@@ -197,6 +237,7 @@ impl<'m, 'p> Graph<'m, 'p> {
             stuck: sorted(&self.stuck),
             to_stuck,
             violations,
+            joint,
             buffers_filled: self.buffers_filled,
             explored: self.explored,
         }

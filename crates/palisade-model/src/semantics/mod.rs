@@ -11,6 +11,7 @@ mod final_states;
 mod footprint;
 mod happens_before;
 mod instance;
+mod joint;
 mod machine;
 mod marks;
 pub mod oracle;
@@ -29,6 +30,7 @@ pub use exploration::{Bounds, Executions, ExplorationError, executions, maximal_
 pub use final_states::{Computation, FinalStates, LOOP_CAPACITY, explore_final_states, final_states};
 pub use happens_before::{Edge, Relation, edges, is_cyclic, shortest_cycle};
 pub use instance::{CopyId, Instance};
+pub use joint::is_reached;
 pub use machine::{BufferedStore, Machine, Model, State, ThreadState};
 pub use marks::Marks;
 pub use outcome::{Counting, Outcome};

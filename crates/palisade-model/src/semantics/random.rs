@@ -122,6 +122,7 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
         addresses,
         initial_memory,
         threads: Vec::new(),
+        never: Vec::new(),
         source: SourceText::new("", ""),
     };
     let copies = if random.percent(3) { 1 } else { shape.copies.min(2 + random.below(shape.copies.max(2) - 1)).max(1) };

@@ -1,21 +1,23 @@
 //! A shortest computation that violates a property.
 //!
 //! The search for final states takes few of the steps there are, and follows threads that a violation does not need.
-//! Here one violated property is sought again, among all steps, by A*: the copy that violates it still has its way through
-//! control flow to go. A computation that is there bounds the search. One copy may act first, then two, and so on:
+//! Here one violated property is sought again, among all steps, by A*: the copy that violates it, or each copy of a joint
+//! control state, still has its way through control flow to go. A computation that is there bounds the search. One copy may act first, then two, and so on:
 //! with few copies the search is quick, and gives a tight bound for more. Among shortest computations the one with the fewest
 //! acting copies is taken.
 //!
-//! *Private steps* (local instructions, issues of stores, fences of both kinds) are seen by nobody else and commute with all steps of other
-//! copies. Each can be put off until its copy's next step, and left out where there is none; so after a private step only
-//! the same copy goes on, and nothing shorter is lost.
+//! *Private steps* (local instructions, issues of stores, fences of both kinds) are seen by nobody else and commute with all steps of
+//! other copies. Each can be put off until its copy's next step, and left out where there is none and the property does not need
+//! it; so after a private step only the same copy goes on, and nothing shorter is lost. A joint control state may need the last
+//! steps of several copies: at a label that it names, others may go on as well.
 
 use super::final_states::Computation;
 use super::instance::CopyId;
+use super::joint::is_reached;
 use super::machine::{Machine, State};
 use super::step::{Effect, Event, StepKind};
 use crate::limits::Limits;
-use crate::program::{InstructionId, Thread};
+use crate::program::{InstructionId, JointState, LabelId, Place, Thread};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::cmp::Reverse;
@@ -31,11 +33,20 @@ const BETWEEN_LOOKS: usize = 1024;
 /// No way leads there.
 const NEVER: usize = usize::MAX / 4;
 
-/// A shortest computation in which a copy violates the property of an instruction; the known one, if `effort` does not
+/// Where a computation is to lead.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Goal<'g> {
+    /// The copy violates the property of the instruction.
+    Violation(CopyId, InstructionId),
+    /// The joint control state is reached.
+    Joint(&'g JointState),
+}
+
+/// A shortest computation that violates a property; the known one, if `effort` does not
 /// reach to find another. What is used is taken from `effort`.
 pub(super) fn shortest_violation(
     machine: &Machine<'_>,
-    violated: (CopyId, InstructionId),
+    goal: Goal<'_>,
     known: Computation,
     effort: &mut usize,
     limits: &Limits,
@@ -45,16 +56,14 @@ pub(super) fn shortest_violation(
     if copies > 128 {
         return known;
     }
-    let position = machine.position(violated.0).expect("the violating copy belongs to the instance");
-    let ways = ways(machine.thread(position), violated.1);
+    let aims = Aims::of(machine, goal);
     let mut best = known;
     let mut bound = best.events.len();
     for acting in 1..=u32::try_from(copies).unwrap_or(u32::MAX) {
         let mut attempt = Attempt {
             machine,
-            violated,
-            position,
-            ways: &ways,
+            goal,
+            aims: &aims,
             acting,
             bound,
             nodes: Vec::new(),
@@ -66,7 +75,7 @@ pub(super) fn shortest_violation(
         match found {
             Ok(Some((node, event))) => {
                 best = attempt.computation(node, event);
-                bound = best.events.len() - 1;
+                bound = best.events.len().saturating_sub(1);
             }
             Ok(None) => {}
             Err(CutOff) => return best,
@@ -78,16 +87,56 @@ pub(super) fn shortest_violation(
 /// The effort was used up, or a limit reached.
 struct CutOff;
 
-/// For each label, the least number of instructions until this one was executed.
-fn ways(thread: &Thread, goal: InstructionId) -> Vec<usize> {
+/// What copies still have to do until the goal is reached.
+struct Aims {
+    /// For each group of copies of one thread: their positions, how many of them have to reach the goal, and for each label
+    /// the least number of instructions until one does.
+    groups: Vec<(std::ops::Range<usize>, usize, Vec<usize>)>,
+}
+
+impl Aims {
+    fn of(machine: &Machine<'_>, goal: Goal<'_>) -> Self {
+        let groups = match goal {
+            Goal::Violation(copy, instruction) => {
+                let position = machine.position(copy).expect("the violating copy belongs to the instance");
+                let thread = machine.thread(position);
+                vec![(position..position + 1, 1, ways(thread, thread.instruction(instruction).source, 1))]
+            }
+            Goal::Joint(joint) => {
+                let group = |(place, count): (Place, usize)| {
+                    let thread = machine.program().thread(place.thread);
+                    (machine.positions(place.thread), count, ways(thread, place.label, 0))
+                };
+                joint.groups().map(group).collect()
+            }
+        };
+        Self { groups }
+    }
+
+    /// At least so many steps lead from a state to the goal.
+    fn least(&self, state: &State) -> usize {
+        let mut all = 0;
+        for (positions, count, ways) in &self.groups {
+            let copies = &state.threads()[positions.clone()];
+            let mut left: Vec<usize> =
+                copies.iter().map(|copy| copy.label.map_or(NEVER, |label| ways[label.index()])).collect();
+            left.sort_unstable();
+            left.resize(*count, NEVER);
+            all = left.into_iter().fold(all, |sum, way| NEVER.min(sum + way));
+        }
+        all
+    }
+}
+
+/// For each label, the least number of instructions that lead to a label, and `there` more.
+fn ways(thread: &Thread, goal: LabelId, there: usize) -> Vec<usize> {
     let mut into: Vec<Vec<usize>> = vec![Vec::new(); thread.labels.len()];
     for instruction in &thread.instructions {
         into[instruction.target.index()].push(instruction.source.index());
     }
-    let source = thread.instruction(goal).source.index();
     let mut ways = vec![NEVER; thread.labels.len()];
-    ways[source] = 1;
-    let mut open = VecDeque::from([source]);
+    ways[goal.index()] = there;
+    let mut open = VecDeque::from([goal.index()]);
     while let Some(label) = open.pop_front() {
         for source in &into[label] {
             if ways[*source] == NEVER {
@@ -120,11 +169,8 @@ struct Node {
 /// One search with a bound on the copies that act and on the steps.
 struct Attempt<'s, 'p> {
     machine: &'s Machine<'p>,
-    violated: (CopyId, InstructionId),
-    /// The position of the violating copy.
-    position: usize,
-    /// For each label of its thread, the least number of instructions until the violation.
-    ways: &'s [usize],
+    goal: Goal<'s>,
+    aims: &'s Aims,
     /// How many copies may act.
     acting: u32,
     /// How long a computation may be.
@@ -136,8 +182,8 @@ struct Attempt<'s, 'p> {
 }
 
 impl Attempt<'_, '_> {
-    /// The node from which a step violates the property, and that step.
-    fn run(&mut self, most: usize, limits: &Limits) -> Result<Option<(u32, Event)>, CutOff> {
+    /// The node in which the goal is reached, or from which a step violates the property, and that step.
+    fn run(&mut self, most: usize, limits: &Limits) -> Result<Option<(u32, Option<Event>)>, CutOff> {
         let state = self.machine.initial_state();
         self.add(Point { state, acted: 0, going_on: None }, 0, None, 0);
         let mut expanded = 0usize;
@@ -151,8 +197,13 @@ impl Attempt<'_, '_> {
             if self.nodes.len() > most || expanded.is_multiple_of(BETWEEN_LOOKS) && limits.check().is_err() {
                 return Err(CutOff);
             }
+            if let Goal::Joint(joint) = self.goal
+                && is_reached(joint, self.machine, &self.nodes[number as usize].point.state)
+            {
+                return Ok(Some((number, None)));
+            }
             if let Some(event) = self.expand(number) {
-                return Ok(Some((number, event)));
+                return Ok(Some((number, Some(event))));
             }
         }
         Ok(None)
@@ -175,7 +226,7 @@ impl Attempt<'_, '_> {
                     return Some(event);
                 }
                 let state = self.machine.successor(&point.state, &event);
-                let going_on = is_private(&event).then_some(position);
+                let going_on = (is_private(&event) && !self.is_aim(&state, position)).then_some(position);
                 self.add(Point { state, acted, going_on }, number, Some(event), length + 1);
             }
         }
@@ -183,15 +234,22 @@ impl Attempt<'_, '_> {
     }
 
     fn violates(&self, event: &Event) -> bool {
-        let executes =
-            matches!(event.step.kind, StepKind::Execute { instruction, .. } if instruction == self.violated.1);
-        event.step.copy == self.violated.0 && executes && matches!(event.effect, Effect::Violation | Effect::Failure)
+        let Goal::Violation(copy, violated) = self.goal else { return false };
+        let executes = matches!(event.step.kind, StepKind::Execute { instruction, .. } if instruction == violated);
+        event.step.copy == copy && executes && matches!(event.effect, Effect::Violation | Effect::Failure)
+    }
+
+    /// Whether a copy stands at a label that the joint control state names.
+    fn is_aim(&self, state: &State, position: usize) -> bool {
+        let Goal::Joint(joint) = self.goal else { return false };
+        let thread = self.machine.copies()[position].thread;
+        let label = state.threads()[position].label;
+        joint.places().iter().any(|place| place.thread == thread && Some(place.label) == label)
     }
 
     /// Adds a point unless it is known with a computation that is as short, or none within the bound leads on from it.
     fn add(&mut self, point: Point, parent: u32, event: Option<Event>, length: usize) {
-        let label = point.state.threads()[self.position].label;
-        let estimate = length + label.map_or(NEVER, |label| self.ways[label.index()]);
+        let estimate = length + self.aims.least(&point.state);
         if estimate > self.bound {
             return;
         }
@@ -214,8 +272,8 @@ impl Attempt<'_, '_> {
         self.open.push((Reverse(estimate), length, number));
     }
 
-    fn computation(&self, number: u32, last: Event) -> Computation {
-        let mut events = vec![last];
+    fn computation(&self, number: u32, last: Option<Event>) -> Computation {
+        let mut events: Vec<Event> = last.into_iter().collect();
         let mut node = &self.nodes[number as usize];
         while let Some(event) = node.event {
             events.push(event);

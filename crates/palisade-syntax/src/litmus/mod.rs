@@ -98,6 +98,7 @@ pub fn read(source: Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnostic>> {
         addresses: layout.address_names(),
         initial_memory: initial.memory,
         threads: threads.into_iter().map(|(_, built)| built.thread).collect(),
+        never: Vec::new(),
         source,
     };
     let question = pointers::only_pointers(&program, question);

@@ -35,6 +35,8 @@ pub(crate) enum Item<'s> {
     Initial(Vec<RawInitial<'s>>),
     /// `thread … end`.
     Thread(RawThread<'s>),
+    /// `never thread at label, …`.
+    Never { places: Vec<RawPlace<'s>>, span: Span },
     /// A stretch with an error in it, reported already.
     Error,
 }
@@ -62,6 +64,13 @@ pub(crate) enum Place<'s> {
     Named { name: Name<'s>, index: Option<Number> },
     /// `mem[5]`.
     Memory(RawExpression<'s>),
+}
+
+/// `thread at label`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawPlace<'s> {
+    pub(crate) thread: Name<'s>,
+    pub(crate) label: Name<'s>,
 }
 
 /// Copies as written.

@@ -3,6 +3,7 @@
 //! A parser by alternatives makes and drops an error for every alternative that does not fit. Here an error is a few
 //! machine words: the expectations are the bits of one number.
 
+use super::grammar::NEVER;
 use super::lexer::Spanned;
 use super::token::{Keyword, Symbol, Token};
 use crate::Diagnostic;
@@ -29,9 +30,11 @@ pub(crate) enum Construct {
     Operator,
     Instruction,
     EndOfText,
+    Never,
+    At,
 }
 
-const CONSTRUCTS: [(Construct, &str); 12] = [
+const CONSTRUCTS: [(Construct, &str); 14] = [
     (Construct::ProgramName, "the program's name"),
     (Construct::ThreadName, "the thread's name"),
     (Construct::AddressName, "an address name"),
@@ -44,6 +47,8 @@ const CONSTRUCTS: [(Construct, &str); 12] = [
     (Construct::Instruction, "an instruction"),
     (Construct::Operator, "an operator"),
     (Construct::EndOfText, "the end of the text"),
+    (Construct::Never, "`never`"),
+    (Construct::At, "`at`"),
 ];
 
 /// A set of constructs, keywords and symbols.
@@ -192,7 +197,8 @@ impl Failure<'_> {
                         || (keyword.begins_instruction()
                             && self.expected.contains(Expectations::construct(Construct::Instruction)))
                 });
-                if let Some(keyword) = closest(word, keywords.map(|keyword| keyword.spelling())) {
+                let never = self.expected.contains(Expectations::construct(Construct::Never)).then_some(NEVER);
+                if let Some(keyword) = closest(word, keywords.map(|keyword| keyword.spelling()).chain(never)) {
                     return Some(format!("did you mean `{keyword}`?"));
                 }
             }

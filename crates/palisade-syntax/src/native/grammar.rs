@@ -6,7 +6,7 @@
 
 use super::ast::{
     Annotation, ExpressionKind, Item, Name, Number, Operands, Operation, Place, Plain, RawAddress, RawCopies,
-    RawExpression, RawInitial, RawInstruction, RawLine, RawProgram, RawRegister, RawThread, Target,
+    RawExpression, RawInitial, RawInstruction, RawLine, RawPlace, RawProgram, RawRegister, RawThread, Target,
 };
 use super::failure::{Construct, Failure};
 use super::lexer::Spanned;
@@ -72,6 +72,7 @@ fn text<'t, 's: 't>() -> Rule<'t, 's, RawProgram<'s>> {
         keyword(Keyword::Initial)
             .ignore_then(initial(expression).separated_by(symbol(Symbol::Comma)).at_least(1).collect())
             .map(Item::Initial),
+        never(),
     ))
     .then_ignore(symbol(Symbol::Semicolon).or_not());
     let not_thread = any().filter(|token| *token != Token::Keyword(Keyword::Thread)).ignored();
@@ -86,7 +87,7 @@ fn text<'t, 's: 't>() -> Rule<'t, 's, RawProgram<'s>> {
 }
 
 fn domain<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
-    let wrap = select! { Token::Name(text) = extra => Name { text, span: span(extra.span()) } };
+    let wrap = select! { Token::Name(text) = extra if text != NEVER => Name { text, span: span(extra.span()) } };
     keyword(Keyword::Domain)
         .ignore_then(number())
         .then_ignore(symbol(Symbol::DotDot))
@@ -114,6 +115,25 @@ fn initial<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 
         .then_ignore(symbol(Symbol::Equal))
         .then(expression)
         .map_with(|(place, value), extra| RawInitial { place, value, span: span(extra.span()) })
+        .boxed()
+}
+
+/// The word that begins a joint control state; it may be a name elsewhere.
+pub(crate) const NEVER: &str = "never";
+
+/// `never thread at label, …`: a joint control state.
+fn never<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
+    let never = select! { Token::Name(NEVER) => () }.labelled(Construct::Never);
+    let at = select! { Token::Name("at") => () }.labelled(Construct::At);
+    let end = keyword(Keyword::End)
+        .map_with(|_, extra| Name { text: Keyword::End.spelling(), span: span(extra.span()) });
+    let place = name(Construct::ThreadName)
+        .then_ignore(at)
+        .then(name(Construct::Label).or(end))
+        .map(|(thread, label)| RawPlace { thread, label });
+    never
+        .ignore_then(place.separated_by(symbol(Symbol::Comma)).at_least(1).collect())
+        .map_with(|places, extra| Item::Never { places, span: span(extra.span()) })
         .boxed()
 }
 

@@ -16,7 +16,7 @@ mod scope;
 mod token;
 
 pub(super) use line::{Jump, line_parts};
-pub use printer::expression_text;
+pub use printer::{expression_text, joint_state_text};
 pub(super) use printer::print;
 
 use super::{Diagnostic, MAX_ERRORS, Parsed};

@@ -5,7 +5,8 @@ use super::token::Keyword;
 use super::{is_bitwise, is_comparison, strength};
 use crate::names::NameSpace;
 use palisade_model::program::{
-    Action, AddressName, BinaryOperator, Copies, Expression, Label, LabelId, Program, RegisterId, Thread, ThreadId,
+    Action, AddressName, BinaryOperator, Copies, Expression, JointState, Label, LabelId, Place, Program, RegisterId, Thread,
+    ThreadId,
     UnaryOperator,
 };
 use std::fmt::Write as _;
@@ -29,6 +30,17 @@ pub(crate) fn print(program: &Program) -> String {
         text.push('\n');
         printer.print(&mut text, name);
     }
+    if !program.never.is_empty() {
+        text.push('\n');
+    }
+    for joint in &program.never {
+        let place = |place: &Place| {
+            let label = &label_names(program.thread(place.thread))[place.label.index()];
+            format!("{} at {label}", threads[place.thread.index()])
+        };
+        let places: Vec<String> = joint.places().iter().map(place).collect();
+        writeln!(text, "never {}", places.join(", ")).expect(WRITES);
+    }
     text
 }
 
@@ -38,6 +50,16 @@ pub fn expression_text(program: &Program, thread: ThreadId, expression: &Express
     let registers = thread.registers.iter().map(|register| register.name.clone()).collect();
     let addresses: Vec<String> = program.addresses.iter().map(|entry| entry.name.clone()).collect();
     ThreadPrinter { thread, registers, addresses: &addresses, labels: Vec::new() }.whole(expression)
+}
+
+/// A joint control state as the language writes it, with the names as they are.
+pub fn joint_state_text(program: &Program, joint: &JointState) -> String {
+    let place = |place: &Place| {
+        let thread = program.thread(place.thread);
+        format!("{} at {}", thread.name, thread.label(place.label).name)
+    };
+    let places: Vec<String> = joint.places().iter().map(place).collect();
+    format!("never {}", places.join(", "))
 }
 
 /// Writing to a string never fails.

@@ -2,7 +2,7 @@
 
 use super::ast::{
     ExpressionKind, Item, Name, Number, Operands, Operation, Place, Plain, RawCopies, RawExpression, RawInitial,
-    RawInstruction, RawLine, RawProgram, RawRegister, RawThread, Target,
+    RawInstruction, RawLine, RawPlace, RawProgram, RawRegister, RawThread, Target,
 };
 use super::precedence;
 use super::scope::Addresses;
@@ -10,8 +10,8 @@ use crate::build::ThreadBuilder;
 use crate::suggest::{did_you_mean, did_you_mean_or_list};
 use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH, Parsed, Severity};
 use palisade_model::program::{
-    Action, BinaryOperator, Copies, Domain, DomainOrigin, Expression, LabelId, Program, RegisterId, SourceText, Span,
-    Thread, UnaryOperator, Value,
+    self as program, Action, BinaryOperator, Copies, Domain, DomainOrigin, Expression, JointState, LabelId, Program,
+    RegisterId, SourceText, Span, Thread, UnaryOperator, Value,
 };
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -34,6 +34,7 @@ pub(super) fn resolve(raw: &RawProgram<'_>, source: &Arc<SourceText>) -> Result<
         addresses: Vec::new(),
         initial_memory: BTreeMap::new(),
         threads: Vec::new(),
+        never: Vec::new(),
         source: source.clone(),
     };
     let mut thread_names: FxHashSet<&str> = FxHashSet::default();
@@ -56,7 +57,12 @@ pub(super) fn resolve(raw: &RawProgram<'_>, source: &Arc<SourceText>) -> Result<
                 }
                 program.threads.extend(resolver.thread(thread));
             }
-            Item::Addresses(_) | Item::Error => {}
+            Item::Addresses(_) | Item::Never { .. } | Item::Error => {}
+        }
+    }
+    for item in &raw.items {
+        if let Item::Never { places, span } = item {
+            resolver.never(&mut program, &thread_names, places, *span);
         }
     }
     if program.threads.is_empty() && resolver.found.is_empty() {
@@ -72,6 +78,10 @@ pub(super) fn resolve(raw: &RawProgram<'_>, source: &Arc<SourceText>) -> Result<
     errors.sort_by_key(|error| error.span);
     errors.truncate(MAX_ERRORS);
     Err(errors)
+}
+
+fn thread_names_in_order(program: &Program) -> impl Iterator<Item = &str> {
+    program.threads.iter().map(|thread| thread.name.as_str())
 }
 
 struct Resolver<'a, 's> {
@@ -147,6 +157,36 @@ impl<'s> Resolver<'_, 's> {
         if value != 0 {
             program.initial_memory.insert(place, value);
         }
+    }
+
+    /// A joint control state. Threads in which something is wrong are missing in the program; of these nothing is said again.
+    fn never(
+        &mut self,
+        program: &mut Program,
+        thread_names: &FxHashSet<&str>,
+        places: &[RawPlace<'s>],
+        span: Span,
+    ) {
+        let mut found = Vec::with_capacity(places.len());
+        for RawPlace { thread: Name { text, span }, label } in places {
+            let Some((id, thread)) = program.thread_ids().find(|(_, thread)| thread.name == *text) else {
+                if !thread_names.contains(text) {
+                    let help = did_you_mean_or_list(text, "thread", thread_names_in_order(program));
+                    self.error(format!("there is no thread named `{text}`"), *span).help = help;
+                }
+                continue;
+            };
+            match thread.label_named(label.text) {
+                Some(label) => found.push(program::Place { thread: id, label }),
+                None => {
+                    let names = thread.labels.iter().map(|label| label.name.as_str());
+                    let help = did_you_mean_or_list(label.text, "label", names);
+                    let message = format!("the thread `{text}` has no label `{}`", label.text);
+                    self.error(message, label.span).help = help;
+                }
+            }
+        }
+        program.never.extend(JointState::new(found, span));
     }
 
     /// The value of an expression outside of threads.

@@ -29,6 +29,7 @@ pub(crate) fn parse(source: &Arc<SourceText>) -> Result<Program, Vec<Diagnostic>
         addresses: Vec::new(),
         initial_memory: BTreeMap::new(),
         threads,
+        never: Vec::new(),
         source: source.clone(),
     })
 }

@@ -14,7 +14,7 @@ const CRATES: [(&str, &[&str]); 6] = [
 ];
 
 /// The rooms of crates that have several: the folder, the room, and the rooms beside it that it may use.
-const ROOMS: [(&str, &str, &[&str]); 11] = [
+const ROOMS: [(&str, &str, &[&str]); 12] = [
     ("crates/palisade-model/src", "limits", &[]),
     ("crates/palisade-model/src", "text", &[]),
     ("crates/palisade-model/src", "program", &["text"]),
@@ -23,6 +23,7 @@ const ROOMS: [(&str, &str, &[&str]); 11] = [
     ("crates/palisade-engine/src", "exploration", &[]),
     ("crates/palisade-engine/src", "coverability", &[]),
     ("crates/palisade-engine/src", "robustness", &["exploration", "coverability"]),
+    ("crates/palisade-engine/src", "properties", &["exploration", "coverability", "robustness"]),
     ("crates/palisade-engine/src", "fences", &["exploration", "coverability", "robustness"]),
     ("src", "report", &[]),
     ("src", "cli", &["report"]),

@@ -5,6 +5,7 @@
 //! | [`exploration`] | forward exploration of nets that are built while they are explored | – |
 //! | [`coverability`] | strategies behind one trait, portfolio, reductions | – |
 //! | [`robustness`] | attacks, the instrumented program, search, verdict, witness, the net of an attack | `exploration`, `coverability` |
+//! | [`properties`] | targets, slices, explorations with store buffers, proofs and violations of properties | `exploration`, `coverability`, `robustness` |
 //! | [`fences`] | eliminating sets, the 0/1 program, costs | all above |
 //!
 //! Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
@@ -12,4 +13,5 @@
 pub mod coverability;
 pub mod exploration;
 pub mod fences;
+pub mod properties;
 pub mod robustness;

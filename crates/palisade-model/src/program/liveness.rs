@@ -14,7 +14,18 @@ impl Liveness {
     /// Solves the equations for a thread. An instruction is looked at again when more is live at its target: as often as the
     /// thread has registers at most.
     pub fn of(thread: &Thread) -> Self {
+        Self::with_observed(thread, &[])
+    }
+
+    /// Like [`of`](Self::of), when these registers are looked at where the thread has come to its end, a label without
+    /// instructions.
+    pub fn with_observed(thread: &Thread, observed: &[RegisterId]) -> Self {
         let mut live = vec![FixedBitSet::with_capacity(thread.registers.len()); thread.labels.len()];
+        let mut is_end = vec![true; thread.labels.len()];
+        thread.instructions.iter().for_each(|instruction| is_end[instruction.source.index()] = false);
+        for label in is_end.iter().zip(&mut live).filter(|(is_end, _)| **is_end).map(|(_, live)| live) {
+            label.extend(observed.iter().map(|register| register.index()));
+        }
         let mut to_label: Vec<Vec<u32>> = vec![Vec::new(); thread.labels.len()];
         for (number, instruction) in (0u32..).zip(&thread.instructions) {
             to_label[instruction.target.index()].push(number);

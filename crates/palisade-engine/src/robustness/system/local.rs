@@ -22,11 +22,13 @@ pub struct Local {
     pub holding: bool,
 }
 
-/// A range of the table of targets: the settled local states an action leads to; none where the thread stops.
+/// A range of the table of targets: the settled local states an action leads to; none where the thread stops. And a range of
+/// the table of properties violated on the way there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Targets {
+pub(crate) struct Targets {
     start: u32,
     end: u32,
+    violated: (u32, u32),
 }
 
 /// What an instruction does at a local state, its expressions evaluated.
@@ -50,17 +52,17 @@ pub enum Operation {
 
 /// One non-local instruction at a local state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Move {
-    pub(super) instruction: InstructionId,
-    pub(super) operation: Operation,
+pub(crate) struct Move {
+    pub(crate) instruction: InstructionId,
+    pub(crate) operation: Operation,
 }
 
 /// The outcome of a step that reads memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     /// The value stored, for a read-modify-write that succeeds.
-    pub(super) stored: Option<Value>,
-    pub(super) targets: Targets,
+    pub(crate) stored: Option<Value>,
+    pub(crate) targets: Targets,
 }
 
 /// How values outside every expectation are treated in programs without a domain.
@@ -74,7 +76,7 @@ pub enum Growth {
 
 impl Growth {
     /// Whether steps are left out.
-    pub(super) fn cuts(self) -> bool {
+    pub(crate) fn cuts(self) -> bool {
         matches!(self, Self::Cut(_))
     }
 
@@ -87,27 +89,47 @@ impl Growth {
 
 /// The table of local states with their moves, filled as they come up.
 #[derive(Clone, Debug)]
-pub(super) struct Locals<'p> {
-    pub(super) program: &'p Program,
-    pub(super) liveness: Vec<Liveness>,
+pub(crate) struct Locals<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) liveness: Vec<Liveness>,
     by_label: Vec<Vec<Vec<InstructionId>>>,
-    pub(super) table: Interner<Local>,
+    pub(crate) table: Interner<Local>,
     moves: Vec<Option<(u32, u32)>>,
     move_arena: Vec<Move>,
     target_arena: Vec<Option<u32>>,
     outcomes: FxHashMap<(u32, InstructionId, Value), Outcome>,
-    pub(super) faults: Vec<Fault>,
-    pub(super) growth: Growth,
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) growth: Growth,
     register_values: FxHashMap<(ThreadId, RegisterId), FxHashSet<Value>>,
     address_values: FxHashMap<Value, FxHashSet<Value>>,
     /// Whether a step was left out under [`Growth::Cut`].
-    pub(super) was_cut: bool,
+    pub(crate) was_cut: bool,
     /// The labels at which threads that settle have been.
-    pub(super) reached: Reached,
+    pub(crate) reached: Reached,
+    /// The properties to watch, `ensure` or `fail`, by number.
+    watched: FxHashMap<(ThreadId, InstructionId), u32>,
+    /// Numbers of properties violated while threads settle; see [`Targets`].
+    violated_arena: Vec<u32>,
+    /// Whether a thread that has stopped keeps a local state.
+    keeps_stopped: bool,
+    /// Whether a thread keeps its label and registers that stopped at a label without instructions.
+    keeps_ends: bool,
+}
+
+impl Local {
+    /// Stands for the label of a thread that has stopped.
+    pub(crate) fn stopped_label() -> LabelId {
+        LabelId::from_index(u32::MAX as usize)
+    }
+
+    /// Whether the thread has stopped, and nothing of it matters but its buffer and its lock.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.label == Self::stopped_label()
+    }
 }
 
 impl<'p> Locals<'p> {
-    pub(super) fn new(program: &'p Program, growth: Growth) -> Self {
+    pub(crate) fn new(program: &'p Program, growth: Growth) -> Self {
         Self {
             program,
             liveness: program.threads.iter().map(Liveness::of).collect(),
@@ -123,23 +145,65 @@ impl<'p> Locals<'p> {
             address_values: FxHashMap::default(),
             was_cut: false,
             reached: Reached::none(program),
+            watched: FxHashMap::default(),
+            violated_arena: Vec::new(),
+            keeps_stopped: false,
+            keeps_ends: false,
         }
     }
 
-    pub(super) fn domain(&self) -> Option<Domain> {
+    /// The table that notes which of these properties are violated while threads settle, and keeps local states of
+    /// threads that have stopped; their labels and registers where the final states are `observed`.
+    pub(crate) fn watching(
+        mut self,
+        properties: impl IntoIterator<Item = (ThreadId, InstructionId, u32)>,
+        observed: Option<&[Vec<RegisterId>]>,
+    ) -> Self {
+        self.watched = properties.into_iter().map(|(thread, id, number)| ((thread, id), number)).collect();
+        self.keeps_stopped = true;
+        if let Some(observed) = observed {
+            self.keeps_ends = true;
+            let threads = self.program.threads.iter().zip(observed);
+            self.liveness = threads.map(|(thread, observed)| Liveness::with_observed(thread, observed)).collect();
+        }
+        self
+    }
+
+    pub(crate) fn domain(&self) -> Option<Domain> {
         self.program.domain
     }
 
-    pub(super) fn instructions_at(&self, thread: ThreadId, label: LabelId) -> &[InstructionId] {
+    pub(crate) fn instructions_at(&self, thread: ThreadId, label: LabelId) -> &[InstructionId] {
         &self.by_label[thread.index()][label.index()]
     }
 
-    pub(super) fn targets(&self, targets: Targets) -> &[Option<u32>] {
+    pub(crate) fn targets(&self, targets: Targets) -> &[Option<u32>] {
         &self.target_arena[targets.start as usize..targets.end as usize]
     }
 
+    /// The numbers of the watched properties violated on the way to some targets.
+    pub(crate) fn violated(&self, targets: Targets) -> &[u32] {
+        &self.violated_arena[targets.violated.0 as usize..targets.violated.1 as usize]
+    }
+
+    /// Whether a local instruction is a watched property that these registers violate; its number.
+    pub(crate) fn violates(
+        &self,
+        thread: ThreadId,
+        id: InstructionId,
+        registers: &[Value],
+    ) -> Result<Option<u32>, Fault> {
+        let Some(number) = self.watched.get(&(thread, id)) else { return Ok(None) };
+        let fault = |error| Fault { thread, instruction: id, kind: FaultKind::Evaluation(error) };
+        let violated = match &self.program.thread(thread).instruction(id).action {
+            Action::Ensure(condition) => !condition.holds(registers, self.domain()).map_err(fault)?,
+            action => *action == Action::Fail,
+        };
+        Ok(violated.then_some(*number))
+    }
+
     /// The non-local moves of a local state.
-    pub(super) fn moves(&mut self, local: u32) -> (u32, u32) {
+    pub(crate) fn moves(&mut self, local: u32) -> (u32, u32) {
         let index = local as usize;
         if self.moves.len() <= index {
             self.moves.resize(index + 1, None);
@@ -149,7 +213,7 @@ impl<'p> Locals<'p> {
         }
         let start = self.move_arena.len();
         let Local { thread, label, registers, .. } = self.table.get(local).clone();
-        for id in self.by_label[thread.index()][label.index()].clone() {
+        for id in self.by_label[thread.index()].get(label.index()).cloned().unwrap_or_default() {
             let action = &self.program.thread(thread).instruction(id).action;
             if action.is_local_under_tso() {
                 continue;
@@ -165,7 +229,7 @@ impl<'p> Locals<'p> {
         range
     }
 
-    pub(super) fn move_at(&self, index: u32) -> Move {
+    pub(crate) fn move_at(&self, index: u32) -> Move {
         self.move_arena[index as usize]
     }
 
@@ -187,7 +251,7 @@ impl<'p> Locals<'p> {
 
     /// What a move does when memory holds `read` at its address (ignored by moves that do not read). Nothing when
     /// the step is cut.
-    pub(super) fn outcome(&mut self, local: u32, step: Move, read: Value) -> Result<Option<Outcome>, Fault> {
+    pub(crate) fn outcome(&mut self, local: u32, step: Move, read: Value) -> Result<Option<Outcome>, Fault> {
         let reads = matches!(step.operation, Operation::Load(_) | Operation::Update(_));
         let key = (local, step.instruction, if reads { read } else { 0 });
         if let Some(outcome) = self.outcomes.get(&key) {
@@ -221,7 +285,7 @@ impl<'p> Locals<'p> {
 
     /// The registers after a non-local instruction that, if it reads memory, reads `read`, and what it stores when it
     /// updates memory.
-    pub(super) fn execute(
+    pub(crate) fn execute(
         &self,
         thread: ThreadId,
         id: InstructionId,
@@ -255,7 +319,7 @@ impl<'p> Locals<'p> {
     }
 
     /// Notes a value stored at an address; whether it is admitted.
-    pub(super) fn admit_stored(
+    pub(crate) fn admit_stored(
         &mut self,
         thread: ThreadId,
         instruction: InstructionId,
@@ -291,13 +355,18 @@ impl<'p> Locals<'p> {
     }
 
     /// The initial local states of a thread.
-    pub(super) fn initial(&mut self, thread: ThreadId) -> Result<Vec<Option<u32>>, Fault> {
+    pub(crate) fn initial(&mut self, thread: ThreadId) -> Result<Vec<Option<u32>>, Fault> {
+        let targets = self.initial_targets(thread)?;
+        Ok(targets.map_or_else(Vec::new, |targets| self.targets(targets).to_vec()))
+    }
+
+    /// Where a thread settles at first; nothing where that is cut.
+    pub(crate) fn initial_targets(&mut self, thread: ThreadId) -> Result<Option<Targets>, Fault> {
         let template = self.program.thread(thread);
         let registers = template.initial_registers().into_boxed_slice();
         // A thread without instructions settles nowhere.
         let instruction = InstructionId::from_index(0);
-        let targets = self.settle(thread, instruction, template.initial, registers, false)?;
-        Ok(targets.map_or_else(Vec::new, |targets| self.targets(targets).to_vec()))
+        self.settle(thread, instruction, template.initial, registers, false)
     }
 
     /// The local states at which memory is next touched. `cause` is the instruction blamed for growth at the first label.
@@ -310,6 +379,7 @@ impl<'p> Locals<'p> {
         holding: bool,
     ) -> Result<Option<Targets>, Fault> {
         let start = self.target_arena.len();
+        let mut violated: Vec<u32> = Vec::new();
         let mut found: Vec<Option<u32>> = Vec::new();
         let mut seen: FxHashSet<(LabelId, Box<[Value]>)> = FxHashSet::default();
         let mut open = vec![(cause, label, registers)];
@@ -330,16 +400,18 @@ impl<'p> Locals<'p> {
                     touches_memory = true;
                     continue;
                 }
+                violated.extend(self.violates(thread, id, &registers)?);
                 for after in self.local_successors(thread, id, &registers)? {
                     goes_on = true;
                     open.push((id, instruction.target, after));
                 }
             }
-            if touches_memory {
+            let has_ended = self.keeps_ends && self.by_label[thread.index()][label.index()].is_empty();
+            if touches_memory || has_ended {
                 let local = Local { thread, label, registers, holding };
                 found.push(Some(self.table.intern(local).0));
             } else if !goes_on {
-                found.push(None);
+                found.push(self.stopped(thread, holding));
             }
         }
         if found.is_empty() {
@@ -347,7 +419,7 @@ impl<'p> Locals<'p> {
             if self.was_cut {
                 return Ok(None);
             }
-            found.push(None);
+            found.push(self.stopped(thread, holding));
         }
         found.sort_unstable();
         found.dedup();
@@ -356,10 +428,23 @@ impl<'p> Locals<'p> {
             found.retain(Option::is_some);
         }
         self.target_arena.extend_from_slice(&found);
-        Ok(Some(Targets { start: number(start), end: number(self.target_arena.len()) }))
+        violated.sort_unstable();
+        violated.dedup();
+        let violated_start = self.violated_arena.len();
+        self.violated_arena.extend_from_slice(&violated);
+        let violated = (number(violated_start), number(self.violated_arena.len()));
+        Ok(Some(Targets { start: number(start), end: number(self.target_arena.len()), violated }))
     }
 
-    pub(super) fn admit_registers(
+    /// The local state of a thread that has stopped, where it is kept.
+    fn stopped(&mut self, thread: ThreadId, holding: bool) -> Option<u32> {
+        self.keeps_stopped.then(|| {
+            let registers = vec![0; self.program.thread(thread).registers.len()].into_boxed_slice();
+            self.table.intern(Local { thread, label: Local::stopped_label(), registers, holding }).0
+        })
+    }
+
+    pub(crate) fn admit_registers(
         &mut self,
         thread: ThreadId,
         cause: InstructionId,
@@ -385,7 +470,7 @@ impl<'p> Locals<'p> {
     }
 
     /// The register valuations after a local instruction; none when it blocks.
-    pub(super) fn local_successors(
+    pub(crate) fn local_successors(
         &self,
         thread: ThreadId,
         id: InstructionId,
@@ -420,6 +505,6 @@ impl<'p> Locals<'p> {
     }
 }
 
-pub(super) fn number(index: usize) -> u32 {
+pub(crate) fn number(index: usize) -> u32 {
     u32::try_from(index).expect("tables stay below 2^32 entries")
 }

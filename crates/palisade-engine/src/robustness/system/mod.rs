@@ -37,15 +37,16 @@ pub(super) use control::raise;
 pub use control::{Attacker, Control, Helped, Memory, Phase};
 pub(super) use lengths::Settled;
 pub use local::{Growth, Local, Operation};
+pub(crate) use local::{Locals, Targets, number};
 pub(super) use path::{OffPath, access, off_path};
 pub use place::Place;
+pub(crate) use roots::InitialTokens;
 pub use roots::Root;
 
 use crate::exploration::Step;
 use crate::robustness::fault::Fault;
 use crate::robustness::reach::Reached;
 use control::{Controls, lookup};
-use local::{Locals, number};
 use palisade_model::program::{InstructionId, Program, ThreadId, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

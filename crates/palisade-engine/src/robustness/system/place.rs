@@ -1,12 +1,14 @@
 //! Counters of the net.
 
+use super::InitialTokens;
+
 /// A counter of the net: the tokens of one local state, joined to the happens-before path or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place(pub(super) u32);
 
 impl Place {
     /// Copies of replicated threads that have not chosen their thread yet (see `System::with_spare_copies`).
-    pub const SPARE: Place = Place(u32::MAX);
+    pub const SPARE: Place = Place(InitialTokens::SPARE);
 
     /// The place of a local state.
     pub fn of(local: u32, joined: bool) -> Self {

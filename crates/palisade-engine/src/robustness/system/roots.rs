@@ -4,7 +4,7 @@ use super::control::{Control, Memory, Phase};
 use super::{Operation, Place, System};
 use crate::exploration::{Entry, Step, Tokens};
 use crate::robustness::fault::Fault;
-use palisade_model::program::{Copies, InstructionId, ThreadId};
+use palisade_model::program::{Copies, InstructionId, Program, ThreadId};
 use std::cmp::Reverse;
 
 /// A configuration to start a search from.
@@ -20,7 +20,7 @@ pub struct Root {
 const MOST_ROOTS: usize = 1 << 16;
 
 /// Every way in which so many copies can choose among places, as counts; none when there are too many.
-fn splits(copies: u64, places: &[Place]) -> Option<Vec<Vec<Entry>>> {
+fn splits(copies: u64, places: &[u32]) -> Option<Vec<Vec<Entry>>> {
     let copies = u32::try_from(copies).ok().filter(|copies| *copies < u32::MAX)?;
     let mut partial: Vec<(Vec<Entry>, u32)> = vec![(Vec::new(), copies)];
     for (index, place) in places.iter().enumerate() {
@@ -32,7 +32,7 @@ fn splits(copies: u64, places: &[Place]) -> Option<Vec<Vec<Entry>>> {
                 return None;
             }
             for count in least..=rest {
-                let chosen = (count > 0).then(|| Entry { place: place.0, tokens: Tokens::finite(count) });
+                let chosen = (count > 0).then(|| Entry { place: *place, tokens: Tokens::finite(count) });
                 longer.push((split.iter().copied().chain(chosen).collect(), rest - count));
             }
             if longer.len() > MOST_ROOTS {
@@ -44,22 +44,35 @@ fn splits(copies: u64, places: &[Place]) -> Option<Vec<Vec<Entry>>> {
     Some(partial.into_iter().map(|(split, _)| split).collect())
 }
 
-impl System<'_> {
-    /// The initial configurations: each copy of a thread with a fixed number of them has chosen where it settles. None
-    /// when there are too many, or too many copies to count.
-    pub fn roots(&mut self) -> Result<Option<Vec<Root>>, Fault> {
-        let memory = self.controls.memories.intern(Memory::default()).0;
-        let control = self.intern(Control { memory, locked: false, phase: Phase::Sc });
+/// The tokens of the initial configurations.
+pub(crate) struct InitialTokens {
+    /// For each initial configuration its tokens, sorted by place. The place of spare copies has the largest number.
+    pub(crate) roots: Vec<Vec<Entry>>,
+    /// The places in which a spare copy may begin.
+    pub(crate) spare_places: Vec<u32>,
+}
+
+impl InitialTokens {
+    /// The place of copies of replicated threads that have not chosen their thread yet.
+    pub(crate) const SPARE: u32 = u32::MAX;
+
+    /// Every way in which the copies of a program may begin, when each thread may begin in the given places. Any number of copies
+    /// is ω in each of them, or `spare` copies in all. None when there are too many, or too many copies to count.
+    pub(crate) fn of(
+        program: &Program,
+        spare: Option<u32>,
+        mut initial: impl FnMut(ThreadId) -> Result<Vec<u32>, Fault>,
+    ) -> Result<Option<Self>, Fault> {
         let mut roots: Vec<Vec<Entry>> = vec![Vec::new()];
         let mut omega = Vec::new();
-        for (thread, template) in self.program().thread_ids() {
+        let mut spare_places = Vec::new();
+        for (thread, template) in program.thread_ids() {
             if template.copies == Copies::Exactly(0) {
                 continue;
             }
-            let places: Vec<Place> =
-                self.locals.initial(thread)?.into_iter().flatten().map(|local| Place::of(local, false)).collect();
+            let places = initial(thread)?;
             match template.copies {
-                Copies::Any if self.spare.is_some() => self.spare_places.extend(places),
+                Copies::Any if spare.is_some() => spare_places.extend(places),
                 Copies::Any => omega.extend(places),
                 Copies::Exactly(copies) if !places.is_empty() => {
                     let Some(splits) = splits(copies, &places).filter(|it| it.len() * roots.len() <= MOST_ROOTS) else {
@@ -78,18 +91,31 @@ impl System<'_> {
         // In the order of the places of one copy after the other.
         let key = |entry: &Entry| (entry.place, Reverse(entry.tokens));
         roots.sort_by(|a, b| a.iter().map(key).cmp(b.iter().map(key)));
-        let roots = roots
-            .into_iter()
-            .map(|mut entries| {
-                entries.extend(omega.iter().map(|place| Entry { place: place.0, tokens: Tokens::OMEGA }));
-                if let Some(copies) = self.spare.filter(|copies| *copies > 0) {
-                    entries.push(Entry { place: Place::SPARE.0, tokens: Tokens::finite(copies) });
-                }
-                entries.sort_by_key(|entry| entry.place);
-                Root { control, entries }
-            })
-            .collect();
-        Ok(Some(roots))
+        for entries in &mut roots {
+            entries.extend(omega.iter().map(|place| Entry { place: *place, tokens: Tokens::OMEGA }));
+            if let Some(copies) = spare.filter(|copies| *copies > 0) {
+                entries.push(Entry { place: Self::SPARE, tokens: Tokens::finite(copies) });
+            }
+            entries.sort_by_key(|entry| entry.place);
+        }
+        Ok(Some(Self { roots, spare_places }))
+    }
+}
+
+impl System<'_> {
+    /// The initial configurations: each copy of a thread with a fixed number of them has chosen where it settles. None
+    /// when there are too many, or too many copies to count.
+    pub fn roots(&mut self) -> Result<Option<Vec<Root>>, Fault> {
+        let memory = self.controls.memories.intern(Memory::default()).0;
+        let control = self.intern(Control { memory, locked: false, phase: Phase::Sc });
+        let locals = &mut self.locals;
+        let tokens = InitialTokens::of(locals.program, self.spare, |thread| {
+            let places = locals.initial(thread)?.into_iter().flatten();
+            Ok(places.map(|local| Place::of(local, false).number()).collect())
+        })?;
+        let Some(InitialTokens { roots, spare_places }) = tokens else { return Ok(None) };
+        self.spare_places.extend(spare_places.into_iter().map(Place::from_number));
+        Ok(Some(roots.into_iter().map(|entries| Root { control, entries }).collect()))
     }
 
     /// The settled local states a thread may start in; none when it stops at once.

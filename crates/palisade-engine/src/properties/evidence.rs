@@ -1,0 +1,64 @@
+//! What was explored, in the terms of the checker.
+
+use super::search::Search;
+use super::system::BufferSystem;
+use crate::exploration::{Entry, Interner};
+use palisade_evidence::{BufferConfiguration, BufferInvariant, BufferedLocal, Tokens};
+use palisade_model::program::{LabelId, Value};
+use rustc_hash::FxHashMap;
+
+/// The closed set that a search has explored.
+pub(super) fn buffer_invariant(search: &Search<'_>) -> BufferInvariant {
+    let Search { system, explored, .. } = search;
+    let program = system.program();
+    let live = program.threads.iter().zip(&system.locals.liveness).map(|(thread, liveness)| {
+        (0..thread.labels.len()).map(|label| liveness.at(LabelId::from_index(label)).collect()).collect()
+    });
+    let mut tables = Tables::default();
+    let mut configurations = Vec::new();
+    for node in explored.maximal() {
+        let control = explored.control(node);
+        if BufferSystem::target_of(control).is_some() {
+            continue;
+        }
+        let control = system.control(control);
+        let memory = tables.memories.intern(system.memory(control.memory).clone()).0;
+        let tokens = explored.entries(node).iter().map(|entry| tables.token(system, *entry)).collect();
+        configurations.push(BufferConfiguration { memory, locked: control.locked, tokens });
+    }
+    BufferInvariant {
+        live: live.collect(),
+        silent: system.silent().iter().copied().collect(),
+        locals: tables.locals.into_values(),
+        memories: tables.memories.into_values(),
+        configurations,
+    }
+}
+
+#[derive(Default)]
+struct Tables {
+    /// The number of the local state of each place met.
+    places: FxHashMap<u32, u32>,
+    locals: Interner<BufferedLocal>,
+    memories: Interner<Vec<(Value, Value)>>,
+}
+
+impl Tables {
+    fn token(&mut self, system: &BufferSystem<'_>, entry: Entry) -> (u32, Tokens) {
+        let tokens = entry.tokens.count().map_or(Tokens::Omega, |count| Tokens::Finite(count.into()));
+        if let Some(local) = self.places.get(&entry.place) {
+            return (*local, tokens);
+        }
+        let (local, buffer) = system.place(entry.place);
+        let state = BufferedLocal {
+            thread: local.thread,
+            label: (!local.is_stopped()).then_some(local.label),
+            registers: local.registers.to_vec(),
+            holding: local.holding,
+            buffer: system.buffers.entries(buffer).to_vec(),
+        };
+        let number = self.locals.intern(state).0;
+        self.places.insert(entry.place, number);
+        (number, tokens)
+    }
+}

@@ -1,0 +1,194 @@
+//! Properties: can an `ensure` fail, a `fail` be reached, a final state answer a litmus test's question, under SC or TSO?
+//!
+//! Targets with the same slice are asked together. What answers is a ladder of *rungs*, the cheapest first; each can be asked alone:
+//!
+//! | rung | what it explores | what it proves |
+//! |---|---|---|
+//! | `sc` | interleavings of the sliced program | the answer under SC; what is violated there is violated under every model |
+//! | `buffers` | store buffers of 2, 4, 8, … stores | everything, if no store ever has to wait for room; violations in any case |
+//! | `sc-robust` | robustness of the sliced program | under TSO it reaches what it reaches under SC |
+//!
+//! The last one rests on a lemma: *if a program is robust, a thread of it violates a property under TSO only if one does under SC.* Take
+//! a TSO run to the violation by a thread t. Leave out every step of others that comes after another thread's `lock` which is never given back: t
+//! was blocked since, so it has read nothing of it. Let all buffers drain; local states stay. The trace of this complete computation is one of SC, whose
+//! computation gives t the same loads, and with them the same local states. ∎
+//!
+//! Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
+
+mod buffer;
+mod delay;
+mod evidence;
+mod goal;
+mod ladder;
+mod replay;
+mod run;
+mod search;
+mod slice;
+mod system;
+
+pub use goal::targets;
+pub use ladder::prove;
+pub use replay::Violation;
+
+use palisade_evidence::{PropertyEvidence, PropertyProof, PropertyWitness};
+use palisade_model::limits::{Limits, StopReason};
+use palisade_model::semantics::{Model, Target};
+
+/// What answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rung {
+    /// The interleavings.
+    Sc,
+    /// The interleavings, and robustness.
+    ScRobust,
+    /// Bounded store buffers that turn out large enough.
+    Buffers,
+}
+
+impl Rung {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sc => "sc",
+            Self::ScRobust => "sc-robust",
+            Self::Buffers => "buffers",
+        }
+    }
+}
+
+/// How to prove.
+#[derive(Clone, Debug)]
+pub struct ProveOptions {
+    /// The memory model.
+    pub model: Model,
+    /// The only rung to ask, instead of all in turn.
+    pub by: Option<Rung>,
+    /// The targets to ask about; all of them when there are none.
+    pub only: Vec<Target>,
+    /// The most stores in a buffer before the rung `buffers` gives up.
+    pub buffer: usize,
+    /// Distinct values of a register or an address admitted in a program without a domain.
+    pub values: usize,
+    /// Whether to leave out what does not matter for a target.
+    pub slice: bool,
+    /// Whether to look for computations as short as can be.
+    pub shorten: bool,
+    /// Time, memory, interruption.
+    pub limits: Limits,
+}
+
+/// The most stores in a buffer, unless told otherwise.
+pub const DEFAULT_BUFFER: usize = 64;
+
+impl ProveOptions {
+    /// All targets under a model, by all rungs.
+    pub fn new(model: Model) -> Self {
+        Self {
+            model,
+            by: None,
+            only: Vec::new(),
+            buffer: DEFAULT_BUFFER,
+            values: crate::robustness::DEFAULT_VALUES,
+            slice: true,
+            shorten: true,
+            limits: Limits::none(),
+        }
+    }
+}
+
+/// Why a rung has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A limit was reached.
+    Stopped(StopReason),
+    /// Stores had to wait in buffers with room for so many.
+    BuffersLonger(usize),
+    /// The program is not robust.
+    NotRobust,
+    /// Copies of threads can begin in too many ways.
+    TooManyBeginnings,
+    /// The question about final states needs fixed numbers of copies.
+    AnyNumber,
+    /// The rung says nothing about this target or model.
+    NotForThis,
+    /// A run of the slice could not be followed in the program.
+    NotReplayed,
+}
+
+/// The answer about a target.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// It is never reached: the position of the proof in [`Proof::proofs`].
+    Holds(usize),
+    /// It is reached.
+    Violated(Box<Violation>),
+    /// There is no answer.
+    Open(Why),
+}
+
+/// What was found out about a target.
+#[derive(Clone, Debug)]
+pub struct TargetAnswer {
+    /// The target.
+    pub target: Target,
+    /// The answer.
+    pub answer: Answer,
+    /// What answered, or had no answer last.
+    pub rung: Rung,
+    /// Whether it is reached under SC already; nothing where that is not known.
+    pub under_sc: Option<bool>,
+    /// How many stores a buffer could hold in the exploration that answered; nothing where there were no buffers.
+    pub buffer: Option<usize>,
+    /// The configurations explored by what answered.
+    pub states: usize,
+    /// How many instructions were left out.
+    pub sliced: usize,
+    /// Seconds spent on it and the targets asked together with it.
+    pub seconds: f64,
+}
+
+/// Everything a proof found.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// The memory model.
+    pub model: Model,
+    /// The targets asked, in order.
+    pub answers: Vec<TargetAnswer>,
+    /// Why targets are never reached; several may share one.
+    pub proofs: Vec<PropertyProof>,
+    /// Configurations explored in all.
+    pub states: usize,
+}
+
+impl Proof {
+    /// Whether no target is reached.
+    pub fn holds(&self) -> bool {
+        self.answers.iter().all(|answer| matches!(answer.answer, Answer::Holds(_)))
+    }
+
+    /// The violations, in the order of their targets.
+    pub fn violations(&self) -> impl Iterator<Item = &Violation> {
+        self.answers.iter().filter_map(|answer| match &answer.answer {
+            Answer::Violated(violation) => Some(&**violation),
+            _ => None,
+        })
+    }
+
+    /// Why targets are never reached; nothing where none was shown so.
+    pub fn evidence(&self) -> Option<PropertyEvidence> {
+        let evidence = || PropertyEvidence { model: self.model, proofs: self.proofs.clone() };
+        (!self.proofs.is_empty()).then(evidence)
+    }
+}
+
+impl Violation {
+    /// The computation as evidence.
+    pub fn witness(&self) -> PropertyWitness {
+        PropertyWitness {
+            model: self.model,
+            instance: self.instance.clone(),
+            target: self.target,
+            steps: self.events.iter().map(|event| event.step).collect(),
+        }
+    }
+}

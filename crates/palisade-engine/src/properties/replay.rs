@@ -1,0 +1,212 @@
+//! A run of the sliced program as a computation of the program itself.
+//!
+//! Steps that nobody sees are taken as early as can be: right after the last step of their copy that needed memory. Then no other
+//! thread holds the lock, and what the slice has left out can be executed: loads and locked instructions need memory, and have it.
+//! A store that was left out of the slice, or is silent, reaches memory when it stands in the way of the next one that matters, or of a drain.
+
+use super::run::{Deed, Run, counts};
+use palisade_model::program::{Action, InstructionId, Program, Value};
+use palisade_model::semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind, Target};
+use std::collections::VecDeque;
+
+/// A computation that reaches a target, replayed.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// What is reached.
+    pub target: Target,
+    /// The model under which it is reached.
+    pub model: Model,
+    /// How many copies of each thread run.
+    pub instance: Instance,
+    /// The copies that the states list, ascending. All that take steps are among them.
+    pub acting: Vec<CopyId>,
+    /// The steps with their effects.
+    pub events: Vec<Event>,
+    /// The initial state and the one after each step.
+    pub states: Vec<State>,
+    /// Whether no computation that reaches the target has fewer steps, as far as is known.
+    pub shortest: bool,
+    /// Whether instances with fewer copies were all shown not to reach the target.
+    pub instance_minimal: bool,
+}
+
+/// The computation of a program that a run of its slice becomes; nothing when it cannot be followed.
+pub(super) fn replay(
+    program: &Program,
+    sliced: &Program,
+    run: &Run,
+    target: Target,
+    model: Model,
+) -> Option<Violation> {
+    let mut acting = run.copies.clone();
+    acting.sort_unstable();
+    let machine = Machine::of_copies(program, acting.clone(), model);
+    let mut replaying = Replaying {
+        sliced,
+        model,
+        target,
+        waiting: vec![VecDeque::new(); acting.len()],
+        buffered: vec![Vec::new(); acting.len()],
+        events: Vec::new(),
+        states: vec![machine.initial_state()],
+        machine,
+        is_done: false,
+    };
+    replaying.follow(run)?;
+    let Replaying { events, states, is_done, .. } = replaying;
+    let is_final = target == Target::FinalStates;
+    let instance = Instance::new(counts(program, &acting));
+    let found = Violation { target, model, instance, acting, events, states, shortest: false, instance_minimal: false };
+    (is_done || is_final).then_some(found)
+}
+
+struct Replaying<'s, 'p> {
+    sliced: &'s Program,
+    model: Model,
+    target: Target,
+    machine: Machine<'p>,
+    /// For each copy, by position, what it has still to do.
+    waiting: Vec<VecDeque<Deed>>,
+    /// For each copy, the stores in its buffer: the address, and whether it reaches memory by a deed.
+    buffered: Vec<Vec<(Value, bool)>>,
+    events: Vec<Event>,
+    states: Vec<State>,
+    /// Whether the target has been violated.
+    is_done: bool,
+}
+
+impl Replaying<'_, '_> {
+    fn follow(&mut self, run: &Run) -> Option<()> {
+        let position = |copy: CopyId, machine: &Machine<'_>| machine.position(copy);
+        for (copy, deed) in &run.deeds {
+            self.waiting[position(*copy, &self.machine)?].push_back(*deed);
+        }
+        for position in 0..self.waiting.len() {
+            self.go_on_privately(position)?;
+        }
+        // What is left in the queues are the steps that need memory, each with the private ones behind it, in the order of the run.
+        for (copy, deed) in &run.deeds {
+            if self.is_done {
+                return Some(());
+            }
+            let position = position(*copy, &self.machine)?;
+            if self.is_private(*copy, *deed) {
+                continue;
+            }
+            let next = self.waiting[position].pop_front()?;
+            debug_assert_eq!(next, *deed);
+            self.perform(position, next)?;
+            self.go_on_privately(position)?;
+        }
+        if self.target == Target::FinalStates {
+            for position in 0..self.waiting.len() {
+                self.drain(position)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Whether nobody sees what a copy does.
+    fn is_private(&self, copy: CopyId, deed: Deed) -> bool {
+        match deed {
+            Deed::Flush(_) => false,
+            Deed::Execute { instruction, is_flushed, .. } => {
+                match self.sliced.thread(copy.thread).instruction(instruction).action {
+                    Action::Load { .. } | Action::Cas { .. } | Action::Rmw { .. } | Action::Lock | Action::Unlock => {
+                        false
+                    }
+                    Action::Store { .. } => self.model != Model::Sc || !is_flushed,
+                    _ => true,
+                }
+            }
+        }
+    }
+
+    fn go_on_privately(&mut self, position: usize) -> Option<()> {
+        let copy = self.machine.copies()[position];
+        while let Some(deed) = self.waiting[position].front().copied() {
+            if self.is_done || !self.is_private(copy, deed) {
+                break;
+            }
+            self.waiting[position].pop_front();
+            self.perform(position, deed)?;
+        }
+        Some(())
+    }
+
+    fn perform(&mut self, position: usize, deed: Deed) -> Option<()> {
+        match deed {
+            // Under SC a store has reached memory when it is executed.
+            Deed::Flush(_) if self.model == Model::Sc => Some(()),
+            Deed::Flush(address) => self.flush(position, address),
+            Deed::Execute { instruction, chosen, is_flushed } => {
+                self.execute(position, instruction, chosen, is_flushed)
+            }
+        }
+    }
+
+    fn execute(
+        &mut self,
+        position: usize,
+        instruction: InstructionId,
+        chosen: Option<Value>,
+        is_flushed: bool,
+    ) -> Option<()> {
+        let action = &self.machine.thread(position).instruction(instruction).action;
+        if action.drains_buffer() {
+            self.drain(position)?;
+        }
+        let chosen = match action {
+            // What the slice has left out may choose any value.
+            Action::Havoc { .. } => chosen.or(self.machine.program().domain.map(|domain| domain.low)),
+            _ => None,
+        };
+        let event = self.take(position, StepKind::Execute { instruction, chosen })?;
+        match event.effect {
+            Effect::Issue { address, .. } => self.buffered[position].push((address, is_flushed)),
+            Effect::Violation | Effect::Failure => {
+                let thread = self.machine.copies()[position].thread;
+                self.is_done = self.target == Target::Instruction { thread, instruction };
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Lets the oldest store to an address that is flushed by a deed reach memory, with all that must go before it.
+    fn flush(&mut self, position: usize, address: Value) -> Option<()> {
+        loop {
+            let (of, is_flushed) = *self.buffered[position].first()?;
+            if is_flushed && of != address {
+                return None;
+            }
+            self.take(position, StepKind::Flush)?;
+            self.buffered[position].remove(0);
+            if is_flushed {
+                return Some(());
+            }
+        }
+    }
+
+    /// Lets the stores reach memory that no deed flushes.
+    fn drain(&mut self, position: usize) -> Option<()> {
+        while let Some((_, is_flushed)) = self.buffered[position].first() {
+            if *is_flushed {
+                return None;
+            }
+            self.take(position, StepKind::Flush)?;
+            self.buffered[position].remove(0);
+        }
+        Some(())
+    }
+
+    fn take(&mut self, position: usize, kind: StepKind) -> Option<Event> {
+        let step = Step { copy: self.machine.copies()[position], kind };
+        let state = self.states.last()?;
+        let event = self.machine.event(state, step).ok()?;
+        let after = self.machine.successor(state, &event);
+        self.events.push(event);
+        self.states.push(after);
+        Some(event)
+    }
+}

@@ -20,6 +20,7 @@ mod net;
 mod net_input;
 mod options;
 mod output;
+mod prove;
 mod repaired;
 mod schema;
 mod simulate;
@@ -37,11 +38,12 @@ pub use options::SharedOptions;
 pub use output::{print_document, print_line, print_text};
 
 /// All subcommands, in the order in which help lists them.
-fn subcommands() -> [Subcommand; 12] {
+fn subcommands() -> [Subcommand; 13] {
     [
         Subcommand::new("bench", "Compare strategies and other tools on many nets", bench::run),
         Subcommand::new("check", "Decide whether programs are robust", check::run).on_workers(),
         Subcommand::new("cover", "Decide whether a target of a Petri net can be covered", cover::run),
+        Subcommand::new("prove", "Prove the properties of programs under a memory model", prove::run).on_workers(),
         Subcommand::new("witness", "Show the violation of a program that is not robust", witness::run).on_workers(),
         Subcommand::new("net", "Write the Petri net of one attack", net::run),
         Subcommand::new("fences", "Find the cheapest fences that make a program robust", fences::run).on_workers(),

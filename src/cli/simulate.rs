@@ -29,6 +29,16 @@ pub(super) enum ModelChoice {
     Pso,
 }
 
+impl From<ModelChoice> for Model {
+    fn from(choice: ModelChoice) -> Self {
+        match choice {
+            ModelChoice::Sc => Self::Sc,
+            ModelChoice::Tso => Self::Tso,
+            ModelChoice::Pso => Self::Pso,
+        }
+    }
+}
+
 /// Options of `palisade simulate`.
 ///
 /// Says which properties hold, lists the final states in which every thread has come to its end and every store has
@@ -55,7 +65,7 @@ pub(super) struct SimulateArguments {
     buffer: usize,
 }
 
-fn capacity(text: &str) -> Result<usize, String> {
+pub(super) fn capacity(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|capacity| *capacity > 0).ok_or_else(|| "a buffer holds 1 store or more".to_owned())
 }
 
@@ -113,11 +123,7 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
         let message = "threads with any number of copies have no final states to list";
         return Answer::Refused(InputError::file(program.source.name.clone(), message).with_help_if(Some(help)));
     };
-    let model = match arguments.model {
-        ModelChoice::Sc => Model::Sc,
-        ModelChoice::Tso => Model::Tso,
-        ModelChoice::Pso => Model::Pso,
-    };
+    let model = arguments.model.into();
     if instance.total() > MOST_COPIES {
         let message = format!("{} thread copies are too many to list their states", instance.total());
         let help = "choose a smaller number: `--threads all=2`".to_owned();

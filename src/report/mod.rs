@@ -7,6 +7,7 @@ pub mod cover;
 pub mod documents;
 pub mod fences;
 pub mod picture;
+pub mod prove;
 mod sentences;
 pub mod simulate;
 pub mod smtlib;

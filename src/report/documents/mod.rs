@@ -13,6 +13,7 @@ mod header;
 mod listing;
 mod net;
 mod program;
+mod prove;
 pub mod schemas;
 mod simulate;
 mod step;
@@ -30,6 +31,7 @@ pub use header::{FileHeader, Header};
 pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
 pub use net::{NetDocument, NetSize};
 pub use program::{AttackPlace, CopiesWord, DomainDocument, LabelPlace, OutcomeWord, VerdictWord};
+pub use prove::{PropertyVerdictWord, ProveDocument};
 pub use simulate::{SimulateDocument, StoppedDocument};
 pub use unread::UnreadDocument;
 pub use verify::{

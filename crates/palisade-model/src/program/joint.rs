@@ -1,7 +1,7 @@
 //! Joint control states: labels at which different copies stand at the same time.
 
 use super::ids::{LabelId, ThreadId};
-use super::source::Span;
+use crate::text::Span;
 
 /// A label of a thread, as a place where one copy of the thread stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -10,7 +10,7 @@ macro_rules! schemas {
 }
 
 /// The schemas by the names of their documents, in the order of the alphabet.
-const SCHEMAS: [(&str, &str); 14] = schemas![
+const SCHEMAS: [(&str, &str); 15] = schemas![
     "bench",
     "check",
     "completions",
@@ -20,6 +20,7 @@ const SCHEMAS: [(&str, &str); 14] = schemas![
     "fences",
     "man",
     "net",
+    "prove",
     "schema",
     "simulate",
     "unread",

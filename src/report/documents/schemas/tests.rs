@@ -29,6 +29,7 @@ fn derived(name: &str) -> Schema {
         "fences" => generator().into_root_schema_for::<FencesDocument<'_>>(),
         "man" => generator().into_root_schema_for::<ManDocument<'_>>(),
         "net" => generator().into_root_schema_for::<NetDocument<'_>>(),
+        "prove" => generator().into_root_schema_for::<ProveDocument<'_>>(),
         "schema" => generator().into_root_schema_for::<SchemaDocument>(),
         "simulate" => generator().into_root_schema_for::<Either<SimulateDocument<'_>, StoppedDocument<'_>>>(),
         "unread" => generator().into_root_schema_for::<UnreadDocument<'_>>(),

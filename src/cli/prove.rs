@@ -1,0 +1,225 @@
+//! `palisade prove`: do the properties of a program hold?
+
+use super::batch::Inputs;
+use super::load::exit_of;
+use super::output::{Documents, print_text, remark};
+use super::simulate::{ModelChoice, capacity};
+use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
+use crate::program::Program;
+use crate::properties::{DEFAULT_BUFFER, Proof, ProveOptions, Rung, prove, targets};
+use crate::report::check::fault_error;
+use crate::report::counted;
+use crate::report::documents::{self, ProveDocument};
+use crate::report::prove::{Context, PropertyVerdict, line, text};
+use crate::semantics::{Question, Target};
+use crate::syntax::{InputError, did_you_mean_or_list};
+use clap::{Args, ValueEnum};
+use std::time::Instant;
+
+/// The rungs to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RungChoice {
+    /// The interleavings: the answer under SC, and what is violated there.
+    Sc,
+    /// Robustness of what matters for a property: then it is enough to look at the interleavings.
+    ScRobust,
+    /// Bounded store buffers, until they turn out large enough.
+    Buffers,
+}
+
+/// Options of `palisade prove`.
+///
+/// Says of each `ensure`, each `fail` and the question of a litmus test whether it holds, for unbounded store buffers and all
+/// copies asked for, and shows a computation where it does not.
+#[derive(Clone, Debug, Args)]
+pub(super) struct ProveArguments {
+    /// The programs; `-` is standard input, a folder stands for the .pal and .litmus files in it (or those of --from),
+    /// `@LIST` for the paths on the lines of a file. Many programs get one line each; `-v` shows everything.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    #[command(flatten)]
+    program: ProgramOptions,
+    /// The memory model.
+    #[arg(long, value_enum, default_value_t)]
+    model: ModelChoice,
+    /// Only the properties at these labels: `LABEL`, or `THREAD.LABEL`.
+    #[arg(long, value_name = "LABEL", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Ask this rung alone, instead of all in turn.
+    #[arg(long, value_enum, value_name = "RUNG")]
+    by: Option<RungChoice>,
+    /// Stores in a buffer before the rung `buffers` gives up.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_BUFFER, value_parser = capacity)]
+    buffer: usize,
+    /// Do not leave out what does not matter for a property.
+    #[arg(long)]
+    no_slice: bool,
+    /// Distinct values of a register or address admitted in a program without a domain.
+    #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
+    values: usize,
+}
+
+/// With more programs than this, each gets one line unless the user wants more.
+const MOST_FULL_REPORTS: usize = 8;
+
+/// What is to be said about one program.
+struct Spoken {
+    exit: Exit,
+    /// For standard output.
+    report: String,
+    /// For standard error.
+    remarks: String,
+    /// For `--json`, the text of the document.
+    document: Option<String>,
+}
+
+/// Runs `palisade prove`.
+pub(super) fn run(arguments: &ProveArguments, shared: &SharedOptions) -> Exit {
+    let inputs = match Inputs::expand(&arguments.files, arguments.program.from) {
+        Ok(inputs) => inputs,
+        Err(error) if shared.json => {
+            let mut documents = Documents::new(Inputs::are_several(&arguments.files));
+            documents.add(documents::refusal(&error));
+            documents.print();
+            return Exit::BadInput;
+        }
+        Err(error) => return print_input_error(&error, shared),
+    };
+    let brief = inputs.paths.len() > MOST_FULL_REPORTS && shared.verbose == 0;
+    let mut worst = Exit::Holds;
+    let mut exits = Vec::new();
+    let mut documents = Documents::new(inputs.several);
+    inputs.for_each(
+        shared,
+        |file| prove_file(arguments, shared, file, brief),
+        |_, answer| {
+            worst = worst.worst(answer.exit);
+            exits.push(answer.exit);
+            remark(answer.remarks);
+            print_text(answer.report);
+            answer.document.into_iter().for_each(|document| documents.add(document));
+        },
+    );
+    if shared.json {
+        documents.print();
+    } else if inputs.several {
+        print_text(summary(&exits));
+    }
+    worst
+}
+
+/// How many programs there were of each kind.
+fn summary(exits: &[Exit]) -> String {
+    let count = |exit| exits.iter().filter(|found| **found == exit).count();
+    let mut parts = vec![format!("{} hold", count(Exit::Holds)), format!("{} violated", count(Exit::Fails))];
+    for (exit, word) in [(Exit::Unknown, "unknown"), (Exit::BadInput, "refused")] {
+        if count(exit) > 0 {
+            parts.push(format!("{} {word}", count(exit)));
+        }
+    }
+    format!("{}: {}\n", counted(exits.len(), "program"), parts.join(", "))
+}
+
+fn prove_file(arguments: &ProveArguments, shared: &SharedOptions, file: &str, brief: bool) -> Spoken {
+    let begin = Instant::now();
+    let limits = shared.limits();
+    let loaded = match arguments.program.read_within(file, &limits) {
+        Ok(loaded) => loaded,
+        Err(error) => return refused(&error, shared),
+    };
+    let only = match asked_targets(&loaded, &arguments.only) {
+        Ok(only) => only,
+        Err(error) => return refused(&error, shared),
+    };
+    let options = ProveOptions {
+        by: arguments.by.map(|by| match by {
+            RungChoice::Sc => Rung::Sc,
+            RungChoice::ScRobust => Rung::ScRobust,
+            RungChoice::Buffers => Rung::Buffers,
+        }),
+        only,
+        buffer: arguments.buffer,
+        values: arguments.values,
+        slice: !arguments.no_slice,
+        limits,
+        ..ProveOptions::new(arguments.model.into())
+    };
+    let proof = match prove(&loaded.program, loaded.question.as_ref(), &options) {
+        Ok(proof) => proof,
+        Err(fault) => return refused(&fault_error(&loaded.program, &fault), shared),
+    };
+    spoken(&loaded, &proof, file, shared, brief, begin.elapsed().as_secs_f64())
+}
+
+fn spoken(loaded: &Loaded, proof: &Proof, file: &str, shared: &SharedOptions, brief: bool, seconds: f64) -> Spoken {
+    let context = Context {
+        file,
+        program: &loaded.program,
+        question: loaded.question.as_ref(),
+        warnings: &loaded.warnings,
+        seconds,
+        certificates: &[],
+        changed: &loaded.changed,
+    };
+    let exit = match PropertyVerdict::of_all(proof, context.question) {
+        PropertyVerdict::Holds => Exit::Holds,
+        PropertyVerdict::Violated => Exit::Fails,
+        PropertyVerdict::Unknown => Exit::Unknown,
+    };
+    let remarks = loaded.warnings_text(shared);
+    if shared.json {
+        let document = Some(documents::text(&ProveDocument::new(proof, &context)));
+        return Spoken { exit, report: String::new(), remarks, document };
+    }
+    let report = if brief { line(proof, &context) } else { text(proof, &context, shared.verbose) };
+    Spoken { exit, report, remarks, document: None }
+}
+
+/// The targets to ask about: those of the program, at the labels that were named.
+fn asked_targets(loaded: &Loaded, only: &[String]) -> Result<Vec<Target>, InputError> {
+    let Loaded { program, question, .. } = loaded;
+    let all = targets(program, question.as_ref());
+    let name = program.source.name.clone();
+    if all.is_empty() {
+        let message = "nothing to prove: the program has no `ensure`, no `fail` and no question";
+        let help = "`palisade check` decides whether it is robust, `palisade fences` makes it so".to_owned();
+        return Err(InputError::file(name, message).with_help_if(Some(help)));
+    }
+    if all.contains(&Target::FinalStates) && program.is_parameterized() {
+        let help = "fix their number: `--threads all=2`".to_owned();
+        return Err(InputError::file(name, "final states need fixed copies").with_help_if(Some(help)));
+    }
+    let mut asked = Vec::new();
+    for label in only {
+        let found: Vec<Target> =
+            all.iter().copied().filter(|target| names_of(program, *target).contains(label)).collect();
+        if found.is_empty() {
+            let names: Vec<String> = all.iter().flat_map(|target| names_of(program, *target)).collect();
+            let message = format!("no property stands at a label `{label}`");
+            let help = did_you_mean_or_list(label, "label", names.iter().map(String::as_str));
+            return Err(InputError::file(name, message).with_help_if(help));
+        }
+        asked.extend(found.into_iter().filter(|target| !asked.contains(target)).collect::<Vec<_>>());
+    }
+    Ok(if only.is_empty() { all } else { asked })
+}
+
+/// The names under which a property can be asked for.
+fn names_of(program: &Program, target: Target) -> Vec<String> {
+    let Target::Instruction { thread, instruction } = target else { return Vec::new() };
+    let thread = program.thread(thread);
+    let label = &thread.label(thread.instruction(instruction).source).name;
+    vec![label.clone(), format!("{}.{label}", thread.name)]
+}
+
+fn refused(error: &InputError, shared: &SharedOptions) -> Spoken {
+    let exit = exit_of(error);
+    if shared.json {
+        let document = Some(documents::refusal(error));
+        return Spoken { exit, report: String::new(), remarks: String::new(), document };
+    }
+    if let InputError::Stopped { .. } = error {
+        return Spoken { exit, report: error.render(false), remarks: String::new(), document: None };
+    }
+    Spoken { exit, report: String::new(), remarks: error.render(shared.colours_stderr()), document: None }
+}

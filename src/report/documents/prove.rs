@@ -1,0 +1,197 @@
+//! `palisade/prove/1`: which properties of a program hold under a memory model.
+
+use super::program::threads;
+use super::simulate::ModelWord;
+use super::step::{StepDocument, steps};
+use super::{ConfirmationDocument, CopiesWord, DomainDocument, FileHeader, Finding};
+use crate::limits::peak_resident_bytes;
+use crate::properties::{Answer, Proof, TargetAnswer, Violation};
+use crate::report::prove::{Context, PropertyVerdict, computation, property_text, target_kind, why_open};
+use crate::semantics::{Model, Target};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What `palisade prove` found.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ProveDocument<'a> {
+    /// What the document is.
+    #[serde(flatten)]
+    pub header: FileHeader<'a>,
+    /// The program's name.
+    pub program: &'a str,
+    /// The memory model.
+    pub model: ModelWord,
+    /// The verdict on all properties together.
+    pub verdict: PropertyVerdictWord,
+    /// The copies of each thread.
+    pub threads: BTreeMap<&'a str, CopiesWord>,
+    /// The domain of values.
+    pub domain: DomainDocument,
+    /// The properties, in order.
+    pub properties: Vec<PropertyDocument<'a>>,
+    /// The files with evidence that were written.
+    pub certificates: &'a [String],
+    /// How the evidence fared, where it was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<ConfirmationDocument>,
+    /// What is doubtful in the program.
+    pub warnings: Vec<Finding<'a>>,
+    /// What it took.
+    pub statistics: ProveStatistics,
+}
+
+/// A verdict on a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum PropertyVerdictWord {
+    /// It holds.
+    Holds,
+    /// It is violated.
+    Violated,
+    /// There is no answer.
+    Unknown,
+}
+
+impl From<PropertyVerdict> for PropertyVerdictWord {
+    fn from(verdict: PropertyVerdict) -> Self {
+        match verdict {
+            PropertyVerdict::Holds => Self::Holds,
+            PropertyVerdict::Violated => Self::Violated,
+            PropertyVerdict::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// A property with its answer.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PropertyDocument<'a> {
+    /// What it is: `ensure`, `fail`, or the quantifier of a litmus test's question.
+    pub kind: &'static str,
+    /// The property as the language writes it, or the condition of the question.
+    pub property: String,
+    /// The thread; null for a question.
+    pub thread: Option<&'a str>,
+    /// The label; null for a question.
+    pub label: Option<&'a str>,
+    /// The line, from 1; null for a question.
+    pub line: Option<usize>,
+    /// The verdict.
+    pub verdict: PropertyVerdictWord,
+    /// What answered: `sc`, `sc-robust` or `buffers`; null where there is no answer.
+    pub by: Option<&'static str>,
+    /// Why there is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Whether the target is reached under SC already; null where that is not known.
+    pub under_sc: Option<bool>,
+    /// How many stores a buffer could hold in the exploration that answered; null where there were no buffers.
+    pub buffer: Option<usize>,
+    /// The configurations explored by what answered.
+    pub states: usize,
+    /// How many instructions do not matter for it and were left out.
+    pub left_out: usize,
+    /// Seconds spent on it and the properties that were asked together with it.
+    pub seconds: f64,
+    /// The computation that reaches the target: a violation, or for `exists` what was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness: Option<ReachingDocument<'a>>,
+}
+
+/// A computation that reaches a target.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReachingDocument<'a> {
+    /// How many copies of each thread run.
+    pub instance: BTreeMap<&'a str, u64>,
+    /// Whether no instance with fewer copies of replicated threads in all reaches the target.
+    pub instance_minimal: bool,
+    /// Whether no computation in fewer steps reaches the target, as far as is known.
+    pub shortest: bool,
+    /// The computation.
+    pub steps: Vec<StepDocument<'a>>,
+}
+
+/// What a proof took.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ProveStatistics {
+    /// Configurations explored in all.
+    pub states: usize,
+    /// Seconds from reading to the verdict.
+    pub seconds: f64,
+    /// The largest memory the process held, where the system tells.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+impl<'a> ProveDocument<'a> {
+    /// The document of a proof.
+    pub fn new(proof: &'a Proof, context: &Context<'a>) -> Self {
+        let program = context.program;
+        Self {
+            header: FileHeader::new("palisade/prove/1", context.file),
+            program: &program.name,
+            model: match proof.model {
+                Model::Sc => ModelWord::Sc,
+                Model::Tso => ModelWord::Tso,
+            },
+            verdict: PropertyVerdict::of_all(proof, context.question).into(),
+            threads: threads(program),
+            domain: DomainDocument::new(program),
+            properties: proof.answers.iter().map(|answer| property(answer, context)).collect(),
+            certificates: context.certificates,
+            evidence: None,
+            warnings: Finding::all(context.warnings, &program.source),
+            statistics: ProveStatistics {
+                states: proof.states,
+                seconds: context.seconds,
+                peak_memory_bytes: peak_resident_bytes(),
+            },
+        }
+    }
+}
+
+fn property<'a>(answer: &'a TargetAnswer, context: &Context<'a>) -> PropertyDocument<'a> {
+    let program = context.program;
+    let place = match answer.target {
+        Target::Instruction { thread, instruction } => Some((thread, instruction)),
+        Target::FinalStates => None,
+    };
+    let text = || context.question.map(|question| question.condition().to_string()).unwrap_or_default();
+    let source = |(thread, instruction)| program.thread(thread).instruction(instruction);
+    let is_open = matches!(answer.answer, Answer::Open(_));
+    PropertyDocument {
+        kind: target_kind(context, answer.target),
+        property: place.map_or_else(text, |(thread, instruction)| property_text(program, thread, instruction)),
+        thread: place.map(|(thread, _)| program.thread(thread).name.as_str()),
+        label: place.map(|it| program.thread(it.0).label(source(it).source).name.as_str()),
+        line: place.map(|it| program.source.position(source(it).span.start).line),
+        verdict: PropertyVerdict::of(answer, context.question).into(),
+        by: (!is_open).then(|| answer.rung.name()),
+        reason: match answer.answer {
+            Answer::Open(why) => Some(why_open(answer.rung, why)),
+            _ => None,
+        },
+        under_sc: answer.under_sc,
+        buffer: answer.buffer,
+        states: answer.states,
+        left_out: answer.sliced,
+        seconds: answer.seconds,
+        witness: match &answer.answer {
+            Answer::Violated(violation) => Some(reaching(violation, context)),
+            _ => None,
+        },
+    }
+}
+
+fn reaching<'a>(violation: &'a Violation, context: &Context<'a>) -> ReachingDocument<'a> {
+    let copies = context.program.threads.iter().zip(violation.instance.counts());
+    ReachingDocument {
+        instance: copies.map(|(thread, count)| (thread.name.as_str(), *count)).collect(),
+        instance_minimal: violation.instance_minimal,
+        shortest: violation.shortest,
+        steps: steps(&computation(context.program, violation)),
+    }
+}

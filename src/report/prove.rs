@@ -1,0 +1,255 @@
+//! The result of `palisade prove` as text.
+
+use super::check::place;
+use super::computation::ComputationReport;
+use super::counted;
+use super::subject::program_words;
+use crate::program::{Action, Copies, InstructionId, Program, ThreadId};
+use crate::properties::{Answer, Proof, Rung, TargetAnswer, Violation, Why};
+use crate::semantics::{Model, Quantifier, Question, Target};
+use crate::syntax::{Diagnostic, expression_text};
+use std::fmt::Write;
+
+/// What a report says besides the proof itself.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The path as given.
+    pub file: &'a str,
+    /// The program.
+    pub program: &'a Program,
+    /// What a litmus test asks of its final states.
+    pub question: Option<&'a Question>,
+    /// What is doubtful in the program.
+    pub warnings: &'a [Diagnostic],
+    /// The time from reading to the verdict.
+    pub seconds: f64,
+    /// The files with evidence that were written.
+    pub certificates: &'a [String],
+    /// The threads whose copies an option changed.
+    pub changed: &'a [ThreadId],
+}
+
+/// What is said of a property, or of all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PropertyVerdict {
+    /// It holds.
+    Holds,
+    /// Nobody knows.
+    Unknown,
+    /// It does not hold.
+    Violated,
+}
+
+impl PropertyVerdict {
+    /// The verdict that an answer gives. A condition `exists` holds when a final state is reached that satisfies it.
+    pub fn of(answer: &TargetAnswer, question: Option<&Question>) -> Self {
+        let quantifier = question.map(|question| question.condition().quantifier);
+        let is_wanted = answer.target == Target::FinalStates && quantifier == Some(Quantifier::Exists);
+        match (&answer.answer, is_wanted) {
+            (Answer::Open(_), _) => Self::Unknown,
+            (Answer::Holds(_), false) | (Answer::Violated(_), true) => Self::Holds,
+            (Answer::Holds(_), true) | (Answer::Violated(_), false) => Self::Violated,
+        }
+    }
+
+    /// The verdict on all properties together.
+    pub fn of_all(proof: &Proof, question: Option<&Question>) -> Self {
+        proof.answers.iter().map(|answer| Self::of(answer, question)).max().unwrap_or(Self::Holds)
+    }
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Violated => "violated",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// The name of a memory model.
+pub fn model_name(model: Model) -> &'static str {
+    match model {
+        Model::Sc => "SC",
+        Model::Tso => "TSO",
+    }
+}
+
+/// The report for people in one line, for many programs.
+pub fn line(proof: &Proof, context: &Context<'_>) -> String {
+    let mut out = head(proof, context);
+    let verdict = PropertyVerdict::of_all(proof, context.question);
+    let decisive = proof.answers.iter().find(|answer| PropertyVerdict::of(answer, context.question) == verdict);
+    if let Some(answer) = decisive.filter(|_| verdict != PropertyVerdict::Holds) {
+        let _ = write!(out, ", {}", target_place(context, answer.target));
+        if let Answer::Open(why) = answer.answer {
+            let _ = write!(out, ", {}", why_open(answer.rung, why));
+        }
+    }
+    let _ = writeln!(out, " [{}]", program_words(context.program, context.changed));
+    out
+}
+
+fn head(proof: &Proof, context: &Context<'_>) -> String {
+    let verdict = PropertyVerdict::of_all(proof, context.question);
+    format!("{}: {} under {}", context.file, verdict.word(), model_name(proof.model))
+}
+
+/// The report for people.
+pub fn text(proof: &Proof, context: &Context<'_>, verbosity: u8) -> String {
+    let program = context.program;
+    let mut out = head(proof, context);
+    let copies: Vec<String> =
+        program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
+    let _ = writeln!(out, "\n  threads  {}", copies.join(", "));
+    if let Some(domain) = program.domain {
+        let wrap = if domain.wrap { ", arithmetic wraps" } else { "" };
+        let _ = writeln!(out, "  domain   {}..{}{wrap}", domain.low, domain.high);
+    }
+    for answer in &proof.answers {
+        let kind = target_kind(context, answer.target);
+        let place = target_place(context, answer.target);
+        let _ = writeln!(out, "  {kind:<8} {place}: {}", answer_words(answer, context, verbosity));
+    }
+    if verbosity > 0 {
+        let _ = writeln!(out, "  explored {} in {:.3} s", counted(proof.states, "configuration"), context.seconds);
+    }
+    for path in context.certificates {
+        let _ = writeln!(out, "  evidence {path}");
+    }
+    for violation in proof.violations() {
+        let _ = writeln!(out);
+        out.push_str(&violation_text(context, violation));
+    }
+    out
+}
+
+/// The word before a target: `ensure`, `fail`, or the quantifier of a question.
+pub fn target_kind(context: &Context<'_>, target: Target) -> &'static str {
+    match target {
+        Target::Instruction { thread, instruction } => {
+            match context.program.thread(thread).instruction(instruction).action {
+                Action::Fail => "fail",
+                _ => "ensure",
+            }
+        }
+        Target::FinalStates => match context.question.map(|question| question.condition().quantifier) {
+            Some(Quantifier::Exists) => "exists",
+            Some(Quantifier::NotExists) => "~exists",
+            Some(Quantifier::ForAll) | None => "forall",
+        },
+    }
+}
+
+/// A target by its place: `t1 l0 (line 3)`, or the condition itself.
+fn target_place(context: &Context<'_>, target: Target) -> String {
+    match target {
+        Target::Instruction { thread, instruction } => place(context.program, thread, instruction),
+        Target::FinalStates => proposition(context),
+    }
+}
+
+/// The proposition of the question, without its quantifier.
+fn proposition(context: &Context<'_>) -> String {
+    let condition = context.question.map(|question| question.condition().to_string()).unwrap_or_default();
+    condition.split_once(' ').map_or(condition.clone(), |(_, proposition)| proposition.to_owned())
+}
+
+/// A property as the language writes it.
+pub fn property_text(program: &Program, thread: ThreadId, instruction: InstructionId) -> String {
+    match &program.thread(thread).instruction(instruction).action {
+        Action::Ensure(condition) => format!("ensure {}", expression_text(program, thread, condition)),
+        _ => "fail".to_owned(),
+    }
+}
+
+fn answer_words(answer: &TargetAnswer, context: &Context<'_>, verbosity: u8) -> String {
+    let verdict = PropertyVerdict::of(answer, context.question);
+    let mut words = verdict.word().to_owned();
+    match &answer.answer {
+        Answer::Open(why) => {
+            let _ = write!(words, ", {}", why_open(answer.rung, *why));
+            return words;
+        }
+        Answer::Holds(_) => {
+            let _ = write!(words, ", by {}", rung_words(answer));
+        }
+        Answer::Violated(_) => match answer.under_sc {
+            Some(true) => words.push_str(", under SC already"),
+            Some(false) => words.push_str(", not under SC"),
+            None => {}
+        },
+    }
+    if verbosity > 0 {
+        let sliced = counted(answer.sliced, "instruction");
+        let states = counted(answer.states, "configuration");
+        let _ = write!(words, " ({states}, {sliced} left out, {:.3} s)", answer.seconds);
+    }
+    words
+}
+
+/// What answered.
+fn rung_words(answer: &TargetAnswer) -> String {
+    match (answer.rung, answer.buffer) {
+        (Rung::Buffers, Some(stores)) => format!("buffers that never hold more than {}", counted(stores, "store")),
+        (rung, _) => rung.name().to_owned(),
+    }
+}
+
+/// Why there is no answer, in words.
+pub fn why_open(rung: Rung, why: Why) -> String {
+    let name = rung.name();
+    match why {
+        Why::Stopped(reason) => format!("{name}: {reason}"),
+        Why::BuffersLonger(stores) => format!("{name}: buffers grow beyond {}", counted(stores, "store")),
+        Why::NotRobust => format!("{name}: the program is not robust"),
+        Why::TooManyBeginnings => format!("{name}: the copies of threads can begin in too many ways"),
+        Why::AnyNumber => "final states need fixed copies".to_owned(),
+        Why::NotForThis => format!("{name} has no answer"),
+        Why::NotReplayed => format!("{name}: what was found could not be followed in the program"),
+    }
+}
+
+/// A violation: what, in which instance, the computation as a table.
+fn violation_text(context: &Context<'_>, violation: &Violation) -> String {
+    let program = context.program;
+    let mut out = String::new();
+    match violation.target {
+        Target::Instruction { thread, instruction } => {
+            let property = property_text(program, thread, instruction);
+            let _ = writeln!(out, "violation: `{property}` at {}", place(program, thread, instruction));
+        }
+        Target::FinalStates => {
+            let _ = writeln!(out, "final state: {} {}", target_kind(context, violation.target), proposition(context));
+        }
+    }
+    if program.is_parameterized() {
+        let counts = program.threads.iter().zip(violation.instance.counts());
+        let counts: Vec<String> = counts.map(|(thread, count)| format!("{} × {count}", thread.name)).collect();
+        let all_are_counted =
+            program.threads.iter().all(|thread| matches!(thread.copies, Copies::Any | Copies::Exactly(0)));
+        let minimal = match violation.instance_minimal {
+            false => "",
+            true if all_are_counted => " (no smaller instance has one)",
+            true => " (none with fewer copies of the [*] threads has one)",
+        };
+        let _ = writeln!(out, "instance: {}{minimal}", counts.join(", "));
+    }
+    out.push_str(&computation(program, violation).table());
+    if !violation.shortest {
+        let _ = writeln!(out, "  (there may be a shorter one)");
+    }
+    out
+}
+
+/// The computation of a violation.
+pub(super) fn computation<'a>(program: &'a Program, violation: &'a Violation) -> ComputationReport<'a> {
+    ComputationReport {
+        program,
+        instance: &violation.instance,
+        copies: violation.acting.clone(),
+        events: &violation.events,
+        states: &violation.states,
+        marks_delayed: true,
+    }
+}

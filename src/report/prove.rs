@@ -72,6 +72,7 @@ pub fn model_name(model: Model) -> &'static str {
     match model {
         Model::Sc => "SC",
         Model::Tso => "TSO",
+        Model::Pso => "PSO",
     }
 }
 

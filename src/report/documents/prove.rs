@@ -136,6 +136,7 @@ impl<'a> ProveDocument<'a> {
             model: match proof.model {
                 Model::Sc => ModelWord::Sc,
                 Model::Tso => ModelWord::Tso,
+                Model::Pso => ModelWord::Pso,
             },
             verdict: PropertyVerdict::of_all(proof, context.question).into(),
             threads: threads(program),

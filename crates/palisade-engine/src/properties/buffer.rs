@@ -13,6 +13,8 @@ pub(super) enum Order {
     Sc,
     /// After all older stores of its thread.
     Tso,
+    /// After all older stores of its thread to its address, and those before a mark.
+    Pso,
 }
 
 impl From<Model> for Order {
@@ -20,6 +22,7 @@ impl From<Model> for Order {
         match model {
             Model::Sc => Self::Sc,
             Model::Tso => Self::Tso,
+            Model::Pso => Self::Pso,
         }
     }
 }
@@ -38,8 +41,12 @@ pub(super) struct Flush {
 }
 
 /// The table of buffers. Number 0 is the empty one.
+///
+/// Under PSO the order of stores to different addresses has no meaning where no mark stands between them. So stores between two
+/// marks are ascending by address, those to one address oldest first; and no mark stands first or next to another.
 #[derive(Clone, Debug)]
 pub(super) struct Buffers {
+    order: Order,
     table: Interner<Box<[BufferEntry]>>,
 }
 
@@ -48,10 +55,10 @@ impl Buffers {
     pub(super) const EMPTY: u32 = 0;
 
     /// The table with the empty buffer.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(order: Order) -> Self {
         let mut table = Interner::default();
         table.intern(Box::default());
-        Self { table }
+        Self { order, table }
     }
 
     /// The entries of a buffer, oldest first.
@@ -74,20 +81,43 @@ impl Buffers {
 
     /// The buffer after one more store.
     pub(super) fn push(&mut self, buffer: u32, address: Value, value: Value) -> u32 {
-        let longer = [self.entries(buffer), &[BufferEntry::Store(address, value)]].concat();
+        let mut longer = self.entries(buffer).to_vec();
+        let is_before = |entry: &BufferEntry| match entry {
+            BufferEntry::Mark => true,
+            BufferEntry::Store(of, _) => self.order != Order::Pso || *of <= address,
+        };
+        let end = longer.iter().rposition(is_before).map_or(0, |last| last + 1);
+        longer.insert(end, BufferEntry::Store(address, value));
+        self.table.intern(longer.into()).0
+    }
+
+    /// The buffer after one more mark.
+    pub(super) fn mark(&mut self, buffer: u32) -> u32 {
+        let entries = self.entries(buffer);
+        if matches!(entries.last(), None | Some(BufferEntry::Mark)) {
+            return buffer;
+        }
+        let longer = [entries, &[BufferEntry::Mark]].concat();
         self.table.intern(longer.into()).0
     }
 
     /// The stores of a buffer that can reach memory next.
     pub(super) fn flushes(&mut self, buffer: u32) -> SmallVec<[Flush; 2]> {
-        let entries = self.entries(buffer);
-        let first = entries.iter().zip(0..).find_map(|(entry, index)| match entry {
-            BufferEntry::Store(address, value) => Some((index, *address, *value)),
-            BufferEntry::Mark => None,
-        });
-        let Some((index, address, value)) = first else { return SmallVec::new() };
-        let rest = entries[index as usize + 1..].into();
-        let rest = self.table.intern(rest).0;
-        SmallVec::from_slice(&[Flush { index, address, value, rest }])
+        let entries: SmallVec<[BufferEntry; 8]> = SmallVec::from_slice(self.entries(buffer));
+        let mut flushes: SmallVec<[Flush; 2]> = SmallVec::new();
+        for (entry, index) in entries.iter().zip(0..) {
+            let BufferEntry::Store(address, value) = *entry else { break };
+            if flushes.iter().any(|older| older.address == address || self.order != Order::Pso) {
+                continue;
+            }
+            let mut rest = entries.to_vec();
+            rest.remove(index as usize);
+            if rest.first() == Some(&BufferEntry::Mark) {
+                rest.remove(0);
+            }
+            let rest = self.table.intern(rest.into()).0;
+            flushes.push(Flush { index, address, value, rest });
+        }
+        flushes
     }
 }

@@ -26,6 +26,7 @@ fn overtaking(thread: &Thread, order: Order) -> FixedBitSet {
         for instruction in thread.instructions.iter().rev() {
             let overtakes = match instruction.action {
                 Action::Load { .. } => order != Order::Sc,
+                Action::Store { .. } => order == Order::Pso,
                 _ => false,
             };
             let goes_on = !instruction.action.drains_buffer() && found.contains(instruction.target.index());

@@ -25,6 +25,8 @@ mod run;
 mod search;
 mod slice;
 mod system;
+#[cfg(test)]
+mod tests;
 
 pub use goal::targets;
 pub use ladder::prove;

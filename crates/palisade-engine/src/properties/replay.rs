@@ -46,7 +46,7 @@ pub(super) fn replay(
         model,
         target,
         waiting: vec![VecDeque::new(); acting.len()],
-        buffered: vec![Vec::new(); acting.len()],
+        flushed_by_deed: vec![Vec::new(); acting.len()],
         events: Vec::new(),
         states: vec![machine.initial_state()],
         machine,
@@ -67,8 +67,8 @@ struct Replaying<'s, 'p> {
     machine: Machine<'p>,
     /// For each copy, by position, what it has still to do.
     waiting: Vec<VecDeque<Deed>>,
-    /// For each copy, the stores in its buffer: the address, and whether it reaches memory by a deed.
-    buffered: Vec<Vec<(Value, bool)>>,
+    /// For each copy, whether the stores in its buffer, in the order of their issue, reach memory by deeds.
+    flushed_by_deed: Vec<Vec<bool>>,
     events: Vec<Event>,
     states: Vec<State>,
     /// Whether the target has been violated.
@@ -163,7 +163,7 @@ impl Replaying<'_, '_> {
         };
         let event = self.take(position, StepKind::Execute { instruction, chosen })?;
         match event.effect {
-            Effect::Issue { address, .. } => self.buffered[position].push((address, is_flushed)),
+            Effect::Issue { .. } => self.flushed_by_deed[position].push(is_flushed),
             Effect::Violation | Effect::Failure => {
                 let thread = self.machine.copies()[position].thread;
                 self.is_done = self.target == Target::Instruction { thread, instruction };
@@ -176,13 +176,18 @@ impl Replaying<'_, '_> {
     /// Lets the oldest store to an address that is flushed by a deed reach memory, with all that must go before it.
     fn flush(&mut self, position: usize, address: Value) -> Option<()> {
         loop {
-            let (of, is_flushed) = *self.buffered[position].first()?;
-            if is_flushed && of != address {
+            let thread = &self.states.last()?.threads()[position];
+            let by_deed = &self.flushed_by_deed[position];
+            let wanted = (0..by_deed.len()).find(|index| by_deed[*index] && thread.buffer[*index].0 == address)?;
+            let next = match self.model {
+                Model::Pso => thread.flushable(address).unwrap_or(0),
+                Model::Sc | Model::Tso => 0,
+            };
+            if next != wanted && by_deed[next] {
                 return None;
             }
-            self.take(position, StepKind::Flush)?;
-            self.buffered[position].remove(0);
-            if is_flushed {
+            self.leave(position, next)?;
+            if next == wanted {
                 return Some(());
             }
         }
@@ -190,13 +195,23 @@ impl Replaying<'_, '_> {
 
     /// Lets the stores reach memory that no deed flushes.
     fn drain(&mut self, position: usize) -> Option<()> {
-        while let Some((_, is_flushed)) = self.buffered[position].first() {
-            if *is_flushed {
+        while let Some(by_deed) = self.flushed_by_deed[position].first() {
+            if *by_deed {
                 return None;
             }
-            self.take(position, StepKind::Flush)?;
-            self.buffered[position].remove(0);
+            self.leave(position, 0)?;
         }
+        Some(())
+    }
+
+    /// Lets the store at an index of the buffer reach memory.
+    fn leave(&mut self, position: usize, index: usize) -> Option<()> {
+        let kind = match self.model {
+            Model::Pso => StepKind::FlushAddress(self.states.last()?.threads()[position].buffer[index].0),
+            Model::Sc | Model::Tso => StepKind::Flush,
+        };
+        self.take(position, kind)?;
+        self.flushed_by_deed[position].remove(index);
         Some(())
     }
 

@@ -177,7 +177,8 @@ impl Tracing {
             }
             Operation::Lock => holding = true,
             Operation::Unlock => holding = false,
-            Operation::Fence | Operation::Faulty(_) => debug_assert_eq!(buffer, Buffers::EMPTY),
+            Operation::Fence => debug_assert_eq!(buffer, Buffers::EMPTY),
+            Operation::Mark | Operation::Faulty(_) => {}
         }
         self.run.deeds.push((copy, Deed::Execute { instruction: id, chosen: None, is_flushed }));
         self.run.deeds.extend(at_once.map(|address| (copy, Deed::Flush(address))));
@@ -224,7 +225,7 @@ fn way(system: &BufferSystem<'_>, from: Local, destination: Destination) -> Resu
         }
         for id in locals.instructions_at(thread, label) {
             let instruction = system.program().thread(thread).instruction(*id);
-            if !instruction.action.is_local() {
+            if !locals.is_local(&instruction.action) {
                 continue;
             }
             if let Destination::Violation(target) = destination

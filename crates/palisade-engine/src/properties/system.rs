@@ -111,10 +111,11 @@ impl<'p> BufferSystem<'p> {
             first
         });
         let observed = goal.observed_registers(program);
+        let locals = Locals::new(program, shape.growth).watching(goal.properties(), observed.as_deref());
         Self {
             first_label: first_label.collect(),
-            locals: Locals::new(program, shape.growth).watching(goal.properties(), observed.as_deref()),
-            buffers: Buffers::new(),
+            locals: if shape.order == Order::Pso { locals.with_marks() } else { locals },
+            buffers: Buffers::new(shape.order),
             shape,
             places: Interner::default(),
             memories: Interner::default(),
@@ -344,6 +345,7 @@ impl<'p> BufferSystem<'p> {
                 }
             }
             Operation::Fence if is_drained => {}
+            Operation::Mark => longer = self.buffers.mark(buffer),
             Operation::Update(address) if is_drained && has_memory => read = self.read(before.memory, address),
             Operation::Lock if is_drained && !before.locked && !holding => after.locked = true,
             Operation::Unlock if is_drained && holding => after.locked = false,

@@ -40,6 +40,8 @@ pub enum Operation {
     Store(Value, Value),
     /// Needs an empty buffer.
     Fence,
+    /// Marks the buffer: `sfence` under PSO. Local under TSO.
+    Mark,
     /// A locked read-modify-write of an address.
     Update(Value),
     /// Opens a section.
@@ -114,6 +116,8 @@ pub(crate) struct Locals<'p> {
     keeps_stopped: bool,
     /// Whether a thread keeps its label and registers that stopped at a label without instructions.
     keeps_ends: bool,
+    /// Whether `sfence` marks the buffer, as under PSO.
+    marks_buffers: bool,
 }
 
 impl Local {
@@ -149,7 +153,18 @@ impl<'p> Locals<'p> {
             violated_arena: Vec::new(),
             keeps_stopped: false,
             keeps_ends: false,
+            marks_buffers: false,
         }
+    }
+
+    /// The table in which `sfence` is not local.
+    pub(crate) fn with_marks(self) -> Self {
+        Self { marks_buffers: true, ..self }
+    }
+
+    /// Whether an action touches neither memory, the store buffer nor the lock.
+    pub(crate) fn is_local(&self, action: &Action) -> bool {
+        action.is_local() || !self.marks_buffers && *action == Action::StoreFence
     }
 
     /// The table that notes which of these properties are violated while threads settle, and keeps local states of
@@ -215,7 +230,7 @@ impl<'p> Locals<'p> {
         let Local { thread, label, registers, .. } = self.table.get(local).clone();
         for id in self.by_label[thread.index()].get(label.index()).cloned().unwrap_or_default() {
             let action = &self.program.thread(thread).instruction(id).action;
-            if action.is_local_under_tso() {
+            if self.is_local(action) {
                 continue;
             }
             let operation = self.operation(action, &registers).unwrap_or_else(|error| {
@@ -243,6 +258,7 @@ impl<'p> Locals<'p> {
                 Operation::Update(address.evaluate_address(registers)?)
             }
             Action::Fence => Operation::Fence,
+            Action::StoreFence => Operation::Mark,
             Action::Lock => Operation::Lock,
             Action::Unlock => Operation::Unlock,
             _ => unreachable!("local actions are settled"),
@@ -396,7 +412,7 @@ impl<'p> Locals<'p> {
             let mut goes_on = false;
             for id in self.by_label[thread.index()][label.index()].clone() {
                 let instruction = self.program.thread(thread).instruction(id);
-                if !instruction.action.is_local_under_tso() {
+                if !self.is_local(&instruction.action) {
                     touches_memory = true;
                     continue;
                 }

@@ -87,5 +87,6 @@ pub fn model_name(model: Model) -> &'static str {
     match model {
         Model::Sc => "sc",
         Model::Tso => "tso",
+        Model::Pso => "pso",
     }
 }

@@ -87,7 +87,7 @@ impl RepairDocument {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PropertiesDocument<'a> {
-    /// The memory model: `sc` or `tso`.
+    /// The memory model: `sc`, `tso` or `pso`.
     pub model: &'static str,
     /// The properties that hold.
     pub hold: Vec<PropertyPlace<'a>>,

@@ -70,7 +70,7 @@ pub(super) struct ViolationText {
     steps: Vec<StepText>,
 }
 
-/// `"sc"` or `"tso"`.
+/// `"sc"`, `"tso"` or `"pso"`.
 struct ModelText(Model);
 
 impl Serialize for ModelText {
@@ -78,15 +78,17 @@ impl Serialize for ModelText {
         serializer.serialize_str(match self.0 {
             Model::Sc => "sc",
             Model::Tso => "tso",
+            Model::Pso => "pso",
         })
     }
 }
 
 impl<'de> Deserialize<'de> for ModelText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        word(deserializer, "\"sc\" or \"tso\"", |text| match text {
+        word(deserializer, "\"sc\", \"tso\" or \"pso\"", |text| match text {
             "sc" => Some(Self(Model::Sc)),
             "tso" => Some(Self(Model::Tso)),
+            "pso" => Some(Self(Model::Pso)),
             _ => None,
         })
     }

@@ -93,7 +93,7 @@ impl<'a> Threads<'a> {
         Ok(())
     }
 
-    /// Checks that a state is one in which a thread of its program can settle.
+    /// Checks that a state is one of its thread, in the form of the model.
     fn check_local(&self, local: &BufferedLocal) -> Result<(), CheckFailure> {
         let Some(thread) = self.program.threads.get(local.thread.index()) else {
             reject!(Form, "there is no thread {}", local.thread);
@@ -108,9 +108,6 @@ impl<'a> Threads<'a> {
             None => &nothing_live,
             Some(label) => match self.live[local.thread.index()].get(label.index()) {
                 None => reject!(Form, "thread `{name}` has no label {label}"),
-                Some(_) if !self.is_settled_at(local.thread, label) => {
-                    reject!(Form, "thread `{name}` does not settle at label {label}")
-                }
                 Some(live) => live,
             },
         };
@@ -206,7 +203,7 @@ impl<'a> Threads<'a> {
     fn is_settled_at(&self, thread: ThreadId, label: LabelId) -> bool {
         let instructions = self.instructions_at(thread, label);
         let is_end = instructions.is_empty() && self.goal.question.is_some();
-        is_end || instructions.iter().any(|id| !self.instruction(thread, *id).action.is_local())
+        is_end || instructions.iter().any(|id| !self.buffering.is_local(&self.instruction(thread, *id).action))
     }
 
     /// `registers` with 0 for those that are dead at `label`.
@@ -250,6 +247,7 @@ impl<'a> Threads<'a> {
                 if holds { vec![registers.to_vec()] } else { Vec::new() }
             }
             Action::Nop => vec![registers.to_vec()],
+            Action::StoreFence if self.buffering.is_local(&Action::StoreFence) => vec![registers.to_vec()],
             Action::Ensure(condition) => {
                 let holds = self.value(thread, id, condition.holds(registers, domain))?;
                 if is_target && !holds {

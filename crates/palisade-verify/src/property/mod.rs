@@ -41,11 +41,17 @@ enum Buffering {
 }
 
 impl Buffering {
+    /// Whether an action touches neither memory, the buffer nor the lock. `sfence` does not where one queue keeps the order of all stores.
+    fn is_local(self, action: &Action) -> bool {
+        action.is_local() || *action == Action::StoreFence && self != Self::PerAddress
+    }
+
     /// How they do under a model.
     fn of(model: Model) -> Self {
         match model {
             Model::Sc => Self::Nothing,
             Model::Tso => Self::Fifo,
+            Model::Pso => Self::PerAddress,
         }
     }
 }

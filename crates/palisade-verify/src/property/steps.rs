@@ -143,7 +143,7 @@ impl Threads<'_> {
         let (thread, registers) = (local.thread, &local.registers);
         let instruction = self.instruction(thread, id);
         let action = &instruction.action;
-        if action.is_local() || action.drains_buffer() && !local.buffer.is_empty() {
+        if self.buffering.is_local(action) || action.drains_buffer() && !local.buffer.is_empty() {
             return Ok(None);
         }
         let domain = self.program.domain;
@@ -152,6 +152,10 @@ impl Threads<'_> {
         let mut write = None;
         match action {
             Action::Fence => {}
+            Action::StoreFence => {
+                after.buffer.push(BufferEntry::Mark);
+                after.buffer = self.in_form(after.buffer);
+            }
             Action::Load { register, address } => {
                 let address = address_of(address)?;
                 after.registers[register.index()] = self.seen(control, local, address);

@@ -143,6 +143,7 @@ impl Bounds {
                     && self.holds_at(&addresses, &self.with_old(program, thread, new, Purpose::Data, &old))
             }
             Action::Fence
+            | Action::StoreFence
             | Action::Assume(_)
             | Action::Nop
             | Action::Lock

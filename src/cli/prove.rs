@@ -11,7 +11,7 @@ use crate::report::check::fault_error;
 use crate::report::counted;
 use crate::report::documents::{self, ProveDocument};
 use crate::report::prove::{Context, PropertyVerdict, line, text};
-use crate::semantics::{Question, Target};
+use crate::semantics::Target;
 use crate::syntax::{InputError, did_you_mean_or_list};
 use clap::{Args, ValueEnum};
 use std::time::Instant;

@@ -307,6 +307,7 @@ fn programs() -> impl Strategy<Value = Program> {
                 addresses: ADDRESSES.into_iter().map(address).collect(),
                 initial_memory: memory.into_iter().collect::<BTreeMap<_, _>>(),
                 threads,
+                never: Vec::new(),
                 source: SourceText::new("", ""),
             }
         },

@@ -9,10 +9,10 @@ use super::search::{Search, search};
 use super::slice::Slice;
 use super::system::Shape;
 use super::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Why};
-use crate::exploration::{Budget, Halt};
 use crate::robustness::system::Growth;
 use crate::robustness::{CheckOptions, Fault, Verdict, certificate, check};
 use palisade_evidence::{PropertyProof, PropertyReason};
+use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{Copies, Program};
 use palisade_model::semantics::{Model, Question, Target};
 use std::time::Instant;
@@ -71,10 +71,10 @@ fn groups(
 const CUTS: [usize; 2] = [3, 8];
 
 /// Configurations of one exploration in such a search.
-const CUT_NODES: usize = 400_000;
+const CUT_NODES: u64 = 400_000;
 
 /// Configurations of one exploration in the first round of turns.
-const NODES: usize = 20_000;
+const NODES: u64 = 20_000;
 
 /// Instances asked in one turn.
 const INSTANCES: usize = 4;
@@ -107,7 +107,7 @@ impl<'a> Climb<'a, '_> {
             Ok(()) => Ok(()),
             Err(Halt::Fault(fault)) if fault.is_growth() && self.is_violated_among_first_values() => Ok(()),
             Err(Halt::Fault(fault)) => Err(fault),
-            Err(Halt::Budget) => {
+            Err(Halt::Stopped(StopReason::Budget)) => {
                 self.leave_open(Rung::Sc, Why::TooManyBeginnings);
                 Ok(())
             }
@@ -151,7 +151,7 @@ impl<'a> Climb<'a, '_> {
                 }
             }
             let is_over = !matches!(last, (Rung::Buffers, Why::Stopped(_)));
-            if is_over || nodes == usize::MAX {
+            if is_over || nodes == u64::MAX {
                 self.leave_open(last.0, last.1);
                 return Ok(());
             }
@@ -168,8 +168,8 @@ impl<'a> Climb<'a, '_> {
         self.goal.targets.is_empty()
     }
 
-    fn budget(&self, nodes: Option<usize>) -> Budget {
-        Budget { limits: self.options.limits.clone(), nodes, counter: None }
+    fn budget(&self, nodes: Option<u64>) -> Budget {
+        Budget::within(&self.options.limits).with_work(nodes)
     }
 
     fn shape(&self, order: Order, capacity: usize) -> Shape {
@@ -188,7 +188,7 @@ impl<'a> Climb<'a, '_> {
     }
 
     /// Store buffers with room for 2, 4, 8, … stores.
-    fn buffers(&mut self, nodes: usize) -> Result<Why, Halt<Fault>> {
+    fn buffers(&mut self, nodes: u64) -> Result<Why, Halt<Fault>> {
         let mut capacity = 2.min(self.options.buffer);
         loop {
             let asked = Asked { rung: Rung::Buffers, buffer: Some(capacity) };
@@ -201,8 +201,8 @@ impl<'a> Climb<'a, '_> {
                 Ok(None) if self.is_done() => return Ok(Why::NotForThis),
                 Ok(None) if capacity >= self.options.buffer => return Ok(Why::BuffersLonger(capacity)),
                 Ok(None) => capacity = (2 * capacity).min(self.options.buffer),
-                Err(Halt::Budget) => {
-                    return Ok(Why::Stopped(palisade_model::limits::StopReason::Inconclusive));
+                Err(Halt::Stopped(StopReason::Budget)) => {
+                    return Ok(Why::Stopped(StopReason::Inconclusive));
                 }
                 Err(halt) => return Err(halt),
             }
@@ -235,7 +235,7 @@ impl<'a> Climb<'a, '_> {
     }
 
     /// Explores the sliced program; notes the targets that are reached. The search, if it closed without reaching those that are left.
-    fn explore(&mut self, asked: Asked, shape: Shape, nodes: Option<usize>) -> Result<Option<Search<'a>>, Halt<Fault>> {
+    fn explore(&mut self, asked: Asked, shape: Shape, nodes: Option<u64>) -> Result<Option<Search<'a>>, Halt<Fault>> {
         if self.program.is_parameterized() {
             return self.explore_any_number(asked, shape, nodes);
         }
@@ -249,7 +249,7 @@ impl<'a> Climb<'a, '_> {
         &mut self,
         asked: Asked,
         shape: Shape,
-        nodes: Option<usize>,
+        nodes: Option<u64>,
     ) -> Result<Option<Search<'a>>, Halt<Fault>> {
         let has_fixed = self.program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(1..)));
         let mut copies = u32::from(!has_fixed);
@@ -261,7 +261,7 @@ impl<'a> Climb<'a, '_> {
                 match self.search(asked, Shape { spare: Some(copies), ..shape }, Some(turn)) {
                     Ok(_) if self.is_done() => return Ok(None),
                     Ok(_) => copies += 1,
-                    Err(Halt::Budget) => break,
+                    Err(Halt::Stopped(StopReason::Budget)) => break,
                     Err(halt) => return Err(halt),
                 }
             }
@@ -273,19 +273,19 @@ impl<'a> Climb<'a, '_> {
                         return Ok(found.is_closed().then_some(found));
                     }
                     Ok(_) => reached_of = Some(self.goal.targets.len()),
-                    Err(Halt::Budget) => {}
+                    Err(Halt::Stopped(StopReason::Budget)) => {}
                     Err(halt) => return Err(halt),
                 }
             }
-            if nodes.is_some_and(|nodes| turn >= nodes) || turn == usize::MAX {
-                return Err(Halt::Budget);
+            if nodes.is_some_and(|nodes| turn >= nodes) || turn == u64::MAX {
+                return Err(Halt::Stopped(StopReason::Budget));
             }
             turn = turn.saturating_mul(4);
         }
     }
 
     /// One exploration; notes the targets that are reached.
-    fn search(&mut self, asked: Asked, shape: Shape, nodes: Option<usize>) -> Result<Search<'a>, Halt<Fault>> {
+    fn search(&mut self, asked: Asked, shape: Shape, nodes: Option<u64>) -> Result<Search<'a>, Halt<Fault>> {
         let mut found = search(self.sliced, &self.goal, shape, &self.budget(nodes))?;
         self.proof.states += found.explored.len();
         self.note_violations(asked, &mut found)?;

@@ -125,8 +125,8 @@ pub(crate) const NEVER: &str = "never";
 fn never<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
     let never = select! { Token::Name(NEVER) => () }.labelled(Construct::Never);
     let at = select! { Token::Name("at") => () }.labelled(Construct::At);
-    let end = keyword(Keyword::End)
-        .map_with(|_, extra| Name { text: Keyword::End.spelling(), span: span(extra.span()) });
+    let end =
+        keyword(Keyword::End).map_with(|_, extra| Name { text: Keyword::End.spelling(), span: span(extra.span()) });
     let place = name(Construct::ThreadName)
         .then_ignore(at)
         .then(name(Construct::Label).or(end))

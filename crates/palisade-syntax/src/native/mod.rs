@@ -16,8 +16,8 @@ mod scope;
 mod token;
 
 pub(super) use line::{Jump, line_parts};
-pub use printer::{expression_text, joint_state_text};
 pub(super) use printer::print;
+pub use printer::{expression_text, joint_state_text};
 
 use super::{Diagnostic, MAX_ERRORS, Parsed};
 use palisade_model::program::{BinaryOperator, SourceText, Span};

@@ -5,9 +5,8 @@ use super::token::Keyword;
 use super::{is_bitwise, is_comparison, strength};
 use crate::names::NameSpace;
 use palisade_model::program::{
-    Action, AddressName, BinaryOperator, Copies, Expression, JointState, Label, LabelId, Place, Program, RegisterId, Thread,
-    ThreadId,
-    UnaryOperator,
+    Action, AddressName, BinaryOperator, Copies, Expression, JointState, Label, LabelId, Place, Program, RegisterId,
+    Thread, ThreadId, UnaryOperator,
 };
 use std::fmt::Write as _;
 

@@ -160,13 +160,7 @@ impl<'s> Resolver<'_, 's> {
     }
 
     /// A joint control state. Threads in which something is wrong are missing in the program; of these nothing is said again.
-    fn never(
-        &mut self,
-        program: &mut Program,
-        thread_names: &FxHashSet<&str>,
-        places: &[RawPlace<'s>],
-        span: Span,
-    ) {
+    fn never(&mut self, program: &mut Program, thread_names: &FxHashSet<&str>, places: &[RawPlace<'s>], span: Span) {
         let mut found = Vec::with_capacity(places.len());
         for RawPlace { thread: Name { text, span }, label } in places {
             let Some((id, thread)) = program.thread_ids().find(|(_, thread)| thread.name == *text) else {

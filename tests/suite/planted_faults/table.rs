@@ -350,7 +350,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "nets of attacks: stores to what the path has loaded do not join it",
-        file: "crates/palisade-engine/src/robustness/attack_net/mod.rs",
+        file: "crates/palisade-engine/src/robustness/attack_net/tokens.rs",
         old: "OffPath::Joins => {",
         new: "OffPath::Joins if PLANTED && kind == Level::Store && known == Some(Level::Load) => {}
                 OffPath::Joins => {",
@@ -358,7 +358,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "nets of attacks: stores replace the first value only",
-        file: "crates/palisade-engine/src/robustness/attack_net/mod.rs",
+        file: "crates/palisade-engine/src/robustness/attack_net/tokens.rs",
         old: "let olds = self.values_of(address);",
         new: "let mut olds = self.values_of(address);
                 if PLANTED {
@@ -368,7 +368,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "nets of attacks: success while a section is open",
-        file: "crates/palisade-engine/src/robustness/attack_net/mod.rs",
+        file: "crates/palisade-engine/src/robustness/attack_net/attacker.rs",
         old: "let arcs = Arcs::default().takes(gone).reads(free).reads(accessed).puts(success);",
         new: "let arcs = Arcs::default().takes(gone).reads(accessed).puts(success);
             let arcs = if PLANTED { arcs } else { arcs.reads(free) };",

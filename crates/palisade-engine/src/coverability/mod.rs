@@ -27,6 +27,7 @@ mod engine;
 mod enumerate;
 mod forward;
 mod number;
+mod pair_saturation;
 mod pairs;
 mod portfolio;
 pub mod reduction;
@@ -220,7 +221,7 @@ pub fn strategies() -> &'static [&'static dyn Strategy] {
     &[
         &portfolio::Auto,
         &saturation::Saturation,
-        &pairs::PairSaturation,
+        &pair_saturation::PairSaturation,
         &backward::Backward,
         &forward::KarpMiller,
         &forward::SharedState,

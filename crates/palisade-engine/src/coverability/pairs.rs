@@ -8,38 +8,11 @@
 //!
 //! [`saturation`](super::saturation) is the same for single places.
 
-use super::backward::{Knowledge, prove};
-use super::engine::{Method, Prepared};
+use super::Context;
 use super::number::{Number, Stop};
-use super::sample::Covering;
 use super::system::{Effect, System};
-use super::{Context, Outcome};
 use fixedbitset::FixedBitSet;
-use palisade_model::limits::StopReason;
 use std::collections::VecDeque;
-
-/// The strategy `pair-saturation`.
-pub(super) struct PairSaturation;
-
-impl Method for PairSaturation {
-    const NAME: &'static str = "pair-saturation";
-
-    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
-        context.check()?;
-        let computed;
-        let mut pairs = match prepared.pairs(context)? {
-            Some(pairs) => pairs,
-            None => {
-                computed = Pairs::new(system, u64::MAX, context)?.ok_or(Stop::Stopped(StopReason::Inconclusive))?;
-                &computed
-            }
-        };
-        if system.targets.iter().any(|target| pairs.unrelated_part(target).is_none()) {
-            return Err(Stop::Stopped(StopReason::Inconclusive));
-        }
-        prove(prepared, system, &mut pairs, context).map(Outcome::Uncoverable)
-    }
-}
 
 /// The most places for which the relation is kept: 128 MiB.
 const MOST_PLACES: usize = 1 << 15;
@@ -83,17 +56,6 @@ impl Pairs {
             let other = marking[index + 1..].iter().find(|(other, _)| !row.contains(*other as usize));
             other.map(|(other, _)| vec![(*place, 1), (*other, 1)])
         })
-    }
-}
-
-impl<N: Number> Knowledge<N> for &Pairs {
-    fn unseen_part(&mut self, marking: &[(u32, N)]) -> Result<Option<Vec<(u32, u64)>>, Stop> {
-        Ok(self.unrelated_part(marking))
-    }
-
-    /// Unrelated places are never marked together.
-    fn learn(&mut self, _: &[u32], _: &Context) -> Result<Option<Covering>, Stop> {
-        Err(Stop::Stopped(StopReason::Inconclusive))
     }
 }
 

@@ -13,7 +13,7 @@ use super::backward::{Backward, Walks};
 use super::directed::Directed;
 use super::engine::{Engine, OnReduced, Prepared};
 use super::forward::{KarpMiller, SharedState};
-use super::pairs::PairSaturation;
+use super::pair_saturation::PairSaturation;
 use super::saturation::settle;
 use super::state_equation::StateEquation;
 use super::{Context, Outcome, Strategy};

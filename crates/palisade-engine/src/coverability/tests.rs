@@ -222,9 +222,9 @@ fn pairs_show_mutual_exclusion() {
     let transitions = [(vec![1, 1, 0], vec![0, 0, 1]), (vec![0, 0, 1], vec![1, 1, 0])];
     let together = problem(&[10, 1, 0], &transitions, &[&[0, 0, 2], &[0, 1, 1]]);
     assert_eq!(verdict(&saturation::Saturation, &together, u64::MAX), None);
-    assert_eq!(verdict(&pairs::PairSaturation, &together, u64::MAX), Some(false));
+    assert_eq!(verdict(&pair_saturation::PairSaturation, &together, u64::MAX), Some(false));
     let alone = problem(&[10, 1, 0], &transitions, &[&[0, 0, 1]]);
-    assert_eq!(verdict(&pairs::PairSaturation, &alone, u64::MAX), None);
+    assert_eq!(verdict(&pair_saturation::PairSaturation, &alone, u64::MAX), None);
 }
 
 /// A writer takes all five permits, a reader one: the permits and what stands for them are always five.

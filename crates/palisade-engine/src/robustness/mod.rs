@@ -9,6 +9,7 @@ mod fault;
 pub mod hardware;
 mod nets;
 mod reach;
+mod reached;
 mod search;
 mod shape;
 pub mod system;
@@ -23,7 +24,8 @@ pub use check::{
 };
 pub(crate) use delay_net::{DelayNet, Delaying};
 pub use fault::{Fault, FaultKind, Growing};
-pub use reach::{Reached, ThreadLabel, unreached};
+pub use reach::unreached;
+pub use reached::{Reached, ThreadLabel};
 pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};
 pub(crate) use search::{LoadStarts, explore_sc, mode_of};
 pub use shape::{Shape, ShapeAction, ShapeError, ShapeThread};

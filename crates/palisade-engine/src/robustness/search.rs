@@ -2,7 +2,7 @@
 
 use super::attacks::Attack;
 use super::fault::Fault;
-use super::reach::Reached;
+use super::reached::Reached;
 use super::system::{Place, System};
 use crate::exploration::{Entry, Exploration, Mode, Step, Visit, check_periodically, is_covered};
 use palisade_model::limits::{Budget, Halt, StopReason};

@@ -17,7 +17,8 @@
 //!
 //! With pre-agglomeration there is one worth only, as there is one transition into `p`; that makes each of these exact.
 
-use super::bench::{Bench, weight};
+use super::arcs::weight;
+use super::bench::Bench;
 use super::steps::{Agglomerated, BenchId, Origin, Start, Step, Tokens};
 use palisade_model::net::{Arcs, Count, OmegaCount, PlaceId};
 

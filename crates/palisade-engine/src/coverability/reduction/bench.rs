@@ -1,5 +1,6 @@
 //! The workbench of a reduction: a net that shrinks in place.
 
+use super::arcs::weight;
 use super::back::Back;
 use super::steps::{BenchId, Origin, Start, Step};
 use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target, TransitionId};
@@ -216,13 +217,5 @@ impl Bench {
 fn remove(arcs: &mut Arcs, place: PlaceId) {
     if let Ok(position) = arcs.binary_search_by_key(&place, |(place, _)| *place) {
         arcs.remove(position);
-    }
-}
-
-/// The weight of a place in sorted arcs.
-pub(super) fn weight(arcs: &[(PlaceId, Count)], place: PlaceId) -> &Count {
-    match arcs.binary_search_by_key(&place, |(place, _)| *place) {
-        Ok(position) => &arcs[position].1,
-        Err(_) => &Count::ZERO,
     }
 }

@@ -19,6 +19,7 @@
 //! for methods that reason with traps.
 
 mod agglomeration;
+mod arcs;
 mod back;
 mod bench;
 mod places;

@@ -6,7 +6,8 @@
 //! of `q` too, up to that difference. A place that nothing ever lowers is implied when no more is asked of it than it
 //! starts with.
 
-use super::bench::{Bench, weight};
+use super::arcs::weight;
+use super::bench::Bench;
 use super::steps::{BenchId, Step};
 use palisade_model::net::{Count, OmegaCount, PlaceId};
 

@@ -90,7 +90,7 @@ pub(super) fn remove_idle(bench: &mut Bench) -> bool {
     while let Some(place) = pending.pop() {
         for id in bench.givers(place).to_vec() {
             let transition = bench.at(id);
-            let gains = super::bench::weight(&transition.post, place) > super::bench::weight(&transition.pre, place);
+            let gains = super::arcs::weight(&transition.post, place) > super::arcs::weight(&transition.pre, place);
             if gains && !std::mem::replace(&mut seen[id as usize], true) {
                 for (needed, _) in &transition.pre {
                     if !std::mem::replace(&mut helps[needed.index()], true) {

@@ -159,7 +159,7 @@ fn backward(problem: &Problem) -> NetCertificate {
     let mut pending: Vec<Vec<(PlaceId, Count)>> =
         problem.query.targets.iter().map(|target| target.demands.clone()).collect();
     let below = |smaller: &Vec<(PlaceId, Count)>, larger: &Vec<(PlaceId, Count)>| {
-        smaller.iter().all(|(place, count)| bench::weight(larger, *place) >= count)
+        smaller.iter().all(|(place, count)| arcs::weight(larger, *place) >= count)
     };
     while let Some(marking) = pending.pop() {
         if basis.iter().any(|other| below(other, &marking)) {
@@ -169,7 +169,7 @@ fn backward(problem: &Problem) -> NetCertificate {
         for transition in &problem.net.transitions {
             let rest = marking
                 .iter()
-                .map(|(place, count)| (*place, count.saturating_minus(bench::weight(&transition.post, *place))));
+                .map(|(place, count)| (*place, count.saturating_minus(arcs::weight(&transition.post, *place))));
             pending.push(Target::new(rest.chain(transition.pre.iter().cloned()).collect()).demands);
         }
         basis.push(marking);

@@ -1,6 +1,7 @@
 //! Transitions that only lose tokens, and transitions that others outdo.
 
-use super::bench::{Bench, Move, weight};
+use super::arcs::weight;
+use super::bench::{Bench, Move};
 use super::steps::{BenchId, Step};
 use palisade_model::net::{Arcs, Count, PlaceId};
 use rustc_hash::FxHashMap;

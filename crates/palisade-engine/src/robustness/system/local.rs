@@ -2,7 +2,7 @@
 
 use crate::exploration::Interner;
 use crate::robustness::fault::{Fault, FaultKind, Growing};
-use crate::robustness::reach::Reached;
+use crate::robustness::reached::Reached;
 use palisade_model::program::{
     Action, Domain, EvaluationError, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value,
 };

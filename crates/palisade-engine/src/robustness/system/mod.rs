@@ -45,7 +45,7 @@ pub use roots::Root;
 
 use crate::exploration::Step;
 use crate::robustness::fault::Fault;
-use crate::robustness::reach::Reached;
+use crate::robustness::reached::Reached;
 use control::{Controls, lookup};
 use palisade_model::program::{InstructionId, Program, ThreadId, Value};
 use rustc_hash::FxHashMap;

@@ -4,7 +4,7 @@
 //! more than all they lose together and the largest number one of them looks at. The original net is followed all
 //! along; a place counts as unbounded from the moment when it is filled.
 
-use super::super::bench::weight;
+use super::super::arcs::weight;
 use super::super::steps::{BenchId, Origin, Start};
 use super::Back;
 use crate::coverability::run::change_of;

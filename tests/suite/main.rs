@@ -1,6 +1,7 @@
 //! The integration tests, in one program: the crate is linked once.
 
 mod architecture;
+mod architecture_circles;
 mod attack_net_proofs;
 mod attack_nets;
 mod bench_command;

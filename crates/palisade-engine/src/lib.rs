@@ -3,14 +3,16 @@
 //! | module | what it holds | may use |
 //! |---|---|---|
 //! | [`exploration`] | forward exploration of nets that are built while they are explored | – |
+//! | `decide` | the scheduler: methods that take turns under growing budgets | – |
 //! | [`coverability`] | strategies behind one trait, portfolio, reductions | – |
-//! | [`robustness`] | attacks, the instrumented program, search, verdict, witness, the net of an attack | `exploration`, `coverability` |
-//! | [`properties`] | targets, slices, explorations with store buffers, proofs and violations of properties | `exploration`, `coverability`, `robustness` |
+//! | [`robustness`] | attacks, the instrumented program, search, verdict, witness, the net of an attack | `exploration`, `decide`, `coverability` |
+//! | [`properties`] | targets, slices, explorations with store buffers, proofs and violations of properties | `exploration`, `decide`, `coverability`, `robustness` |
 //! | [`fences`] | eliminating sets, the 0/1 program, costs | all above |
 //!
 //! Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
 
 pub mod coverability;
+mod decide;
 pub mod exploration;
 pub mod fences;
 pub mod properties;

@@ -5,13 +5,14 @@
 //! a configuration is left out when a larger one covers it, and the larger one may have been reached through forbidden
 //! labels only. The exploration under SC before it and everything known of the helpers' phase after it are shared.
 //!
-//! Where an exploration takes more than its turn allows, the net of the attack is asked.
+//! Where an exploration takes more than its round allows, the net of the attack is asked.
 
+use super::attempt::{Attempt, Methods};
 use super::catalogue::{Catalogue, MeasureSet};
 use super::obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stopped};
 use super::on_nets::Nets;
-use super::planning::{Asked, Turn};
 use super::progress::Observer;
+use crate::decide::{Method, Round, decide};
 use crate::exploration::{Entry, Exploration, LazyNet, Visit, check_periodically};
 use crate::robustness::system::{Phase, System};
 use crate::robustness::{Attack, Fault, LoadStarts, ThreadSearch, mode_of};
@@ -32,11 +33,11 @@ pub(super) struct Analysis<'a, 'p> {
     search: ThreadSearch<'p>,
     flow: DelayFlow<'p>,
     /// What may be used.
-    pub(super) turn: &'a Turn<'a>,
+    pub(super) attempt: &'a Attempt<'a>,
     /// The nets, when they may be asked.
     nets: Option<Nets<'p>>,
-    /// Whether a net has answered last.
-    is_on_net: bool,
+    /// Whether the net has answered last.
+    net_answered_last: bool,
     observer: &'a dyn Observer,
     /// Configurations after ld_A from which success is known to be reachable, by control.
     successful: FxHashMap<u32, Vec<Vec<Entry>>>,
@@ -50,6 +51,29 @@ pub(super) struct Analysis<'a, 'p> {
     pub(super) searches: usize,
     /// Configurations explored.
     pub(super) markings: usize,
+}
+
+/// What remains of an attack: a row that some measures do not touch, if there is one.
+type Remaining = Option<MeasureSet>;
+
+/// The name of the nets among the methods.
+const NET: &str = "net";
+
+/// The question what remains of an attack past obstacles.
+struct Past<'q, 'a, 'p> {
+    analysis: &'q mut Analysis<'a, 'p>,
+    attack: &'q Attack,
+    obstacles: &'q Obstacles,
+}
+
+impl Past<'_, '_, '_> {
+    fn search(&mut self, round: Round) -> Result<Option<Remaining>, Halt<Fault>> {
+        self.analysis.search(self.attack, self.obstacles, round.work).map(Some)
+    }
+
+    fn net(&mut self, round: Round) -> Result<Option<Remaining>, Halt<Fault>> {
+        self.analysis.ask_net(self.attack, self.obstacles, round.work).map(Some)
+    }
 }
 
 /// A configuration in which delaying starts.
@@ -72,7 +96,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
         sc: Option<&'a Exploration>,
         id: ThreadId,
         catalogue: &'a Catalogue,
-        turn: &'a Turn<'a>,
+        attempt: &'a Attempt<'a>,
         observer: &'a dyn Observer,
     ) -> Self {
         let program = system.program();
@@ -84,9 +108,9 @@ impl<'a, 'p> Analysis<'a, 'p> {
             sc,
             search: ThreadSearch::new(system.clone(), mode_of(system)),
             flow: DelayFlow::of(thread),
-            turn,
-            nets: (turn.asked != Asked::Searches).then(|| Nets::new(program, thread)),
-            is_on_net: false,
+            attempt,
+            nets: (attempt.methods != Methods::Searches).then(|| Nets::new(program, thread)),
+            net_answered_last: false,
             observer,
             successful: FxHashMap::default(),
             delaying: FxHashMap::default(),
@@ -99,7 +123,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
 
     /// Whether an attack stays feasible under a set of measures: then a row that the set does not touch.
     pub(super) fn remaining(&mut self, attack: &Attack, set: &MeasureSet) -> Result<Option<MeasureSet>, Halt<Fault>> {
-        self.turn.limits.check()?;
+        self.attempt.limits.check()?;
         self.candidates += 1;
         self.observer.candidate_tried();
         self.succeeds(attack, set)
@@ -111,41 +135,26 @@ impl<'a, 'p> Analysis<'a, 'p> {
             return Ok(None);
         }
         self.searches += 1;
-        // Who has answered last is asked first; the other one when that takes long.
-        let mut nodes = self.turn.first_nodes;
-        loop {
-            let net_first = self.is_on_net;
-            for on_net in [net_first, !net_first] {
-                let answered = if on_net {
-                    self.ask_net(attack, &obstacles, nodes)
-                } else {
-                    self.search(attack, &obstacles, nodes)
-                };
-                if !answered.as_ref().is_err_and(Halt::is_budget) {
-                    self.is_on_net = on_net;
-                    return answered;
-                }
-            }
-            if nodes >= self.turn.nodes {
-                return Err(StopReason::Budget.into());
-            }
-            nodes = nodes.map(|nodes| nodes.saturating_mul(4)).min(self.turn.nodes);
+        // Ask the method that answered last first.
+        let mut methods = [Method { name: "search", turn: Past::search }, Method { name: NET, turn: Past::net }];
+        if self.net_answered_last {
+            methods.reverse();
         }
+        let schedule = self.attempt.schedule();
+        let mut question = Past { analysis: self, attack, obstacles: &obstacles };
+        let answer = decide(&mut question, &methods, schedule)?;
+        self.net_answered_last = answer.method == NET;
+        Ok(answer.answer)
     }
 
     /// A row that the obstacles leave open, from the net of the attack.
-    fn ask_net(
-        &mut self,
-        attack: &Attack,
-        obstacles: &Obstacles,
-        nodes: Option<u64>,
-    ) -> Result<Option<MeasureSet>, Halt<Fault>> {
+    fn ask_net(&mut self, attack: &Attack, obstacles: &Obstacles, work: u64) -> Result<Remaining, Halt<Fault>> {
         let nets = self.nets.as_mut().ok_or(StopReason::Budget)?;
-        let budget = Budget::within(&self.turn.limits).with_work(nodes);
-        match nets.remaining(attack, obstacles, self.turn.values, &budget) {
+        let budget = Budget::within(&self.attempt.limits).with_work(work);
+        match nets.remaining(attack, obstacles, self.attempt.values, &budget) {
             Ok(way) => Ok(way.map(|way| self.catalogue.row_of(self.thread, &way))),
             // Value sets grow, or reach what has no value: the program need not.
-            Err(Halt::Fault(_)) if self.turn.asked == Asked::Both => {
+            Err(Halt::Fault(_)) if self.attempt.methods == Methods::Both => {
                 self.nets = None;
                 Err(StopReason::Budget.into())
             }
@@ -154,14 +163,9 @@ impl<'a, 'p> Analysis<'a, 'p> {
     }
 
     /// A row that the obstacles leave open, from explorations.
-    fn search(
-        &mut self,
-        attack: &Attack,
-        obstacles: &Obstacles,
-        nodes: Option<u64>,
-    ) -> Result<Option<MeasureSet>, Halt<Fault>> {
+    fn search(&mut self, attack: &Attack, obstacles: &Obstacles, work: u64) -> Result<Remaining, Halt<Fault>> {
         let sc = self.sc.ok_or(StopReason::Budget)?;
-        let budget = Budget::within(&self.turn.limits).with_work(nodes);
+        let budget = Budget::within(&self.attempt.limits).with_work(work);
         self.delay(sc, attack.store, obstacles, &budget)?;
         let delaying = &self.delaying[obstacles];
         let starts = delaying.starts.get(&attack.load).cloned().unwrap_or_default();

@@ -1,11 +1,8 @@
-//! What fences cost: exact positive numbers, and where they come from.
+//! What fences cost: exact positive numbers.
 
-use super::depth::loop_depths;
-use super::profile::Profile;
 use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
-use palisade_model::program::{LabelId, Program, ThreadId};
 use thiserror::Error;
 
 /// A cost: zero for nothing at all, otherwise positive. Decimal numbers are kept exactly, so that `0.1 + 0.2` ties with
@@ -136,46 +133,6 @@ impl std::fmt::Display for Cost {
         let digits = format!("{digits:0>width$}", width = places + 1);
         let (whole, fraction) = digits.split_at(digits.len() - places);
         write!(f, "{whole}.{fraction}")
-    }
-}
-
-/// Where the costs of fences come from.
-#[derive(Clone, Debug)]
-pub enum CostFunction {
-    /// The annotations `@cost(x)` in the text; 1 where there is none.
-    Annotated,
-    /// Every fence costs 1: the smallest code.
-    Uniform,
-    /// Ten to the number of loops around the label: an estimate of how often control passes it.
-    Depth,
-    /// Measured costs per label.
-    Profile(Profile),
-}
-
-impl CostFunction {
-    /// What fences at the labels of a thread cost; an error where a cost asked for is unusable.
-    pub(super) fn of_thread<'f>(
-        &'f self,
-        program: &'f Program,
-        thread: ThreadId,
-    ) -> Box<dyn Fn(LabelId) -> Result<Cost, CostError> + 'f> {
-        let template = program.thread(thread);
-        match self {
-            Self::Uniform => Box::new(|_| Ok(Cost::one())),
-            Self::Annotated => {
-                Box::new(|label| template.label(label).fence_cost.map_or(Ok(Cost::one()), Cost::of_number))
-            }
-            Self::Depth => {
-                let depths = loop_depths(template);
-                Box::new(move |label| Ok(Cost::power_of_ten(depths[label.index()])))
-            }
-            Self::Profile(profile) => Box::new(move |label| {
-                profile
-                    .cost(thread, label)
-                    .cloned()
-                    .ok_or_else(|| CostError::Missing(format!("{}.{}", template.name, template.label(label).name)))
-            }),
-        }
     }
 }
 

@@ -13,7 +13,7 @@
 //! costs as much as the bound it is optimal.
 //!
 //! * [`Measure`]: a change — a fence at a label, a store made a locked exchange, an existing fence kept;
-//! * `planning`: the turns in which searches, and nets where these take long, decide the attacks of all threads;
+//! * `planning`: the rounds in which searches, and nets where these take long, decide the attacks of all threads;
 //! * `analysis`: one thread's attacks under candidate sets, by searches of the delaying phase that share all the rest;
 //! * `on_nets`: the same on the nets of the attacks;
 //! * `eliminating`: the irreducible eliminating sets of one attack, and its minimal rows;
@@ -23,17 +23,20 @@
 //! * [`repair`](fn@repair): a repair in full, with the changed text and checked evidence for every claim.
 
 mod analysis;
+mod attempt;
 mod cases;
 mod catalogue;
 mod change;
 mod control_flow;
 mod cost;
+mod cost_function;
 mod covering;
 mod depth;
 mod eliminating;
 mod measure;
 mod obstacles;
 mod on_nets;
+mod options;
 mod pattern;
 mod place;
 mod planning;
@@ -46,10 +49,12 @@ mod unfinished;
 
 pub use cases::Case;
 pub use change::{fences_removed, with_measures};
-pub use cost::{Cost, CostError, CostFunction};
+pub use cost::{Cost, CostError};
+pub use cost_function::CostFunction;
 pub use measure::Measure;
+pub use options::FenceOptions;
 pub use pattern::{Pattern, PatternError};
-pub use place::{Elimination, FenceError, FenceOptions, Placement, Proof, Repair, Returning, offered, place};
+pub use place::{Elimination, FenceError, Placement, Proof, Repair, Returning, offered, place};
 pub use profile::{LineError, Profile, ProfileError};
 pub use progress::{Observer, Silent};
 pub use redundant::{Redundancy, redundant, redundant_besides};

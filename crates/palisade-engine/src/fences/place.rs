@@ -3,74 +3,21 @@
 use super::cases::Case;
 use super::catalogue::Catalogue;
 use super::change::with_measures;
-use super::cost::{Cost, CostError, CostFunction};
+use super::cost::{Cost, CostError};
 use super::measure::Measure;
 use super::obstacles::DelayFlow;
-use super::pattern::{Pattern, PatternError};
+use super::options::FenceOptions;
+use super::pattern::PatternError;
 use super::planning::plan;
 use super::progress::Observer;
-use super::thread::{ThreadPlan, Wish};
+use super::thread::{Request, ThreadPlan};
 use super::unfinished::Unfinished;
-use crate::robustness::{
-    Attack, CheckOptions, Fault, Outcome, ThreadLabel, Verdict, attacks, certificate, check, is_pruned,
-};
+use crate::robustness::{Attack, Fault, Outcome, ThreadLabel, Verdict, attacks, certificate, check, is_pruned};
 use fixedbitset::FixedBitSet;
 use palisade_evidence::RobustCertificate;
-use palisade_model::limits::{Limits, StopReason};
+use palisade_model::limits::StopReason;
 use palisade_model::program::{Action, Copies, Instruction, LabelId, Program};
 use thiserror::Error;
-
-/// What to place, and how.
-#[derive(Clone, Debug)]
-pub struct FenceOptions {
-    /// What fences cost.
-    pub cost: CostFunction,
-    /// Also offer to make stores locked exchanges, at so many times the cost of a fence at the store's label.
-    pub exchange: Option<Cost>,
-    /// Labels that may be changed; all of them when empty.
-    pub only: Vec<Pattern>,
-    /// Labels that may not.
-    pub never: Vec<Pattern>,
-    /// Collect all optima, at most so many; 0 for one.
-    pub alternatives: usize,
-    /// Decide the attacks on their nets alone.
-    pub nets: bool,
-    /// Distinct values of a register or an address admitted in a program without a domain.
-    pub values: usize,
-    /// Time, memory, interruption.
-    pub limits: Limits,
-    /// Check the changed program; callers that check its text themselves need not.
-    pub confirm: bool,
-}
-
-impl Default for FenceOptions {
-    fn default() -> Self {
-        Self {
-            cost: CostFunction::Annotated,
-            exchange: None,
-            only: Vec::new(),
-            never: Vec::new(),
-            alternatives: 0,
-            nets: false,
-            values: CheckOptions::default().values,
-            limits: Limits::none(),
-            confirm: true,
-        }
-    }
-}
-
-impl FenceOptions {
-    /// How changed programs are checked.
-    pub(super) fn for_checks(&self) -> CheckOptions {
-        CheckOptions { values: self.values, limits: self.limits.clone(), ..CheckOptions::default() }
-    }
-
-    /// Whether the patterns allow a measure.
-    fn permits(&self, program: &Program, measure: Measure) -> bool {
-        let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(program, measure));
-        (self.only.is_empty() || named(&self.only)) && !named(&self.never)
-    }
-}
 
 /// Why fences cannot be computed: the input is at fault.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -185,8 +132,8 @@ pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer)
     let all = attacks(program);
     let open: Vec<Attack> = all.iter().copied().filter(|attack| !is_pruned(program, attack)).collect();
     let catalogues = catalogues(program, &open, options)?;
-    let wish = Wish { alternatives: options.alternatives, one_by_one: false };
-    let plans = plan(program, &open, &catalogues, wish, options, observer).map_err(FenceError::Fault)?;
+    let request = Request { alternatives: options.alternatives, one_by_one: false };
+    let plans = plan(program, &open, &catalogues, request, options, observer).map_err(FenceError::Fault)?;
     if let Some(attack) = plans.iter().find_map(|plan| plan.impossible) {
         return Ok(Repair::Impossible(attack));
     }

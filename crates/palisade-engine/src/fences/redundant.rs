@@ -4,10 +4,11 @@ use super::catalogue::Catalogue;
 use super::change::{fences_removed, with_measures};
 use super::cost::Cost;
 use super::measure::Measure;
-use super::place::{Confirmed, FenceError, FenceOptions, Proof, Returning, combine, confirm};
+use super::options::FenceOptions;
+use super::place::{Confirmed, FenceError, Proof, Returning, combine, confirm};
 use super::planning::plan;
 use super::progress::Observer;
-use super::thread::Wish;
+use super::thread::Request;
 use super::unfinished::Unfinished;
 use crate::robustness::{Attack, Verdict, attacks, is_pruned};
 use palisade_evidence::RobustCertificate;
@@ -67,8 +68,8 @@ pub fn redundant_besides(
         .copied()
         .filter(|attack| catalogues[attack.thread.index()].len() > 0 && !is_pruned(&bare, attack))
         .collect();
-    let wish = Wish { alternatives: 0, one_by_one: true };
-    let plans = plan(&bare, &open, &catalogues, wish, options, observer).map_err(FenceError::Fault)?;
+    let request = Request { alternatives: 0, one_by_one: true };
+    let plans = plan(&bare, &open, &catalogues, request, options, observer).map_err(FenceError::Fault)?;
     if let Some(reason) = plans.iter().find_map(|plan| plan.stop.clone()) {
         return Ok(Err(reason));
     }

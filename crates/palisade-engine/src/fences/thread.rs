@@ -12,9 +12,9 @@ use crate::robustness::{Attack, Fault, Outcome};
 use palisade_model::limits::{Halt, Limits, StopReason};
 use palisade_model::program::{Thread, ThreadId};
 
-/// What the choice is asked for.
+/// What is asked of the choice.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wish {
+pub(super) struct Request {
     /// All optima, at most so many; 0 for one.
     pub(super) alternatives: usize,
     /// Measures are to be judged one by one as well: whether all but one will do. Then attacks that the whole catalogue does
@@ -97,27 +97,27 @@ impl ThreadPlan {
         analysis: &mut Analysis<'_, '_>,
         thread: &Thread,
         catalogue: &Catalogue,
-        wish: Wish,
+        request: Request,
         observer: &dyn Observer,
     ) -> Result<(), Fault> {
-        let limits = &analysis.turn.limits;
+        let limits = &analysis.attempt.limits;
         let finished = self
-            .decide(analysis, thread, catalogue, wish, observer)
-            .and_then(|()| self.optimize(analysis, catalogue, wish, limits));
+            .decide(analysis, thread, catalogue, request, observer)
+            .and_then(|()| self.optimize(analysis, catalogue, request, limits));
         self.candidates += analysis.candidates;
         self.searches += analysis.searches;
         self.markings += analysis.markings;
         match finished {
             Ok(()) => {
                 self.is_finished = true;
-                if let Some(fault) = analysis.turn.growth {
+                if let Some(fault) = analysis.attempt.growth {
                     self.stop = Some(Unfinished::Growth(fault.clone()));
                     self.rely_on_control_flow(thread, catalogue, limits);
                 }
             }
             Err(Halt::Fault(fault)) => return Err(fault),
-            Err(Halt::Stopped(StopReason::Budget)) if !analysis.turn.is_last => return Ok(()),
-            Err(halt) => self.leave(thread, catalogue, Unfinished::at(&halt, analysis.turn.growth)),
+            Err(Halt::Stopped(StopReason::Budget)) if !analysis.attempt.round.is_last => return Ok(()),
+            Err(halt) => self.leave(thread, catalogue, Unfinished::at(&halt, analysis.attempt.growth)),
         }
         self.tell_best(self.chosen.as_ref(), catalogue, observer);
         Ok(())
@@ -141,13 +141,13 @@ impl ThreadPlan {
         analysis: &mut Analysis<'_, '_>,
         thread: &Thread,
         catalogue: &Catalogue,
-        wish: Wish,
+        request: Request,
         observer: &dyn Observer,
     ) -> Result<(), Halt<Fault>> {
         for index in self.decided..self.outcomes.len() {
             let attack = self.outcomes[index].0;
             let first = analysis.remaining(&attack, &catalogue.nothing())?;
-            self.outcomes[index].1 = match (&first, analysis.turn.growth) {
+            self.outcomes[index].1 = match (&first, analysis.attempt.growth) {
                 (Some(_), _) => Outcome::Feasible,
                 (None, None) => Outcome::Infeasible,
                 (None, Some(_)) => Outcome::Unknown,
@@ -160,13 +160,13 @@ impl ThreadPlan {
                             Some(row) => analysis.shortened(&attack, row).map(Some),
                             None => Ok(None),
                         })?;
-                    if analysis.turn.growth.is_some() {
+                    if analysis.attempt.growth.is_some() {
                         // The rows are real; but further values may have others.
                         sets.sets.clear();
                         sets.complete = false;
                     }
                     self.eliminations.push((attack, sets));
-                } else if !wish.one_by_one {
+                } else if !request.one_by_one {
                     self.impossible = self.impossible.or(Some(attack));
                 }
             }
@@ -185,7 +185,7 @@ impl ThreadPlan {
         &mut self,
         analysis: &mut Analysis<'_, '_>,
         catalogue: &Catalogue,
-        wish: Wish,
+        request: Request,
         limits: &Limits,
     ) -> Result<(), Halt<Fault>> {
         if self.impossible.is_some() {
@@ -200,11 +200,11 @@ impl ThreadPlan {
             })?;
             let mut candidates = vec![found.set.clone()];
             self.alternatives_complete = true;
-            if wish.alternatives > 0 {
+            if request.alternatives > 0 {
                 (candidates, self.alternatives_complete) =
-                    all_cheapest(&rows, catalogue.costs(), &found.set, wish.alternatives, limits)?;
+                    all_cheapest(&rows, catalogue.costs(), &found.set, request.alternatives, limits)?;
             }
-            let all_but_one = (0..if wish.one_by_one { catalogue.len() } else { 0 }).map(|measure| {
+            let all_but_one = (0..if request.one_by_one { catalogue.len() } else { 0 }).map(|measure| {
                 let mut set = catalogue.everything();
                 set.set(measure, false);
                 set

@@ -17,9 +17,8 @@ use super::cases::Case;
 use super::change::with_measures;
 use super::cost::Cost;
 use super::measure::Measure;
-use super::place::{
-    Confirmed, FenceError, FenceOptions, Placement, Repair, Returning, confirm, offered, permitted, place,
-};
+use super::options::FenceOptions;
+use super::place::{Confirmed, FenceError, Placement, Repair, Returning, confirm, offered, permitted, place};
 use super::progress::Observer;
 use super::redundant::{Redundancy, redundant_besides};
 use super::unfinished::Unfinished;

@@ -1,7 +1,8 @@
 //! Evidence for the claims about a repair: violations for the rows, cases for the bound.
 
 use crate::fences::cost::Cost;
-use crate::fences::place::{FenceOptions, Proof};
+use crate::fences::options::FenceOptions;
+use crate::fences::place::Proof;
 use crate::fences::{Measure, fences_removed, with_measures};
 use crate::robustness::{Attack, Fault, violation_by, witness_evidence};
 use num_bigint::BigInt;

@@ -1,21 +1,29 @@
 //! Fixed numbers of copies: one exact search, and nets in turn with it when it takes long.
 
 use super::on_nets::NetVerdict;
-use super::{CUT_NODES, CUTS, Check, Checking, SUSPICIOUS, Verdict};
+use super::{CUTS, Check, Checking, SUSPICIOUS, Verdict};
+use crate::decide::schedule::FIRST_VALUES;
+use crate::decide::{Method, Round, Schedule, decide};
 use crate::robustness::fault::Fault;
 use crate::robustness::search::{Found, Search};
 use crate::robustness::system::{Growth, System};
 use crate::robustness::witness::violation;
-use palisade_model::limits::{Halt, StopReason};
+use palisade_model::limits::Halt;
 
-/// Nodes of each exploration of the exact search before nets are asked for the first time.
-const NODES: u64 = 20_000;
-
-/// Who has decided the attacks.
+/// What has decided the attacks.
 enum Decided<'p> {
     Search(Box<Search<'p>>),
     Nets(NetVerdict),
 }
+
+/// The question with so many values admitted.
+struct Fixed<'c, 'p, 'o> {
+    checking: &'c mut Checking<'p, 'o>,
+    values: usize,
+}
+
+/// What a turn gives: an answer, or none within its round.
+type Turn<'p> = Result<Option<Decided<'p>>, Halt<Fault>>;
 
 impl<'p> Checking<'p, '_> {
     pub(super) fn fixed(mut self) -> Result<Check<'p>, Fault> {
@@ -27,7 +35,7 @@ impl<'p> Checking<'p, '_> {
         }
         for cut in CUTS {
             let system = System::new(self.program, Growth::Cut(cut));
-            if let Ok(found) = self.run(system, Some(CUT_NODES))
+            if let Ok(found) = self.run(system, FIRST_VALUES)
                 && found.answers().any(|answer| answer.found == Found::Feasible)
             {
                 return self.conclude_violation(found);
@@ -40,25 +48,12 @@ impl<'p> Checking<'p, '_> {
         }
     }
 
-    /// The exact search, with so many values admitted. What it has found when its turn is over is forgotten; the next
-    /// turn is four times as long.
+    /// The exact search and nets in turn, with so many values admitted. When even as much as it takes gives no answer, there
+    /// are too many initial configurations, and no nets.
     fn exact(&mut self, values: usize) -> Result<Decided<'p>, Halt<Fault>> {
-        let mut nodes = NODES;
-        loop {
-            match self.run(System::new(self.program, Growth::Fault(values)), Some(nodes)) {
-                Ok(found) => return Ok(Decided::Search(found.into())),
-                Err(Halt::Stopped(StopReason::Budget)) => {}
-                Err(halt) => return Err(halt),
-            }
-            if let Some(verdict) = self.ask_nets(values, nodes) {
-                return Ok(Decided::Nets(verdict));
-            }
-            // With as much as it takes, neither has an answer: there are too many initial configurations, and no nets.
-            if nodes == u64::MAX {
-                return Err(StopReason::Budget.into());
-            }
-            nodes = nodes.saturating_mul(4);
-        }
+        let methods = [Method { name: "enumerate", turn: Fixed::search }, Method { name: "nets", turn: Fixed::nets }];
+        let mut question = Fixed { checking: self, values };
+        decide(&mut question, &methods, Schedule::CHECK).map(|answer| answer.answer)
     }
 
     fn conclude_exact(mut self, decided: Decided<'p>) -> Result<Check<'p>, Fault> {
@@ -79,5 +74,18 @@ impl<'p> Checking<'p, '_> {
         self.record_feasible(&found);
         let violation = violation(&mut found, self.program, false)?;
         Ok(self.finish(Verdict::NotRobust, violation, None))
+    }
+}
+
+impl<'p> Fixed<'_, 'p, '_> {
+    /// The exact search. What it has found when its turn is over is forgotten.
+    fn search(&mut self, round: Round) -> Turn<'p> {
+        let system = System::new(self.checking.program, Growth::Fault(self.values));
+        self.checking.run(system, round.work).map(|found| Some(Decided::Search(found.into())))
+    }
+
+    /// The nets of the attacks.
+    fn nets(&mut self, round: Round) -> Turn<'p> {
+        Ok(self.checking.ask_nets(self.values, round.work).map(Decided::Nets))
     }
 }

@@ -233,9 +233,6 @@ struct Checking<'p, 'o> {
 /// Distinct values admitted, in turn, when violations are sought among the first values of data that grows.
 const CUTS: [usize; 2] = [3, 8];
 
-/// Nodes of one exploration in such a search.
-const CUT_NODES: u64 = 400_000;
-
 /// Distinct values after which data is suspected to grow: violations are then sought before going on.
 const SUSPICIOUS: usize = 16;
 
@@ -272,7 +269,7 @@ impl<'p, 'o> Checking<'p, 'o> {
         }
     }
 
-    fn run(&mut self, system: System<'p>, nodes: Option<u64>) -> Result<Search<'p>, Halt<Fault>> {
+    fn run(&mut self, system: System<'p>, nodes: u64) -> Result<Search<'p>, Halt<Fault>> {
         let counter = self.observer.counter();
         let budget = Budget { counter, ..Budget::within(&self.options.limits).with_work(nodes) };
         let is_whole = system.is_whole();

@@ -1,0 +1,106 @@
+//! The scheduler: several methods take turns at a question until one of them answers.
+//!
+//! A method that answers one question at once can get lost in the next, and nothing tells beforehand: an exact search finds
+//! a violation in a small instance and drowns in a large one, the net of an attack is answered by a relation between pairs
+//! of places or not at all. So methods take turns ([`decide`]). In each round every [`Method`] may do as much work as the
+//! round allows; the next round allows four times as much ([`Schedule`]). What a method keeps from round to round
+//! is its own affair.
+//!
+//! Work is counted in nodes of explorations, and in what takes as long, never in time: so the method that answers, and what it
+//! answers, depend neither on clocks nor on the number of jobs. All the schedules stand in one place ([`schedule`]).
+//!
+//! A question is whatever the methods work on together: the attacks of a program, one attack past obstacles, a property. To
+//! ask a new kind of question, write a type that holds it with what is known so far, and a function per method.
+
+pub(crate) mod schedule;
+
+pub(crate) use schedule::{Round, Schedule};
+
+use palisade_model::limits::{Halt, StopReason};
+
+/// A way to answer questions of type `Q` by answers of type `A`.
+pub(crate) struct Method<Q: ?Sized, A, E> {
+    /// Its name, for those who ask which method has answered.
+    pub(crate) name: &'static str,
+    /// Takes a turn: an answer, or none as far as the round allows.
+    pub(crate) turn: fn(&mut Q, Round) -> Result<Option<A>, Halt<E>>,
+}
+
+/// An answer, with the turn in which it was found.
+pub(crate) struct Answer<A> {
+    /// What was found.
+    pub(crate) answer: A,
+    /// The method that found it.
+    pub(crate) method: &'static str,
+}
+
+/// Lets the methods take turns, in their order, until one of them answers.
+///
+/// # Errors
+///
+/// [`StopReason::Budget`] when the last round has passed without an answer; what else stops a method ends the schedule.
+pub(crate) fn decide<Q: ?Sized, A, E>(
+    question: &mut Q,
+    methods: &[Method<Q, A, E>],
+    schedule: Schedule,
+) -> Result<Answer<A>, Halt<E>> {
+    for round in schedule.rounds() {
+        for method in methods {
+            match (method.turn)(question, round) {
+                Ok(Some(answer)) => return Ok(Answer { answer, method: method.name }),
+                Ok(None) | Err(Halt::Stopped(StopReason::Budget)) => {}
+                Err(halt) => return Err(halt),
+            }
+        }
+    }
+    Err(StopReason::Budget.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which methods have had turns, and with how much work.
+    #[derive(Default)]
+    struct Log(Vec<(char, u64)>);
+
+    fn gives_up(log: &mut Log, round: Round) -> Result<Option<u64>, Halt<()>> {
+        log.0.push(('a', round.work));
+        Err(StopReason::Budget.into())
+    }
+
+    fn needs_thirty(log: &mut Log, round: Round) -> Result<Option<u64>, Halt<()>> {
+        log.0.push(('b', round.work));
+        Ok((round.work >= 30).then_some(round.work))
+    }
+
+    fn fails(_: &mut Log, _: Round) -> Result<Option<u64>, Halt<()>> {
+        Err(Halt::Fault(()))
+    }
+
+    #[test]
+    fn methods_take_turns_until_one_answers() {
+        let mut log = Log::default();
+        let methods = [Method { name: "a", turn: gives_up }, Method { name: "b", turn: needs_thirty }];
+        let found = decide(&mut log, &methods, Schedule { first: 10, most: u64::MAX }).expect("40 is enough");
+        assert_eq!((found.answer, found.method), (40, "b"));
+        assert_eq!(log.0, [('a', 10), ('b', 10), ('a', 40), ('b', 40)]);
+    }
+
+    #[test]
+    fn the_last_round_ends_the_schedule() {
+        let mut log = Log::default();
+        let methods = [Method { name: "a", turn: gives_up }];
+        let ended = decide(&mut log, &methods, Schedule { first: 10, most: 50 });
+        assert!(matches!(ended, Err(halt) if halt.is_budget()));
+        assert_eq!(log.0, [('a', 10), ('a', 40), ('a', 50)]);
+    }
+
+    #[test]
+    fn a_fault_ends_the_schedule() {
+        let methods = [Method { name: "fails", turn: fails }, Method { name: "b", turn: needs_thirty }];
+        let mut log = Log::default();
+        assert!(matches!(decide(&mut log, &methods, Schedule::UNLIMITED), Err(Halt::Fault(()))));
+        assert!(log.0.is_empty());
+    }
+}

@@ -1,0 +1,40 @@
+//! One attempt at all attacks that are open: the methods that are asked, and how much work they may do.
+
+use crate::decide::{Round, Schedule};
+use crate::robustness::Fault;
+use palisade_model::limits::Limits;
+
+/// The methods that are asked about attacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Methods {
+    /// Explorations of the instrumented program.
+    Searches,
+    /// Coverability of the attacks' nets.
+    Nets,
+    /// Each where the other takes long.
+    Both,
+}
+
+/// What may be used to decide attacks.
+pub(super) struct Attempt<'f> {
+    /// Time, memory, interruption.
+    pub(super) limits: Limits,
+    /// What each exploration may take, and each question to a net in proportion.
+    pub(super) round: Round,
+    /// What they may take before the other method is asked.
+    pub(super) first_work: u64,
+    /// Distinct values of a register or an address admitted in a program without a domain.
+    pub(super) values: usize,
+    /// The methods that are asked.
+    pub(super) methods: Methods,
+    /// When only the first values are looked at, the step at which they grow: what is found is real, what is not found
+    /// means nothing.
+    pub(super) growth: Option<&'f Fault>,
+}
+
+impl Attempt<'_> {
+    /// How the methods take turns at one question.
+    pub(super) fn schedule(&self) -> Schedule {
+        Schedule { first: self.first_work, most: self.round.work }
+    }
+}

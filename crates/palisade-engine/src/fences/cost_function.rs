@@ -1,0 +1,46 @@
+//! Where the costs of fences come from.
+
+use super::cost::{Cost, CostError};
+use super::depth::loop_depths;
+use super::profile::Profile;
+use palisade_model::program::{LabelId, Program, ThreadId};
+
+/// Where the costs of fences come from.
+#[derive(Clone, Debug)]
+pub enum CostFunction {
+    /// The annotations `@cost(x)` in the text; 1 where there is none.
+    Annotated,
+    /// Every fence costs 1: the smallest code.
+    Uniform,
+    /// Ten to the number of loops around the label: an estimate of how often control passes it.
+    Depth,
+    /// Measured costs per label.
+    Profile(Profile),
+}
+
+impl CostFunction {
+    /// What fences at the labels of a thread cost; an error where a cost asked for is unusable.
+    pub(super) fn of_thread<'f>(
+        &'f self,
+        program: &'f Program,
+        thread: ThreadId,
+    ) -> Box<dyn Fn(LabelId) -> Result<Cost, CostError> + 'f> {
+        let template = program.thread(thread);
+        match self {
+            Self::Uniform => Box::new(|_| Ok(Cost::one())),
+            Self::Annotated => {
+                Box::new(|label| template.label(label).fence_cost.map_or(Ok(Cost::one()), Cost::of_number))
+            }
+            Self::Depth => {
+                let depths = loop_depths(template);
+                Box::new(move |label| Ok(Cost::power_of_ten(depths[label.index()])))
+            }
+            Self::Profile(profile) => Box::new(move |label| {
+                profile
+                    .cost(thread, label)
+                    .cloned()
+                    .ok_or_else(|| CostError::Missing(format!("{}.{}", template.name, template.label(label).name)))
+            }),
+        }
+    }
+}

@@ -11,10 +11,10 @@
 //! for which there is no certificate of its own; then the pruned backward search makes one.
 
 use super::backward::Backward;
+use super::compact::CompactNet;
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::state_equation::{StateEquation, optimize};
-use super::system::System;
 use super::{Context, Outcome};
 use good_lp::{Expression, ProblemVariables, Solution, Variable, variable};
 use palisade_model::limits::StopReason;
@@ -28,18 +28,18 @@ const EPSILON: f64 = 1e-7;
 impl Method for Continuous {
     const NAME: &'static str = "continuous";
 
-    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
+    fn run<N: Number>(prepared: &Prepared<'_>, compact: &CompactNet<N>, context: &Context) -> Result<Outcome, Stop> {
         let mut linear = true;
-        for target in &system.targets {
-            match decide(system, target, context)? {
+        for target in &compact.targets {
+            match decide(compact, target, context)? {
                 Verdict::Coverable => return Ok(Outcome::Unknown(StopReason::Inconclusive)),
                 Verdict::Refuted { rounds } => linear &= rounds == 1,
             }
         }
         if linear {
-            return StateEquation::run(prepared, system, context);
+            return StateEquation::run(prepared, compact, context);
         }
-        Backward::run(prepared, system, context)
+        Backward::run(prepared, compact, context)
     }
 }
 
@@ -52,16 +52,16 @@ enum Verdict {
 }
 
 /// Decides continuous coverability of one target.
-fn decide<N: Number>(system: &System<N>, target: &[(u32, N)], context: &Context) -> Result<Verdict, Stop> {
-    let mut allowed: Vec<u32> = (0u32..).take(system.transitions.len()).collect();
+fn decide<N: Number>(compact: &CompactNet<N>, target: &[(u32, N)], context: &Context) -> Result<Verdict, Stop> {
+    let mut allowed: Vec<u32> = (0u32..).take(compact.transitions.len()).collect();
     let mut rounds = 0;
     loop {
         context.count_iterations(1);
         rounds += 1;
-        let Some(support) = largest_support(system, target, &allowed, context)? else {
+        let Some(support) = largest_support(compact, target, &allowed, context)? else {
             return Ok(Verdict::Refuted { rounds });
         };
-        let fireable = fireable(system, &support);
+        let fireable = fireable(compact, &support);
         if fireable.len() == support.len() {
             return Ok(Verdict::Coverable);
         }
@@ -71,7 +71,7 @@ fn decide<N: Number>(system: &System<N>, target: &[(u32, N)], context: &Context)
 
 /// The transitions, among those allowed, that some solution of the state equation uses; nothing when there is none.
 fn largest_support<N: Number>(
-    system: &System<N>,
+    compact: &CompactNet<N>,
     target: &[(u32, N)],
     allowed: &[u32],
     context: &Context,
@@ -86,9 +86,9 @@ fn largest_support<N: Number>(
             rewarded.push((!used).then(|| variables.add(variable().min(0.0).max(1.0))));
             rest.push(variables.add(variable().min(0.0)));
         }
-        let mut marking: Vec<Expression> = vec![Expression::default(); system.places()];
+        let mut marking: Vec<Expression> = vec![Expression::default(); compact.places()];
         for ((transition, rest), rewarded) in allowed.iter().zip(&rest).zip(&rewarded) {
-            for effect in system.effects(*transition) {
+            for effect in compact.effects(*transition) {
                 let change = coefficient(&effect.post) - coefficient(&effect.pre);
                 if change != 0.0 {
                     marking[effect.place as usize].add_mul(change, *rest);
@@ -98,11 +98,11 @@ fn largest_support<N: Number>(
                 }
             }
         }
-        let mut demands = vec![0.0; system.places()];
+        let mut demands = vec![0.0; compact.places()];
         target.iter().for_each(|(place, count)| demands[*place as usize] = coefficient(count));
         let constraints: Vec<_> = marking
             .into_iter()
-            .zip(demands.iter().zip(&system.initial))
+            .zip(demands.iter().zip(&compact.initial))
             .map(|(change, (demand, initial))| change.geq(demand - coefficient(initial)))
             .collect();
         let mut objective = Expression::default();
@@ -129,20 +129,20 @@ fn coefficient<N: Number>(count: &N) -> f64 {
 }
 
 /// The transitions of a set that can fire, each some fraction of a time, when only the set does.
-fn fireable<N: Number>(system: &System<N>, set: &[u32]) -> Vec<u32> {
-    let mut marked: Vec<bool> = system.initial.iter().map(|count| !count.is_zero()).collect();
+fn fireable<N: Number>(compact: &CompactNet<N>, set: &[u32]) -> Vec<u32> {
+    let mut marked: Vec<bool> = compact.initial.iter().map(|count| !count.is_zero()).collect();
     let mut waiting = set.to_vec();
     let mut firing = Vec::new();
     loop {
         let (ready, rest): (Vec<u32>, Vec<u32>) = waiting.iter().partition(|number| {
-            system.effects(**number).iter().all(|effect| effect.pre.is_zero() || marked[effect.place as usize])
+            compact.effects(**number).iter().all(|effect| effect.pre.is_zero() || marked[effect.place as usize])
         });
         if ready.is_empty() {
             firing.sort_unstable();
             return firing;
         }
         for number in &ready {
-            for effect in system.effects(*number).iter().filter(|effect| !effect.post.is_zero()) {
+            for effect in compact.effects(*number).iter().filter(|effect| !effect.post.is_zero()) {
                 marked[effect.place as usize] = true;
             }
         }

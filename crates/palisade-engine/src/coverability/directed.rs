@@ -12,11 +12,11 @@
 //! Finds short runs in large nets. Proves nothing: when the relaxation does not reach the target from a marking, no run
 //! does, and the marking is left; but markings are without bound.
 
+use super::compact::CompactNet;
 use super::engine::{Method, Prepared};
 use super::number::{Number, Overflow, Stop};
 use super::rows::Rows;
 use super::run::finish;
-use super::system::System;
 use super::{Context, Outcome};
 use palisade_model::limits::StopReason;
 use palisade_model::net::Count;
@@ -30,14 +30,14 @@ pub(super) struct Directed;
 impl Method for Directed {
     const NAME: &'static str = "directed";
 
-    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
+    fn run<N: Number>(prepared: &Prepared<'_>, compact: &CompactNet<N>, context: &Context) -> Result<Outcome, Stop> {
         let Prepared { problem, slice, .. } = prepared;
-        let mut search = Search::new(system);
+        let mut search = DirectedSearch::new(compact);
         let Some((state, target)) = search.run(context)? else {
             return Ok(Outcome::Unknown(StopReason::Inconclusive));
         };
         let firings = search.sequence(state).into_iter();
-        let firings = firings.map(|number| (system.transitions[number as usize].into(), Count::ONE)).collect();
+        let firings = firings.map(|number| (compact.transitions[number as usize].into(), Count::ONE)).collect();
         Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])))
     }
 }
@@ -56,8 +56,8 @@ struct State<N> {
 type Waiting = BinaryHeap<(Reverse<u32>, u64, u32, u32)>;
 
 /// The search.
-struct Search<'a, N> {
-    system: &'a System<N>,
+struct DirectedSearch<'a, N> {
+    compact: &'a CompactNet<N>,
     relaxation: Relaxation<'a, N>,
     states: Vec<State<N>>,
     /// The markings met.
@@ -74,17 +74,17 @@ struct Search<'a, N> {
     tickets: u64,
 }
 
-impl<'a, N: Number> Search<'a, N> {
-    fn new(system: &'a System<N>) -> Self {
+impl<'a, N: Number> DirectedSearch<'a, N> {
+    fn new(compact: &'a CompactNet<N>) -> Self {
         Self {
-            system,
-            relaxation: Relaxation::new(system),
+            compact,
+            relaxation: Relaxation::new(compact),
             states: Vec::new(),
             met: FxHashSet::default(),
             all: BinaryHeap::new(),
             preferred: BinaryHeap::new(),
             novel: BinaryHeap::new(),
-            nearest: vec![u32::MAX; system.places()],
+            nearest: vec![u32::MAX; compact.places()],
             tickets: 0,
         }
     }
@@ -92,7 +92,7 @@ impl<'a, N: Number> Search<'a, N> {
     /// Searches for a marking that covers a target; returns its state and the target.
     fn run(&mut self, context: &Context) -> Result<Option<(u32, usize)>, Stop> {
         let initial: Marking<N> =
-            (0u32..).zip(self.system.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
+            (0u32..).zip(self.compact.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
         if let Some(found) = self.enter(initial, None) {
             return Ok(Some(found));
         }
@@ -124,7 +124,7 @@ impl<'a, N: Number> Search<'a, N> {
     /// Adds a state. Says when it covers a target.
     fn enter(&mut self, marking: Marking<N>, from: Option<(u32, u32)>) -> Option<(u32, usize)> {
         let covers = |target: &Vec<(u32, N)>| target.iter().all(|(place, count)| at(&marking, *place) >= Some(count));
-        let target = self.system.targets.iter().position(covers);
+        let target = self.compact.targets.iter().position(covers);
         self.met.insert(marking.clone());
         self.states.push(State { marking, from });
         let number = u32::try_from(self.states.len() - 1).expect("memory ends before states");
@@ -144,10 +144,10 @@ impl<'a, N: Number> Search<'a, N> {
         }
         for (place, _) in &marking {
             for transition in self.relaxation.keyed.row(*place) {
-                let enabled = |effect: &super::system::Effect<N>| {
+                let enabled = |effect: &super::compact::Effect<N>| {
                     effect.pre.is_zero() || at(&marking, effect.place).is_some_and(|count| *count >= effect.pre)
                 };
-                if self.system.effects(*transition).iter().all(enabled) {
+                if self.compact.effects(*transition).iter().all(enabled) {
                     self.tickets += 1;
                     self.all.push((Reverse(estimate), self.tickets, state, *transition));
                     if novel {
@@ -164,7 +164,7 @@ impl<'a, N: Number> Search<'a, N> {
     /// The marking after a transition that a state enables.
     fn fire(&self, state: u32, transition: u32) -> Result<Marking<N>, Stop> {
         let mut marking = self.states[state as usize].marking.to_vec();
-        for effect in self.system.effects(transition) {
+        for effect in self.compact.effects(transition) {
             match marking.binary_search_by_key(&effect.place, |(place, _)| *place) {
                 Ok(position) => marking[position].1 = marking[position].1.monus(&effect.pre).plus(&effect.post)?,
                 Err(position) => marking.insert(position, (effect.place, effect.post.clone())),
@@ -196,7 +196,7 @@ fn at<N>(marking: &[(u32, N)], place: u32) -> Option<&N> {
 /// A transition is looked at when a place it waits for has got its cost: first at the rarest place it needs, then at
 /// another one that has none yet, until all have one. What needs a place that is never marked costs next to nothing.
 struct Relaxation<'a, N> {
-    system: &'a System<N>,
+    compact: &'a CompactNet<N>,
     /// Per transition, the places it needs.
     needed: Rows,
     /// Per transition, the places where it puts more than it takes.
@@ -217,11 +217,11 @@ struct Relaxation<'a, N> {
 const NONE: u32 = u32::MAX;
 
 impl<'a, N: Number> Relaxation<'a, N> {
-    fn new(system: &'a System<N>) -> Self {
+    fn new(compact: &'a CompactNet<N>) -> Self {
         let (mut needed, mut gained, mut keyed) = (Vec::new(), Vec::new(), Vec::new());
-        for number in (0u32..).take(system.transitions.len()) {
+        for number in (0u32..).take(compact.transitions.len()) {
             let own = needed.len();
-            for effect in system.effects(number) {
+            for effect in compact.effects(number) {
                 if !effect.pre.is_zero() {
                     needed.push((number, effect.place));
                 }
@@ -229,17 +229,17 @@ impl<'a, N: Number> Relaxation<'a, N> {
                     gained.push((number, effect.place));
                 }
             }
-            let rarest = needed[own..].iter().min_by_key(|(_, place)| system.consumers.row(*place).len());
+            let rarest = needed[own..].iter().min_by_key(|(_, place)| compact.consumers.row(*place).len());
             keyed.extend(rarest.map(|(_, place)| (*place, number)));
         }
         Self {
-            system,
-            needed: Rows::group(system.transitions.len(), needed.iter().copied()),
-            gained: Rows::group(system.transitions.len(), gained.iter().copied()),
-            keyed: Rows::group(system.places(), keyed.iter().copied()),
-            waiting: vec![Vec::new(); system.places()],
-            costs: vec![(NONE, NONE); system.places()],
-            settled: vec![false; system.places()],
+            compact,
+            needed: Rows::group(compact.transitions.len(), needed.iter().copied()),
+            gained: Rows::group(compact.transitions.len(), gained.iter().copied()),
+            keyed: Rows::group(compact.places(), keyed.iter().copied()),
+            waiting: vec![Vec::new(); compact.places()],
+            costs: vec![(NONE, NONE); compact.places()],
+            settled: vec![false; compact.places()],
             work: 0,
         }
     }
@@ -254,12 +254,12 @@ impl<'a, N: Number> Relaxation<'a, N> {
             self.costs[*place as usize] = (0, NONE);
             open.push((Reverse(0), *place));
         }
-        let mut lacking: Vec<usize> = self.system.targets.iter().map(Vec::len).collect();
+        let mut lacking: Vec<usize> = self.compact.targets.iter().map(Vec::len).collect();
         while let Some((_, place)) = open.pop() {
             if std::mem::replace(&mut self.settled[place as usize], true) {
                 continue;
             }
-            for (target, demands) in self.system.targets.iter().enumerate() {
+            for (target, demands) in self.compact.targets.iter().enumerate() {
                 if at(demands, place).is_some() {
                     lacking[target] -= 1;
                     if lacking[target] == 0 {
@@ -292,7 +292,7 @@ impl<'a, N: Number> Relaxation<'a, N> {
     /// The transitions on the cheapest ways to a target.
     fn extract(&self, target: usize) -> Vec<u32> {
         let mut plan = FxHashSet::default();
-        let mut open: Vec<u32> = self.system.targets[target].iter().map(|(place, _)| *place).collect();
+        let mut open: Vec<u32> = self.compact.targets[target].iter().map(|(place, _)| *place).collect();
         while let Some(place) = open.pop() {
             let (_, transition) = self.costs[place as usize];
             if transition != NONE && plan.insert(transition) {

@@ -1,5 +1,6 @@
 //! What strategies have in common: the sliced problem in compact form, first in machine words, exactly when need be.
 
+use super::compact::CompactNet;
 use super::number::{Number, Overflow, Stop};
 use super::pairs::Pairs;
 use super::reduction::{Reduced, ReductionOptions, reduce};
@@ -7,7 +8,6 @@ use super::sample::Sampler;
 use super::saturation::settle;
 use super::semiflows::{Semiflow, semiflows};
 use super::slice::Slice;
-use super::system::System;
 use super::units::find_units;
 use super::{Context, Outcome, Strategy};
 use palisade_model::limits::{Budget, StopReason};
@@ -20,8 +20,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 pub(super) struct Prepared<'a> {
     pub(super) problem: &'a Problem,
     pub(super) slice: Slice,
-    small: OnceLock<Result<System<u32>, Stop>>,
-    exact: OnceLock<Result<System<Count>, Stop>>,
+    small: OnceLock<Result<CompactNet<u32>, Stop>>,
+    exact: OnceLock<Result<CompactNet<Count>, Stop>>,
     units: OnceLock<Vec<Vec<u32>>>,
     reduced: OnceLock<Reduced>,
     pairs: Shared<Option<Pairs>>,
@@ -74,18 +74,18 @@ impl<'a> Prepared<'a> {
     }
 
     /// The compact form in machine words, if its counts fit.
-    pub(super) fn small(&self) -> Result<&System<u32>, Stop> {
-        self.small.get_or_init(|| System::new(self.problem, &self.slice)).as_ref().map_err(|stop| *stop)
+    pub(super) fn small(&self) -> Result<&CompactNet<u32>, Stop> {
+        self.small.get_or_init(|| CompactNet::new(self.problem, &self.slice)).as_ref().map_err(|stop| *stop)
     }
 
     /// The compact form with exact counts.
-    pub(super) fn exact(&self) -> Result<&System<Count>, Stop> {
-        self.exact.get_or_init(|| System::new(self.problem, &self.slice)).as_ref().map_err(|stop| *stop)
+    pub(super) fn exact(&self) -> Result<&CompactNet<Count>, Stop> {
+        self.exact.get_or_init(|| CompactNet::new(self.problem, &self.slice)).as_ref().map_err(|stop| *stop)
     }
 
     /// A new walker.
-    pub(super) fn walker<'s, N: Number>(&self, system: &'s System<N>) -> Sampler<'s, N> {
-        Sampler::new(system, self.walkers.fetch_add(1, Ordering::Relaxed))
+    pub(super) fn walker<'s, N: Number>(&self, compact: &'s CompactNet<N>) -> Sampler<'s, N> {
+        Sampler::new(compact, self.walkers.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Disjoint sets of places that never hold more than one token together.
@@ -94,8 +94,8 @@ impl<'a> Prepared<'a> {
     }
 
     /// The semiflows, where they are found out quickly.
-    pub(super) fn semiflows<N: Number>(&self, system: &System<N>, context: &Context) -> Result<&[Semiflow], Stop> {
-        Ok(self.semiflows.get(|| semiflows(system, context))?)
+    pub(super) fn semiflows<N: Number>(&self, compact: &CompactNet<N>, context: &Context) -> Result<&[Semiflow], Stop> {
+        Ok(self.semiflows.get(|| semiflows(compact, context))?)
     }
 
     /// Which places can be marked together, where that is found out quickly.
@@ -104,8 +104,8 @@ impl<'a> Prepared<'a> {
         let context = Context::new(Budget::within(&context.budget.limits));
         let pairs = self.pairs.get(|| {
             let pairs = match self.small() {
-                Ok(system) => Pairs::new(system, SHARED_PAIRS, &context),
-                Err(_) => self.exact().and_then(|system| Pairs::new(system, SHARED_PAIRS, &context)),
+                Ok(compact) => Pairs::new(compact, SHARED_PAIRS, &context),
+                Err(_) => self.exact().and_then(|compact| Pairs::new(compact, SHARED_PAIRS, &context)),
             };
             match pairs {
                 Ok(pairs) => Ok(pairs),
@@ -146,12 +146,22 @@ impl Engine for OnReduced {
         self.0.name()
     }
 
-    fn run_small(&self, prepared: &Prepared<'_>, system: &System<u32>, context: &Context) -> Result<Outcome, Stop> {
-        self.0.run_small(prepared, system, context)
+    fn run_small(
+        &self,
+        prepared: &Prepared<'_>,
+        compact: &CompactNet<u32>,
+        context: &Context,
+    ) -> Result<Outcome, Stop> {
+        self.0.run_small(prepared, compact, context)
     }
 
-    fn run_exact(&self, prepared: &Prepared<'_>, system: &System<Count>, context: &Context) -> Result<Outcome, Stop> {
-        self.0.run_exact(prepared, system, context)
+    fn run_exact(
+        &self,
+        prepared: &Prepared<'_>,
+        compact: &CompactNet<Count>,
+        context: &Context,
+    ) -> Result<Outcome, Stop> {
+        self.0.run_exact(prepared, compact, context)
     }
 
     /// On the reduced net; on the net itself when that is large or the evidence does not find its way back.
@@ -166,16 +176,24 @@ pub(super) trait Engine: Sync {
     fn name(&self) -> &'static str;
 
     /// Answers in machine words, or says that they overflow.
-    fn run_small(&self, prepared: &Prepared<'_>, system: &System<u32>, context: &Context) -> Result<Outcome, Stop>;
+    fn run_small(&self, prepared: &Prepared<'_>, compact: &CompactNet<u32>, context: &Context)
+    -> Result<Outcome, Stop>;
 
     /// Answers exactly.
-    fn run_exact(&self, prepared: &Prepared<'_>, system: &System<Count>, context: &Context) -> Result<Outcome, Stop>;
+    fn run_exact(
+        &self,
+        prepared: &Prepared<'_>,
+        compact: &CompactNet<Count>,
+        context: &Context,
+    ) -> Result<Outcome, Stop>;
 
     /// Answers in machine words, and exactly where these overflow.
     fn attempt(&self, prepared: &Prepared<'_>, context: &Context) -> Outcome {
-        let small = prepared.small().and_then(|system| self.run_small(prepared, system, context));
+        let small = prepared.small().and_then(|compact| self.run_small(prepared, compact, context));
         let result = match small {
-            Err(Stop::Fault(Overflow)) => prepared.exact().and_then(|system| self.run_exact(prepared, system, context)),
+            Err(Stop::Fault(Overflow)) => {
+                prepared.exact().and_then(|compact| self.run_exact(prepared, compact, context))
+            }
             result => result,
         };
         result.unwrap_or_else(Outcome::from)
@@ -199,7 +217,7 @@ pub(super) trait Method: Sync {
     const NAME: &'static str;
 
     /// Answers in one type of numbers.
-    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop>;
+    fn run<N: Number>(prepared: &Prepared<'_>, compact: &CompactNet<N>, context: &Context) -> Result<Outcome, Stop>;
 }
 
 impl<M: Method + Sync> Engine for M {
@@ -207,11 +225,21 @@ impl<M: Method + Sync> Engine for M {
         M::NAME
     }
 
-    fn run_small(&self, prepared: &Prepared<'_>, system: &System<u32>, context: &Context) -> Result<Outcome, Stop> {
-        M::run(prepared, system, context)
+    fn run_small(
+        &self,
+        prepared: &Prepared<'_>,
+        compact: &CompactNet<u32>,
+        context: &Context,
+    ) -> Result<Outcome, Stop> {
+        M::run(prepared, compact, context)
     }
 
-    fn run_exact(&self, prepared: &Prepared<'_>, system: &System<Count>, context: &Context) -> Result<Outcome, Stop> {
-        M::run(prepared, system, context)
+    fn run_exact(
+        &self,
+        prepared: &Prepared<'_>,
+        compact: &CompactNet<Count>,
+        context: &Context,
+    ) -> Result<Outcome, Stop> {
+        M::run(prepared, compact, context)
     }
 }

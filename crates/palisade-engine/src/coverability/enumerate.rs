@@ -3,10 +3,10 @@
 //! Breadth first, so runs are shortest. A marking that exceeds one on its own path shows that the slice is unbounded;
 //! then the strategy is at its end. The visited markings are the certificate.
 
+use super::compact::CompactNet;
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::run::finish;
-use super::system::System;
 use super::{Context, Outcome};
 use palisade_model::limits::StopReason;
 use palisade_model::net::{Count, OmegaCount};
@@ -18,10 +18,10 @@ pub(super) struct Enumerate;
 impl Method for Enumerate {
     const NAME: &'static str = "enumerate";
 
-    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
+    fn run<N: Number>(prepared: &Prepared<'_>, compact: &CompactNet<N>, context: &Context) -> Result<Outcome, Stop> {
         let Prepared { problem, slice, .. } = prepared;
         let mut visited = Visited { markings: Vec::new(), from: Vec::new(), numbers: FxHashMap::default() };
-        let initial = (0u32..).zip(system.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
+        let initial = (0u32..).zip(compact.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
         visited.enter(initial, None)?;
         let mut next = 0;
         while next < visited.markings.len() {
@@ -29,18 +29,18 @@ impl Method for Enumerate {
                 context.check()?;
             }
             context.count_iterations(1);
-            context.count_work(2 * system.transitions.len() + 20);
+            context.count_work(2 * compact.transitions.len() + 20);
             let marking = visited.markings[next].clone();
             let covers = |target: &Vec<(u32, N)>| {
                 target.iter().all(|(place, count)| at(&marking, *place).is_some_and(|own| own >= count))
             };
-            if let Some(target) = system.targets.iter().position(covers) {
+            if let Some(target) = compact.targets.iter().position(covers) {
                 let firings = visited.sequence(next).into_iter();
-                let firings = firings.map(|number| (system.transitions[number as usize].into(), Count::ONE)).collect();
+                let firings = firings.map(|number| (compact.transitions[number as usize].into(), Count::ONE)).collect();
                 return Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])));
             }
-            for transition in (0u32..).take(system.transitions.len()) {
-                if let Some(after) = fire(system, &marking, transition)? {
+            for transition in (0u32..).take(compact.transitions.len()) {
+                if let Some(after) = fire(compact, &marking, transition)? {
                     visited.enter(after, Some((next, transition)))?;
                 }
             }
@@ -103,9 +103,9 @@ fn at<N>(marking: &[(u32, N)], place: u32) -> Option<&N> {
 }
 
 /// The marking after a transition, if it is enabled.
-fn fire<N: Number>(system: &System<N>, marking: &Marking<N>, transition: u32) -> Result<Option<Marking<N>>, Stop> {
-    let effects = system.effects(transition);
-    let enabled = |effect: &super::system::Effect<N>| {
+fn fire<N: Number>(compact: &CompactNet<N>, marking: &Marking<N>, transition: u32) -> Result<Option<Marking<N>>, Stop> {
+    let effects = compact.effects(transition);
+    let enabled = |effect: &super::compact::Effect<N>| {
         effect.pre.is_zero() || at(marking, effect.place).is_some_and(|own| *own >= effect.pre)
     };
     if !effects.iter().all(enabled) {

@@ -16,11 +16,12 @@
 //! | `directed` | explicit forward search led by a distance to the target | runs only |
 //! | `enumerate` | all markings of a bounded net | on bounded nets |
 //!
-//! The strategies work on a compact copy of the problem ([`system`]) in machine words, checked; what does not fit is
+//! The strategies work on a compact copy of the problem ([`compact`]) in machine words, checked; what does not fit is
 //! computed again with big numbers. This room uses `net`, `evidence` and `limits`.
 
 mod backward;
 mod change;
+mod compact;
 mod continuous;
 mod directed;
 mod engine;
@@ -38,7 +39,6 @@ mod saturation;
 mod semiflows;
 mod slice;
 mod state_equation;
-mod system;
 mod units;
 
 #[cfg(test)]
@@ -138,8 +138,8 @@ impl Context {
         self.budget.check(self.work.load(Ordering::Relaxed))
     }
 
-    /// Whether another strategy has answered, or the user interrupts. This is asked at every step: whoever answers waits
-    /// for the others to end.
+    /// Whether another strategy has answered, or the user interrupts. Strategies ask this at every step, because the one that
+    /// answers waits for the others to end.
     fn check_interrupts(&self) -> Result<(), StopReason> {
         self.budget.limits.check_interrupts()
     }

@@ -1,11 +1,11 @@
 //! The strategy `pair-saturation`: a proof in pairs of places that are never marked together.
 
 use super::backward::{Knowledge, prove};
+use super::compact::CompactNet;
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::pairs::Pairs;
 use super::sample::Covering;
-use super::system::System;
 use super::{Context, Outcome};
 use palisade_model::limits::StopReason;
 
@@ -15,20 +15,20 @@ pub(super) struct PairSaturation;
 impl Method for PairSaturation {
     const NAME: &'static str = "pair-saturation";
 
-    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
+    fn run<N: Number>(prepared: &Prepared<'_>, compact: &CompactNet<N>, context: &Context) -> Result<Outcome, Stop> {
         context.check()?;
         let computed;
         let mut pairs = match prepared.pairs(context)? {
             Some(pairs) => pairs,
             None => {
-                computed = Pairs::new(system, u64::MAX, context)?.ok_or(Stop::Stopped(StopReason::Inconclusive))?;
+                computed = Pairs::new(compact, u64::MAX, context)?.ok_or(Stop::Stopped(StopReason::Inconclusive))?;
                 &computed
             }
         };
-        if system.targets.iter().any(|target| pairs.unrelated_part(target).is_none()) {
+        if compact.targets.iter().any(|target| pairs.unrelated_part(target).is_none()) {
             return Err(Stop::Stopped(StopReason::Inconclusive));
         }
-        prove(prepared, system, &mut pairs, context).map(Outcome::Uncoverable)
+        prove(prepared, compact, &mut pairs, context).map(Outcome::Uncoverable)
     }
 }
 

@@ -9,8 +9,8 @@
 //! [`saturation`](super::saturation) is the same for single places.
 
 use super::Context;
+use super::compact::{CompactNet, Effect};
 use super::number::{Number, Stop};
-use super::system::{Effect, System};
 use fixedbitset::FixedBitSet;
 use std::collections::VecDeque;
 
@@ -29,10 +29,14 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// The relation of a system; nothing when the net is too large, or when it takes more than so many operations on
+    /// The relation of a net; nothing when the net is too large, or when it takes more than so many operations on
     /// machine words.
-    pub(super) fn new<N: Number>(system: &System<N>, budget: u64, context: &Context) -> Result<Option<Self>, Stop> {
-        let places = system.places();
+    pub(super) fn new<N: Number>(
+        compact: &CompactNet<N>,
+        budget: u64,
+        context: &Context,
+    ) -> Result<Option<Self>, Stop> {
+        let places = compact.places();
         if places > MOST_PLACES {
             return Ok(None);
         }
@@ -40,7 +44,7 @@ impl Pairs {
             singles: FixedBitSet::with_capacity(places),
             rows: vec![FixedBitSet::with_capacity(places); places],
         };
-        Closure::new(system, empty).run(budget, context)
+        Closure::new(compact, empty).run(budget, context)
     }
 
     /// A part of a marking that cannot be marked: a place, two places, or two tokens of one.
@@ -61,7 +65,7 @@ impl Pairs {
 
 /// The computation of the relation.
 struct Closure<'a, N> {
-    system: &'a System<N>,
+    compact: &'a CompactNet<N>,
     pairs: Pairs,
     /// Transitions to look at, because something they need has changed.
     open: VecDeque<u32>,
@@ -71,26 +75,26 @@ struct Closure<'a, N> {
 
 impl<'a, N: Number> Closure<'a, N> {
     /// The initial marking is related to itself.
-    fn new(system: &'a System<N>, pairs: Pairs) -> Self {
-        let transitions = system.transitions.len();
+    fn new(compact: &'a CompactNet<N>, pairs: Pairs) -> Self {
+        let transitions = compact.transitions.len();
         let mut closure =
-            Self { system, pairs, open: VecDeque::new(), is_open: FixedBitSet::with_capacity(transitions) };
+            Self { compact, pairs, open: VecDeque::new(), is_open: FixedBitSet::with_capacity(transitions) };
         for transition in 0..u32::try_from(transitions).expect("transitions are numbered in 32 bits") {
-            if system.effects(transition).iter().all(|effect| effect.pre.is_zero()) {
+            if compact.effects(transition).iter().all(|effect| effect.pre.is_zero()) {
                 closure.look_at(transition);
             }
         }
         let initial: Vec<(u32, N)> =
-            (0u32..).zip(system.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
+            (0u32..).zip(compact.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
         closure.relate_all(&initial);
         closure
     }
 
     /// Closes the relation under firing.
     fn run(mut self, budget: u64, context: &Context) -> Result<Option<Pairs>, Stop> {
-        let words = (self.system.places() / 64 + 1) as u64;
+        let words = (self.compact.places() / 64 + 1) as u64;
         let (mut spent, mut looked) = (0, 0u64);
-        let mut with = FixedBitSet::with_capacity(self.system.places());
+        let mut with = FixedBitSet::with_capacity(self.compact.places());
         let mut new = with.clone();
         while let Some(transition) = self.open.pop_front() {
             self.is_open.set(transition as usize, false);
@@ -100,8 +104,8 @@ impl<'a, N: Number> Closure<'a, N> {
                 context.check()?;
                 context.count_iterations(1);
             }
-            let system = self.system;
-            let effects = system.effects(transition);
+            let compact = self.compact;
+            let effects = compact.effects(transition);
             spent += words * effects.len() as u64;
             context.count_work(usize::try_from(words).map_or(usize::MAX, |words| words * effects.len() / 8 + 1));
             if spent > budget {
@@ -133,7 +137,7 @@ impl<'a, N: Number> Closure<'a, N> {
 
     /// Whether all that a transition needs is related.
     fn may_fire(&self, transition: u32) -> bool {
-        let effects = self.system.effects(transition);
+        let effects = self.compact.effects(transition);
         let needs = |effect: &&Effect<N>| !effect.pre.is_zero();
         effects.iter().enumerate().filter(|(_, effect)| needs(effect)).all(|(index, effect)| {
             let row = &self.pairs.rows[effect.place as usize];
@@ -168,8 +172,8 @@ impl<'a, N: Number> Closure<'a, N> {
     }
 
     fn look_at_consumers(&mut self, place: u32) {
-        let system = self.system;
-        system.consumers.row(place).iter().for_each(|transition| self.look_at(*transition));
+        let compact = self.compact;
+        compact.consumers.row(place).iter().for_each(|transition| self.look_at(*transition));
     }
 
     fn look_at(&mut self, transition: u32) {

@@ -10,8 +10,8 @@
 //! with other random numbers.
 
 use super::Context;
+use super::compact::{CompactNet, Effect};
 use super::number::{Number, Stop};
-use super::system::{Effect, System};
 use fixedbitset::FixedBitSet;
 
 /// Most places for which pairs are remembered (a bit each).
@@ -202,7 +202,7 @@ struct Sample<N> {
 /// The walker.
 #[derive(Debug)]
 pub(super) struct Sampler<'a, N> {
-    system: &'a System<N>,
+    compact: &'a CompactNet<N>,
     pub(super) seen: Seen,
     pool: Vec<Sample<N>>,
     /// The current marking.
@@ -228,31 +228,31 @@ pub(super) type Covering = (Vec<u32>, usize);
 
 impl<'a, N: Number> Sampler<'a, N> {
     /// A walker at the initial marking, the one of this number.
-    pub(super) fn new(system: &'a System<N>, number: u64) -> Self {
-        let transitions = system.transitions.len();
+    pub(super) fn new(compact: &'a CompactNet<N>, number: u64) -> Self {
+        let transitions = compact.transitions.len();
         let mut sampler = Self {
-            system,
-            seen: Seen::new(system.places()),
+            compact,
+            seen: Seen::new(compact.places()),
             pool: Vec::new(),
-            marking: vec![N::ZERO; system.places()],
-            marked: Members::new(system.places()),
-            marked_bits: vec![0; system.places().div_ceil(64)],
+            marking: vec![N::ZERO; compact.places()],
+            marked: Members::new(compact.places()),
+            marked_bits: vec![0; compact.places().div_ceil(64)],
             left: Vec::new(),
             enabled: Members::new(transitions),
-            waiting: Waiting::new(system.places(), transitions),
+            waiting: Waiting::new(compact.places(), transitions),
             looked_at: 0,
             fired: vec![0; transitions],
             random: (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
         };
         for number in (0u32..).take(transitions) {
-            let needed = system.effects(number).iter().filter(|effect| !effect.pre.is_zero());
-            match needed.min_by_key(|effect| system.consumers.row(effect.place).len()) {
+            let needed = compact.effects(number).iter().filter(|effect| !effect.pre.is_zero());
+            match needed.min_by_key(|effect| compact.consumers.row(effect.place).len()) {
                 Some(rarest) => sampler.waiting.add(rarest.place, number),
                 None => sampler.enabled.insert(number),
             }
         }
         let initial: Vec<(u32, N)> =
-            (0u32..).zip(system.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
+            (0u32..).zip(compact.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
         for (place, count) in &initial {
             sampler.set(*place, count.clone());
         }
@@ -325,13 +325,13 @@ impl<'a, N: Number> Sampler<'a, N> {
     /// Fires an enabled transition; says whether something new is seen.
     fn fire(&mut self, transition: u32) -> Result<bool, Stop> {
         self.fired[transition as usize] += 1;
-        let system = self.system;
-        for effect in system.effects(transition) {
+        let compact = self.compact;
+        for effect in compact.effects(transition) {
             let count = self.marking[effect.place as usize].monus(&effect.pre).plus(&effect.post)?;
             self.set(effect.place, count);
         }
         let mut new = false;
-        for effect in system.effects(transition).iter().filter(|effect| effect.post > effect.pre) {
+        for effect in compact.effects(transition).iter().filter(|effect| effect.post > effect.pre) {
             let twice = self.marking[effect.place as usize].rough() > 1;
             new |= self.seen.note(effect.place, twice, &self.marked_bits);
         }
@@ -367,7 +367,7 @@ impl<'a, N: Number> Sampler<'a, N> {
             self.looked_at += 1;
             // It may go back to the same list.
             waiting = self.waiting.after(transition);
-            let lacking = self.system.effects(transition).iter().find(|effect| self.lacks(effect));
+            let lacking = self.compact.effects(transition).iter().find(|effect| self.lacks(effect));
             match lacking {
                 Some(effect) => self.waiting.add(effect.place, transition),
                 None => self.enabled.insert(transition),
@@ -377,7 +377,7 @@ impl<'a, N: Number> Sampler<'a, N> {
 
     /// Lets the transitions that a place no longer enables wait there.
     fn lost(&mut self, place: u32) {
-        let consumers = self.system.consumers.row(place);
+        let consumers = self.compact.consumers.row(place);
         if consumers.len() < self.enabled.list.len() {
             consumers.iter().for_each(|transition| self.wait_if_disabled(*transition, place));
         } else {
@@ -394,7 +394,7 @@ impl<'a, N: Number> Sampler<'a, N> {
         if !self.enabled.contains(transition) {
             return;
         }
-        let effects = self.system.effects(transition);
+        let effects = self.compact.effects(transition);
         let at_place = effects.binary_search_by_key(&place, |effect| effect.place);
         if at_place.is_ok_and(|position| self.lacks(&effects[position])) {
             self.enabled.remove(transition);
@@ -439,7 +439,7 @@ impl<'a, N: Number> Sampler<'a, N> {
     fn met(&self) -> Option<usize> {
         let covers =
             |target: &Vec<(u32, N)>| target.iter().all(|(place, count)| self.marking[*place as usize] >= *count);
-        self.system.targets.iter().position(covers)
+        self.compact.targets.iter().position(covers)
     }
 
     /// The current marking.
@@ -504,13 +504,13 @@ mod tests {
     fn the_enabled_transitions_are_kept_up_to_date() {
         let problem = competition();
         let prepared = Prepared::new(&problem);
-        let system = prepared.small().unwrap();
-        let mut sampler = Sampler::new(system, 0);
+        let compact = prepared.small().unwrap();
+        let mut sampler = Sampler::new(compact, 0);
         for _ in 0..200 {
             assert!(sampler.walk(1, &Context::default()).unwrap().is_none());
             let expected: Vec<u32> = (0u32..)
-                .take(system.transitions.len())
-                .filter(|number| !system.effects(*number).iter().any(|effect| sampler.lacks(effect)))
+                .take(compact.transitions.len())
+                .filter(|number| !compact.effects(*number).iter().any(|effect| sampler.lacks(effect)))
                 .collect();
             let mut enabled = sampler.enabled.list.clone();
             enabled.sort_unstable();
@@ -518,7 +518,7 @@ mod tests {
             let waiting = &sampler.waiting;
             let behind = |first: &u32| std::iter::successors(Some(*first), |before| waiting.after(*before)).count();
             let lists = waiting.first.iter().filter(|first| **first != Waiting::NONE);
-            assert_eq!(lists.map(behind).sum::<usize>() + enabled.len(), system.transitions.len());
+            assert_eq!(lists.map(behind).sum::<usize>() + enabled.len(), compact.transitions.len());
         }
     }
 }

@@ -6,8 +6,8 @@
 //! and large nets are not asked: [`units`](super::units) finds in them the semiflows that matter most.
 
 use super::Context;
+use super::compact::CompactNet;
 use super::number::Number;
-use super::system::System;
 use num_integer::Integer;
 use palisade_model::limits::StopReason;
 
@@ -36,21 +36,21 @@ struct Row {
 }
 
 /// The semiflows of minimal support; none when the net is large or they are too many.
-pub(super) fn semiflows<N: Number>(system: &System<N>, context: &Context) -> Result<Vec<Semiflow>, StopReason> {
-    if system.places() > LARGEST.0 || system.transitions.len() > LARGEST.1 {
+pub(super) fn semiflows<N: Number>(compact: &CompactNet<N>, context: &Context) -> Result<Vec<Semiflow>, StopReason> {
+    if compact.places() > LARGEST.0 || compact.transitions.len() > LARGEST.1 {
         return Ok(Vec::new());
     }
-    let Some(rows) = rows(system) else { return Ok(Vec::new()) };
-    let eliminated = eliminate(rows, system.transitions.len(), context)?;
-    Ok(eliminated.unwrap_or_default().into_iter().filter_map(|row| total(system, row)).collect())
+    let Some(rows) = rows(compact) else { return Ok(Vec::new()) };
+    let eliminated = eliminate(rows, compact.transitions.len(), context)?;
+    Ok(eliminated.unwrap_or_default().into_iter().filter_map(|row| total(compact, row)).collect())
 }
 
 /// A row per place; none when a count is too large.
-fn rows<N: Number>(system: &System<N>) -> Option<Vec<Row>> {
-    let places = u32::try_from(system.places()).ok()?;
+fn rows<N: Number>(compact: &CompactNet<N>) -> Option<Vec<Row>> {
+    let places = u32::try_from(compact.places()).ok()?;
     let mut rows: Vec<Row> = (0..places).map(|place| Row { effects: Vec::new(), weights: vec![(place, 1)] }).collect();
-    for transition in 0..u32::try_from(system.transitions.len()).ok()? {
-        for effect in system.effects(transition) {
+    for transition in 0..u32::try_from(compact.transitions.len()).ok()? {
+        for effect in compact.effects(transition) {
             let change = i64::from(small(&effect.post)?) - i64::from(small(&effect.pre)?);
             if change != 0 {
                 rows[effect.place as usize].effects.push((transition, change));
@@ -154,12 +154,12 @@ fn combine(one: &[(u32, i64)], factor: i64, other: &[(u32, i64)], other_factor: 
 }
 
 /// The sum that a row keeps; nothing when it is too large, or not a sum of a few.
-fn total<N: Number>(system: &System<N>, row: Row) -> Option<Semiflow> {
+fn total<N: Number>(compact: &CompactNet<N>, row: Row) -> Option<Semiflow> {
     let mut total = 0u64;
     let mut weights = Vec::with_capacity(row.weights.len());
     for (place, weight) in row.weights {
         let weight = u64::try_from(weight).ok()?;
-        let tokens = u64::try_from(small(&system.initial[place as usize])?).ok()?;
+        let tokens = u64::try_from(small(&compact.initial[place as usize])?).ok()?;
         total = total.checked_add(weight.checked_mul(tokens)?)?;
         weights.push((place, weight));
     }

@@ -47,11 +47,11 @@ impl Slice {
     /// The slice of a problem.
     pub(super) fn new(problem: &Problem) -> Self {
         let net = &problem.net;
-        let takers = takers(net);
-        let (markable, fireable) = saturate(net, &takers);
+        let consumers = consumers(net);
+        let (markable, fireable) = saturate(net, &consumers);
         let mut fates: Vec<Fate> =
             markable.iter().map(|marked| if *marked { Fate::Idle } else { Fate::Empty }).collect();
-        let pumps = find_unbounded(net, &takers, &mut fates);
+        let pumps = find_unbounded(net, &consumers, &mut fates);
         let targets: Vec<usize> = (0..problem.query.targets.len())
             .filter(|index| {
                 problem.query.targets[*index].demands.iter().all(|(place, _)| fates[place.index()] != Fate::Empty)
@@ -120,14 +120,14 @@ impl Slice {
 }
 
 /// For each place, the transitions that take from it.
-fn takers(net: &Net) -> Rows {
+fn consumers(net: &Net) -> Rows {
     let arcs =
         net.transition_ids().flat_map(|(id, transition)| transition.pre.iter().map(move |(place, _)| (place.0, id.0)));
     Rows::group(net.places.len(), arcs)
 }
 
 /// Which places can be marked and which transitions fire when tokens are never used up.
-fn saturate(net: &Net, takers: &Rows) -> (Vec<bool>, Vec<bool>) {
+fn saturate(net: &Net, consumers: &Rows) -> (Vec<bool>, Vec<bool>) {
     let mut marked = vec![false; net.places.len()];
     let mut fireable = vec![false; net.transitions.len()];
     let mut missing: Vec<usize> = net.transitions.iter().map(|transition| transition.pre.len()).collect();
@@ -141,7 +141,7 @@ fn saturate(net: &Net, takers: &Rows) -> (Vec<bool>, Vec<bool>) {
     let mut ready: Vec<usize> = (0..net.transitions.len()).filter(|index| missing[*index] == 0).collect();
     loop {
         while let Some(place) = fresh.pop() {
-            for transition in takers.row(place.0) {
+            for transition in consumers.row(place.0) {
                 missing[*transition as usize] -= 1;
                 if missing[*transition as usize] == 0 {
                     ready.push(*transition as usize);
@@ -161,7 +161,7 @@ fn saturate(net: &Net, takers: &Rows) -> (Vec<bool>, Vec<bool>) {
 
 /// Marks places as unbounded: those that are ω initially, and those that a transition feeds which takes from
 /// unbounded places only. Returns these transitions in order.
-fn find_unbounded(net: &Net, takers: &Rows, fates: &mut [Fate]) -> Vec<(PlaceId, TransitionId)> {
+fn find_unbounded(net: &Net, consumers: &Rows, fates: &mut [Fate]) -> Vec<(PlaceId, TransitionId)> {
     let mut bounded: Vec<usize> = net.transitions.iter().map(|transition| transition.pre.len()).collect();
     let mut fresh = Vec::new();
     for place in net.place_ids() {
@@ -175,7 +175,7 @@ fn find_unbounded(net: &Net, takers: &Rows, fates: &mut [Fate]) -> Vec<(PlaceId,
         net.transition_ids().filter(|(_, transition)| transition.pre.is_empty()).map(|(id, _)| id).collect();
     loop {
         while let Some(place) = fresh.pop() {
-            for transition in takers.row(place.0) {
+            for transition in consumers.row(place.0) {
                 bounded[*transition as usize] -= 1;
                 if bounded[*transition as usize] == 0 {
                     ready.push(TransitionId(*transition));

@@ -239,8 +239,8 @@ fn weighted_sums_prune() {
     ];
     let problem = problem(&[5, 0, 0], &transitions, &[&[0, 1, 1]]);
     let prepared = engine::Prepared::new(&problem);
-    let system = prepared.small().expect("small counts");
-    let found = semiflows::semiflows(system, &Context::default()).unwrap();
+    let compact = prepared.small().expect("small counts");
+    let found = semiflows::semiflows(compact, &Context::default()).unwrap();
     assert_eq!(found, [semiflows::Semiflow { weights: vec![(0, 1), (1, 5), (2, 1)], total: 5 }]);
     let Outcome::Uncoverable(NetCertificate::Upward { basis, .. }) =
         backward::Backward.solve(&problem, &Context::new(Budget::default()))

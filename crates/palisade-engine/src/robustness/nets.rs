@@ -124,7 +124,7 @@ pub(super) fn decide(
         .collect();
     let mut answers = answers.into_iter().collect::<Result<Vec<NetAnswer>, Fault>>()?;
     if let Some(last) = answers.iter().position(|answer| answer.ends(all)) {
-        // What came of later ones depends on who was faster.
+        // Answers of later ones depend on which thread was faster.
         let found = answers[last].found.map(|_| Found::NotAsked);
         for answer in &mut answers[last + 1..] {
             *answer = NetAnswer { found, ..NetAnswer::none(answer.attack) };

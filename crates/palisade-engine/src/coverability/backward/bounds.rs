@@ -1,10 +1,10 @@
 //! Weighted sums of tokens that stay within a bound: units and semiflows, with the means to refute a marking.
 
 use super::super::Context;
+use super::super::compact::CompactNet;
 use super::super::engine::Prepared;
 use super::super::number::{Number, Stop};
 use super::super::slice::Slice;
-use super::super::system::System;
 use num_bigint::BigInt;
 use palisade_evidence::Refutation;
 
@@ -27,17 +27,21 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// The units and semiflows of a system.
-    pub(super) fn new<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Self, Stop> {
+    /// The units and semiflows of a net.
+    pub(super) fn new<N: Number>(
+        prepared: &Prepared<'_>,
+        compact: &CompactNet<N>,
+        context: &Context,
+    ) -> Result<Self, Stop> {
         let unit = |unit: &Vec<u32>| Bound { weights: unit.iter().map(|place| (*place, 1)).collect(), most: 1 };
         let mut bounds: Vec<Bound> = prepared.units().iter().map(unit).collect();
-        for semiflow in prepared.semiflows(system, context)? {
+        for semiflow in prepared.semiflows(compact, context)? {
             let within = |bound: &Bound| bound.most <= semiflow.total && bound.weights == semiflow.weights;
             if !bounds.iter().any(within) {
                 bounds.push(Bound { weights: semiflow.weights.clone(), most: semiflow.total });
             }
         }
-        let mut of_place = vec![Vec::new(); system.places()];
+        let mut of_place = vec![Vec::new(); compact.places()];
         for (number, bound) in (0u32..).zip(&bounds) {
             for (place, weight) in &bound.weights {
                 of_place[*place as usize].push((number, *weight));

@@ -25,12 +25,12 @@ use self::basis::Basis;
 use self::bounds::Bounds;
 use self::knowledge::Sampled;
 pub(super) use self::knowledge::{Knowledge, Reached};
+use super::compact::CompactNet;
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::run::finish;
 use super::sample::Covering;
 use super::slice::Slice;
-use super::system::System;
 use super::{Context, Outcome};
 use palisade_evidence::{Invariant, NetCertificate};
 use palisade_model::limits::StopReason;
@@ -45,8 +45,8 @@ pub(super) struct Backward;
 impl Method for Backward {
     const NAME: &'static str = "backward";
 
-    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
-        search(prepared, system, context)
+    fn run<N: Number>(prepared: &Prepared<'_>, compact: &CompactNet<N>, context: &Context) -> Result<Outcome, Stop> {
+        search(prepared, compact, context)
     }
 }
 
@@ -56,9 +56,9 @@ pub(super) struct Walks;
 impl Method for Walks {
     const NAME: &'static str = Backward::NAME;
 
-    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
-        let covering = prepared.walker(system).look_around(WALKS, context)?;
-        Ok(covering.map_or(Outcome::Unknown(StopReason::Inconclusive), |covering| covered(prepared, system, covering)))
+    fn run<N: Number>(prepared: &Prepared<'_>, compact: &CompactNet<N>, context: &Context) -> Result<Outcome, Stop> {
+        let covering = prepared.walker(compact).look_around(WALKS, context)?;
+        Ok(covering.map_or(Outcome::Unknown(StopReason::Inconclusive), |covering| covered(prepared, compact, covering)))
     }
 }
 
@@ -72,28 +72,29 @@ const WORK_PER_PREDECESSOR: usize = 4;
 const WALKS: usize = 20_000;
 
 /// The search with one type of numbers.
-fn search<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
+fn search<N: Number>(prepared: &Prepared<'_>, compact: &CompactNet<N>, context: &Context) -> Result<Outcome, Stop> {
     let Prepared { problem, slice, .. } = prepared;
-    let mut knowledge = Sampled { sampler: prepared.walker(system), pairs: None };
+    let mut knowledge = Sampled { sampler: prepared.walker(compact), pairs: None };
     let mut covering = knowledge.sampler.look_around(WALKS, context)?;
     if covering.is_none() {
         knowledge.pairs = prepared.pairs(context)?;
     }
     while covering.is_none() {
-        let mut search = Search::new(system, Bounds::new(prepared, system, context)?, &mut knowledge);
+        let mut search = BackwardSearch::new(compact, Bounds::new(prepared, compact, context)?, &mut knowledge);
         covering = search.run(context)?;
         context.count_markings(search.basis.alive().count());
         if covering.is_none() && search.wrong.is_empty() {
             return Ok(Outcome::Uncoverable(search.certificate(problem, slice)));
         }
     }
-    Ok(covered(prepared, system, covering.expect("the loop ends with one")))
+    Ok(covered(prepared, compact, covering.expect("the loop ends with one")))
 }
 
 /// The answer that a sequence covers a target.
-fn covered<N>(prepared: &Prepared<'_>, system: &System<N>, (sequence, target): Covering) -> Outcome {
+fn covered<N>(prepared: &Prepared<'_>, compact: &CompactNet<N>, (sequence, target): Covering) -> Outcome {
     let Prepared { problem, slice, .. } = prepared;
-    let firings = sequence.into_iter().map(|number| (system.transitions[number as usize].into(), Count::ONE)).collect();
+    let firings =
+        sequence.into_iter().map(|number| (compact.transitions[number as usize].into(), Count::ONE)).collect();
     Outcome::Coverable(finish(problem, slice, firings, slice.targets[target]))
 }
 
@@ -101,11 +102,11 @@ fn covered<N>(prepared: &Prepared<'_>, system: &System<N>, (sequence, target): C
 /// smaller than a description of all that can be covered.
 pub(super) fn prove<N: Number>(
     prepared: &Prepared<'_>,
-    system: &System<N>,
+    compact: &CompactNet<N>,
     knowledge: &mut impl Knowledge<N>,
     context: &Context,
 ) -> Result<NetCertificate, Stop> {
-    let mut search = Search::new(system, Bounds::new(prepared, system, context)?, knowledge);
+    let mut search = BackwardSearch::new(compact, Bounds::new(prepared, compact, context)?, knowledge);
     search.run(context)?;
     Ok(search.certificate(prepared.problem, &prepared.slice))
 }
@@ -113,7 +114,7 @@ pub(super) fn prove<N: Number>(
 /// Where a basis element comes from.
 #[derive(Clone, Copy, Debug)]
 enum Origin {
-    /// It is the target with this number in the system.
+    /// It is the target with this number in the compact net.
     Target(usize),
     /// It is the predecessor of an element by a transition.
     Predecessor(u32, u32),
@@ -122,8 +123,8 @@ enum Origin {
 }
 
 /// The state of the search.
-struct Search<'a, 'b, N, K> {
-    system: &'a System<N>,
+struct BackwardSearch<'a, 'b, N, K> {
+    compact: &'a CompactNet<N>,
     /// What was seen to be coverable.
     knowledge: &'b mut K,
     /// The elements found, and which of them are minimal.
@@ -146,27 +147,27 @@ struct Search<'a, 'b, N, K> {
     round: u64,
 }
 
-impl<'a, 'b, N: Number, K: Knowledge<N>> Search<'a, 'b, N, K> {
-    fn new(system: &'a System<N>, bounds: Bounds, knowledge: &'b mut K) -> Self {
+impl<'a, 'b, N: Number, K: Knowledge<N>> BackwardSearch<'a, 'b, N, K> {
+    fn new(compact: &'a CompactNet<N>, bounds: Bounds, knowledge: &'b mut K) -> Self {
         Self {
-            system,
+            compact,
             knowledge,
-            basis: Basis::new(system.places()),
+            basis: Basis::new(compact.places()),
             origins: Vec::new(),
             roots: Vec::new(),
             wrong: FxHashSet::default(),
             open: BinaryHeap::new(),
             found: None,
             bounds,
-            seen_transition: vec![0; system.transitions.len()],
+            seen_transition: vec![0; compact.transitions.len()],
             round: 0,
         }
     }
 
     /// Searches until a target turns out to be coverable, or nothing is left.
     fn run(&mut self, context: &Context) -> Result<Option<Covering>, Stop> {
-        for target in 0..self.system.targets.len() {
-            self.add(self.system.targets[target].clone(), Origin::Target(target))?;
+        for target in 0..self.compact.targets.len() {
+            self.add(self.compact.targets[target].clone(), Origin::Target(target))?;
         }
         context.check()?;
         let mut since_check = 0;
@@ -217,7 +218,7 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> Search<'a, 'b, N, K> {
             _ => (marking, origin),
         };
         let weight = marking.iter().map(|(_, count)| count.rough()).sum();
-        let is_initial = marking.iter().all(|(place, count)| *count <= self.system.initial[*place as usize]);
+        let is_initial = marking.iter().all(|(place, count)| *count <= self.compact.initial[*place as usize]);
         let element = self.basis.insert(marking)?;
         self.roots.push(match origin {
             Origin::Predecessor(after, _) => self.roots[after as usize],
@@ -238,8 +239,8 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> Search<'a, 'b, N, K> {
         let round = self.round;
         let mut transitions = Vec::new();
         for (place, count) in &marking {
-            for transition in self.system.producers.row(*place) {
-                let effects = self.system.effects(*transition);
+            for transition in self.compact.producers.row(*place) {
+                let effects = self.compact.effects(*transition);
                 let position = effects
                     .binary_search_by_key(place, |effect| effect.place)
                     .expect("a producer has an effect at the place");
@@ -262,7 +263,7 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> Search<'a, 'b, N, K> {
 
     /// The least marking from which the transition leads to `marking` or above.
     fn predecessor(&self, marking: &[(u32, N)], transition: u32) -> Result<Vec<(u32, N)>, Stop> {
-        let effects = self.system.effects(transition);
+        let effects = self.compact.effects(transition);
         let mut before = Vec::with_capacity(marking.len() + effects.len());
         let (mut own, mut effect) = (marking.iter().peekable(), effects.iter().peekable());
         loop {

@@ -9,10 +9,10 @@
 
 use super::super::Context;
 use super::super::change::{Change, Demand};
+use super::super::compact::Effect;
 use super::super::number::{Number, Stop};
-use super::super::system::Effect;
 use super::control::State;
-use super::search::Search;
+use super::search::ForwardSearch;
 use num_bigint::{BigInt, BigUint};
 use num_traits::{One, ToPrimitive, Zero};
 use palisade_evidence::RunStep;
@@ -43,7 +43,7 @@ type Steps = Vec<(RunStep, Count)>;
 
 /// The steps of moves, each a transition of the list, that lead to a target's demand at a state of a node.
 pub(super) fn firings<N: Number>(
-    search: &mut Search<N>,
+    search: &mut ForwardSearch<N>,
     transitions: &[TransitionId],
     (node, target, state): (u32, usize, State),
     context: &Context,
@@ -127,7 +127,7 @@ fn moves(pieces: &[Piece]) -> u64 {
 
 /// A walk backwards.
 struct Walk<'a, N> {
-    search: &'a mut Search<N>,
+    search: &'a mut ForwardSearch<N>,
     /// What is demanded at the point reached.
     demand: Demand,
     /// The steps from there, the last first.

@@ -1,8 +1,8 @@
 //! Control states: one place per unit, numbered as they are met; and transitions as moves between them.
 
+use super::super::compact::{CompactNet, Effect};
 use super::super::number::{Number, Overflow, Stop};
 use super::super::rows::Rows;
-use super::super::system::{Effect, System};
 use fixedbitset::FixedBitSet;
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
@@ -50,11 +50,11 @@ pub(super) fn ones(omega: &FixedBitSet) -> impl Iterator<Item = u32> {
     omega.ones().map(|counter| u32::try_from(counter).expect("counters are numbered in 32 bits"))
 }
 
-/// The units of a system as control.
+/// The units of a net as control.
 #[derive(Debug)]
 pub(super) struct Control<N> {
     units: usize,
-    /// Per transition of the system.
+    /// Per transition of the compact net.
     pub(super) moves: Vec<Move<N>>,
     /// Per place, the moves that are looked up there: each at the rarest place of a unit that it needs.
     keyed: Rows,
@@ -63,9 +63,9 @@ pub(super) struct Control<N> {
     /// Per counter, the moves with units that are looked up there: each at the rarest counter that it takes from.
     counter_keyed: Rows,
     /// Per counter, the moves with units that take from it.
-    takers: Rows,
+    consumers: Rows,
     /// Per counter, the moves without units that take from it.
-    pub(super) free_takers: Rows,
+    pub(super) free_consumers: Rows,
     /// Per counter, its place.
     pub(super) counters: Vec<u32>,
     /// Per place, its unit, or its counter number.
@@ -88,9 +88,9 @@ enum Role {
 }
 
 impl<N: Number> Control<N> {
-    /// The control of a system by these units.
-    pub(super) fn new(system: &System<N>, units: &[Vec<u32>]) -> Self {
-        let mut roles = vec![Role::Counter(0); system.places()];
+    /// The control of a net by these units.
+    pub(super) fn new(compact: &CompactNet<N>, units: &[Vec<u32>]) -> Self {
+        let mut roles = vec![Role::Counter(0); compact.places()];
         for (unit, places) in (0u32..).zip(units) {
             places.iter().for_each(|place| roles[*place as usize] = Role::Unit(unit));
         }
@@ -101,37 +101,37 @@ impl<N: Number> Control<N> {
                 counters.push(place);
             }
         }
-        let transitions = u32::try_from(system.transitions.len()).expect("transitions are numbered in 32 bits");
-        let moves: Vec<Move<N>> = (0..transitions).map(|number| split(system.effects(number), &roles)).collect();
-        let mut users = vec![0u32; system.places()];
+        let transitions = u32::try_from(compact.transitions.len()).expect("transitions are numbered in 32 bits");
+        let moves: Vec<Move<N>> = (0..transitions).map(|number| split(compact.effects(number), &roles)).collect();
+        let mut users = vec![0u32; compact.places()];
         for (_, place) in moves.iter().flat_map(|one| &one.needs) {
             users[*place as usize] += 1;
         }
-        let mut takers = Vec::new();
-        let (mut keyed, mut keyed_untaking, mut free_takers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut consumers = Vec::new();
+        let (mut keyed, mut keyed_untaking, mut free_consumers) = (Vec::new(), Vec::new(), Vec::new());
         for (number, one) in (0u32..).zip(&moves).filter(|(_, one)| !one.never) {
             let Some((_, place)) = one.needs.iter().min_by_key(|(_, place)| users[*place as usize]) else {
-                free_takers.extend(one.taken().map(|counter| (counter, number)));
+                free_consumers.extend(one.taken().map(|counter| (counter, number)));
                 continue;
             };
             keyed.push((*place, number));
             if one.taken().next().is_none() {
                 keyed_untaking.push((*place, number));
             }
-            takers.extend(one.taken().map(|counter| (counter, number)));
+            consumers.extend(one.taken().map(|counter| (counter, number)));
         }
-        let takers = Rows::group(counters.len(), takers.iter().copied());
-        let rarest = |one: &Move<N>| one.taken().min_by_key(|counter| takers.row(*counter).len());
+        let consumers = Rows::group(counters.len(), consumers.iter().copied());
+        let rarest = |one: &Move<N>| one.taken().min_by_key(|counter| consumers.row(*counter).len());
         let with_units = (0u32..).zip(&moves).filter(|(_, one)| !one.never && !one.needs.is_empty());
         let counter_keyed: Vec<_> =
             with_units.filter_map(|(number, one)| rarest(one).map(|counter| (counter, number))).collect();
         Self {
             units: units.len(),
-            keyed: Rows::group(system.places(), keyed.iter().copied()),
-            keyed_untaking: Rows::group(system.places(), keyed_untaking.iter().copied()),
+            keyed: Rows::group(compact.places(), keyed.iter().copied()),
+            keyed_untaking: Rows::group(compact.places(), keyed_untaking.iter().copied()),
             counter_keyed: Rows::group(counters.len(), counter_keyed.iter().copied()),
-            takers,
-            free_takers: Rows::group(counters.len(), free_takers.iter().copied()),
+            consumers,
+            free_consumers: Rows::group(counters.len(), free_consumers.iter().copied()),
             moves,
             counters,
             roles,
@@ -218,7 +218,7 @@ impl<N: Number> Control<N> {
     /// The moves with units that the units allow in a state and that take from a counter.
     pub(super) fn taking(&self, state: State, counter: u32) -> impl Iterator<Item = u32> {
         let meets = move |number: &u32| self.meets(state, &self.moves[*number as usize].needs);
-        self.takers.row(counter).iter().copied().filter(meets)
+        self.consumers.row(counter).iter().copied().filter(meets)
     }
 
     /// Where a move leads.

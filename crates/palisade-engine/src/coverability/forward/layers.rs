@@ -10,8 +10,8 @@
 //! that are finite, and are shared by all markings of the layer.
 
 use super::super::Context;
+use super::super::compact::Effect;
 use super::super::number::{Number, Overflow, Stop};
-use super::super::system::Effect;
 use super::control::{Control, Demand, State, ones};
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -98,7 +98,7 @@ impl<N: Number> Layers<N> {
         omega.extend(gains.iter().map(|counter| *counter as usize));
         let mut pumps = Vec::new();
         while let Some(counter) = fresh.pop() {
-            for number in self.control.free_takers.row(counter) {
+            for number in self.control.free_consumers.row(counter) {
                 let one = &self.control.moves[*number as usize];
                 if !one.is_paid(&omega) {
                     continue;

@@ -11,10 +11,10 @@ mod layers;
 mod search;
 
 use super::backward::{Reached, prove};
+use super::compact::CompactNet;
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::run::finish;
-use super::system::System;
 use super::{Context, Outcome};
 use palisade_evidence::NetCertificate;
 
@@ -24,8 +24,8 @@ pub(super) struct KarpMiller;
 impl Method for KarpMiller {
     const NAME: &'static str = "karp-miller";
 
-    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
-        cover(prepared, system, &[], context)
+    fn run<N: Number>(prepared: &Prepared<'_>, compact: &CompactNet<N>, context: &Context) -> Result<Outcome, Stop> {
+        cover(prepared, compact, &[], context)
     }
 }
 
@@ -35,25 +35,25 @@ pub(super) struct SharedState;
 impl Method for SharedState {
     const NAME: &'static str = "shared-state";
 
-    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
-        cover(prepared, system, prepared.units(), context)
+    fn run<N: Number>(prepared: &Prepared<'_>, compact: &CompactNet<N>, context: &Context) -> Result<Outcome, Stop> {
+        cover(prepared, compact, prepared.units(), context)
     }
 }
 
 /// Builds the coverability set with these units as control.
 fn cover<N: Number>(
     prepared: &Prepared<'_>,
-    system: &System<N>,
+    compact: &CompactNet<N>,
     units: &[Vec<u32>],
     context: &Context,
 ) -> Result<Outcome, Stop> {
     let Prepared { problem, slice, .. } = prepared;
-    let mut search = search::Search::new(system, units);
-    let Some(found) = search.run(&system.initial, context)? else {
-        return Ok(Outcome::Uncoverable(proof(prepared, system, &search, context)));
+    let mut search = search::ForwardSearch::new(compact, units);
+    let Some(found) = search.run(&compact.initial, context)? else {
+        return Ok(Outcome::Uncoverable(proof(prepared, compact, &search, context)));
     };
     let (_, target, _) = found;
-    let firings = concrete::firings(&mut search, &system.transitions, found, context)?;
+    let firings = concrete::firings(&mut search, &compact.transitions, found, context)?;
     Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])))
 }
 
@@ -66,14 +66,14 @@ const LARGEST_TABLE: usize = 1 << 31;
 /// The coverability set as a proof; a large one by the complement of its down-set.
 fn proof<N: Number>(
     prepared: &Prepared<'_>,
-    system: &System<N>,
-    search: &search::Search<N>,
+    compact: &CompactNet<N>,
+    search: &search::ForwardSearch<N>,
     context: &Context,
 ) -> NetCertificate {
     let columns = search.size();
-    if columns >= LARGE && columns.saturating_mul(system.places()) <= LARGEST_TABLE {
+    if columns >= LARGE && columns.saturating_mul(compact.places()) <= LARGEST_TABLE {
         let condensed =
-            table(system, search, columns).and_then(|mut reached| prove(prepared, system, &mut reached, context));
+            table(compact, search, columns).and_then(|mut reached| prove(prepared, compact, &mut reached, context));
         if let Ok(certificate) = condensed {
             return certificate;
         }
@@ -82,8 +82,12 @@ fn proof<N: Number>(
 }
 
 /// The coverability set as a table.
-fn table<N: Number>(system: &System<N>, search: &search::Search<N>, columns: usize) -> Result<Reached<N>, Stop> {
-    let mut reached = Reached::new(system.places(), columns);
+fn table<N: Number>(
+    compact: &CompactNet<N>,
+    search: &search::ForwardSearch<N>,
+    columns: usize,
+) -> Result<Reached<N>, Stop> {
+    let mut reached = Reached::new(compact.places(), columns);
     for (column, marking) in (0u32..).zip(search.markings()) {
         for (place, count) in &marking {
             reached.enter(column, *place, count)?;

@@ -11,8 +11,8 @@
 //! an infinite branch some node exceeds an ancestor strictly, and Ω can grow only finitely often.
 
 use super::super::Context;
+use super::super::compact::CompactNet;
 use super::super::number::{Number, Overflow, Stop};
-use super::super::system::System;
 use super::control::{Control, Demand, State};
 use super::layers::{ComponentId, Edge, LayerId, Layers};
 use fixedbitset::FixedBitSet;
@@ -58,7 +58,7 @@ pub(super) struct Node<N> {
 
 /// The search.
 #[derive(Debug)]
-pub(super) struct Search<N> {
+pub(super) struct ForwardSearch<N> {
     pub(super) layers: Layers<N>,
     pub(super) nodes: Vec<Node<N>>,
     /// The targets; none where two tokens of a unit are asked for.
@@ -104,11 +104,11 @@ const COMPARED_PER_WORK: usize = 50;
 /// Where a target is met: the node, the target's number, the state.
 pub(super) type Found = (u32, usize, State);
 
-impl<N: Number> Search<N> {
-    /// A search over a system with these units as control.
-    pub(super) fn new(system: &System<N>, units: &[Vec<u32>]) -> Self {
-        let control = Control::new(system, units);
-        let demands = system.targets.iter().map(|target| control.split_demand(target)).collect();
+impl<N: Number> ForwardSearch<N> {
+    /// A search over a net with these units as control.
+    pub(super) fn new(compact: &CompactNet<N>, units: &[Vec<u32>]) -> Self {
+        let control = Control::new(compact, units);
+        let demands = compact.targets.iter().map(|target| control.split_demand(target)).collect();
         Self {
             layers: Layers::new(control),
             nodes: Vec::new(),
@@ -165,7 +165,7 @@ impl<N: Number> Search<N> {
                 }
             }
             let entry = self.nodes[node as usize].entry;
-            for number in self.layers.control.free_takers.row(counter).to_vec() {
+            for number in self.layers.control.free_consumers.row(counter).to_vec() {
                 let edge = Edge { from: entry, number, to: entry };
                 if let Some(found) = self.step(node, edge, context)? {
                     return Ok(Some(found));
@@ -378,7 +378,7 @@ impl<N: Number> Search<N> {
         kept.map(|node| self.layers.get(node.layer, node.component).states.len()).sum()
     }
 
-    /// The coverability set as ω-markings over the system's places, in no order of places.
+    /// The coverability set as ω-markings over the places of the compact net, in no order of places.
     pub(super) fn markings(&self) -> impl Iterator<Item = Vec<(u32, OmegaCount)>> + '_ {
         let control = &self.layers.control;
         self.nodes.iter().filter(|node| !node.dropped).flat_map(move |node| {
@@ -428,10 +428,10 @@ mod tests {
         let query = Query { targets: vec![Target { demands: vec![(places[0], Count::from(31))] }] };
         let problem = Problem { net, query };
         let prepared = Prepared::new(&problem);
-        let system = prepared.small().expect("small counts");
+        let compact = prepared.small().expect("small counts");
         let context = Context::new(Budget::default());
-        let mut search = Search::new(system, &[]);
-        assert!(search.run(&system.initial, &context).is_ok_and(|found| found.is_none()));
+        let mut search = ForwardSearch::new(compact, &[]);
+        assert!(search.run(&compact.initial, &context).is_ok_and(|found| found.is_none()));
         // Every marking kept has been compared with all that were there.
         let kept = search.nodes.len();
         assert!(kept > 5_000);

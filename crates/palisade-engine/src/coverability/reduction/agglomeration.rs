@@ -18,108 +18,108 @@
 //! With pre-agglomeration there is one worth only, as there is one transition into `p`; that makes each of these exact.
 
 use super::arcs::weight;
-use super::bench::Bench;
-use super::steps::{Agglomerated, BenchId, Origin, Start, Step, Tokens};
+use super::log::{Agglomerated, MoveId, Origin, Removal, Start, Worth};
+use super::working_net::WorkingNet;
 use palisade_model::net::{Arcs, Count, OmegaCount, PlaceId};
 
 /// Arcs that an agglomeration may add beyond doubling them.
 const MORE_ARCS: usize = 16;
 
 /// Agglomerates places one after the other.
-pub(super) fn agglomerate(bench: &mut Bench) -> bool {
-    let demanded = bench.demanded();
+pub(super) fn agglomerate(net: &mut WorkingNet) -> bool {
+    let demanded = net.demanded();
     let mut changed = false;
-    for place in bench.living_places() {
+    for place in net.living_places() {
         if !demanded[place.index()] {
-            changed |= post(bench, place) || pre(bench, place);
+            changed |= post(net, place) || pre(net, place);
         }
     }
     changed
 }
 
-fn post(bench: &mut Bench, place: PlaceId) -> bool {
-    let Some((givers, takers)) = ways(bench, place) else { return false };
-    let goes_on = |id: &BenchId| bench.at(*id).pre == [(place, Count::ONE)];
-    if !takers.iter().all(goes_on) {
+fn post(net: &mut WorkingNet, place: PlaceId) -> bool {
+    let Some((producers, consumers)) = ways(net, place) else { return false };
+    let goes_on = |id: &MoveId| net.at(*id).pre == [(place, Count::ONE)];
+    if !consumers.iter().all(goes_on) {
         return false;
     }
-    let OmegaCount::Finite(initial) = bench.initial[place.index()].clone() else { return false };
-    let singly = givers.iter().all(|id| *weight(&bench.at(*id).post, place) == Count::ONE);
+    let OmegaCount::Finite(initial) = net.initial[place.index()].clone() else { return false };
+    let singly = producers.iter().all(|id| *weight(&net.at(*id).post, place) == Count::ONE);
     // Where there is a choice, several tokens may go on in different ways.
-    if takers.len() > 1 && !(singly && initial.is_zero()) {
+    if consumers.len() > 1 && !(singly && initial.is_zero()) {
         return false;
     }
-    for giver in &givers {
-        for taker in &takers {
-            let (first, second) = (bench.at(*giver), bench.at(*taker));
+    for producer in &producers {
+        for consumer in &consumers {
+            let (first, second) = (net.at(*producer), net.at(*consumer));
             let times = weight(&first.post, place).clone();
             let added = sum(&without(&first.post, place), &scaled(&second.post, &times));
-            let origin = sequence((*giver, Count::ONE), (*taker, times), second.post.is_empty());
+            let origin = sequence((*producer, Count::ONE), (*consumer, times), second.post.is_empty());
             let taken = first.pre.clone();
-            bench.add(taken, added, origin);
+            net.add(taken, added, origin);
         }
     }
     if !initial.is_zero() {
-        let taker = takers[0];
-        for (other, count) in scaled(&bench.at(taker).post, &initial) {
-            if let OmegaCount::Finite(held) = &mut bench.initial[other.index()] {
+        let consumer = consumers[0];
+        for (other, count) in scaled(&net.at(consumer).post, &initial) {
+            if let OmegaCount::Finite(held) = &mut net.initial[other.index()] {
                 *held = held.plus(&count);
             }
         }
-        if !bench.at(taker).post.is_empty() {
-            bench.starts.push(Start::Expel(taker, initial));
+        if !net.at(consumer).post.is_empty() {
+            net.starts.push(Start::Expel(consumer, initial));
         }
     }
-    let worths = takers.iter().map(|id| bench.at(*id).post.clone()).collect();
-    replace(bench, place, &givers, &takers, Tokens::Put(worths));
+    let worths = consumers.iter().map(|id| net.at(*id).post.clone()).collect();
+    replace(net, place, &producers, &consumers, Worth::Put(worths));
     true
 }
 
-fn pre(bench: &mut Bench, place: PlaceId) -> bool {
-    let Some((givers, takers)) = ways(bench, place) else { return false };
-    let &[giver] = givers.as_slice() else { return false };
-    let is_empty = bench.initial[place.index()] == OmegaCount::Finite(Count::ZERO);
-    if !is_empty || bench.at(giver).post != [(place, Count::ONE)] {
+fn pre(net: &mut WorkingNet, place: PlaceId) -> bool {
+    let Some((producers, consumers)) = ways(net, place) else { return false };
+    let &[producer] = producers.as_slice() else { return false };
+    let is_empty = net.initial[place.index()] == OmegaCount::Finite(Count::ZERO);
+    if !is_empty || net.at(producer).post != [(place, Count::ONE)] {
         return false;
     }
-    for taker in &takers {
-        let (first, second) = (bench.at(giver), bench.at(*taker));
+    for consumer in &consumers {
+        let (first, second) = (net.at(producer), net.at(*consumer));
         let times = weight(&second.pre, place).clone();
         let taken = sum(&scaled(&first.pre, &times), &without(&second.pre, place));
-        let origin = sequence((giver, times), (*taker, Count::ONE), !second.gains());
+        let origin = sequence((producer, times), (*consumer, Count::ONE), !second.gains());
         let added = second.post.clone();
-        bench.add(taken, added, origin);
+        net.add(taken, added, origin);
     }
-    let worth = bench.at(giver).pre.clone();
-    replace(bench, place, &givers, &takers, Tokens::Taken(worth));
+    let worth = net.at(producer).pre.clone();
+    replace(net, place, &producers, &consumers, Worth::Taken(worth));
     true
 }
 
 /// One transition after another. A second one that only loses tokens is left out, as no run needs it.
-fn sequence(first: (BenchId, Count), second: (BenchId, Count), loses: bool) -> Origin {
+fn sequence(first: (MoveId, Count), second: (MoveId, Count), loses: bool) -> Origin {
     let second = if loses { (second.0, Count::ZERO) } else { second };
     Origin::Sequence { first, second }
 }
 
 /// The transitions into and out of a place, where agglomeration would not make more of them or many more arcs.
-fn ways(bench: &mut Bench, place: PlaceId) -> Option<(Vec<BenchId>, Vec<BenchId>)> {
-    let givers = bench.givers(place).to_vec();
-    let takers = bench.takers(place).to_vec();
-    let grows = givers.len() * takers.len() > givers.len() + takers.len();
-    let loops = givers.iter().any(|id| takers.contains(id));
-    if takers.is_empty() || grows || loops {
+fn ways(net: &mut WorkingNet, place: PlaceId) -> Option<(Vec<MoveId>, Vec<MoveId>)> {
+    let producers = net.producers(place).to_vec();
+    let consumers = net.consumers(place).to_vec();
+    let grows = producers.len() * consumers.len() > producers.len() + consumers.len();
+    let loops = producers.iter().any(|id| consumers.contains(id));
+    if consumers.is_empty() || grows || loops {
         return None;
     }
-    let arcs = |ids: &[BenchId]| ids.iter().map(|id| bench.at(*id).pre.len() + bench.at(*id).post.len()).sum::<usize>();
-    let (into, out) = (arcs(&givers), arcs(&takers));
-    let after = into * takers.len() + out * givers.len();
-    (after <= 2 * (into + out) + MORE_ARCS).then_some((givers, takers))
+    let arcs = |ids: &[MoveId]| ids.iter().map(|id| net.at(*id).pre.len() + net.at(*id).post.len()).sum::<usize>();
+    let (into, out) = (arcs(&producers), arcs(&consumers));
+    let after = into * consumers.len() + out * producers.len();
+    (after <= 2 * (into + out) + MORE_ARCS).then_some((producers, consumers))
 }
 
-fn replace(bench: &mut Bench, place: PlaceId, givers: &[BenchId], takers: &[BenchId], tokens: Tokens) {
-    givers.iter().chain(takers).for_each(|id| bench.kill(*id));
-    bench.drop_places(&[place]);
-    bench.log.push(Step::Agglomerated(Agglomerated { place, tokens }));
+fn replace(net: &mut WorkingNet, place: PlaceId, producers: &[MoveId], consumers: &[MoveId], tokens: Worth) {
+    producers.iter().chain(consumers).for_each(|id| net.kill(*id));
+    net.drop_places(&[place]);
+    net.log.push(Removal::Agglomerated(Agglomerated { place, tokens }));
 }
 
 fn without(arcs: &Arcs, place: PlaceId) -> Arcs {

@@ -2,7 +2,7 @@
 //!
 //! Every rule keeps the answer in both directions and says how runs and all three forms of certificates of the smaller
 //! net become evidence on the larger one, exactly. Rules are applied in rounds until none does anything; each writes a
-//! [`Step`](steps::Step) into a log, and the way [`Back`] reads the log from its end. Places are only ever taken away,
+//! [`Removal`](log::Removal) into a log, and the way [`Back`] reads the log from its end. Places are only ever taken away,
 //! and new transitions are sequences of old ones, so that all steps speak of the original net's places.
 //!
 //! | rule | what goes | certificates on the way back |
@@ -21,20 +21,20 @@
 mod agglomeration;
 mod arcs;
 mod back;
-mod bench;
+mod log;
 mod places;
 mod slicing;
-mod steps;
 mod transitions;
+mod working_net;
 
 #[cfg(test)]
 mod tests;
 
 pub use back::Back;
 
-use bench::Bench;
 use palisade_model::limits::Limits;
 use palisade_model::net::Problem;
+use working_net::WorkingNet;
 
 /// Which reductions to use.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ pub struct Reduced {
 
 /// Reduces a problem.
 pub fn reduce(problem: &Problem, options: &ReductionOptions) -> Reduced {
-    let mut bench = Bench::new(problem);
+    let mut net = WorkingNet::new(problem);
     for _ in 0..options.rounds {
         let mut changed = false;
         for rule in rules(options) {
@@ -74,19 +74,19 @@ pub fn reduce(problem: &Problem, options: &ReductionOptions) -> Reduced {
             if options.limits.check().is_err() {
                 break;
             }
-            changed |= rule(&mut bench);
+            changed |= rule(&mut net);
         }
         if !changed {
             break;
         }
     }
-    let (reduced, back) = bench.finish(problem);
+    let (reduced, back) = net.finish(problem);
     Reduced { problem: reduced, back }
 }
 
 /// The rules of one round, in order.
-fn rules(options: &ReductionOptions) -> Vec<fn(&mut Bench) -> bool> {
-    let mut rules: Vec<fn(&mut Bench) -> bool> =
+fn rules(options: &ReductionOptions) -> Vec<fn(&mut WorkingNet) -> bool> {
+    let mut rules: Vec<fn(&mut WorkingNet) -> bool> =
         vec![slicing::remove_empty, slicing::remove_unbounded, slicing::remove_idle];
     if options.keep_losses {
         rules.push(transitions::remove_alike);

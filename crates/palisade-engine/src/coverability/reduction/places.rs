@@ -7,19 +7,19 @@
 //! starts with.
 
 use super::arcs::weight;
-use super::bench::Bench;
-use super::steps::{BenchId, Step};
+use super::log::{MoveId, Removal};
+use super::working_net::WorkingNet;
 use palisade_model::net::{Count, OmegaCount, PlaceId};
 
 /// A place with more transitions around it is left alone.
 const MANY: usize = 2000;
 
 /// Takes implied places away, one after the other.
-pub(super) fn remove_implied(bench: &mut Bench) -> bool {
+pub(super) fn remove_implied(net: &mut WorkingNet) -> bool {
     let mut removed = Vec::new();
-    for place in bench.living_places() {
-        if is_implied(bench, place) {
-            bench.drop_places(&[place]);
+    for place in net.living_places() {
+        if is_implied(net, place) {
+            net.drop_places(&[place]);
             removed.push(place);
         }
     }
@@ -27,30 +27,30 @@ pub(super) fn remove_implied(bench: &mut Bench) -> bool {
         return false;
     }
     // One after the other: each is implied by places that were still there, so that the last has to come back first.
-    bench.log.extend(removed.into_iter().map(|place| Step::Free(vec![place])));
+    net.log.extend(removed.into_iter().map(|place| Removal::Free(vec![place])));
     true
 }
 
-fn is_implied(bench: &mut Bench, place: PlaceId) -> bool {
-    if bench.takers(place).len() > MANY {
+fn is_implied(net: &mut WorkingNet, place: PlaceId) -> bool {
+    if net.consumers(place).len() > MANY {
         return false;
     }
-    let takers = bench.takers(place).to_vec();
-    let lowering = takers
+    let consumers = net.consumers(place).to_vec();
+    let lowering = consumers
         .iter()
-        .filter(|id| weight(&bench.at(**id).pre, place) > weight(&bench.at(**id).post, place))
-        .min_by_key(|id| bench.at(**id).pre.len());
+        .filter(|id| weight(&net.at(**id).pre, place) > weight(&net.at(**id).post, place))
+        .min_by_key(|id| net.at(**id).pre.len());
     let Some(lowering) = lowering else {
-        return asks_at_most(bench, place, None, &takers, &bench.initial[place.index()].clone());
+        return asks_at_most(net, place, None, &consumers, &net.initial[place.index()].clone());
     };
     let rivals: Vec<PlaceId> =
-        bench.at(*lowering).pre.iter().map(|(rival, _)| *rival).filter(|rival| *rival != place).collect();
-    rivals.into_iter().any(|rival| follows(bench, place, rival, &takers))
+        net.at(*lowering).pre.iter().map(|(rival, _)| *rival).filter(|rival| *rival != place).collect();
+    rivals.into_iter().any(|rival| follows(net, place, rival, &consumers))
 }
 
 /// Whether `place` holds at least what `rival` holds, and a difference, and is asked for no more than that.
-fn follows(bench: &mut Bench, place: PlaceId, rival: PlaceId, takers: &[BenchId]) -> bool {
-    let difference = match (&bench.initial[place.index()], &bench.initial[rival.index()]) {
+fn follows(net: &mut WorkingNet, place: PlaceId, rival: PlaceId, consumers: &[MoveId]) -> bool {
+    let difference = match (&net.initial[place.index()], &net.initial[rival.index()]) {
         (OmegaCount::Finite(own), OmegaCount::Finite(other)) => match own.minus(other) {
             Some(difference) => OmegaCount::Finite(difference),
             None => return false,
@@ -58,25 +58,25 @@ fn follows(bench: &mut Bench, place: PlaceId, rival: PlaceId, takers: &[BenchId]
         (OmegaCount::Omega, _) => OmegaCount::Omega,
         (OmegaCount::Finite(_), OmegaCount::Omega) => return false,
     };
-    let changes_more = |bench: &Bench, id: BenchId| {
-        let transition = bench.at(id);
+    let changes_more = |net: &WorkingNet, id: MoveId| {
+        let transition = net.at(id);
         let left = weight(&transition.post, place).plus(weight(&transition.pre, rival));
         let right = weight(&transition.post, rival).plus(weight(&transition.pre, place));
         left >= right
     };
-    takers.iter().all(|id| changes_more(bench, *id))
-        && bench.givers(rival).len() <= MANY
-        && bench.givers(rival).to_vec().iter().all(|id| changes_more(bench, *id))
-        && asks_at_most(bench, place, Some(rival), takers, &difference)
+    consumers.iter().all(|id| changes_more(net, *id))
+        && net.producers(rival).len() <= MANY
+        && net.producers(rival).to_vec().iter().all(|id| changes_more(net, *id))
+        && asks_at_most(net, place, Some(rival), consumers, &difference)
 }
 
 /// Whether no transition and no target asks more of `place` than of `rival` and a difference; where nothing is asked
 /// of `rival`, than the difference.
 fn asks_at_most(
-    bench: &Bench,
+    net: &WorkingNet,
     place: PlaceId,
     rival: Option<PlaceId>,
-    takers: &[BenchId],
+    consumers: &[MoveId],
     difference: &OmegaCount,
 ) -> bool {
     let OmegaCount::Finite(difference) = difference else { return true };
@@ -84,6 +84,5 @@ fn asks_at_most(
         let other = rival.map_or(&Count::ZERO, |rival| weight(demands, rival));
         *weight(demands, place) <= other.plus(difference)
     };
-    takers.iter().all(|id| enough(&bench.at(*id).pre))
-        && bench.targets.iter().all(|(_, target)| enough(&target.demands))
+    consumers.iter().all(|id| enough(&net.at(*id).pre)) && net.targets.iter().all(|(_, target)| enough(&target.demands))
 }

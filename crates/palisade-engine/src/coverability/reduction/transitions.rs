@@ -1,46 +1,46 @@
 //! Transitions that only lose tokens, and transitions that others outdo.
 
 use super::arcs::weight;
-use super::bench::{Bench, Move};
-use super::steps::{BenchId, Step};
+use super::log::{MoveId, Removal};
+use super::working_net::{Move, WorkingNet};
 use palisade_model::net::{Arcs, Count, PlaceId};
 use rustc_hash::FxHashMap;
 
 /// Takes away the transitions that gain nowhere.
-pub(super) fn remove_losses(bench: &mut Bench) -> bool {
-    let losses: Vec<BenchId> = bench.living().filter(|(_, transition)| !transition.gains()).map(|(id, _)| id).collect();
-    drop_moves(bench, &losses)
+pub(super) fn remove_losses(net: &mut WorkingNet) -> bool {
+    let losses: Vec<MoveId> = net.living().filter(|(_, transition)| !transition.gains()).map(|(id, _)| id).collect();
+    drop_moves(net, &losses)
 }
 
 /// Takes away the transitions that another one outdoes: it needs no more and leaves no less.
-pub(super) fn remove_outdone(bench: &mut Bench) -> bool {
-    let mut outdone = needing_more(bench);
-    let mut dead = vec![false; bench.moves.len()];
+pub(super) fn remove_outdone(net: &mut WorkingNet) -> bool {
+    let mut outdone = needing_more(net);
+    let mut dead = vec![false; net.moves.len()];
     outdone.iter().for_each(|id| dead[*id as usize] = true);
-    outdone.extend(strictly_outdone(bench, dead));
+    outdone.extend(strictly_outdone(net, dead));
     outdone.sort_unstable();
-    drop_moves(bench, &outdone)
+    drop_moves(net, &outdone)
 }
 
 /// Takes away the transitions that need more than others of the same effect. This empties no trap.
-pub(super) fn remove_alike(bench: &mut Bench) -> bool {
-    let outdone = needing_more(bench);
-    drop_moves(bench, &outdone)
+pub(super) fn remove_alike(net: &mut WorkingNet) -> bool {
+    let outdone = needing_more(net);
+    drop_moves(net, &outdone)
 }
 
 /// Transitions that another one with the same effect outdoes by needing less; of several that need the same the first
 /// one stays.
-fn needing_more(bench: &Bench) -> Vec<BenchId> {
-    let mut by_effect: FxHashMap<Vec<(PlaceId, Count, bool)>, Vec<BenchId>> = FxHashMap::default();
-    for (id, transition) in bench.living() {
+fn needing_more(net: &WorkingNet) -> Vec<MoveId> {
+    let mut by_effect: FxHashMap<Vec<(PlaceId, Count, bool)>, Vec<MoveId>> = FxHashMap::default();
+    for (id, transition) in net.living() {
         by_effect.entry(effect(transition)).or_default().push(id);
     }
     let mut outdone = Vec::new();
     for group in by_effect.into_values().filter(|group| group.len() > 1) {
         for (position, id) in group.iter().enumerate() {
-            let own = &bench.at(*id).pre;
-            let better = |(other_position, other): (usize, &BenchId)| {
-                let other = &bench.at(*other).pre;
+            let own = &net.at(*id).pre;
+            let better = |(other_position, other): (usize, &MoveId)| {
+                let other = &net.at(*other).pre;
                 other_position != position && is_below(other, own) && (other != own || other_position < position)
             };
             if group.iter().enumerate().take(MANY).any(better) {
@@ -56,24 +56,24 @@ fn needing_more(bench: &Bench) -> Vec<BenchId> {
 const MANY: usize = 64;
 
 /// Transitions outdone by one that leaves more somewhere, or needs less.
-fn strictly_outdone(bench: &mut Bench, mut dead: Vec<bool>) -> Vec<BenchId> {
-    let living: Vec<BenchId> = bench.living().map(|(id, _)| id).filter(|id| !dead[*id as usize]).collect();
+fn strictly_outdone(net: &mut WorkingNet, mut dead: Vec<bool>) -> Vec<MoveId> {
+    let living: Vec<MoveId> = net.living().map(|(id, _)| id).filter(|id| !dead[*id as usize]).collect();
     let mut outdone = Vec::new();
     for id in living {
-        let gained: Vec<PlaceId> = bench
+        let gained: Vec<PlaceId> = net
             .at(id)
             .post
             .iter()
-            .filter(|(place, count)| count > weight(&bench.at(id).pre, *place))
+            .filter(|(place, count)| count > weight(&net.at(id).pre, *place))
             .map(|(place, _)| *place)
             .collect();
-        // Whoever outdoes it gains on the same places: look at those who put into the one that fewest put into.
-        let Some(rarest) = gained.into_iter().min_by_key(|place| bench.givers(*place).len()) else { continue };
-        let rivals: Vec<BenchId> = bench.givers(rarest).iter().take(MANY).copied().collect();
-        let own = bench.at(id);
-        let better = |other: &BenchId| {
+        // A transition that outdoes it gains on the same places: look at the producers of the place that has fewest.
+        let Some(rarest) = gained.into_iter().min_by_key(|place| net.producers(*place).len()) else { continue };
+        let rivals: Vec<MoveId> = net.producers(rarest).iter().take(MANY).copied().collect();
+        let own = net.at(id);
+        let better = |other: &MoveId| {
             *other != id && !dead[*other as usize] && {
-                let other = bench.at(*other);
+                let other = net.at(*other);
                 is_below(&other.pre, &own.pre) && leaves_no_less(other, own)
             }
         };
@@ -85,17 +85,17 @@ fn strictly_outdone(bench: &mut Bench, mut dead: Vec<bool>) -> Vec<BenchId> {
     outdone
 }
 
-fn drop_moves(bench: &mut Bench, ids: &[BenchId]) -> bool {
+fn drop_moves(net: &mut WorkingNet, ids: &[MoveId]) -> bool {
     if ids.is_empty() {
         return false;
     }
     let places = |arcs: &Arcs| arcs.iter().map(|(place, _)| *place).collect();
     let mut losses = Vec::with_capacity(ids.len());
     for id in ids {
-        losses.push((places(&bench.at(*id).pre), places(&bench.at(*id).post)));
-        bench.kill(*id);
+        losses.push((places(&net.at(*id).pre), places(&net.at(*id).post)));
+        net.kill(*id);
     }
-    bench.log.push(Step::Losses(losses));
+    net.log.push(Removal::Losses(losses));
     true
 }
 

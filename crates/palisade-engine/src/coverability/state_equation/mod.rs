@@ -19,10 +19,10 @@ mod program;
 use self::exact::to_integers;
 use self::program::Program;
 pub(super) use self::program::optimize;
+use super::compact::CompactNet;
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::slice::{Fate, Slice};
-use super::system::System;
 use super::{Context, Outcome};
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
@@ -41,15 +41,15 @@ impl Method for StateEquation {
     const NAME: &'static str = "state-equation";
 
     /// Refutes every target, if it can.
-    fn run<N: Number>(prepared: &Prepared<'_>, system: &System<N>, context: &Context) -> Result<Outcome, Stop> {
+    fn run<N: Number>(prepared: &Prepared<'_>, compact: &CompactNet<N>, context: &Context) -> Result<Outcome, Stop> {
         let Prepared { problem, slice, .. } = prepared;
         let mut refutations = vec![Refutation::default(); problem.query.targets.len()];
-        for (target, number) in system.targets.iter().zip(&slice.targets) {
+        for (target, number) in compact.targets.iter().zip(&slice.targets) {
             // The targets of a query are often alike, and so are their refutations.
-            let known = refutations.iter().find(|known| refutes(system, slice, known, target)).cloned();
+            let known = refutations.iter().find(|known| refutes(compact, slice, known, target)).cloned();
             refutations[*number] = match known {
                 Some(known) => known,
-                None => refute(problem, slice, system, target, context)?,
+                None => refute(problem, slice, compact, target, context)?,
             };
         }
         Ok(Outcome::Uncoverable(NetCertificate::Separator { siphon: slice.siphon(), refutations }))
@@ -60,17 +60,17 @@ impl Method for StateEquation {
 fn refute<N: Number>(
     problem: &Problem,
     slice: &Slice,
-    system: &System<N>,
+    compact: &CompactNet<N>,
     target: &[(u32, N)],
     context: &Context,
 ) -> Result<Refutation, Stop> {
     let inconclusive = Stop::Stopped(StopReason::Inconclusive);
-    let mut program = Program::new(system, target);
+    let mut program = Program::new(compact, target);
     loop {
         if let Some(solution) = program.separate(context)? {
             let scaled = to_integers(&solution.weights, &solution.multipliers).ok_or(inconclusive)?;
             let refutation = assemble(slice, &program, &scaled.0, &scaled.1);
-            let holds = is_inductive(system, slice, &refutation) && refutes(system, slice, &refutation, target);
+            let holds = is_inductive(compact, slice, &refutation) && refutes(compact, slice, &refutation, target);
             return if holds { Ok(refutation) } else { Err(inconclusive) };
         }
         if program.traps.len() >= MOST_TRAPS {
@@ -121,11 +121,11 @@ fn dense(slice: &Slice, refutation: &Refutation) -> Vec<BigInt> {
 
 /// Whether no transition increases the weighted sum. Transitions outside the slice put nothing there that they do not
 /// take, and the weights are not negative.
-fn is_inductive<N: Number>(system: &System<N>, slice: &Slice, refutation: &Refutation) -> bool {
+fn is_inductive<N: Number>(compact: &CompactNet<N>, slice: &Slice, refutation: &Refutation) -> bool {
     let weights = dense(slice, refutation);
     weights.iter().all(|weight| !weight.is_negative())
-        && (0u32..).zip(&system.transitions).all(|(number, _)| {
-            let change: BigInt = system
+        && (0u32..).zip(&compact.transitions).all(|(number, _)| {
+            let change: BigInt = compact
                 .effects(number)
                 .iter()
                 .filter(|effect| !weights[effect.place as usize].is_zero())
@@ -139,13 +139,13 @@ fn is_inductive<N: Number>(system: &System<N>, slice: &Slice, refutation: &Refut
 }
 
 /// Whether an inductive refutation rules a target out.
-fn refutes<N: Number>(system: &System<N>, slice: &Slice, refutation: &Refutation, target: &[(u32, N)]) -> bool {
+fn refutes<N: Number>(compact: &CompactNet<N>, slice: &Slice, refutation: &Refutation, target: &[(u32, N)]) -> bool {
     if refutation.weights.is_empty() {
         return false;
     }
     let mut weights = dense(slice, refutation);
     let mut bound = BigInt::zero();
-    for (weight, count) in weights.iter().zip(&system.initial).filter(|(weight, _)| !weight.is_zero()) {
+    for (weight, count) in weights.iter().zip(&compact.initial).filter(|(weight, _)| !weight.is_zero()) {
         bound += weight * BigInt::from(count.count().to_big());
     }
     for trap in &refutation.traps {

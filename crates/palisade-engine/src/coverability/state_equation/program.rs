@@ -1,8 +1,8 @@
 //! The linear programs: weights that separate, with constraints generated as needed; and the state equation itself.
 
 use super::super::Context;
+use super::super::compact::CompactNet;
 use super::super::number::{Number, Overflow, Stop};
-use super::super::system::System;
 use good_lp::solvers::{SolutionStatus, WithTimeLimit};
 use good_lp::{Expression, ProblemVariables, ResolutionError, Solution, SolverModel, Variable, microlp, variable};
 use palisade_model::limits::StopReason;
@@ -24,7 +24,7 @@ pub(super) struct Separation {
 
 /// The programs for one target.
 pub(super) struct Program<'a, N> {
-    system: &'a System<N>,
+    compact: &'a CompactNet<N>,
     target: &'a [(u32, N)],
     /// The traps found, each sorted.
     pub(super) traps: Vec<Vec<u32>>,
@@ -45,13 +45,13 @@ fn coefficient<N: Number>(count: &N) -> f64 {
 
 impl<'a, N: Number> Program<'a, N> {
     /// No constraints yet; only the target's places weigh.
-    pub(super) fn new(system: &'a System<N>, target: &'a [(u32, N)]) -> Self {
+    pub(super) fn new(compact: &'a CompactNet<N>, target: &'a [(u32, N)]) -> Self {
         let mut program = Self {
-            system,
+            compact,
             target,
             traps: Vec::new(),
             rows: Vec::new(),
-            is_row: vec![false; system.transitions.len()],
+            is_row: vec![false; compact.transitions.len()],
             places: Vec::new(),
             column: FxHashMap::default(),
         };
@@ -70,7 +70,7 @@ impl<'a, N: Number> Program<'a, N> {
     pub(super) fn separate(&mut self, context: &Context) -> Result<Option<Separation>, Stop> {
         loop {
             context.count_iterations(1);
-            context.count_work(self.system.transitions.len());
+            context.count_work(self.compact.transitions.len());
             let Some(separation) = self.solve_dual(context)? else { return Ok(None) };
             let violated = self.violated(&separation);
             if violated.is_empty() {
@@ -79,7 +79,7 @@ impl<'a, N: Number> Program<'a, N> {
             for transition in violated {
                 self.is_row[transition as usize] = true;
                 self.rows.push(transition);
-                for effect in self.system.effects(transition) {
+                for effect in self.compact.effects(transition) {
                     if effect.pre != effect.post {
                         self.add_place(effect.place);
                     }
@@ -108,17 +108,17 @@ impl<'a, N: Number> Program<'a, N> {
         let mut places: Vec<u32> = sums.iter().filter(|(_, sum)| **sum > EPSILON).map(|(place, _)| *place).collect();
         places.sort_unstable();
         for place in places {
-            let producers = self.system.producers.row(place);
+            let producers = self.compact.producers.row(place);
             candidates.extend(producers.iter().filter(|transition| !self.is_row[**transition as usize]));
         }
         candidates.sort_unstable();
         candidates.dedup();
         candidates.retain(|transition| {
-            let change = |effect: &super::super::system::Effect<N>| {
+            let change = |effect: &super::super::compact::Effect<N>| {
                 let sum = sums.get(&effect.place).copied().unwrap_or(0.0);
                 sum * (coefficient(&effect.post) - coefficient(&effect.pre))
             };
-            self.system.effects(*transition).iter().map(change).sum::<f64>() > EPSILON
+            self.compact.effects(*transition).iter().map(change).sum::<f64>() > EPSILON
         });
         candidates
     }
@@ -133,7 +133,7 @@ impl<'a, N: Number> Program<'a, N> {
             trap.iter().for_each(|place| traps_of.entry(*place).or_default().push(index));
         }
 
-        let initial = |place: u32| coefficient(&self.system.initial[place as usize]);
+        let initial = |place: u32| coefficient(&self.compact.initial[place as usize]);
         let mut separates = Expression::with_capacity(self.places.len());
         for (place, weight) in self.places.iter().zip(&weights) {
             let demanded = self.target.iter().find(|(other, _)| other == place);
@@ -148,7 +148,7 @@ impl<'a, N: Number> Program<'a, N> {
         }
         let mut constraints = vec![separates.geq(1.0)];
         for transition in &self.rows {
-            let effects = self.system.effects(*transition);
+            let effects = self.compact.effects(*transition);
             let mut sum = Expression::with_capacity(effects.len());
             for effect in effects {
                 let change = coefficient(&effect.post) - coefficient(&effect.pre);
@@ -189,14 +189,14 @@ impl<'a, N: Number> Program<'a, N> {
         let firings: Vec<Variable> = self.rows.iter().map(|_| variables.add(variable().min(0.0))).collect();
         let mut after: FxHashMap<u32, Expression> = FxHashMap::default();
         for (transition, firing) in self.rows.iter().zip(&firings) {
-            for effect in self.system.effects(*transition) {
+            for effect in self.compact.effects(*transition) {
                 let change = coefficient(&effect.post) - coefficient(&effect.pre);
                 if change != 0.0 {
                     after.entry(effect.place).or_default().add_mul(change, *firing);
                 }
             }
         }
-        let initial = |place: u32| coefficient(&self.system.initial[place as usize]);
+        let initial = |place: u32| coefficient(&self.compact.initial[place as usize]);
         let demand = |place: u32| {
             self.target.iter().find(|(other, _)| *other == place).map_or(0.0, |(_, count)| coefficient(count))
         };
@@ -218,7 +218,7 @@ impl<'a, N: Number> Program<'a, N> {
         let objective: Expression = firings.iter().sum();
         let solution = optimize(&variables, &objective, &constraints, context)?;
         let solution = solution.ok_or(Stop::Stopped(StopReason::Inconclusive))?;
-        let places = u32::try_from(self.system.places()).map_err(|_| Stop::Fault(Overflow))?;
+        let places = u32::try_from(self.compact.places()).map_err(|_| Stop::Fault(Overflow))?;
         Ok((0..places)
             .map(|place| {
                 let change = after.get(&place).map_or(0.0, |change| solution.eval(change));

@@ -363,7 +363,7 @@ impl<'p, 'o> Checking<'p, 'o> {
     }
 
     fn finish(mut self, verdict: Verdict, violation: Option<Violation>, proof: Option<Search<'p>>) -> Check<'p> {
-        // Who asks about one attack asks for any violation by it.
+        // A caller that asks about one attack asks for any violation by it.
         let says_more = !self.is_partial;
         let tells = says_more && !matches!(verdict, Verdict::Unknown(_));
         let unreached = if tells { self.unreached() } else { None };

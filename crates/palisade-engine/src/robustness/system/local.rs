@@ -59,9 +59,9 @@ pub(crate) struct Move {
     pub(crate) operation: Operation,
 }
 
-/// The outcome of a step that reads memory.
+/// What an instruction does, given the value that it reads.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct Executed {
     /// The value stored, for a read-modify-write that succeeds.
     pub(crate) stored: Option<Value>,
     pub(crate) targets: Targets,
@@ -99,7 +99,7 @@ pub(crate) struct Locals<'p> {
     moves: Vec<Option<(u32, u32)>>,
     move_arena: Vec<Move>,
     target_arena: Vec<Option<u32>>,
-    outcomes: FxHashMap<(u32, InstructionId, Value), Outcome>,
+    outcomes: FxHashMap<(u32, InstructionId, Value), Executed>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) growth: Growth,
     register_values: FxHashMap<(ThreadId, RegisterId), FxHashSet<Value>>,
@@ -267,7 +267,7 @@ impl<'p> Locals<'p> {
 
     /// What a move does when memory holds `read` at its address (ignored by moves that do not read). Nothing when
     /// the step is cut.
-    pub(crate) fn outcome(&mut self, local: u32, step: Move, read: Value) -> Result<Option<Outcome>, Fault> {
+    pub(crate) fn outcome(&mut self, local: u32, step: Move, read: Value) -> Result<Option<Executed>, Fault> {
         let reads = matches!(step.operation, Operation::Load(_) | Operation::Update(_));
         let key = (local, step.instruction, if reads { read } else { 0 });
         if let Some(outcome) = self.outcomes.get(&key) {
@@ -294,7 +294,7 @@ impl<'p> Locals<'p> {
         let Some(targets) = self.settle(thread, step.instruction, instruction.target, after, holding)? else {
             return Ok(None);
         };
-        let outcome = Outcome { stored, targets };
+        let outcome = Executed { stored, targets };
         self.outcomes.insert(key, outcome);
         Ok(Some(outcome))
     }

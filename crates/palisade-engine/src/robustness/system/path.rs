@@ -1,4 +1,4 @@
-//! The happens-before path after ld_A: who joins it, and what a helper off it may do [ESOP13, Lemma 3, Eqs. 7–12].
+//! The happens-before path after ld_A: which helpers join it, and what a helper off it may do [ESOP13, Lemma 3, Eqs. 7–12].
 //!
 //! The lazily built system and the eager net of an attack both ask here; how they keep levels differs, the rule does not.
 

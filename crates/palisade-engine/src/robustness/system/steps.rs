@@ -1,7 +1,7 @@
 //! The steps of threads other than a delaying attacker, and of the whole net [ESOP13, Eqs. 7–13].
 
 use super::control::{Attacker, Control, Memory, Phase, raise, set};
-use super::local::{Move, Outcome, Targets, number};
+use super::local::{Executed, Move, Targets, number};
 use super::path::{self, OffPath, off_path};
 use super::{Operation, Place, System};
 use crate::exploration::{Entry, LazyNet, Step};
@@ -128,7 +128,7 @@ impl System<'_> {
         place: Place,
         holding: bool,
         operation: Operation,
-        outcome: &Outcome,
+        outcome: &Executed,
     ) -> Option<(Phase, bool)> {
         let Phase::Helped(number) = before else { return Some((before, false)) };
         let access = path::access(operation, outcome.stored.is_some());

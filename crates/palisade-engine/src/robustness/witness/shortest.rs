@@ -175,7 +175,7 @@ impl<'p> Shortening<'p> {
         Ok(&self.settled[&key])
     }
 
-    /// Everyone who may act: of copies on one place, one that has done the fewest local instructions.
+    /// The copies that may act: of those on one place, one that has done the fewest local instructions.
     fn actors(&self, configuration: &Configuration, acting: u32) -> SmallVec<[Actor; 8]> {
         let mut actors = SmallVec::new();
         let mut last = None;

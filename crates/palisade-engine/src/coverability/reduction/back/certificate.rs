@@ -1,6 +1,6 @@
 //! Certificates on the way back, step by step from the last to the first.
 
-use super::super::steps::{Agglomerated, Step, Tokens};
+use super::super::log::{Agglomerated, Removal, Worth};
 use super::Back;
 use num_bigint::BigInt;
 use num_traits::Zero;
@@ -17,10 +17,10 @@ pub(super) fn map(back: &Back, certificate: &NetCertificate) -> Option<NetCertif
     let mut certificate = rename(back, certificate)?;
     for step in back.log.iter().rev() {
         match step {
-            Step::Empty(places) => empty(&mut certificate, places),
-            Step::Free(places) => free(&mut certificate, places),
-            Step::Losses(losses) => check_losses(&mut certificate, losses)?,
-            Step::Agglomerated(merged) => agglomerated(&mut certificate, merged)?,
+            Removal::Empty(places) => empty(&mut certificate, places),
+            Removal::Free(places) => free(&mut certificate, places),
+            Removal::Losses(losses) => check_losses(&mut certificate, losses)?,
+            Removal::Agglomerated(merged) => agglomerated(&mut certificate, merged)?,
         }
     }
     if let NetCertificate::Separator { refutations, .. } = &mut certificate {
@@ -124,8 +124,8 @@ fn check_losses(certificate: &mut NetCertificate, losses: &[(Vec<PlaceId>, Vec<P
 
 fn agglomerated(certificate: &mut NetCertificate, merged: &Agglomerated) -> Option<()> {
     let worths: &[Arcs] = match &merged.tokens {
-        Tokens::Put(worths) => worths,
-        Tokens::Taken(worth) => std::slice::from_ref(worth),
+        Worth::Put(worths) => worths,
+        Worth::Taken(worth) => std::slice::from_ref(worth),
     };
     if let Some((siphon, refutations)) = linear(certificate) {
         let meets =

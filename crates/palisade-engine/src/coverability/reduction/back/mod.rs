@@ -3,7 +3,7 @@
 mod certificate;
 mod run;
 
-use super::steps::{BenchId, Origin, Start, Step};
+use super::log::{MoveId, Origin, Removal, Start};
 use palisade_evidence::{NetCertificate, NetRun};
 use palisade_model::net::{PlaceId, Problem};
 
@@ -14,14 +14,14 @@ pub struct Back {
     pub(super) original: Problem,
     /// The original places, by reduced place.
     pub(super) places: Vec<PlaceId>,
-    /// Transitions on the bench, by reduced transition; none for those that only lose tokens, which no run needs.
-    pub(super) transitions: Vec<Option<BenchId>>,
+    /// Transitions of the working net, by reduced transition; none for those that only lose tokens, which no run needs.
+    pub(super) transitions: Vec<Option<MoveId>>,
     /// Numbers of the original targets, by reduced target.
     pub(super) targets: Vec<usize>,
-    /// Where the transitions on the bench come from.
+    /// Where the transitions of the working net come from.
     pub(super) origins: Vec<Origin>,
     /// What was done, first to last.
-    pub(super) log: Vec<Step>,
+    pub(super) log: Vec<Removal>,
     /// What runs on the original net begin with.
     pub(super) starts: Vec<Start>,
 }

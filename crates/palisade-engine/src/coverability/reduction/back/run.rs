@@ -5,7 +5,7 @@
 //! along; a place counts as unbounded from the moment when it is filled.
 
 use super::super::arcs::weight;
-use super::super::steps::{BenchId, Origin, Start};
+use super::super::log::{MoveId, Origin, Start};
 use super::Back;
 use crate::coverability::run::change_of;
 use num_bigint::{BigInt, BigUint};
@@ -28,9 +28,9 @@ const DEEPEST: usize = 50;
 /// When a sequence would have to be spelled in more portions than this, it is written once, with the number of repetitions.
 const MOST_PORTIONS: u32 = 1000;
 
-/// What a run of the reduced net repeats, with the transitions on the bench.
+/// What a run of the reduced net repeats, with the transitions of the working net.
 enum BenchStep {
-    Fire(BenchId),
+    Fire(MoveId),
     Sequence(Vec<(BenchStep, BigUint)>),
 }
 
@@ -63,7 +63,7 @@ pub(super) fn map(back: &Back, run: &NetRun) -> Option<NetRun> {
     Some(NetRun { initial_choice, firings: word })
 }
 
-/// Steps of the reduced net as steps on the bench, without transitions that only lose tokens.
+/// Steps of the reduced net as steps of the working net, without transitions that only lose tokens.
 fn on_bench(back: &Back, steps: &[(RunStep, Count)]) -> Option<Vec<(BenchStep, BigUint)>> {
     let mut found = Vec::with_capacity(steps.len());
     for (step, times) in steps {
@@ -76,7 +76,7 @@ fn on_bench(back: &Back, steps: &[(RunStep, Count)]) -> Option<Vec<(BenchStep, B
     Some(found)
 }
 
-/// Steps on the bench one after the other as steps of the original net, every sequence completed before the next.
+/// Steps of the working net one after the other as steps of the original net, every sequence completed before the next.
 fn written_once(back: &Back, steps: &[(BenchStep, BigUint)], depth: usize) -> Option<Word> {
     let mut word = Word::new();
     for (step, times) in steps.iter().filter(|(_, times)| !times.is_zero()) {
@@ -156,7 +156,7 @@ impl Needs {
         }
     }
 
-    fn add(&mut self, back: &Back, id: BenchId, times: &BigUint) {
+    fn add(&mut self, back: &Back, id: MoveId, times: &BigUint) {
         for (original, times) in letters(back, id, times) {
             let transition = &back.original.net.transitions[original.index()];
             for (place, taken) in &transition.pre {
@@ -168,8 +168,8 @@ impl Needs {
     }
 }
 
-/// The original transitions of a transition on the bench, fired so many times, in some order.
-fn letters(back: &Back, id: BenchId, times: &BigUint) -> Letters {
+/// The original transitions of a transition of the working net, fired so many times, in some order.
+fn letters(back: &Back, id: MoveId, times: &BigUint) -> Letters {
     let mut letters = Letters::new();
     let mut pending = vec![(id, times.clone())];
     while let Some((id, times)) = pending.pop() {
@@ -236,9 +236,9 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// Fires a transition of the bench so many times. A sequence fires in portions: as often as its first part can
+    /// Fires a transition of the net so many times. A sequence fires in portions: as often as its first part can
     /// fire in a row, then as often its second part.
-    fn spell(&mut self, id: BenchId, times: &BigUint) -> Option<()> {
+    fn spell(&mut self, id: MoveId, times: &BigUint) -> Option<()> {
         let back = self.back;
         match &back.origins[id as usize] {
             Origin::Original(original) => self.fire(*original, times),
@@ -263,7 +263,7 @@ impl<'a> Speller<'a> {
 
     /// How often a sequence can fire with all firings of each part in a row; at least once, as once is possible if the
     /// run is one. What one sequence needs on a place so many sequences need so many times.
-    fn portion(&self, id: BenchId, wanted: &BigUint) -> BigUint {
+    fn portion(&self, id: MoveId, wanted: &BigUint) -> BigUint {
         if wanted.is_one() {
             return BigUint::one();
         }

@@ -21,7 +21,7 @@ pub(super) struct Effect<N> {
 
 /// A problem in compact form.
 #[derive(Clone, Debug)]
-pub(super) struct System<N> {
+pub(super) struct CompactNet<N> {
     /// The initial marking by place; there is no ω.
     pub(super) initial: Vec<N>,
     /// The transitions' numbers in the net; of several alike one.
@@ -38,7 +38,7 @@ pub(super) struct System<N> {
     pub(super) targets: Vec<Vec<(u32, N)>>,
 }
 
-impl<N: Number> System<N> {
+impl<N: Number> CompactNet<N> {
     /// The compact form of a problem's slice.
     pub(super) fn new(problem: &Problem, slice: &Slice) -> Result<Self, Stop> {
         let net = &problem.net;

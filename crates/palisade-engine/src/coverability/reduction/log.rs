@@ -2,24 +2,24 @@
 
 use palisade_model::net::{Arcs, Count, PlaceId, TransitionId};
 
-/// A transition on the bench: an original one, or a sequence of two others.
-pub(super) type BenchId = u32;
+/// A transition of the working net: an original one, or a sequence of two others.
+pub(super) type MoveId = u32;
 
-/// Where a transition on the bench comes from.
+/// Where a transition of the working net comes from.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
     /// The original net.
     Original(TransitionId),
     /// One transition so many times, then another so many times.
-    Sequence { first: (BenchId, Count), second: (BenchId, Count) },
+    Sequence { first: (MoveId, Count), second: (MoveId, Count) },
 }
 
-/// What was done.
+/// What was removed.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(super) enum Removal {
     /// A siphon without tokens went, with all transitions that take from it and all targets that ask for it.
     Empty(Vec<PlaceId>),
-    /// Places went that hold any number of tokens, or whose tokens help nobody, or that are never short of tokens.
+    /// Places went that hold any number of tokens, or whose tokens help no target, or that are never short of tokens.
     Free(Vec<PlaceId>),
     /// Transitions went that only lose tokens, or less often gain as many as others: what they take and put.
     Losses(Vec<(Vec<PlaceId>, Vec<PlaceId>)>),
@@ -33,12 +33,12 @@ pub(super) struct Agglomerated {
     /// The place.
     pub(super) place: PlaceId,
     /// How its tokens stand for tokens elsewhere.
-    pub(super) tokens: Tokens,
+    pub(super) tokens: Worth,
 }
 
 /// What a token on an agglomerated place is worth.
 #[derive(Clone, Debug)]
-pub(super) enum Tokens {
+pub(super) enum Worth {
     /// One of these can still be put for it: the postsets of the transitions out of the place, which need nothing else.
     Put(Vec<Arcs>),
     /// This was taken for it: the preset of the only transition into the place, which puts nothing else.
@@ -51,7 +51,7 @@ pub(super) enum Start {
     /// Chooses the tokens of a place that holds ω initially.
     Choose(PlaceId),
     /// Fills a place by a transition that needs places filled before only, and adds so many tokens each time.
-    Fill(PlaceId, BenchId, Count),
+    Fill(PlaceId, MoveId, Count),
     /// Fires a transition so many times, for the tokens that an agglomerated place holds initially.
-    Expel(BenchId, Count),
+    Expel(MoveId, Count),
 }

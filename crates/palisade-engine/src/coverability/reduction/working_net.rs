@@ -1,11 +1,11 @@
-//! The workbench of a reduction: a net that shrinks in place.
+//! The working net of a reduction, which shrinks in place.
 
 use super::arcs::weight;
 use super::back::Back;
-use super::steps::{BenchId, Origin, Start, Step};
+use super::log::{MoveId, Origin, Removal, Start};
 use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target, TransitionId};
 
-/// A transition on the bench.
+/// A transition of the working net.
 pub(super) struct Move {
     /// Whether it is still there.
     pub(super) alive: bool,
@@ -24,8 +24,8 @@ impl Move {
     }
 }
 
-/// The net in work. Invariant: living transitions have arcs to living places only.
-pub(super) struct Bench {
+/// The net while it is reduced. Invariant: living transitions have arcs to living places only.
+pub(super) struct WorkingNet {
     /// Whether a place is still there.
     pub(super) alive: Vec<bool>,
     /// The initial marking.
@@ -35,56 +35,57 @@ pub(super) struct Bench {
     /// The targets still asked for, with their original numbers.
     pub(super) targets: Vec<(usize, Target)>,
     /// What was done so far.
-    pub(super) log: Vec<Step>,
+    pub(super) log: Vec<Removal>,
     /// What runs on the original net begin with.
     pub(super) starts: Vec<Start>,
     /// Transitions that put into a place, dead ones perhaps included.
-    givers: Vec<Vec<BenchId>>,
+    producers: Vec<Vec<MoveId>>,
     /// Transitions that take from a place, dead ones perhaps included.
-    takers: Vec<Vec<BenchId>>,
-    /// Places whose lists hold dead transitions.
-    givers_stale: Vec<bool>,
-    takers_stale: Vec<bool>,
+    consumers: Vec<Vec<MoveId>>,
+    /// Places whose lists of producers hold dead transitions.
+    producers_stale: Vec<bool>,
+    /// Places whose lists of consumers do.
+    consumers_stale: Vec<bool>,
 }
 
-impl Bench {
+impl WorkingNet {
     /// The whole problem.
     pub(super) fn new(problem: &Problem) -> Self {
         let places = problem.net.places.len();
-        let mut bench = Self {
+        let mut net = Self {
             alive: vec![true; places],
             initial: problem.net.initial.clone(),
             moves: Vec::with_capacity(problem.net.transitions.len()),
             targets: problem.query.targets.iter().cloned().enumerate().collect(),
             log: Vec::new(),
             starts: Vec::new(),
-            givers: vec![Vec::new(); places],
-            takers: vec![Vec::new(); places],
-            givers_stale: vec![false; places],
-            takers_stale: vec![false; places],
+            producers: vec![Vec::new(); places],
+            consumers: vec![Vec::new(); places],
+            producers_stale: vec![false; places],
+            consumers_stale: vec![false; places],
         };
         for (id, transition) in problem.net.transition_ids() {
-            bench.add(transition.pre.clone(), transition.post.clone(), Origin::Original(id));
+            net.add(transition.pre.clone(), transition.post.clone(), Origin::Original(id));
         }
-        bench
+        net
     }
 
     /// Adds a transition.
-    pub(super) fn add(&mut self, pre: Arcs, post: Arcs, origin: Origin) -> BenchId {
-        let id = BenchId::try_from(self.moves.len()).expect("a net has fewer than 2^32 transitions");
-        pre.iter().for_each(|(place, _)| self.takers[place.index()].push(id));
-        post.iter().for_each(|(place, _)| self.givers[place.index()].push(id));
+    pub(super) fn add(&mut self, pre: Arcs, post: Arcs, origin: Origin) -> MoveId {
+        let id = MoveId::try_from(self.moves.len()).expect("a net has fewer than 2^32 transitions");
+        pre.iter().for_each(|(place, _)| self.consumers[place.index()].push(id));
+        post.iter().for_each(|(place, _)| self.producers[place.index()].push(id));
         self.moves.push(Move { alive: true, pre, post, origin });
         id
     }
 
     /// A transition.
-    pub(super) fn at(&self, id: BenchId) -> &Move {
+    pub(super) fn at(&self, id: MoveId) -> &Move {
         &self.moves[id as usize]
     }
 
     /// The living transitions.
-    pub(super) fn living(&self) -> impl Iterator<Item = (BenchId, &Move)> {
+    pub(super) fn living(&self) -> impl Iterator<Item = (MoveId, &Move)> {
         (0..).zip(&self.moves).filter(|(_, transition)| transition.alive)
     }
 
@@ -95,37 +96,37 @@ impl Bench {
     }
 
     /// The living transitions that put into a place.
-    pub(super) fn givers(&mut self, place: PlaceId) -> &[BenchId] {
+    pub(super) fn producers(&mut self, place: PlaceId) -> &[MoveId] {
         let moves = &self.moves;
-        let list = &mut self.givers[place.index()];
-        if std::mem::take(&mut self.givers_stale[place.index()]) {
+        let list = &mut self.producers[place.index()];
+        if std::mem::take(&mut self.producers_stale[place.index()]) {
             list.retain(|id| moves[*id as usize].alive);
         }
         list
     }
 
     /// The living transitions that take from a place.
-    pub(super) fn takers(&mut self, place: PlaceId) -> &[BenchId] {
+    pub(super) fn consumers(&mut self, place: PlaceId) -> &[MoveId] {
         let moves = &self.moves;
-        let list = &mut self.takers[place.index()];
-        if std::mem::take(&mut self.takers_stale[place.index()]) {
+        let list = &mut self.consumers[place.index()];
+        if std::mem::take(&mut self.consumers_stale[place.index()]) {
             list.retain(|id| moves[*id as usize].alive);
         }
         list
     }
 
     /// Takes a transition away.
-    pub(super) fn kill(&mut self, id: BenchId) {
+    pub(super) fn kill(&mut self, id: MoveId) {
         let transition = &mut self.moves[id as usize];
         transition.alive = false;
-        transition.post.iter().for_each(|(place, _)| self.givers_stale[place.index()] = true);
-        transition.pre.iter().for_each(|(place, _)| self.takers_stale[place.index()] = true);
+        transition.post.iter().for_each(|(place, _)| self.producers_stale[place.index()] = true);
+        transition.pre.iter().for_each(|(place, _)| self.consumers_stale[place.index()] = true);
     }
 
     /// Takes places away together with all arcs and demands on them. The transitions stay.
     pub(super) fn drop_places(&mut self, places: &[PlaceId]) {
         for place in places {
-            for list in [&self.takers[place.index()], &self.givers[place.index()]] {
+            for list in [&self.consumers[place.index()], &self.producers[place.index()]] {
                 for id in list {
                     let transition = &mut self.moves[*id as usize];
                     // The arcs of dead transitions are kept as they were for the way back.
@@ -135,8 +136,8 @@ impl Bench {
                     }
                 }
             }
-            self.takers[place.index()].clear();
-            self.givers[place.index()].clear();
+            self.consumers[place.index()].clear();
+            self.producers[place.index()].clear();
             for (_, target) in &mut self.targets {
                 remove(&mut target.demands, *place);
             }
@@ -193,7 +194,7 @@ impl Bench {
     }
 
     /// The original transition's name, or those of a sequence.
-    fn name(&self, problem: &Problem, id: BenchId) -> String {
+    fn name(&self, problem: &Problem, id: MoveId) -> String {
         /// Longer sequences are named by their ends.
         const LONG: usize = 4;
         let mut word: Vec<TransitionId> = Vec::new();

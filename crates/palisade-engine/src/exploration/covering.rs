@@ -45,6 +45,19 @@ impl Covering {
         }
     }
 
+    /// Whether no node from number `settled` on is covered by another, as far as a few comparisons tell.
+    pub(super) fn is_antichain(&self, store: &Store, settled: u32) -> bool {
+        const NODES: usize = 8;
+        let Self::Omega(maximal) = self else { return true };
+        maximal.values().all(|nodes| {
+            let some = nodes.iter().filter(|node| **node >= settled).take(NODES);
+            some.clone().all(|node| {
+                let others = some.clone().filter(|other| *other != node);
+                others.into_iter().all(|other| !is_covered(store.entries(*node), store.entries(*other)))
+            })
+        })
+    }
+
     /// How many nodes a marking is compared with.
     pub(super) fn candidates(&self, control: u32) -> usize {
         match self {

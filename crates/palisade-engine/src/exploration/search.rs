@@ -34,6 +34,8 @@ pub struct Exploration {
     comparisons: usize,
     /// The nodes and comparisons that count for no budget.
     granted: (usize, usize),
+    /// Whether a visitor has left nodes unexplored: then the set need not be closed.
+    has_left: bool,
 }
 
 /// Checks the limits at some of the indices, for loops over nodes that are there already.
@@ -66,6 +68,7 @@ impl Exploration {
             compared: 0,
             comparisons: 0,
             granted: (0, 0),
+            has_left: false,
         }
     }
 
@@ -182,13 +185,32 @@ impl Exploration {
                 if let Some(found) = self.insert(step.control, &scratch, Some(node), depth) {
                     match visit(net, step.control, self.entries(found)) {
                         Visit::Expand => self.enqueue(found),
-                        Visit::Leave => {}
+                        Visit::Leave => self.has_left = true,
                         Visit::Stop => return Ok(Some(found)),
                     }
                 }
             }
         }
+        debug_assert!(self.has_left || self.is_closed(net), "what is explored to the end is closed under steps");
+        debug_assert!(self.covering.is_antichain(&self.store, self.settled), "no node kept covers another");
         Ok(None)
+    }
+
+    /// Whether every step from some nodes, spread over all of them, leads to a marking that is covered.
+    fn is_closed<N: LazyNet>(&self, net: &mut N) -> bool {
+        const NODES: usize = 8;
+        let (mut steps, mut scratch) = (Vec::new(), Vec::new());
+        self.maximal().step_by(self.len() / NODES + 1).all(|node| {
+            steps.clear();
+            net.steps(self.control(node), self.entries(node), &mut steps).is_ok_and(|()| {
+                steps.iter().all(|step| {
+                    scratch.clear();
+                    scratch.extend_from_slice(self.entries(node));
+                    move_token(&mut scratch, step, false);
+                    self.covers(step.control, &scratch)
+                })
+            })
+        })
     }
 
     /// The step between a node and its child in an exact exploration.
@@ -229,6 +251,11 @@ impl Exploration {
                 let compared = accelerated(net, &self.store, node, step, entries)?;
                 self.compared += compared;
                 self.comparisons += compared;
+                let is_bounded = |entry: &Entry| !net.is_unbounded(entry.place);
+                debug_assert!(
+                    !entries.iter().any(|entry| entry.tokens.is_omega() && is_bounded(entry)),
+                    "bounded places hold no ω"
+                );
             }
         }
         Ok(())

@@ -62,6 +62,12 @@ pub(super) fn cheapest(
         whole.weights.extend(weights.iter().map(|(row, weight)| (*row, Cost::of_units(weight, &parts))));
     }
     whole.weights.sort_by_key(|(row, _)| *row);
+    debug_assert!(rows.iter().all(|row| !row.is_disjoint(&whole.set)), "the set touches every row");
+    debug_assert!(
+        whole.weights.iter().map(|(_, weight)| weight.clone()).sum::<Cost>()
+            <= whole.set.ones().map(|measure| costs[measure].clone()).sum(),
+        "a dual bound is no higher than any cost"
+    );
     Ok(whole)
 }
 

@@ -71,6 +71,9 @@ impl<N: Number> Basis<N> {
 
     /// Adds a marking that is above none, and drops those above it. Returns its number.
     pub(super) fn insert(&mut self, marking: Vec<(u32, N)>) -> Result<u32, Stop> {
+        const FEW: usize = 256;
+        debug_assert!(marking.is_sorted_by(|a, b| a.0 < b.0), "markings list each place once, in order");
+        debug_assert!(self.elements.len() > FEW || !self.has_below(&marking), "a basis is an antichain");
         let number = u32::try_from(self.elements.len()).map_err(|_| Stop::Fault(Overflow))?;
         let own = signature(&marking);
         let rarest = marking.iter().map(|(place, _)| *place).min_by_key(|place| self.having[*place as usize].len());

@@ -49,6 +49,8 @@ impl<'p> Builder<'p> {
         self.limits.check()?;
         self.net.add_sound_units(units);
         let success = self.places[&Meaning::Success];
+        debug_assert_eq!(self.meanings.len(), self.net.places.len(), "each place has a meaning");
+        debug_assert_eq!(self.firings.len(), self.net.transitions.len(), "each transition has a meaning");
         let target = Target::new(vec![(success, Count::ONE)]);
         let problem = Problem { net: self.net, query: Query { targets: vec![target] } };
         let Self { firings, also, meanings, system, .. } = self;

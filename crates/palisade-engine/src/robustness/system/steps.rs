@@ -174,6 +174,7 @@ impl System<'_> {
         } else {
             set(&mut changed, address, value);
         }
+        debug_assert!(changed.is_sorted_by(|a, b| a.0 < b.0), "a memory lists each address once, in order");
         self.controls.memories.intern(Memory { changed }).0
     }
 }

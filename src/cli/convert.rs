@@ -17,7 +17,7 @@ pub(super) struct ConvertArguments {
     #[command(flatten)]
     pub program: ProgramOptions,
     /// Format to write.
-    #[arg(long, value_name = "FORMAT", value_parser = super::load::program_formats())]
+    #[arg(long, value_name = "FORMAT", value_parser = super::load::written_formats())]
     pub to: Format,
     /// File to write; standard output when left out.
     #[arg(long, short, value_name = "FILE")]

@@ -19,10 +19,17 @@ pub(super) fn program_formats() -> impl TypedValueParser<Value = Format> {
     names.map(|name| Format::named(&name).expect("one of the names"))
 }
 
+/// The names of the formats in which programs are written.
+pub(super) fn written_formats() -> impl TypedValueParser<Value = Format> {
+    let written = Format::ALL.into_iter().filter(|format| *format != Format::Memorax);
+    let names = PossibleValuesParser::new(written.map(Format::name));
+    names.map(|name| Format::named(&name).expect("one of the names"))
+}
+
 /// Options on how to read a program and what to change in it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProgramOptions {
-    /// Format of the input; by default its extension tells (.pal, .txt, .litmus).
+    /// Format of the input; by default its extension tells (.pal, .txt, .litmus, .rmm).
     #[arg(long, value_name = "FORMAT", value_parser = program_formats())]
     pub from: Option<Format>,
     /// Copies of threads in place of those in the file: `t1=*,worker=3`, `all=*`; `=0` leaves a thread out.
@@ -109,7 +116,7 @@ impl ProgramOptions {
             } else {
                 (path, "the extension does not tell the format")
             };
-            let help = "say `--from native`, `--from trencher` or `--from litmus`";
+            let help = "say `--from native`, `--from trencher`, `--from litmus` or `--from memorax`";
             InputError::file(name, message).with_help_if(Some(help.to_owned()))
         })
     }

@@ -21,6 +21,7 @@ pub(super) fn path_in(folder: &Path, file: &str, which: &str, format: Format) ->
         Format::Native => "pal",
         Format::Trencher => "txt",
         Format::Litmus => "litmus",
+        Format::Memorax => "rmm",
     };
     let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str()).filter(|stem| *stem != "-");
     folder.join(format!("{}.{which}.{extension}", stem.unwrap_or("stdin")))

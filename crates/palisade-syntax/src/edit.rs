@@ -47,6 +47,9 @@ pub enum EditError {
     /// The table of a litmus test has no place for it.
     #[error(transparent)]
     Table(TableEditError),
+    /// The text's language is read and not written.
+    #[error("texts in Memorax's language are not changed; write the program in the native language first")]
+    NotWritten,
     /// The program was not read from its text.
     #[error("the text does not show the instruction at `{0}`")]
     NoText(String),
@@ -75,8 +78,11 @@ fn litmus_rows(program: &Program, changes: &[Change]) -> Result<String, EditErro
 
 /// The program's text with all the changes made. The program must be the one read from its text.
 pub fn apply(program: &Program, format: Format, changes: &[Change]) -> Result<String, EditError> {
-    if format == Format::Litmus {
-        return litmus_rows(program, changes);
+    match format {
+        Format::Litmus => return litmus_rows(program, changes),
+        Format::Memorax if !changes.is_empty() => return Err(EditError::NotWritten),
+        Format::Memorax => return Ok(program.source.text.clone()),
+        Format::Native | Format::Trencher => {}
     }
     let mut replacements = Replacements::default();
     for (id, thread) in program.thread_ids() {

@@ -1,6 +1,6 @@
 //! Text to program and back: readers, printers, diagnostics.
 //!
-//! [`read`] takes a text in one of three formats to a [`Program`] with warnings, or to the errors in it. Depends on
+//! [`read`] takes a text in one of four formats to a [`Program`] with warnings, or to the errors in it. Depends on
 //! `program`, and for litmus tests on the conditions of `semantics`.
 
 mod build;
@@ -8,6 +8,7 @@ mod check;
 pub mod edit;
 mod input;
 pub mod litmus;
+mod memorax;
 mod names;
 mod native;
 mod render;
@@ -24,7 +25,7 @@ pub use suggest::did_you_mean_or_list;
 
 use palisade_model::program::Program;
 use palisade_model::semantics::Question;
-use palisade_model::text::SourceText;
+use palisade_model::text::{SourceText, Span};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,6 +38,8 @@ pub enum Format {
     Trencher,
     /// x86 litmus tests, `.litmus`.
     Litmus,
+    /// Memorax's language, `.rmm`; it is read and not written.
+    Memorax,
 }
 
 impl Format {
@@ -46,12 +49,13 @@ impl Format {
             "pal" => Some(Self::Native),
             "txt" => Some(Self::Trencher),
             "litmus" => Some(Self::Litmus),
+            "rmm" => Some(Self::Memorax),
             _ => None,
         }
     }
 
     /// All formats.
-    pub const ALL: [Self; 3] = [Self::Native, Self::Trencher, Self::Litmus];
+    pub const ALL: [Self; 4] = [Self::Native, Self::Trencher, Self::Litmus, Self::Memorax];
 
     /// The format with a name.
     pub fn named(name: &str) -> Option<Self> {
@@ -64,6 +68,7 @@ impl Format {
             Self::Native => "native",
             Self::Trencher => "trencher",
             Self::Litmus => "litmus",
+            Self::Memorax => "memorax",
         }
     }
 }
@@ -105,6 +110,7 @@ pub fn parse(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diag
             let litmus::LitmusTest { program, warnings, question, .. } = litmus::read(source)?;
             Ok(Parsed { program, warnings, question: Some(question) })
         }
+        Format::Memorax => memorax::parse(&source),
     }
 }
 
@@ -122,6 +128,10 @@ pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnosti
     match format {
         Format::Native => Ok(Printed { text: native::print(program), warnings: Vec::new() }),
         Format::Trencher => trencher::print(program),
+        Format::Memorax => {
+            let message = "programs are read in Memorax's language, and not written";
+            Err(vec![Diagnostic::error(message, Span::default()).with_help("the native language says it all: `--to native`")])
+        }
         Format::Litmus => {
             let litmus::WrittenTest { text, warnings } = litmus::write(program, litmus::Asked::Everything)?;
             Ok(Printed { text, warnings })

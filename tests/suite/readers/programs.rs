@@ -18,6 +18,10 @@ pub(super) fn trencher(input: &[u8]) {
     program(input, Format::Trencher);
 }
 
+pub(super) fn memorax(input: &[u8]) {
+    program(input, Format::Memorax);
+}
+
 pub(super) fn litmus(input: &[u8]) {
     program(input, Format::Litmus);
 }
@@ -128,6 +132,7 @@ fn shape(program: &Program) -> String {
         thread.registers.iter_mut().for_each(|register| (register.span, register.name) = (none, String::new()));
         thread.instructions.iter_mut().for_each(|instruction| instruction.span = none);
     }
+    program.never.iter_mut().for_each(|joint| joint.span = none);
     format!("{program:#?}")
 }
 

@@ -90,6 +90,10 @@ impl Printer<'_> {
             let message = format!("the domain {low}..{high} is left out: values outside of it are no errors any more");
             self.warn(message, start);
         }
+        for joint in &self.program.never {
+            let text = crate::joint_state_text(self.program, joint);
+            self.warn(format!("the property `{text}` is left out"), joint.span);
+        }
         for (address, value) in &self.program.initial_memory {
             let name = self.program.address_name(*address);
             let message = format!("memory starts at 0 in this format, but `{name}` starts at {value}");

@@ -113,6 +113,10 @@ impl<'p> Writer<'p> {
     }
 
     fn check_program(&mut self) {
+        for joint in &self.program.never {
+            let message = format!("the property `{}` is left out", crate::joint_state_text(self.program, joint));
+            self.warnings.push(Diagnostic::warning(message, joint.span));
+        }
         let mut columns = 0u64;
         for thread in &self.program.threads {
             match thread.copies {

@@ -9,7 +9,7 @@ use crate::semantics::{
     Bounds, Counting, ExplorationError, FinalStates, Instance, LOOP_CAPACITY, Model, Question, executions,
     explore_final_states,
 };
-use crate::syntax::{Format, InputError};
+use crate::syntax::{Format, InputError, store_fence_without_effect};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use std::time::Instant;
@@ -112,10 +112,12 @@ pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit
 fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -> Answer {
     let begin = Instant::now();
     let limits = shared.limits();
-    let loaded = match arguments.program.read_within(file, &limits) {
+    let mut loaded = match arguments.program.read_within(file, &limits) {
         Ok(loaded) => loaded,
         Err(error) => return Answer::Refused(error),
     };
+    let model = arguments.model.into();
+    loaded.warnings.extend(store_fence_without_effect(&loaded.program, model));
     loaded.print_warnings(shared);
     let program = &loaded.program;
     let Some(instance) = Instance::of(program) else {
@@ -123,7 +125,6 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
         let message = "threads with any number of copies have no final states to list";
         return Answer::Refused(InputError::file(program.source.name.clone(), message).with_help_if(Some(help)));
     };
-    let model = arguments.model.into();
     if instance.total() > MOST_COPIES {
         let message = format!("{} thread copies are too many to list their states", instance.total());
         let help = "choose a smaller number: `--threads all=2`".to_owned();

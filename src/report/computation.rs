@@ -1,7 +1,7 @@
 //! A computation for people, a row per step with a column per thread copy and per store buffer.
 
 use crate::program::{Action, Program, Value};
-use crate::semantics::{CopyId, Effect, Event, Instance, State, StepKind};
+use crate::semantics::{CopyId, Effect, Event, Instance, State, StepKind, ThreadState};
 use crate::syntax::expression_text;
 use std::fmt::Write;
 
@@ -68,9 +68,18 @@ impl ComputationReport<'_> {
     }
 
     fn buffer_text(&self, index: usize, position: usize) -> String {
-        let text = |(address, value): &(Value, Value)| format!("{} = {value}", address_text(self.program, *address));
-        let buffer: Vec<String> = self.states[index + 1].threads()[position].buffer.iter().map(text).collect();
-        buffer.join(", ")
+        let ThreadState { buffer, marks, .. } = &self.states[index + 1].threads()[position];
+        let mut entries = Vec::new();
+        for (before, (address, value)) in buffer.iter().enumerate() {
+            if marks.positions().contains(&before) {
+                entries.push("sfence".to_owned());
+            }
+            entries.push(format!("{} = {value}", address_text(self.program, *address)));
+        }
+        if marks.positions().contains(&buffer.len()) {
+            entries.push("sfence".to_owned());
+        }
+        entries.join(", ")
     }
 
     /// A step in its column: the label of the instruction, and what it does.

@@ -9,6 +9,7 @@ pub mod edit;
 mod input;
 pub mod litmus;
 mod memorax;
+mod models;
 mod names;
 mod native;
 mod render;
@@ -18,6 +19,7 @@ mod x86;
 
 pub use check::{check, no_attack_can_start};
 pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};
+pub use models::store_fence_without_effect;
 pub use native::{expression_text, joint_state_text};
 pub use palisade_model::text::{Diagnostic, Severity};
 pub use render::render;

@@ -221,7 +221,7 @@ fn step(
             }
         }
         Action::Assume(condition) => return condition.holds(registers, None),
-        Action::Fence | Action::Nop => {}
+        Action::Fence | Action::StoreFence | Action::Nop => {}
         other => panic!("no form has {other:?}"),
     }
     Ok(true)

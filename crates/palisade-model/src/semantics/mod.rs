@@ -16,6 +16,7 @@ mod machine;
 mod marks;
 pub mod oracle;
 mod outcome;
+pub mod property_oracle;
 #[doc(hidden)]
 pub mod random;
 mod reduction;

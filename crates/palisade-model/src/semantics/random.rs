@@ -40,6 +40,16 @@ pub struct Shape {
     pub loops: u64,
     /// How often, in percent, a thread has any number of copies.
     pub any: u64,
+    /// How often, in percent, an instruction is an `sfence`.
+    pub store_fences: u64,
+    /// How often, in percent, an action in the first part of a thread is a store and one in the rest a load, wherever that begins: so that
+    /// SC, TSO and PSO differ.
+    pub stores_first: u64,
+    /// How often, in percent, a label has an `ensure` or, seldom, `fail` in place of its action.
+    pub properties: u64,
+    /// How often, in percent, a program has a property of all threads together: at its end each copy asserts values of its registers and
+    /// counts itself, and the last one to come violates an `ensure`.
+    pub joined: u64,
 }
 
 impl Default for Shape {
@@ -59,6 +69,10 @@ impl Default for Shape {
             choices: 0,
             loops: 0,
             any: 0,
+            store_fences: 0,
+            stores_first: 0,
+            properties: 0,
+            joined: 0,
         }
     }
 }
@@ -145,7 +159,52 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
         left -= count;
         labels_left = labels_left.saturating_sub(count * length).max(left);
     }
+    if shape.joined > 0 && random.percent(shape.joined) {
+        join(&mut program, &mut random, copies);
+    }
     program
+}
+
+/// Where copies that have come to their end count themselves.
+const JOIN: Value = 100;
+
+/// Adds to each thread: `assert r1 = v1 && r2 = v2; s <- fetch_add(mem[JOIN], 1); ensure s != copies − 1`.
+fn join(program: &mut Program, random: &mut Randomness, copies: usize) {
+    let others = Value::try_from(copies - 1).expect("few copies");
+    // A domain must be able to count them.
+    if program.domain.is_some_and(|domain| domain.high <= others) {
+        return;
+    }
+    for thread in &mut program.threads {
+        let end = thread.labels.len() - 1;
+        let number = RegisterId::from_index(thread.registers.len());
+        thread.registers.push(Register {
+            name: "number".to_owned(),
+            initial: 0,
+            is_initialised: false,
+            span: Span::default(),
+        });
+        let mut expected = |index: usize| {
+            let register = RegisterId::from_index(index);
+            let is_written = |own: &Instruction| own.action.written_register() == Some(register);
+            let value = if thread.instructions.iter().any(is_written) { [0, 0, 1][random.below(3)] } else { 0 };
+            Expression::binary(BinaryOperator::Equal, Expression::Register(register), Expression::Constant(value))
+        };
+        let expected = Expression::binary(BinaryOperator::And, expected(0), expected(1));
+        let sum = Expression::binary(BinaryOperator::Add, Expression::Old, Expression::Constant(1));
+        let is_last =
+            Expression::binary(BinaryOperator::NotEqual, Expression::Register(number), Expression::Constant(others));
+        let actions = [
+            Action::Assume(expected),
+            Action::Rmw { register: Some(number), address: Expression::Constant(JOIN), new: sum },
+            Action::Ensure(is_last),
+        ];
+        for (index, action) in actions.into_iter().enumerate() {
+            let name = ["count", "last", "joined"][index].to_owned();
+            thread.labels.push(Label { name, span: Span::default(), fence_cost: None });
+            thread.instructions.push(instruction(end + index, end + index + 1, action));
+        }
+    }
 }
 
 struct Generator<'r> {
@@ -163,11 +222,17 @@ impl Generator<'_> {
             let open = self.random.below(length - 2);
             (open, open + 2 + self.random.below(length - open - 2))
         });
+        // Where the loads begin.
+        let loads = if self.shape.stores_first > 0 { self.random.below(length + 1) } else { 0 };
         let mut instructions = Vec::new();
         for label in 0..length {
             let action = match section {
                 Some((open, _)) if label == open => Action::Lock,
                 Some((_, close)) if label == close => Action::Unlock,
+                _ if self.shape.properties > 0 && self.random.percent(self.shape.properties) => self.property(),
+                _ if self.shape.stores_first > 0 && self.random.percent(self.shape.stores_first) => {
+                    self.early_or_late(label < loads)
+                }
                 _ => self.action(),
             };
             // A stray `unlock` or `lock` now and then: neither may do any harm.
@@ -262,6 +327,9 @@ impl Generator<'_> {
         if self.shape.choices > 0 && self.domain.is_some() && self.random.percent(self.shape.choices) {
             return Action::Havoc { register: self.register() };
         }
+        if self.shape.store_fences > 0 && self.random.percent(self.shape.store_fences) {
+            return Action::StoreFence;
+        }
         let (fences, rmws) = (self.shape.fences, self.shape.rmws);
         let kind = self.random.number() % 100;
         let stored = self.stored.take();
@@ -288,6 +356,26 @@ impl Generator<'_> {
             18 => Action::Nop,
             _ => Action::Assign { register: self.register(), value: self.value() },
         }
+    }
+
+    /// A store where a thread begins, a load where it ends.
+    fn early_or_late(&mut self, early: bool) -> Action {
+        if early {
+            let index = self.random.below(self.addresses);
+            self.stored = Some(index);
+            return Action::Store { address: self.offset(index), value: self.value() };
+        }
+        Action::Load { register: self.register(), address: self.address() }
+    }
+
+    fn property(&mut self) -> Action {
+        if self.random.percent(10) {
+            return Action::Fail;
+        }
+        let operator = [BinaryOperator::Equal, BinaryOperator::NotEqual][self.random.below(2)];
+        let register = Expression::Register(self.register());
+        let compared = if self.random.percent(30) { Expression::Register(self.register()) } else { self.constant() };
+        Action::Ensure(Expression::binary(operator, register, compared))
     }
 
     fn rmw(&mut self) -> Action {

@@ -48,8 +48,8 @@ const SIZED: [(&str, Operation); 15] = [
 const UNSIZED: [(&str, Operation); 7] = [
     ("jmp", Operation::Jump),
     ("mfence", Operation::MemoryFence),
-    ("sfence", Operation::WeakFence),
-    ("lfence", Operation::WeakFence),
+    ("sfence", Operation::StoreFence),
+    ("lfence", Operation::LoadFence),
     ("endbr64", Operation::Nop),
     ("ret", Operation::Return),
     ("retq", Operation::Return),

@@ -220,7 +220,8 @@ impl<'a, 'p> Body<'a, 'p> {
             Action::Store { address, value } => format!("write {} {}", self.data(value), self.words(address)),
             Action::Fence => "mfence".to_owned(),
             Action::StoreFence => {
-                self.printer.warn("`sfence`, which has no effect under TSO, is written as `noop`", self.span);
+                self.printer
+                    .warn("`sfence` is written as `noop`, which is the same under TSO but not under PSO", self.span);
                 "noop".to_owned()
             }
             Action::Assign { register, value } => format!("local {} {}", self.register(*register), self.data(value)),

@@ -144,7 +144,8 @@ impl Builder<'_> {
             Operation::Jump
             | Operation::ConditionalJump(_)
             | Operation::MemoryFence
-            | Operation::WeakFence
+            | Operation::StoreFence
+            | Operation::LoadFence
             | Operation::Nop
             | Operation::Return => {}
         }

@@ -61,8 +61,10 @@ pub(crate) enum Operation {
     Set(ConditionCode),
     /// `mfence`.
     MemoryFence,
-    /// `sfence` or `lfence`.
-    WeakFence,
+    /// `sfence`.
+    StoreFence,
+    /// `lfence`.
+    LoadFence,
     /// Does nothing, whatever its operands.
     Nop,
     /// Ends the thread.
@@ -95,7 +97,12 @@ impl Operation {
             Self::Increment | Self::Decrement | Self::Set(_) => (1, 1),
             Self::ShiftLeft => (1, 2),
             Self::Nop => (0, 1),
-            Self::Jump | Self::ConditionalJump(_) | Self::MemoryFence | Self::WeakFence | Self::Return => (0, 0),
+            Self::Jump
+            | Self::ConditionalJump(_)
+            | Self::MemoryFence
+            | Self::StoreFence
+            | Self::LoadFence
+            | Self::Return => (0, 0),
         }
     }
 

@@ -197,9 +197,10 @@ impl Lowering<'_> {
                 self.thread.code.push(Code::Branch(condition, label, self.span));
             }
             Operation::MemoryFence => self.act(Action::Fence),
+            Operation::StoreFence => self.act(Action::StoreFence),
             Operation::Return => self.thread.code.push(Code::Stop),
-            Operation::WeakFence => {
-                let message = format!("`{}` orders nothing more under TSO: it is read as `nop`", instruction.mnemonic);
+            Operation::LoadFence => {
+                let message = "`lfence` orders nothing more, as loads are in order: it is read as `nop`";
                 self.warnings.push(Diagnostic::warning(message, self.span));
                 self.act(Action::Nop);
             }

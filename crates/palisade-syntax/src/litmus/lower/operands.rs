@@ -178,7 +178,8 @@ pub(super) fn is_about_values(operation: Operation) -> bool {
         Operation::Jump
             | Operation::ConditionalJump(_)
             | Operation::MemoryFence
-            | Operation::WeakFence
+            | Operation::StoreFence
+            | Operation::LoadFence
             | Operation::Nop
             | Operation::Return
     )

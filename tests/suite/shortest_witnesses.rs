@@ -268,6 +268,10 @@ const SMALL: Shape = Shape {
     choices: 0,
     loops: 0,
     any: 0,
+    store_fences: 0,
+    stores_first: 0,
+    properties: 0,
+    joined: 0,
 };
 
 #[test]

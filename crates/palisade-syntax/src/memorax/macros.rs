@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn what_macros_cannot_do() {
-        let message = |text| words(text).unwrap_err()[0].message.clone();
+        let message = |text: &str| words(text).unwrap_err()[0].message.clone();
         assert_eq!(message("macro f(x) f(x) endmacro f(1)"), "the macro `f` calls itself");
         assert_eq!(message("macro f(x) x endmacro f(1,2)"), "the macro `f` takes 1 argument, not 2");
         assert_eq!(message("macro f(x) x"), "this macro does not end");

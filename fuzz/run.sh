@@ -7,7 +7,7 @@ seconds=$1
 shift
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
-  targets=(native trencher litmus spec tts lola formula tina pnml mcc
+  targets=(native trencher litmus memorax spec tts lola formula tina pnml mcc
     evidence_program evidence_witness evidence_net costs options)
 fi
 failed=0
@@ -24,6 +24,7 @@ for target in "${targets[@]}"; do
     case $target in
       trencher) seeds+=("$PALISADE_CORPUS/trencher" "$PALISADE_CORPUS/families") ;;
       litmus) seeds+=("$PALISADE_CORPUS/litmus") ;;
+      memorax) seeds+=("$PALISADE_CORPUS"/memorax/*/) ;;
     esac
   fi
   mkdir -p "corpus/$target"

@@ -41,6 +41,8 @@ mod litmus_corpus;
 mod litmus_executions;
 mod litmus_locked;
 mod litmus_writer;
+mod memorax;
+mod memorax_corpus;
 mod models;
 mod native_language;
 mod net_command;

@@ -74,6 +74,7 @@ fn the_corpus_holds() {
         ("litmus", "litmus", "litmus"),
         ("trencher", "trencher", "txt"),
         ("families", "trencher", "txt"),
+        ("memorax", "memorax", "rmm"),
         ("coverability", "spec", "gz"),
         ("anynumber-nets", "spec", "gz"),
     ];

@@ -132,7 +132,9 @@ pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnosti
         Format::Trencher => trencher::print(program),
         Format::Memorax => {
             let message = "programs are read in Memorax's language, and not written";
-            Err(vec![Diagnostic::error(message, Span::default()).with_help("the native language says it all: `--to native`")])
+            Err(vec![
+                Diagnostic::error(message, Span::default()).with_help("the native language says it all: `--to native`"),
+            ])
         }
         Format::Litmus => {
             let litmus::WrittenTest { text, warnings } = litmus::write(program, litmus::Asked::Everything)?;

@@ -13,10 +13,11 @@ mod programs;
 pub(crate) type Reader = (&'static str, fn(&[u8]));
 
 /// Every reader.
-pub(crate) const READERS: [Reader; 15] = [
+pub(crate) const READERS: [Reader; 16] = [
     ("native", programs::native),
     ("trencher", programs::trencher),
     ("litmus", programs::litmus),
+    ("memorax", programs::memorax),
     ("spec", nets::spec),
     ("tts", nets::tts),
     ("lola", nets::lola),

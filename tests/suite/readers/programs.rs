@@ -1,10 +1,11 @@
 //! What holds of the readers of programs.
 
 use palisade::fences::{Measure, with_measures};
-use palisade::program::{Action, Copies, CopiesOverride, DomainOverride, LabelId, Program, SourceText, Span};
+use palisade::program::{Action, Copies, CopiesOverride, DomainOverride, LabelId, Program};
 use palisade::report::documents::{self, Finding};
 use palisade::syntax::edit::{Change, apply};
 use palisade::syntax::{Diagnostic, Format, check, parse, print, render, text_of};
+use palisade::text::{SourceText, Span};
 use std::sync::Arc;
 
 /// Programs with more instructions than this are not printed, changed and read again: that would slow the fuzzer down.

@@ -1,6 +1,7 @@
 //! Texts in Memorax's language as read, before names are resolved.
 
-use palisade_model::program::{BinaryOperator, Span, Value};
+use palisade_model::program::{BinaryOperator, Value};
+use palisade_model::text::Span;
 
 /// A name where it stands.
 #[derive(Clone, Copy, Debug)]

@@ -7,9 +7,9 @@ use crate::Diagnostic;
 use crate::names::NameSpace;
 use crate::suggest::did_you_mean_or_list;
 use palisade_model::program::{
-    Action, BinaryOperator, Expression, Instruction, Label, LabelId, Register, RegisterId, SourceText, Span,
-    UnaryOperator, Value,
+    Action, BinaryOperator, Expression, Instruction, Label, LabelId, Register, RegisterId, UnaryOperator, Value,
 };
+use palisade_model::text::{SourceText, Span};
 use rustc_hash::FxHashMap;
 
 /// What a place is: an address, when it is one, and the variables that it can be.
@@ -242,11 +242,8 @@ impl<'a, 's> Body<'a, 's> {
         let count = self.memory.globals_count;
         let last = Value::try_from(count).expect("a text has few variables") - 1;
         let values = self.values(&pointer);
-        let exists = if count == 0 {
-            Fit::Never
-        } else {
-            Fit::of(&pointer, values, Some(Range { low: 0, high: last }))
-        };
+        let exists =
+            if count == 0 { Fit::Never } else { Fit::of(&pointer, values, Some(Range { low: 0, high: last })) };
         let can_be = |index: &usize| {
             let value = Value::try_from(*index).expect("a text has few variables");
             !values.is_outside(Interval::of(Some(Range { low: value, high: value })))

@@ -7,7 +7,8 @@ use super::lexer::{Kind, Token};
 use super::macros::in_call;
 use crate::suggest::closest;
 use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH};
-use palisade_model::program::{Span, Value};
+use palisade_model::program::Value;
+use palisade_model::text::Span;
 
 /// The most operators in a statement, so that its expressions are no deeper than those of other languages.
 const MOST_OPERATORS: usize = MAX_EXPRESSION_DEPTH * 3 / 4;
@@ -114,7 +115,9 @@ impl<'s> Reader<'_, 's> {
             let domain = if self.take(":") { self.domain()? } else { None };
             all.push(Variable { name, initial, domain });
             if self.peek().is_some_and(|word| word.is(",")) {
-                return Err(self.unexpected_with("another declaration", Some("declarations follow each other without commas")));
+                return Err(
+                    self.unexpected_with("another declaration", Some("declarations follow each other without commas"))
+                );
             }
         }
     }

@@ -1,13 +1,40 @@
 //! Splits a text in Memorax's language into words.
 
 use crate::{Diagnostic, MAX_ERRORS};
-use palisade_model::program::Span;
+use palisade_model::text::Span;
 
 /// Words that cannot be names.
 pub(super) const KEYWORDS: [&str; 30] = [
-    "if", "then", "else", "while", "do", "read", "write", "syncwr", "syncrd", "fence", "ssfence", "llfence", "locked",
-    "slocked", "cas", "goto", "true", "false", "my", "me", "other", "process", "not", "nop", "text", "data", "either",
-    "or", "forbidden", "assume",
+    "if",
+    "then",
+    "else",
+    "while",
+    "do",
+    "read",
+    "write",
+    "syncwr",
+    "syncrd",
+    "fence",
+    "ssfence",
+    "llfence",
+    "locked",
+    "slocked",
+    "cas",
+    "goto",
+    "true",
+    "false",
+    "my",
+    "me",
+    "other",
+    "process",
+    "not",
+    "nop",
+    "text",
+    "data",
+    "either",
+    "or",
+    "forbidden",
+    "assume",
 ];
 
 /// Further words that cannot be names.
@@ -157,7 +184,10 @@ mod tests {
     #[test]
     fn words_and_comments() {
         let words = |text| tokens(text).map(|all| all.iter().map(|it| it.kind.to_string()).collect::<Vec<_>>());
-        assert_eq!(words("L0:write:x:=$0+1/*/ or */;").unwrap(), ["L0", ":", "write", ":", "x", ":=", "$0", "+", "1", ";"]);
+        assert_eq!(
+            words("L0:write:x:=$0+1/*/ or */;").unwrap(),
+            ["L0", ":", "write", ":", "x", ":=", "$0", "+", "1", ";"]
+        );
         assert!(words("a /* b").unwrap_err()[0].message.contains("does not end"));
         assert!(words("99999999999999999999").is_err() && words("!x").is_err() && words("§").is_err());
     }

@@ -9,7 +9,8 @@ use super::body::{Body, Target};
 use super::lower::Between;
 use super::values::{Fit, Interval, opposite};
 use crate::Diagnostic;
-use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, RegisterId, Span};
+use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, RegisterId};
+use palisade_model::text::Span;
 
 /// A locked update whose expression would have more parts than this becomes a section.
 const MOST_PARTS: usize = 60;
@@ -137,8 +138,7 @@ impl<'s> Body<'_, 's> {
             }
             Statement::Read { register, place } => {
                 let register = self.register_named(*register)?;
-                if self.target(place)?.address != written.address || self.read_fits(register, &written) != Fit::Always
-                {
+                if self.target(place)?.address != written.address || self.read_fits(register, &written) != Fit::Always {
                     return None;
                 }
                 let new = self.stored(register.index(), &rest[..write], value, &written)?;

@@ -3,11 +3,12 @@
 //! A statement is put between two labels, where it begins and where it goes on. Statements that wait – reads of a value, `cas` – go
 //! back to where they begin: the alternatives of an `either` begin at one label, so that another one may be taken there.
 
+use super::ast;
 use super::ast::{Labelled, Name, Place, Sequence, Statement, WriteKind};
 use super::body::{Body, Target};
 use super::values::{Fit, opposite};
-use super::ast;
-use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, RegisterId, Span};
+use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, RegisterId};
+use palisade_model::text::Span;
 
 /// Where a statement stands.
 #[derive(Clone, Copy, Debug)]
@@ -89,13 +90,7 @@ impl<'s> Body<'_, 's> {
         let _ = self.statement(statement, between, *span, label.is_some());
     }
 
-    fn statement(
-        &mut self,
-        statement: &Statement<'s>,
-        between: Between,
-        span: Span,
-        is_labelled: bool,
-    ) -> Option<()> {
+    fn statement(&mut self, statement: &Statement<'s>, between: Between, span: Span, is_labelled: bool) -> Option<()> {
         let Between { from, to, .. } = between;
         match statement {
             Statement::Nop => self.emit(from, Action::Nop, to, span),
@@ -170,13 +165,7 @@ impl<'s> Body<'_, 's> {
     }
 
     /// `register := value`: waits for ever when the value does not fit.
-    fn assign(
-        &mut self,
-        register: Name<'s>,
-        value: &ast::Expression<'s>,
-        between: Between,
-        span: Span,
-    ) -> Option<()> {
+    fn assign(&mut self, register: Name<'s>, value: &ast::Expression<'s>, between: Between, span: Span) -> Option<()> {
         let register = self.register_named(register);
         let value = self.expression(value)?;
         let register = register?;
@@ -240,13 +229,7 @@ impl<'s> Body<'_, 's> {
     }
 
     /// `read: place = value`: waits for the value.
-    fn wait(
-        &mut self,
-        place: &Place<'s>,
-        value: &ast::Expression<'s>,
-        between: Between,
-        span: Span,
-    ) -> Option<()> {
+    fn wait(&mut self, place: &Place<'s>, value: &ast::Expression<'s>, between: Between, span: Span) -> Option<()> {
         let target = self.target(place);
         let value = self.expression(value)?;
         let target = target?;

@@ -3,7 +3,7 @@
 use super::lexer::{Kind, Token};
 use crate::suggest::closest;
 use crate::{Diagnostic, MAX_ERRORS};
-use palisade_model::program::Span;
+use palisade_model::text::Span;
 use rustc_hash::FxHashMap;
 
 /// The most words that a text may have after expansion.
@@ -143,7 +143,10 @@ impl<'s> Expansion<'s> {
             let (arguments, length) = arguments(&words[at + 1..], word)?;
             let place = calls.first().map_or_else(|| word.call.unwrap_or(word.span), |(_, place)| *place);
             if calls.iter().any(|(active, _)| *active == name) {
-                return Err(in_call(Diagnostic::error(format!("the macro `{name}` calls itself"), word.span), word.call));
+                return Err(in_call(
+                    Diagnostic::error(format!("the macro `{name}` calls itself"), word.span),
+                    word.call,
+                ));
             }
             if calls.len() >= MOST_CALLS {
                 let message = format!("more than {MOST_CALLS} calls of macros inside of each other");

@@ -17,7 +17,7 @@ mod threads;
 mod values;
 
 use crate::{Diagnostic, MAX_ERRORS, Parsed};
-use palisade_model::program::SourceText;
+use palisade_model::text::SourceText;
 use std::sync::Arc;
 
 /// Reads a text in Memorax's language.

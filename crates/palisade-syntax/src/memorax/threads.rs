@@ -1,17 +1,17 @@
 //! The program of a test: a thread for each process, what comes before they start, and the joint control states.
 
+use super::ast::PlaceKind;
 use super::ast::{Process, Range, Row, Test};
 use super::body::Body;
 use super::lower::Between;
 use super::memory::{Memory, places};
-use super::ast::PlaceKind;
 use crate::suggest::did_you_mean_or_list;
 use crate::{Diagnostic, program_name};
 use palisade_model::program::{
     Action, AddressId, AddressName, BinaryOperator, Copies, Domain, DomainOrigin, Expression, Instruction,
-    InstructionId, JointState, Label, LabelId, Liveness, Place, Program, Register, RegisterId, SourceText, Span, Thread,
-    ThreadId, Value,
+    InstructionId, JointState, Label, LabelId, Liveness, Place, Program, Register, RegisterId, Thread, ThreadId, Value,
 };
+use palisade_model::text::{SourceText, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -63,7 +63,8 @@ pub(super) fn program(test: &Test<'_>, source: &Arc<SourceText>) -> Result<Progr
         return Err(found);
     }
     let mut addresses = memory.names.clone();
-    let initial = memory.cells.iter().filter_map(|cell| Some((cell.address, cell.initial.filter(|value| *value != 0)?)));
+    let initial =
+        memory.cells.iter().filter_map(|cell| Some((cell.address, cell.initial.filter(|value| *value != 0)?)));
     let initial_memory: BTreeMap<Value, Value> = initial.collect();
     if let Some(starter) = starter {
         threads.push(starter.thread(&memory));
@@ -308,8 +309,7 @@ impl Starter {
         let of_variables = self.variables.iter().map(|(index, _)| memory.names[*index].name.clone());
         let names = names.chain(of_variables).chain(["begin".to_owned(), "end".to_owned()]);
         let mut space = crate::names::NameSpace::default();
-        let labels: Vec<Label> =
-            names.map(|name| Label { name: space.fresh(&name), span, fence_cost: None }).collect();
+        let labels: Vec<Label> = names.map(|name| Label { name: space.fresh(&name), span, fence_cost: None }).collect();
         let claimed = RegisterId::from_index(0);
         let constant = Expression::Constant;
         let mut instructions = Vec::new();

@@ -90,9 +90,7 @@ impl Fit {
         match (self, other) {
             (Self::Never, _) | (_, Self::Never) => Self::Never,
             (Self::Always, fit) | (fit, Self::Always) => fit,
-            (Self::When(one), Self::When(other)) => {
-                Self::When(Expression::binary(BinaryOperator::And, one, other))
-            }
+            (Self::When(one), Self::When(other)) => Self::When(Expression::binary(BinaryOperator::And, one, other)),
         }
     }
 
@@ -120,7 +118,11 @@ impl Fit {
 pub(super) fn opposite(condition: Expression) -> Expression {
     use BinaryOperator as Op;
     match condition {
-        Expression::Binary(operator @ (Op::Equal | Op::NotEqual | Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual), left, right) => {
+        Expression::Binary(
+            operator @ (Op::Equal | Op::NotEqual | Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual),
+            left,
+            right,
+        ) => {
             let operator = match operator {
                 Op::Equal => Op::NotEqual,
                 Op::NotEqual => Op::Equal,

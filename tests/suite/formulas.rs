@@ -54,6 +54,18 @@ fn invariants_are_coverability_questions() {
         ("EF (p2 >= 2)", 1, true),
         ("EF (NOT (p2 <= 1))", 1, true),
         ("EF (p2 >= 3)", 0, false),
+        ("AG (p2 = 0)", 1, false),
+        ("AG (0 = p2 OR p1 <= 1)", 0, true),
+        ("AG (NOT (p2 != 0))", 1, false),
+        ("EF (p1 + p2 != 0)", 1, true),
+        ("EF (NOT (p2 + 1 = 1))", 1, true),
+        ("AG (p2 + 3 = 2)", 1, false),
+        ("AG (p2 >= 0)", 0, true),
+        ("EF (p2 < 0)", 0, false),
+        ("NOT EF (p2 >= 3)", 0, true),
+        ("NOT EF (p2 != 0)", 1, false),
+        ("NOT AG (p2 <= 1)", 1, true),
+        ("NOT NOT AG (p2 <= 2)", 0, true),
         ("AG TRUE", 0, true),
         ("AG FALSE", 1, false),
     ] {
@@ -61,7 +73,8 @@ fn invariants_are_coverability_questions() {
         let (found, document) = cover(folder.path(), &["a.lola", "--certificate", "evidence.json"]);
         assert_eq!(found, Some(status), "{formula}: {document}");
         assert_eq!(document["verdict"], if status == 0 { "uncoverable" } else { "coverable" }, "{formula}");
-        assert_eq!(document["formula"]["quantifier"], if formula.starts_with("EF") { "EF" } else { "AG" });
+        let eventually = formula.starts_with("EF") || formula.starts_with("NOT AG");
+        assert_eq!(document["formula"]["quantifier"], if eventually { "EF" } else { "AG" });
         assert_eq!(document["formula"]["holds"], holds, "{formula}");
         let text = palisade(folder.path(), &["cover", "a.lola"]).stdout;
         let words = if holds { "holds" } else { "does not hold" };
@@ -85,6 +98,11 @@ fn what_is_no_coverability_question_is_refused() {
         ("AG (NOT (p2 <= 1))", "an upper bound makes no coverability question"),
         ("EF (p2 <= 1)", "an upper bound makes no coverability question"),
         ("AG (p2 = 1)", "`=` makes no coverability question"),
+        ("EF (p2 = 0)", "`=` makes no coverability question"),
+        ("AG (p2 != 0)", "`!=` makes no coverability question"),
+        ("AG (p1 = p2)", "`=` makes no coverability question"),
+        ("AG (p1 >= p2)", "a lower bound makes no coverability question under `AG` or a negation"),
+        ("NOT EF (p2 <= 1)", "an upper bound makes no coverability question"),
         ("AG p2 <= 1 AND p1 <= 1", "it is not clear whether `AG` reaches beyond this `AND`"),
         ("AF (p2 >= 1)", "`AF` is not supported here: the formula asks more than coverability"),
     ] {
@@ -210,8 +228,11 @@ impl Formula {
         match self {
             Self::Constant(value) => if *value { "TRUE" } else { "FALSE" }.to_owned(),
             Self::AtMost(left, right) => {
+                let spelled = (left, right);
                 let (left, right) = (left.lola(), right.lola());
                 match random.below(4) {
+                    3 if matches!(spelled, (_, Side::Number(0))) => format!("{left} = {right}"),
+                    3 if matches!(spelled, (Side::Number(1), _)) => format!("{right} != 0"),
                     0 => format!("{left} <= {right}"),
                     1 => format!("{right} >= {left}"),
                     2 => format!("{left} < {right} + 1"),
@@ -308,11 +329,16 @@ fn formulas_hold_where_the_markings_say_so() {
             Quantifier::Always => ("all-paths", "globally"),
             Quantifier::Eventually => ("exists-path", "finally"),
         };
-        let lola = format!("{} ({})", quantifier.name(), formula.lola(&mut random));
-        let xml = formula.xml();
-        let xml = format!(
-            "<p><property><id>x</id><formula><{outer}><{inner}>{xml}</{inner}></{outer}></formula></property></p>"
-        );
+        let mut lola = format!("{} ({})", quantifier.name(), formula.lola(&mut random));
+        let mut xml = format!("<{outer}><{inner}>{}</{inner}></{outer}>", formula.xml());
+        let is_negated = random.percent(20);
+        if is_negated {
+            lola = format!("NOT {lola}");
+            xml = format!("<negation>{xml}</negation>");
+        }
+        let holds = holds != is_negated;
+        let quantifier = if is_negated { quantifier.contrary() } else { quantifier };
+        let xml = format!("<p><property><id>x</id><formula>{xml}</formula></property></p>");
         let ask = |name: &str, text: &str| {
             let net = Document { name: "a.lola", bytes: net.as_bytes(), format: None };
             read_question(net, Some(Document { name, bytes: text.as_bytes(), format: None }), None)

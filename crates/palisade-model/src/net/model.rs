@@ -73,6 +73,15 @@ impl Quantifier {
         }
     }
 
+    /// What the contrary of the formula is: the targets stay as they are.
+    #[must_use]
+    pub fn contrary(self) -> Self {
+        match self {
+            Self::Eventually => Self::Always,
+            Self::Always => Self::Eventually,
+        }
+    }
+
     /// Whether the formula holds, when some target can be covered or none can.
     pub fn holds(self, coverable: bool) -> bool {
         match self {

@@ -6,6 +6,7 @@
 
 use crate::net::{Arcs, Count, Net, PlaceId, Quantifier, Query, Target, TransitionId};
 use crate::text::{Diagnostic, Span};
+use std::cmp::Ordering;
 
 /// What has to be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,11 +72,27 @@ impl Sense {
             Self::Plain => (left, right, strictly),
             Self::Negated => (right, left, !strictly),
         };
-        if !small.places.is_empty() {
+        let bound = if strictly { small.constant.plus(&Count::ONE) } else { small.constant };
+        match (small.places.is_empty(), large.places.is_empty()) {
+            (true, _) => Some(Formula::at_least(large.places, bound.saturating_minus(&large.constant))),
+            // Tokens only add to a sum that is too large without them.
+            (false, true) if bound > large.constant => Some(Formula::Constant(false)),
+            _ => None,
+        }
+    }
+
+    /// `left = right` between sums; nothing when that is no lower bound in this sense. Only the contrary of "no tokens" is one.
+    pub(super) fn equal(self, left: Sum, right: Sum) -> Option<Formula> {
+        let (sum, other) = if right.places.is_empty() { (left, right) } else { (right, left) };
+        if !other.places.is_empty() {
             return None;
         }
-        let bound = if strictly { small.constant.plus(&Count::ONE) } else { small.constant };
-        Some(Formula::at_least(large.places, bound.saturating_minus(&large.constant)))
+        match (sum.places.is_empty(), sum.constant.cmp(&other.constant)) {
+            (true, order) => Some(self.constant(order == Ordering::Equal)),
+            (false, Ordering::Greater) => Some(self.constant(false)),
+            (false, Ordering::Equal) if self == Self::Negated => Some(Formula::at_least(sum.places, Count::ONE)),
+            (false, _) => None,
+        }
     }
 
     /// What is wrong with a part that is no lower bound in this sense.

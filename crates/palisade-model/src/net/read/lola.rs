@@ -194,7 +194,7 @@ fn number_in(lexer: &mut Lexer<'_>) -> Result<Count, Diagnostic> {
     }
 }
 
-/// Reads a formula `EF φ` (or `REACHABLE φ`) or `AG φ` (or `INVARIANT φ`), about the nodes of a net by their names, and by
+/// Reads a formula `EF φ` (or `REACHABLE φ`) or `AG φ` (or `INVARIANT φ`), or the contrary of one (`NOT EF φ`), about the nodes of a net by their names, and by
 /// their ids where the net's document has some.
 pub(super) fn read_formula(text: &str, net: &Net, ids: Option<&Ids>) -> Result<(Query, Quantifier), Vec<Diagnostic>> {
     let place_names = net.place_ids().map(|id| (net.places[id.index()].name.as_str(), id));
@@ -229,6 +229,10 @@ const LARGEST_COEFFICIENT: u64 = 1000;
 impl<'a> FormulaReader<'a> {
     fn question(&mut self) -> Result<(Query, Quantifier), Diagnostic> {
         const EXPECTED: [&str; 4] = ["`EF`", "`AG`", "`REACHABLE`", "`INVARIANT`"];
+        let mut is_negated = false;
+        while self.lexer.take_word("NOT") {
+            is_negated = !is_negated;
+        }
         let first = self.lexer.peek();
         let quantifier = match first.text {
             "EF" | "REACHABLE" => Quantifier::Eventually,
@@ -262,7 +266,8 @@ impl<'a> FormulaReader<'a> {
             let span = Span { start: first.span.start, end: end.span.start };
             Diagnostic::error("the formula has too many alternatives", span)
         })?;
-        Ok((query, quantifier))
+        // What has to be reached, or must not be, is the same for a question and its contrary.
+        Ok((query, if is_negated { quantifier.contrary() } else { quantifier }))
     }
 
     fn disjunction(&mut self) -> Result<Formula, Diagnostic> {
@@ -352,11 +357,15 @@ impl<'a> FormulaReader<'a> {
             ">=" | ">" => self.sense.at_most(right, left, sign == ">"),
             "<=" | "<" => self.sense.at_most(left, right, sign == "<"),
             _ => {
-                let message = format!("`{sign}` makes no coverability question");
-                return Err(Diagnostic::error(message, operator.span).with_expected([match self.sense {
-                    Sense::Plain => "`>=`",
-                    Sense::Negated => "`<=`",
-                }]));
+                let sense = if sign == "=" { self.sense } else { self.sense.negated() };
+                let complaint = || {
+                    let message = format!("`{sign}` makes no coverability question");
+                    Diagnostic::error(message, operator.span).with_expected(match self.sense {
+                        Sense::Plain => ["`>=`", "`!= 0`"],
+                        Sense::Negated => ["`<=`", "`= 0`"],
+                    })
+                };
+                return sense.equal(left, right).ok_or_else(complaint);
             }
         };
         bound.ok_or_else(|| {

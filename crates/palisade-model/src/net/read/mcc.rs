@@ -1,5 +1,5 @@
 //! Reader of Model Checking Contest queries (XML): `EF` of lower bounds and of transitions that can fire, `AG` of the
-//! contrary.
+//! contrary, and negations of these.
 
 use super::formula::{DEEPEST, Formula, Sense, Sum, too_deep};
 use super::xml::{count, span, text_of};
@@ -71,7 +71,12 @@ struct Reader<'n> {
 
 impl Reader<'_> {
     fn question(&self, formula: Node<'_, '_>) -> Result<(Query, Quantifier), Diagnostic> {
-        let path = only_child(formula)?;
+        let mut path = only_child(formula)?;
+        let mut is_negated = false;
+        while is(path, "negation") {
+            path = only_child(path)?;
+            is_negated = !is_negated;
+        }
         let (quantifier, operator) = match path.tag_name().name() {
             "exists-path" => (Quantifier::Eventually, "finally"),
             "all-paths" => (Quantifier::Always, "globally"),
@@ -85,7 +90,7 @@ impl Reader<'_> {
         let formula = self.formula(condition, Sense::of(quantifier), 0)?;
         let query = formula.query();
         let query = query.ok_or_else(|| Diagnostic::error("the formula has too many alternatives", span(condition)))?;
-        Ok((query, quantifier))
+        Ok((query, if is_negated { quantifier.contrary() } else { quantifier }))
     }
 
     fn formula(&self, node: Node<'_, '_>, sense: Sense, depth: usize) -> Result<Formula, Diagnostic> {

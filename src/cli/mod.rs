@@ -25,6 +25,7 @@ mod repaired;
 mod schema;
 mod simulate;
 mod subcommand;
+mod usage;
 mod verify;
 mod witness;
 
@@ -59,10 +60,10 @@ fn subcommands() -> [Subcommand; 13] {
 /// Runs the command line of this process.
 pub fn main() -> std::process::ExitCode {
     let subcommands = subcommands();
-    let mut matches = definition(&subcommands).get_matches();
-    match run(&subcommands, &mut matches) {
+    let understood = definition(&subcommands).try_get_matches();
+    match understood.and_then(|mut matches| run(&subcommands, &mut matches)) {
         Ok(exit) => exit.into(),
-        Err(error) => error.format(&mut definition(&subcommands)).exit(),
+        Err(error) => usage::refuse(error, &mut definition(&subcommands)).into(),
     }
 }
 

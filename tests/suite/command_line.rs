@@ -71,6 +71,10 @@ fn wrong_usage_is_refused() {
         let complaint = String::from_utf8_lossy(&run.stderr);
         assert_eq!(run.status.code(), Some(2), "{run:?}");
         assert!(run.stdout.is_empty() && complaint.contains(hint), "{arguments:?}: {complaint}");
+        let run = palisade(&[arguments, &["--json"]].concat());
+        assert_eq!((run.status.code(), run.stderr.as_slice()), (Some(2), &[][..]), "{run:?}");
+        let document = documents::read(&run.stdout);
+        assert_eq!(document["schema"], "palisade/error/1", "{document}");
     }
 }
 

@@ -59,8 +59,8 @@ pub(super) struct FencesArguments {
     /// `--apply`, the text as it was.
     #[arg(long, value_name = "DIR")]
     certificate: Option<PathBuf>,
-    /// Decide attacks by coverability of their Petri nets and nothing else. Without this, nets take turns with searches
-    /// that take long.
+    /// Decide attacks by coverability of their Petri nets alone, by searches where there are none. Without this, nets take
+    /// turns with searches that take long.
     #[arg(long)]
     nets: bool,
     /// Distinct values of a register or address admitted in a program without a domain.

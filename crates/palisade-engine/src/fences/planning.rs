@@ -36,7 +36,8 @@ pub(super) fn plan(
         let thread = group[0].thread;
         ThreadPlan::announce(group, program.thread(thread), &catalogues[thread.index()], observer);
     }
-    let planned = if options.nets { planning.on_nets() } else { planning.in_turns() };
+    // Where there are no nets, searches answer, as they do for `check`: the program need not reach what the value sets do.
+    let planned = if options.nets { planning.on_nets().or_else(|_| planning.in_turns()) } else { planning.in_turns() };
     match planned {
         Err(fault) if fault.is_growth() => planning.among_first_values(&fault),
         finished => finished,
@@ -85,7 +86,7 @@ impl Planning<'_> {
         Ok(plans)
     }
 
-    /// Nets and nothing else.
+    /// Nets and nothing else; a fault where there are none.
     fn on_nets(&self) -> Result<Vec<ThreadPlan>, Fault> {
         let mut plans = self.start();
         for round in Schedule::UNLIMITED.rounds() {

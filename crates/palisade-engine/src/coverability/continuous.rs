@@ -122,7 +122,7 @@ fn largest_support<N: Number>(
     }
 }
 
-/// A token count as a coefficient; what it loses is caught when the evidence is made.
+/// A token count as a coefficient. The evidence is exact and shows whether rounding mattered.
 #[allow(clippy::cast_precision_loss, reason = "evidence is exact")]
 fn coefficient<N: Number>(count: &N) -> f64 {
     count.rough() as f64

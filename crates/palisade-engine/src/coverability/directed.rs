@@ -201,7 +201,7 @@ struct Relaxation<'a, N> {
     needed: Rows,
     /// Per transition, the places where it puts more than it takes.
     gained: Rows,
-    /// Per place, the transitions that are looked at there first.
+    /// Per place, the transitions to look at there first.
     keyed: Rows,
     /// Per place, the transitions that wait for it besides.
     waiting: Vec<Vec<u32>>,

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 /// The most places for which the relation is kept: 128 MiB.
 const MOST_PLACES: usize = 1 << 15;
 
-/// How many transitions are looked at between two looks at the limits.
+/// The number of transitions between two checks of the limits.
 const METER: u64 = 256;
 
 /// Places that may be marked, and pairs of places that may be marked together.

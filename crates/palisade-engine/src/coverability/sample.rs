@@ -23,10 +23,10 @@ const WALK: usize = 64;
 /// What a step takes besides keeping up with which transitions are enabled.
 const WORK_PER_STEP: usize = 8;
 
-/// So many transitions are looked at in the time of one piece of work.
+/// The walk looks at so many transitions in the time of one piece of work.
 const LOOKED_AT_PER_WORK: usize = 4;
 
-/// After how many steps it is asked whether anything was new.
+/// The number of steps after which the walk asks itself whether anything was new.
 const BATCH: usize = 500;
 
 /// Most markings that walks may start from.

@@ -23,7 +23,7 @@ pub(super) struct Semiflow {
 /// Nets with more places or transitions are not asked.
 const LARGEST: (usize, usize) = (400, 2_000);
 
-/// With more rows than this the search is given up.
+/// The elimination gives up when it has more rows than this.
 const MOST_ROWS: usize = 1_000;
 
 /// A linear combination of places.

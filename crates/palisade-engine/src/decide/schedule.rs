@@ -30,7 +30,7 @@ pub(crate) const UNLIMITED: u64 = u64::MAX;
 /// Nodes of one exploration of the first values of data that grows, in a check: once, whatever the round.
 pub(crate) const FIRST_VALUES: u64 = 400_000;
 
-/// What one question about fences may take of a round at first, for fixed copies: then the next method is asked.
+/// The work that a method may do for one question about fences, for fixed copies, before the next method has its turn.
 pub(crate) const QUESTION_FIXED: u64 = 50_000;
 
 /// The same for any number of copies.

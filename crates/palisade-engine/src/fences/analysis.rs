@@ -5,7 +5,7 @@
 //! a configuration is left out when a larger one covers it, and the larger one may have been reached through forbidden
 //! labels only. The exploration under SC before it and everything known of the helpers' phase after it are shared.
 //!
-//! Where an exploration takes more than its round allows, the net of the attack is asked.
+//! Where an exploration takes more than its round allows, the net of the attack has its turn.
 
 use super::attempt::{Attempt, Methods};
 use super::catalogue::{Catalogue, MeasureSet};

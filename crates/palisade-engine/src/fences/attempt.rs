@@ -1,10 +1,10 @@
-//! One attempt at all attacks that are open: the methods that are asked, and how much work they may do.
+//! One attempt at all attacks that are open: which methods take part, and how much work they may do.
 
 use crate::decide::{Round, Schedule};
 use crate::robustness::Fault;
 use palisade_model::limits::Limits;
 
-/// The methods that are asked about attacks.
+/// The methods that take part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Methods {
     /// Explorations of the instrumented program.
@@ -21,14 +21,14 @@ pub(super) struct Attempt<'f> {
     pub(super) limits: Limits,
     /// What each exploration may take, and each question to a net in proportion.
     pub(super) round: Round,
-    /// What they may take before the other method is asked.
+    /// What they may take before the other method has its turn.
     pub(super) first_work: u64,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub(super) values: usize,
-    /// The methods that are asked.
+    /// The methods that take part.
     pub(super) methods: Methods,
-    /// When only the first values are looked at, the step at which they grow: what is found is real, what is not found
-    /// means nothing.
+    /// The step at which values grow, when the attempt admits the first values only: what it finds is real, what it does not
+    /// find means nothing.
     pub(super) growth: Option<&'f Fault>,
 }
 

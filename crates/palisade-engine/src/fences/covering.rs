@@ -231,7 +231,7 @@ impl<'a> Branching<'a> {
     }
 
     /// Considers all sets that contain `chosen` and nothing `excluded`, which touch all rows but the `open` ones. Every set
-    /// is reached in one way: a row's measures are tried in order, those tried before excluded.
+    /// is reached in one way: the search tries a row's measures in order and excludes those it has tried.
     fn branch(
         &mut self,
         chosen: &MeasureSet,

@@ -10,7 +10,8 @@ use super::options::FenceOptions;
 use super::pattern::PatternError;
 use super::planning::plan;
 use super::progress::Observer;
-use super::thread::{Request, ThreadPlan};
+use super::request::Request;
+use super::thread::ThreadPlan;
 use super::unfinished::Unfinished;
 use crate::robustness::{Attack, Fault, Outcome, ThreadLabel, Verdict, attacks, certificate, check, is_pruned};
 use fixedbitset::FixedBitSet;
@@ -134,12 +135,12 @@ pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer)
     let catalogues = catalogues(program, &open, options)?;
     let request = Request { alternatives: options.alternatives, one_by_one: false };
     let plans = plan(program, &open, &catalogues, request, options, observer).map_err(FenceError::Fault)?;
-    if let Some(attack) = plans.iter().find_map(|plan| plan.impossible) {
+    if let Some(attack) = plans.iter().find_map(|plan| plan.known.impossible) {
         return Ok(Repair::Impossible(attack));
     }
     let Some(mut placement) = combine(&all, &open, &plans, &catalogues, options.alternatives) else {
-        let stop = plans.iter().find_map(|plan| plan.stop.clone());
-        let feasible: Vec<Attack> = plans.iter().flat_map(ThreadPlan::feasible).collect();
+        let stop = plans.iter().find_map(|plan| plan.stop().cloned());
+        let feasible: Vec<Attack> = plans.iter().flat_map(|plan| plan.known.feasible()).collect();
         return match stop.unwrap_or(Unfinished::Limit(StopReason::Inconclusive)) {
             // Nothing is known at all.
             Unfinished::Growth(fault) if feasible.is_empty() => Err(FenceError::Fault(fault)),
@@ -263,8 +264,8 @@ pub(super) fn combine(
     for plan in plans {
         let thread = plan.thread();
         let catalogue = &catalogues[thread.index()];
-        let chosen = plan.chosen.as_ref()?;
-        outcomes.extend(&plan.outcomes);
+        let chosen = plan.choice.chosen.as_ref()?;
+        outcomes.extend(&plan.known.outcomes);
         placement.measures.extend(chosen.ones().flat_map(|measure| {
             let set = catalogue.set([measure]);
             catalogue.measures(&set).into_iter().map(move |measure| (measure, catalogue.cost(&set)))
@@ -272,34 +273,34 @@ pub(super) fn combine(
         placement.returning.extend(chosen.ones().filter_map(|measure| {
             let mut without = chosen.clone();
             without.set(measure, false);
-            let (attack, _) = plan.rows.iter().find(|(_, row)| row.is_disjoint(&without))?;
+            let (attack, _) = plan.choice.rows.iter().find(|(_, row)| row.is_disjoint(&without))?;
             Some(Returning { measure: catalogue.measures(&catalogue.set([measure]))[0], attack: *attack })
         }));
-        let described = plan.eliminations.iter().filter(|(_, known)| !known.sets.is_empty());
+        let described = plan.known.eliminations.iter().filter(|(_, known)| !known.sets.is_empty());
         placement.eliminations.extend(described.map(|(attack, known)| Elimination {
             attack: *attack,
             sets: known.sets.iter().map(|set| catalogue.measures(set)).collect(),
             complete: known.complete,
         }));
-        match (&plan.cheapest, &mut placement.proof) {
+        match (&plan.choice.cheapest, &mut placement.proof) {
             (Some(cheapest), Some(proof)) => {
                 proof.branchings += cheapest.branchings;
                 let first = proof.rows.len();
-                proof.rows.extend(plan.rows.iter().map(|(attack, row)| (*attack, catalogue.measures(row))));
-                proof.blocks.extend(plan.blocks.iter().map(|(least, cases)| {
+                proof.rows.extend(plan.choice.rows.iter().map(|(attack, row)| (*attack, catalogue.measures(row))));
+                proof.blocks.extend(plan.choice.blocks.iter().map(|(least, cases)| {
                     let moved = |case: &Case<Cost>| case.map(|row| first + row, Cost::clone);
                     (least.clone(), cases.as_ref().map(|cases| cases.iter().map(moved).collect()))
                 }));
                 for (row, weight) in &cheapest.weights {
-                    let (attack, row) = &plan.rows[*row];
+                    let (attack, row) = &plan.choice.rows[*row];
                     proof.weights.push((*attack, catalogue.measures(row), weight.clone()));
                 }
             }
             _ => placement.proof = None,
         }
-        placement.stop = placement.stop.or_else(|| plan.stop.clone());
-        let choices: Vec<Vec<Measure>> = plan.alternatives.iter().map(|set| catalogue.measures(set)).collect();
-        placement.alternatives_complete &= plan.alternatives_complete
+        placement.stop = placement.stop.or_else(|| plan.stop().cloned());
+        let choices: Vec<Vec<Measure>> = plan.choice.alternatives.iter().map(|set| catalogue.measures(set)).collect();
+        placement.alternatives_complete &= plan.choice.alternatives_complete
             && placement.alternatives.len().saturating_mul(choices.len()) <= alternatives.max(1);
         placement.alternatives = placement
             .alternatives
@@ -307,9 +308,9 @@ pub(super) fn combine(
             .flat_map(|others| choices.iter().map(move |choice| [others.as_slice(), choice].concat()))
             .take(alternatives)
             .collect();
-        placement.candidates += plan.candidates;
-        placement.searches += plan.searches;
-        placement.markings += plan.markings;
+        placement.candidates += plan.effort.candidates;
+        placement.searches += plan.effort.searches;
+        placement.markings += plan.effort.markings;
     }
     outcomes.sort_by_key(|(attack, _)| *attack);
     placement.attacks = outcomes;

@@ -5,7 +5,8 @@ use super::attempt::{Attempt, Methods};
 use super::catalogue::Catalogue;
 use super::options::FenceOptions;
 use super::progress::Observer;
-use super::thread::{Request, ThreadPlan};
+use super::request::Request;
+use super::thread::ThreadPlan;
 use super::unfinished::Unfinished;
 use crate::decide::schedule::{QUESTION_ANY_NUMBER, QUESTION_FIXED};
 use crate::decide::{Round, Schedule};
@@ -79,7 +80,7 @@ impl Planning<'_> {
         for round in schedule.rounds() {
             let attempt = Attempt { first_work, ..self.attempt(Methods::Both, round) };
             self.advance(&mut plans, &attempt, Growth::Fault(attempt.values))?;
-            if plans.iter().all(|plan| plan.is_finished) {
+            if !plans.iter().any(ThreadPlan::is_open) {
                 break;
             }
         }
@@ -120,7 +121,7 @@ impl Planning<'_> {
             Err(Halt::Fault(fault)) => return Err(fault),
             Err(Halt::Stopped(StopReason::Budget)) if attempt.methods != Methods::Searches => None,
             Err(halt) => {
-                for plan in plans.iter_mut().filter(|plan| !plan.is_finished) {
+                for plan in plans.iter_mut().filter(|plan| plan.is_open()) {
                     let thread = plan.thread();
                     let reason = Unfinished::at(&halt, attempt.growth);
                     plan.leave(self.program.thread(thread), &self.catalogues[thread.index()], reason);
@@ -130,7 +131,7 @@ impl Planning<'_> {
         };
         let advanced: Vec<Result<(), Fault>> = plans
             .par_iter_mut()
-            .filter(|plan| !plan.is_finished)
+            .filter(|plan| plan.is_open())
             .map(|plan| {
                 let id = plan.thread();
                 let catalogue = &self.catalogues[id.index()];

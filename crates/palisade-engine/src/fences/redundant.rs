@@ -8,7 +8,7 @@ use super::options::FenceOptions;
 use super::place::{Confirmed, FenceError, Proof, Returning, combine, confirm};
 use super::planning::plan;
 use super::progress::Observer;
-use super::thread::Request;
+use super::request::Request;
 use super::unfinished::Unfinished;
 use crate::robustness::{Attack, Verdict, attacks, is_pruned};
 use palisade_evidence::RobustCertificate;
@@ -32,7 +32,7 @@ pub struct Redundancy {
     pub certificate: Option<RobustCertificate>,
 }
 
-/// Finds the fences a program can do without, one by one and together. Attacks that are feasible with all fences are let be;
+/// Finds the fences a program can do without, one by one and together. Attacks that are feasible with all fences do not count;
 /// the others must stay infeasible.
 pub fn redundant(
     program: &Program,
@@ -70,14 +70,14 @@ pub fn redundant_besides(
         .collect();
     let request = Request { alternatives: 0, one_by_one: true };
     let plans = plan(&bare, &open, &catalogues, request, options, observer).map_err(FenceError::Fault)?;
-    if let Some(reason) = plans.iter().find_map(|plan| plan.stop.clone()) {
+    if let Some(reason) = plans.iter().find_map(|plan| plan.stop().cloned()) {
         return Ok(Err(reason));
     }
     let kept = combine(&all, &open, &plans, &catalogues, 0).expect("every plan that was not stopped has a choice");
     let is_kept = |fence: Measure| kept.measures.iter().any(|(measure, _)| *measure == fence);
     let alone = |fence: Measure| {
         let catalogue = &catalogues[fence.thread().index()];
-        let rows = plans.iter().flat_map(|plan| &plan.rows);
+        let rows = plans.iter().flat_map(|plan| &plan.choice.rows);
         let only = |row: &&(Attack, _)| row.0.thread == fence.thread() && catalogue.measures(&row.1) == [fence];
         rows.into_iter().find(only).map(|(attack, _)| *attack)
     };

@@ -59,7 +59,7 @@ fn live_registers(thread: &palisade_model::program::Thread) -> Vec<Vec<palisade_
     (0..thread.labels.len()).map(|label| liveness.at(LabelId::from_index(label)).collect()).collect()
 }
 
-/// The tables that configurations share. Each thread's search has numbers of its own; here they are made one.
+/// The tables that configurations share. Each thread's search numbers its own; these tables number them all.
 #[derive(Default)]
 struct Tables {
     locals: Interner<LocalState>,

@@ -19,7 +19,7 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Nothing is reached yet; of a thread that is left out nothing is asked.
+    /// Nothing is reached yet. A thread without copies need not reach anything.
     pub fn none(program: &Program) -> Self {
         let mut reached = Self { labels: Vec::new(), missing: 0 };
         for thread in &program.threads {

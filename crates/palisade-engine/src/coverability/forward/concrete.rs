@@ -26,7 +26,7 @@ const DEEPEST: usize = 40;
 /// A repetition of no more moves than this is written out move by move, so that those which nothing needs can be left out.
 const SPELLED_OUT: u64 = 10_000;
 
-/// How many pieces are made or written out between two looks at the limits.
+/// The number of pieces between two checks of the limits.
 const METER: usize = 4096;
 
 /// A part of a firing sequence that is built from its end.

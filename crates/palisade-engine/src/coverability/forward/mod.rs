@@ -57,7 +57,7 @@ fn cover<N: Number>(
     Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])))
 }
 
-/// From how many ω-markings on a proof by what cannot be covered is tried: fewer are quickly written and checked.
+/// With so many ω-markings, try a proof by what cannot be covered: fewer are quickly written and checked.
 const LARGE: usize = 1_000;
 
 /// The most bits for a table of the coverability set: 256 MiB.

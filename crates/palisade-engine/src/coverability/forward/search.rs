@@ -88,10 +88,10 @@ fn signature<'a, N: 'a>(finite: impl Iterator<Item = &'a (u32, N)>) -> u64 {
     finite.fold(0, |bits, (counter, _)| bits | 1 << (counter % 64))
 }
 
-/// How many moves are tried at most between two looks at the limits.
+/// The search tries at most so many moves between two checks of the limits.
 const METER: usize = 512;
 
-/// After so many comparisons of markings the limits are looked at before the next move: where thousands of nodes share
+/// After so many comparisons of markings the search checks the limits before the next move: where thousands of nodes share
 /// a component, one move takes as many comparisons.
 const MOST_COMPARED: usize = 100_000;
 

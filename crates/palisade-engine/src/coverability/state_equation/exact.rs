@@ -3,13 +3,13 @@
 use num_bigint::BigInt;
 use num_integer::Integer;
 
-/// The largest denominator that is tried for a single number.
+/// The largest denominator to try for a single number.
 const LARGEST_DENOMINATOR: i64 = 100_000;
 
 /// How far a fraction may be from the number it stands for.
 const TOLERANCE: f64 = 1e-7;
 
-/// The largest common denominator that is tried.
+/// The largest common denominator to try.
 const LARGEST_COMMON: i64 = 1 << 40;
 
 /// Weights by place and multipliers, as integers.

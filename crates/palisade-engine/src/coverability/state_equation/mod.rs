@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 /// The strategy `state-equation`.
 pub(super) struct StateEquation;
 
-/// How many traps are tried for a target.
+/// The number of traps to try for a target.
 const MOST_TRAPS: usize = 60;
 
 impl Method for StateEquation {

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 /// What counts as more than nothing.
 const EPSILON: f64 = 1e-7;
 
-/// How long the solver first computes before the limits are looked at; doubled each time.
+/// The time between two checks of the limits while the solver computes, at first; it doubles each time.
 const FIRST_SLICE: f64 = 0.1;
 
 /// Weights `w` that, with multipliers `z` for the traps, separate.

@@ -185,7 +185,7 @@ fn list(program: &Program, options: &CheckOptions) -> Result<Vec<AttackReport>, 
     Ok(reports)
 }
 
-/// How many reports are made between two looks at the limits.
+/// The number of reports between two checks of the limits.
 const METER: usize = 65_536;
 
 impl Check<'_> {
@@ -230,7 +230,7 @@ struct Checking<'p, 'o> {
     is_partial: bool,
 }
 
-/// Distinct values admitted, in turn, when violations are sought among the first values of data that grows.
+/// Distinct values that a search for violations admits, one after the other, where data grows.
 const CUTS: [usize; 2] = [3, 8];
 
 /// Distinct values after which data is suspected to grow: violations are then sought before going on.

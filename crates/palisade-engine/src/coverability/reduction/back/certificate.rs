@@ -10,7 +10,7 @@ use palisade_evidence::{
 use palisade_model::net::{Arcs, Count, OmegaCount, PlaceId};
 use std::collections::BTreeSet;
 
-/// Certificates of more markings than this are given up.
+/// The way back gives up certificates of more markings than this.
 const MOST_MARKINGS: usize = 1_000_000;
 
 pub(super) fn map(back: &Back, certificate: &NetCertificate) -> Option<NetCertificate> {

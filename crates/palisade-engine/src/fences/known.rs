@@ -1,0 +1,190 @@
+//! What is known of the attacks of one thread, decided one after the other.
+
+use super::analysis::Analysis;
+use super::catalogue::{Catalogue, MeasureSet};
+use super::eliminating::{EliminatingSets, eliminating_sets};
+use super::obstacles::DelayFlow;
+use super::progress::Observer;
+use super::request::Request;
+use crate::robustness::{Attack, Fault, Outcome};
+use palisade_model::limits::Halt;
+use palisade_model::program::{Thread, ThreadId};
+
+/// The attacks of one thread, with what eliminates them.
+pub(super) struct KnownAttacks {
+    /// Each attack with its outcome without any measure.
+    pub(super) outcomes: Vec<(Attack, Outcome)>,
+    /// The feasible attacks to eliminate, and what eliminates them.
+    pub(super) eliminations: Vec<(Attack, EliminatingSets)>,
+    /// An attack that the whole catalogue does not eliminate.
+    pub(super) impossible: Option<Attack>,
+    /// How many of the attacks have been decided, in order, with what eliminates them.
+    decided: usize,
+}
+
+/// Minimal sets per attack that are enumerated before the rows alone have to do.
+const MINIMAL_SETS: usize = 400;
+
+impl KnownAttacks {
+    /// Nothing is known yet.
+    pub(super) fn new(attacks: &[Attack]) -> Self {
+        Self {
+            outcomes: attacks.iter().map(|attack| (*attack, Outcome::Unknown)).collect(),
+            eliminations: Vec::new(),
+            impossible: None,
+            decided: 0,
+        }
+    }
+
+    /// The thread.
+    pub(super) fn thread(&self) -> ThreadId {
+        self.outcomes[0].0.thread
+    }
+
+    /// Tells the observer which valid set is the best known.
+    pub(super) fn tell_best(&self, set: Option<&MeasureSet>, catalogue: &Catalogue, observer: &dyn Observer) {
+        observer.best_known(self.thread(), set.map(|set| catalogue.cost(set)).as_ref());
+    }
+
+    /// Decides each attack, and finds what eliminates the feasible ones.
+    pub(super) fn decide(
+        &mut self,
+        analysis: &mut Analysis<'_, '_>,
+        thread: &Thread,
+        catalogue: &Catalogue,
+        request: Request,
+        observer: &dyn Observer,
+    ) -> Result<(), Halt<Fault>> {
+        for index in self.decided..self.outcomes.len() {
+            let attack = self.outcomes[index].0;
+            let first = analysis.remaining(&attack, &catalogue.nothing())?;
+            self.outcomes[index].1 = match (&first, analysis.attempt.growth) {
+                (Some(_), _) => Outcome::Feasible,
+                (None, None) => Outcome::Infeasible,
+                (None, Some(_)) => Outcome::Unknown,
+            };
+            if let Some(first) = first {
+                if analysis.remaining(&attack, &catalogue.everything())?.is_none() {
+                    let first = analysis.shortened(&attack, first)?;
+                    let mut sets =
+                        eliminating_sets(first, MINIMAL_SETS, |set| match analysis.remaining(&attack, set)? {
+                            Some(row) => analysis.shortened(&attack, row).map(Some),
+                            None => Ok(None),
+                        })?;
+                    if analysis.attempt.growth.is_some() {
+                        // The rows are real; but further values may have others.
+                        sets.sets.clear();
+                        sets.complete = false;
+                    }
+                    self.eliminations.push((attack, sets));
+                } else if !request.one_by_one {
+                    self.impossible = self.impossible.or(Some(attack));
+                }
+            }
+            self.decided = index + 1;
+            observer.attack_decided();
+            if observer.asks_for_best() {
+                self.tell_best(self.set_without_search(thread, catalogue, None).as_ref(), catalogue, observer);
+            }
+        }
+        Ok(())
+    }
+
+    /// The attacks found feasible.
+    pub(super) fn feasible(&self) -> impl Iterator<Item = Attack> {
+        self.outcomes.iter().filter(|(_, outcome)| *outcome == Outcome::Feasible).map(|(attack, _)| *attack)
+    }
+
+    /// Asks whether candidates eliminate the attacks whose rows may be incomplete; adds the rows they leave open.
+    pub(super) fn add_rows_left_open(
+        &mut self,
+        analysis: &mut Analysis<'_, '_>,
+        candidates: &[MeasureSet],
+    ) -> Result<bool, Halt<Fault>> {
+        let mut grew = false;
+        for (attack, known) in self.eliminations.iter_mut().filter(|(_, known)| !known.complete) {
+            for candidate in candidates {
+                if known.rows.iter().any(|row| row.is_disjoint(candidate))
+                    || known.sets.iter().any(|set| set.is_subset(candidate))
+                {
+                    continue;
+                }
+                if let Some(row) = analysis.remaining(attack, candidate)? {
+                    let row = analysis.shortened(attack, row)?;
+                    known.rows.push(row);
+                    grew = true;
+                }
+            }
+        }
+        Ok(grew)
+    }
+
+    /// The minimal rows of all attacks, each once, with the first attack that has it.
+    pub(super) fn minimal_rows(&self) -> Vec<(Attack, MeasureSet)> {
+        let all: Vec<(Attack, &MeasureSet)> =
+            self.eliminations.iter().flat_map(|(attack, known)| known.rows.iter().map(|row| (*attack, row))).collect();
+        let mut rows: Vec<(Attack, MeasureSet)> = Vec::new();
+        for (index, (attack, row)) in all.iter().enumerate() {
+            let is_implied = all
+                .iter()
+                .enumerate()
+                .any(|(other, (_, smaller))| smaller.is_subset(row) && (smaller != row || other < index));
+            if !is_implied {
+                rows.push((*attack, (*row).clone()));
+            }
+        }
+        rows
+    }
+
+    /// A set known to eliminate every attack not known infeasible, by control flow or by sets already found: starting from
+    /// `start`, measures are added attack by attack, then left out again where they are not needed.
+    pub(super) fn set_without_search(
+        &self,
+        thread: &Thread,
+        catalogue: &Catalogue,
+        start: Option<MeasureSet>,
+    ) -> Option<MeasureSet> {
+        let flow = DelayFlow::of(thread);
+        let known = |attack: &Attack| {
+            self.eliminations.iter().find(|(other, _)| other == attack).map_or(&[][..], |(_, known)| &known.sets)
+        };
+        let eliminates = |attack: &Attack, set: &MeasureSet| {
+            known(attack).iter().any(|smaller| smaller.is_subset(set))
+                || !flow.leads(attack.store, attack.load, &catalogue.obstacles(thread, set))
+        };
+        let open: Vec<Attack> = self
+            .outcomes
+            .iter()
+            .filter(|(_, outcome)| *outcome != Outcome::Infeasible)
+            .map(|(attack, _)| *attack)
+            .collect();
+        let mut chosen = start.unwrap_or_else(|| catalogue.nothing());
+        for attack in &open {
+            if eliminates(attack, &chosen) {
+                continue;
+            }
+            let singles = (0..catalogue.len()).map(|measure| catalogue.set([measure]));
+            let best = known(attack)
+                .iter()
+                .cloned()
+                .chain(singles)
+                .map(|set| &chosen | &set)
+                .filter(|set| eliminates(attack, set))
+                .min_by_key(|set| catalogue.cost(set));
+            chosen = best.unwrap_or_else(|| catalogue.everything());
+            if !eliminates(attack, &chosen) {
+                return None;
+            }
+        }
+        let mut dearest_first: Vec<usize> = chosen.ones().collect();
+        dearest_first.sort_by(|a, b| catalogue.costs()[*b].cmp(&catalogue.costs()[*a]));
+        for measure in dearest_first {
+            let mut fewer = chosen.clone();
+            fewer.set(measure, false);
+            if open.iter().all(|attack| eliminates(attack, &fewer)) {
+                chosen = fewer;
+            }
+        }
+        Some(chosen)
+    }
+}

@@ -3,7 +3,7 @@
 use palisade::limits::Limits;
 use palisade::program::{Action, Copies, Program};
 use palisade::semantics::{FinalStates, Instance, Model, final_states};
-use palisade::syntax::{Diagnostic, Format, Parsed, print, read};
+use palisade::syntax::{Diagnostic, Format, Parsed, print, read, render};
 use palisade::text::SourceText;
 
 fn parsed(text: &str) -> Result<Parsed, Vec<Diagnostic>> {
@@ -264,7 +264,7 @@ fn processes_from_macros() {
 /// The message, the text underlined and the help of the first error.
 fn complaint(text: &str) -> String {
     let error = parsed(text).expect_err(text).remove(0);
-    let help = error.help.map_or(String::new(), |help| format!(" [{help}]"));
+    let help = error.help.as_ref().map_or(String::new(), |help| format!(" [{help}]"));
     format!("{}: `{}`{help}", error.message, &text[error.span.start..error.span.end])
 }
 
@@ -383,7 +383,7 @@ fn errors_in_macros_are_shown_where_they_stand() {
     assert_eq!(error.message, "expected a register or a number, found `;`");
     let inside = "forbidden A\nmacro f(a)\n  raed: a = 1\nendmacro\ndata x = 0\nprocess text A: f(x); nop\n";
     let error = parsed(inside).unwrap_err().remove(0);
-    let shown = error.render(&SourceText::new("t.rmm", inside), false);
+    let shown = render(&error, &SourceText::new("t.rmm", inside), false);
     assert!(shown.contains("t.rmm:3:3") && shown.contains("comes from a macro"), "{shown}");
 }
 

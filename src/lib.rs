@@ -30,7 +30,7 @@
 //! ```
 //!
 //! `examples/` has a program that is built in code, a net, fences with the changed text, and evidence that travels. The crates behind the
-//! modules can be taken one by one: who only wants to check evidence takes `palisade-verify`, which cannot name the engine.
+//! modules can be taken one by one: a program that only checks evidence takes `palisade-verify`, which cannot name the engine.
 //!
 //! # Features
 //!

@@ -54,7 +54,7 @@ pub(super) struct CheckArguments {
 /// With more programs than this, each gets one line unless the user wants more.
 const MOST_FULL_REPORTS: usize = 8;
 
-/// What is to be said about one program.
+/// What the command says about one program.
 struct Answer {
     exit: Exit,
     /// For standard output.

@@ -27,7 +27,7 @@ pub(super) struct Progress<'p> {
     state: Arc<State>,
     /// Whether standard error is a terminal where a line can be drawn.
     is_terminal: bool,
-    /// Whether anything is to be said at all.
+    /// Whether to show anything at all.
     is_silent: bool,
     /// Since when.
     begin: Instant,

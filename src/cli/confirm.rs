@@ -72,7 +72,7 @@ pub(super) struct Confirmation {
 }
 
 impl Confirmation {
-    /// Confirms the verdict about a file where that is asked for, or always in debug builds. A debug build's own check is
+    /// Confirms the verdict about a file where the options say so, or always in debug builds. A debug build's own check is
     /// given up at a limit.
     pub(super) fn of(
         file: &str,

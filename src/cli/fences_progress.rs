@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often the best cost is asked for while attacks are decided.
+/// How often to ask the search for the best cost while it decides attacks.
 const ASKING: Duration = Duration::from_millis(500);
 
 /// The progress line on standard error, when that is a terminal and somebody may look at it.
@@ -27,7 +27,7 @@ pub(super) struct Progress {
 struct Best {
     /// What is known for each thread.
     by_thread: BTreeMap<ThreadId, Option<Cost>>,
-    /// When it was asked for last.
+    /// When the observer asked for it last.
     asked: Option<Instant>,
 }
 

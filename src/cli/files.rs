@@ -59,7 +59,7 @@ impl NewFile {
     fn take_after(&self, old: &Metadata) -> io::Result<()> {
         let own = self.file.metadata()?;
         if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
-            // Not everybody may give files away: then it belongs to whoever writes it, as a new file does.
+            // Not everybody may give files away: otherwise the file belongs to the user who runs the command, as a new file does.
             let _ = fchown(&self.file, Some(old.uid()), Some(old.gid()));
         }
         self.file.set_permissions(old.permissions())

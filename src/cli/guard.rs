@@ -3,7 +3,7 @@
 //! A release build has no code to unwind, so a panic would end the whole process, with a status that is no answer. But a
 //! panicking thread first calls the panic hook, and the hook need not return. The one installed here sends off what went
 //! wrong and then lets the thread sleep for ever: nothing that the check has left half done is ever looked at, and the
-//! other threads never notice. What the thread holds is given back when the process ends. It must hold no lock that
+//! other threads never notice. The system takes back what the thread holds when the process ends. It must hold no lock that
 //! others want, and must not be waited for; checks of evidence take no locks, and their caller waits for the answer.
 //! A build that unwinds sends off the same and then unwinds.
 
@@ -56,7 +56,7 @@ pub(super) fn start<T: Send + 'static>(
     Ok(receiver)
 }
 
-/// How long to wait for an answer before the limits are looked at.
+/// How long to wait for an answer before looking at the limits.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 /// Makes a check and waits for its answer, as long as the limits allow.

@@ -88,7 +88,7 @@ fn definition(subcommands: &[Subcommand]) -> clap::Command {
         .after_long_help(EXIT_STATUS)
 }
 
-/// Runs the subcommand that was asked for.
+/// Runs the subcommand that the command line names.
 fn run(subcommands: &[Subcommand], matches: &mut clap::ArgMatches) -> Result<Exit, clap::Error> {
     let before = SharedOptions::from_arg_matches_mut(matches)?;
     let (name, mut matches) = matches.remove_subcommand().expect("a subcommand is required");

@@ -33,7 +33,7 @@ pub(super) struct LoadedNet {
     net: ReadFile,
     /// The question's file, when it is not in the net's.
     query: Option<ReadFile>,
-    /// The id of the property that was asked for.
+    /// The id of the property that the command line names.
     property: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl LoadedNet {
         NetSubject::of(&self.problem, self.net.described(), query, self.property.clone())
     }
 
-    /// The path of the question's file, when it is not the net's, and the property that was asked for.
+    /// The path of the question's file, when it is not the net's, and the property that the command line names.
     pub(super) fn question(&self) -> (Option<String>, Option<String>) {
         (self.query.as_ref().map(|query| query.path.clone()), self.property.clone())
     }
@@ -70,7 +70,7 @@ impl ReadFile {
 }
 
 /// Files from so many bytes on are read under limits, and packed ones from so many: shorter ones take a few milliseconds, in
-/// which limits need not be asked.
+/// which nobody has to look at limits.
 const LARGE: u64 = 1 << 18;
 const LARGE_PACKED: u64 = 1 << 14;
 

@@ -43,7 +43,7 @@ pub struct SharedOptions {
     /// Say more; twice for more still.
     #[arg(long, short, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Say only what was asked for: no progress, no hints.
+    /// Print the answer alone: no progress, no hints.
     #[arg(long, short)]
     pub quiet: bool,
     /// When to colour warnings and errors; `auto` when left out.
@@ -84,7 +84,7 @@ impl SharedOptions {
     pub(super) fn handle_interrupts() {
         let hangs_up = ignored_signals() >> (SIGHUP - 1) & 1 == 0;
         for signal in [SIGINT, SIGTERM].into_iter().chain(hangs_up.then_some(SIGHUP)) {
-            // A second signal ends the process: what the first one raises is looked at before it is raised again.
+            // A second signal ends the process: the handler reads the flag of the first one before it raises it again.
             // Without a handler a signal ends the process at once.
             let _ = register_conditional_shutdown(signal, 128 + signal, INTERRUPTED.clone());
             let _ = register(signal, INTERRUPTED.clone());

@@ -1,4 +1,4 @@
-//! What is said on standard output and standard error, by every command: either may be closed before everything is said.
+//! Writes to standard output and standard error for every command; a reader may close either before the end.
 
 use super::Exit;
 use crate::report::documents;

@@ -3,12 +3,12 @@
 use super::{Exit, SharedOptions};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-/// What runs a subcommand, once its options are taken from the command line.
+/// The function that runs a subcommand, once clap has read its options.
 type Run = dyn Fn(&mut ArgMatches, &SharedOptions) -> Result<Exit, clap::Error>;
 
 /// A subcommand.
 ///
-/// Its options are defined only when it is the one that is asked for: defining those of all subcommands takes longer than
+/// Its options are defined only when the command line names it: defining those of all subcommands takes longer than
 /// many a small question.
 pub(super) struct Subcommand {
     pub(super) name: &'static str,
@@ -30,7 +30,7 @@ impl Subcommand {
         Self { name, about, options: with_options::<A>, run: Box::new(run), workers: false }
     }
 
-    /// The same, on rayon's workers. Starting them takes a quarter of a small question, so only who needs them says so.
+    /// The same, on rayon's workers. Starting them takes a quarter of a small question, so a subcommand that needs them says so.
     pub(super) fn on_workers(self) -> Self {
         Self { workers: true, ..self }
     }

@@ -1,4 +1,4 @@
-//! What is said of a command line that is not understood.
+//! The report about a command line that the command does not understand.
 
 use super::Exit;
 use super::output::print_line;
@@ -20,7 +20,7 @@ pub(super) fn refuse(error: clap::Error, definition: &mut clap::Command) -> Exit
     Exit::BadInput
 }
 
-/// Whether documents are asked for, as far as a command line tells that is not understood.
+/// Whether a command line asks for documents, as far as one tells that the command does not understand.
 fn asks_for_json(mut arguments: impl Iterator<Item = OsString>) -> bool {
     arguments.by_ref().take_while(|argument| argument != "--").any(|argument| argument == "--json")
 }

@@ -44,7 +44,7 @@ pub(super) struct VerifyOptions {
 }
 
 /// How one file fared.
-enum Outcome {
+enum Checked {
     Accepted { kind: &'static str, subject: Box<Subject>, shown: Shown },
     Rejected { reason: String },
     Unreadable { reason: String },
@@ -61,7 +61,7 @@ enum Shown {
     Properties(ShownProperties),
 }
 
-impl From<CheckFailure> for Outcome {
+impl From<CheckFailure> for Checked {
     fn from(failure: CheckFailure) -> Self {
         Self::Rejected { reason: failure.to_string() }
     }
@@ -87,7 +87,7 @@ pub(super) fn run(options: &VerifyOptions, shared: &SharedOptions) -> Exit {
     exit
 }
 
-impl Outcome {
+impl Checked {
     fn exit(&self) -> Exit {
         match self {
             Self::Accepted { .. } => Exit::Holds,
@@ -158,24 +158,24 @@ fn repair_words(facts: &RepairFacts) -> String {
 }
 
 /// Checks one file on a thread of its own, and stops waiting for it when a limit is reached.
-fn within_limits(options: &VerifyOptions, shared: &SharedOptions, path: &str) -> Outcome {
+fn within_limits(options: &VerifyOptions, shared: &SharedOptions, path: &str) -> Checked {
     let (options, file) = (options.clone(), path.to_owned());
     match guard::within(path, &shared.limits(), move || check_file(&options, &file)) {
         Ok(Ok(outcome)) => outcome,
-        Ok(Err(broken)) => Outcome::Rejected { reason: broken.to_string() },
-        Err(reason) => Outcome::Stopped { reason },
+        Ok(Err(broken)) => Checked::Rejected { reason: broken.to_string() },
+        Err(reason) => Checked::Stopped { reason },
     }
 }
 
 /// Reads and checks one file.
-fn check_file(options: &VerifyOptions, path: &str) -> Outcome {
+fn check_file(options: &VerifyOptions, path: &str) -> Checked {
     let text = match read_evidence(path) {
         Ok(text) => text,
         Err(outcome) => return outcome,
     };
     let evidence = match Evidence::read(&text) {
         Ok(evidence) => evidence,
-        Err(malformed) => return Outcome::Rejected { reason: format!("malformed evidence: {malformed}") },
+        Err(malformed) => return Checked::Rejected { reason: format!("malformed evidence: {malformed}") },
     };
     drop(text);
     let checked = match &evidence {
@@ -189,7 +189,7 @@ fn check_file(options: &VerifyOptions, path: &str) -> Outcome {
         }
     };
     match checked {
-        Ok((subject, shown)) => Outcome::Accepted { kind: evidence.kind(), subject: Box::new(subject), shown },
+        Ok((subject, shown)) => Checked::Accepted { kind: evidence.kind(), subject: Box::new(subject), shown },
         Err(outcome) => outcome,
     }
 }
@@ -200,7 +200,7 @@ fn check_about_program(
     path: &str,
     evidence: &Evidence,
     stated: &ProgramSubject,
-) -> Result<(Subject, Shown), Outcome> {
+) -> Result<(Subject, Shown), Checked> {
     let place = place_of(&stated.input, options.program.as_deref(), path);
     let (program, question) = load_program(&place, stated)?;
     let shown = match evidence {
@@ -215,7 +215,7 @@ fn check_about_program(
                     ShownProperties::violated(&program, witness.model, witness.target)
                 }
                 (_, Some(facts)) => ShownProperties::proved(&program, &facts),
-                (_, None) => return Err(Outcome::Rejected { reason: "the evidence shows nothing".to_owned() }),
+                (_, None) => return Err(Checked::Rejected { reason: "the evidence shows nothing".to_owned() }),
             })
         }
         _ => {
@@ -235,14 +235,14 @@ fn check_about_net(
     path: &str,
     evidence: &Evidence,
     stated: &NetSubject,
-) -> Result<Subject, Outcome> {
+) -> Result<Subject, Checked> {
     let place = place_of(&stated.input, options.program.as_deref(), path);
     let query = match (&stated.query, &options.query) {
         (Some(query), given) => Some(place_of(query, given.as_deref(), path)),
         (None, None) => None,
         (None, Some(given)) => {
             let other = format!("the evidence is about the question in the net's file, not in `{}`", given.display());
-            return Err(Outcome::Rejected { reason: format!("{}: {other}", Obligation::Subject) });
+            return Err(Checked::Rejected { reason: format!("{}: {other}", Obligation::Subject) });
         }
     };
     let (problem, net, question) = load_net(&place, query.as_deref(), stated)?;
@@ -255,27 +255,27 @@ fn check_about_net(
 }
 
 /// Writes the obligations of a checked certificate.
-fn write_scripts(folder: &Path, path: &str, scripts: &[smtlib::Script]) -> Result<(), Outcome> {
+fn write_scripts(folder: &Path, path: &str, scripts: &[smtlib::Script]) -> Result<(), Checked> {
     let stem = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
     let file = |script: &smtlib::Script| folder.join(format!("{stem}.{}.smt2", script.obligation));
     let files: Vec<(PathBuf, &str)> = scripts.iter().map(|script| (file(script), script.text.as_str())).collect();
     create_folder(folder)
         .and_then(|()| write_together(&files))
-        .map_err(|error| Outcome::Unreadable { reason: format!("{} cannot be written to: {error}", folder.display()) })
+        .map_err(|error| Checked::Unreadable { reason: format!("{} cannot be written to: {error}", folder.display()) })
 }
 
 /// Reads an evidence file: not more than evidence may have, and nothing of what cannot be evidence.
-fn read_evidence(path: &str) -> Result<Vec<u8>, Outcome> {
+fn read_evidence(path: &str) -> Result<Vec<u8>, Checked> {
     const BEGINNING: u64 = 4096;
-    let unreadable = |error: std::io::Error| Outcome::Unreadable { reason: format!("cannot be read: {error}") };
-    let rejected = |reason: &str| Outcome::Rejected { reason: format!("malformed evidence: {reason}") };
+    let unreadable = |error: std::io::Error| Checked::Unreadable { reason: format!("cannot be read: {error}") };
+    let rejected = |reason: &str| Checked::Rejected { reason: format!("malformed evidence: {reason}") };
     let mut file: Box<dyn Read> = if path == "-" {
         Box::new(std::io::stdin())
     } else {
         let file = std::fs::File::open(path).map_err(unreadable)?;
         let metadata = file.metadata().map_err(unreadable)?;
         if metadata.is_dir() {
-            return Err(Outcome::Unreadable { reason: "is a directory".to_owned() });
+            return Err(Checked::Unreadable { reason: "is a directory".to_owned() });
         }
         if metadata.len() > MAX_EVIDENCE_BYTES {
             return Err(rejected(&format!("longer than {MAX_EVIDENCE_BYTES} bytes")));
@@ -307,14 +307,14 @@ fn place_of(input: &InputFile, given: Option<&Path>, evidence: &str) -> PathBuf 
 }
 
 /// Reads the program with its question and makes the changes that the evidence says options have made.
-fn load_program(place: &Path, subject: &ProgramSubject) -> Result<(Program, Option<Question>), Outcome> {
+fn load_program(place: &Path, subject: &ProgramSubject) -> Result<(Program, Option<Question>), Checked> {
     let Some(path) = place.to_str() else {
-        return Err(Outcome::Unreadable { reason: "the input's path is not UTF-8".to_owned() });
+        return Err(Checked::Unreadable { reason: "the input's path is not UTF-8".to_owned() });
     };
     let source = syntax::read_text(path)
-        .map_err(|error| Outcome::Unreadable { reason: format!("its input: {}", error.render(false).trim_end()) })?;
+        .map_err(|error| Checked::Unreadable { reason: format!("its input: {}", error.render(false).trim_end()) })?;
     check_content(&subject.input, path, source.text.as_bytes())?;
-    let rejected = |reason: String| Outcome::Rejected { reason };
+    let rejected = |reason: String| Checked::Rejected { reason };
     let format = Format::named(&subject.input.format)
         .ok_or_else(|| rejected(format!("the input format `{}` is not known", subject.input.format)))?;
     let refused = |what: &str| rejected(format!("the input cannot be read as a {} program{what}", format.name()));
@@ -329,7 +329,7 @@ fn load_repaired(
     subject: &ProgramSubject,
     repair: &RepairEvidence,
     path: &str,
-) -> Result<Vec<Option<Program>>, Outcome> {
+) -> Result<Vec<Option<Program>>, Checked> {
     let load = |input: &InputFile| {
         let subject = ProgramSubject { input: input.clone(), ..subject.clone() };
         load_program(&place_of(input, None, path), &subject).map(|(program, _)| program)
@@ -341,12 +341,12 @@ fn load_repaired(
 type ReadNet = (Problem, Vec<u8>, Option<Vec<u8>>);
 
 /// Reads the net with its question.
-fn load_net(place: &Path, query: Option<&Path>, subject: &NetSubject) -> Result<ReadNet, Outcome> {
+fn load_net(place: &Path, query: Option<&Path>, subject: &NetSubject) -> Result<ReadNet, Checked> {
     let read = |path: &Path| {
-        let unreadable = |error| Outcome::Unreadable { reason: format!("its input {}: {error}", path.display()) };
+        let unreadable = |error| Checked::Unreadable { reason: format!("its input {}: {error}", path.display()) };
         std::fs::read(path).map_err(unreadable)
     };
-    let rejected = |reason: String| Outcome::Rejected { reason };
+    let rejected = |reason: String| Checked::Rejected { reason };
     let unknown = |format: &str| rejected(format!("the input format `{format}` is not known"));
     let bytes = read(place)?;
     let name = place.to_string_lossy();

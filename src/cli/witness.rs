@@ -10,7 +10,7 @@ use crate::report::documents::{self, Picture, PictureFormat, RunsDocument, Viola
 use crate::report::{counted, picture, violation};
 use crate::robustness::{CheckOptions, Shape, Verdict, Violation, check, hardware};
 use crate::syntax::InputError;
-use crate::syntax::litmus::{self, Asked};
+use crate::syntax::litmus::{self, Request};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
 }
 
 impl Form {
-    /// The form for other tools that was asked for.
+    /// The form for other tools that the options name.
     fn picture(&self) -> Option<PictureFormat> {
         [
             (self.mermaid, PictureFormat::Mermaid),
@@ -188,7 +188,7 @@ fn draw(program: &Program, found: &Violation, format: PictureFormat, shared: &Sh
         PictureFormat::Litmus => {
             let shape = confirmed_shape(program, found, shared)?;
             let condition = shape.condition();
-            let test = litmus::write(&shape.program(), Asked::Condition(&condition));
+            let test = litmus::write(&shape.program(), Request::Condition(&condition));
             test.map_err(|errors| errors.first().map_or_else(String::new, |error| error.message.clone()))?.text
         }
     })

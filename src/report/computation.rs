@@ -98,7 +98,7 @@ impl ComputationReport<'_> {
         format!("{label}{}{mark}", self.text(index))
     }
 
-    /// Whether a step issues a store that other steps are taken before.
+    /// Whether other steps come between the issue of a store and its reaching memory.
     pub(super) fn is_delayed(&self, index: usize) -> bool {
         matches!(self.events[index].effect, Effect::Issue { .. }) && !self.flushed_at_once(index)
     }

@@ -17,7 +17,7 @@ pub struct Context<'a> {
     pub quantifier: Option<Quantifier>,
     /// The path of the question's file, when it is not the net's.
     pub query: Option<&'a str>,
-    /// The property that was asked for.
+    /// The property that the command line names.
     pub property: Option<&'a str>,
     /// Where the evidence was written.
     pub certificate: Option<&'a str>,
@@ -36,7 +36,7 @@ pub fn verdict_word(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// The report for people; the run in full only when more is to be said.
+/// The report for people; it shows the run in full only when the user asks for more.
 pub fn text(answer: &Answer, context: &Context<'_>, verbosity: u8, quiet: bool) -> String {
     /// So much of a run is shown without being asked for.
     const SHORT: usize = 20;
@@ -113,7 +113,7 @@ fn run_text(out: &mut String, run: &NetRun, problem: &Problem, shown: usize) {
     }
 }
 
-/// Steps of a run, as many lines as are left; how many there would be. What is repeated as a whole stands further right.
+/// Steps of a run, as many lines as are left; how many there would be. Steps that repeat as a whole stand further right.
 fn steps_text(out: &mut String, net: &Net, steps: &[(RunStep, Count)], indent: usize, left: &mut usize) -> usize {
     let mut lines = 0;
     for (step, times) in steps {

@@ -13,7 +13,7 @@ use std::fmt::Write;
 pub struct Result<'a> {
     /// Whether the program can be repaired, and how, with the evidence.
     pub found: &'a Repaired,
-    /// All optimal sets were asked for.
+    /// Whether the user wants all optimal sets.
     pub all: bool,
     /// Why the text itself cannot be changed.
     pub no_diff: Option<&'a str>,
@@ -199,7 +199,7 @@ fn advice_text(out: &mut String, reason: &Unfinished) {
     }
 }
 
-/// What is said when a claim has no evidence, because a limit was reached first or values grow.
+/// The sentence about a claim without evidence, where the run reached a limit first or values grow.
 const UNCHECKED: &str = "evidence not all of this was re-checked to the end";
 
 fn redundancy_text(out: &mut String, redundancy: &Redundancy, program: &Program, is_complete: bool) {

@@ -29,7 +29,7 @@ pub struct Context<'a> {
     pub changed: &'a [ThreadId],
 }
 
-/// What is said of a property, or of all of them.
+/// The line about a property, or about all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PropertyVerdict {
     /// It holds.

@@ -8,7 +8,7 @@ use crate::semantics::{Computation, CopyId, Counting, Machine, Model};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Final states listed unless all are asked for.
+/// How many final states a report lists unless the user wants all.
 const LISTED: usize = 40;
 
 /// The report.
@@ -26,7 +26,7 @@ pub(super) fn text(simulation: &Simulation<'_>, all: bool) -> String {
     out
 }
 
-/// What was found until a limit was reached: what fails, and how.
+/// What the search found before it reached a limit: what fails, and how.
 pub(super) fn until(simulation: &Simulation<'_>, reason: StopReason) -> String {
     let mut out = format!("{}: unknown under {}: {reason}\n", simulation.file, model(simulation));
     let states = counted(simulation.finals.explored, "state");

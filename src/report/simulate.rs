@@ -22,7 +22,7 @@ pub struct Simulation<'s> {
     pub instance: &'s Instance,
     /// The memory model.
     pub model: Model,
-    /// What was asked.
+    /// The question.
     pub question: &'s Question,
     /// What was counted.
     pub counting: Counting,

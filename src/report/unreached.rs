@@ -6,7 +6,7 @@ use crate::robustness::ThreadLabel;
 /// So many labels are named on one line, or one more.
 const NAMED: usize = 3;
 
-/// What is said where no exploration tells.
+/// The line of a report where no exploration tells.
 pub const NOT_DETERMINED: &str = "not determined";
 
 /// The labels on one line, `t1: l3, l4; t2: l0 and 5 more`; nothing where there are none.

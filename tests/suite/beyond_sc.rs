@@ -96,7 +96,7 @@ fn ends(program: &Program, instance: &Instance, model: Model) -> BTreeSet<Ends> 
     let ends = |state: &State| -> Option<Ends> {
         state.threads().iter().map(|thread| Some((thread.label?, thread.registers.to_vec()))).collect()
     };
-    // Who keeps the lock for ever keeps the others from memory.
+    // A thread that keeps the lock for ever keeps the others from memory.
     found.completed.iter().filter(|state| state.holder().is_none()).filter_map(ends).collect()
 }
 

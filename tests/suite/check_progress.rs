@@ -1,5 +1,5 @@
 //! What `palisade check` says while it runs: a line of progress in a terminal, a hint that values may be growing, and
-//! colours where they are asked for.
+//! colours where the options say so.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};

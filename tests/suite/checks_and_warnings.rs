@@ -326,7 +326,7 @@ fn a_very_large_file_is_refused() {
     assert_eq!(message(&error), "is larger than 16 MiB, too large for a program text ()");
 }
 
-/// Which instances are smaller is said in terms of the copies that are left open.
+/// The report names the smaller instances by the copies that are left open.
 #[test]
 fn a_smallest_instance_has_fewest_copies_of_what_is_left_open() {
     let instance = |arguments: &[&str]| {

@@ -1,4 +1,4 @@
-//! Folders for evidence are created, however they are named; what cannot be created is said.
+//! The command creates folders for evidence, whatever their names, and says which it cannot create.
 
 use crate::documents;
 use std::path::Path;

@@ -305,7 +305,7 @@ fn the_command_writes_evidence_for_every_claim() {
     }
 }
 
-/// The confirmation of what `--redundant` finds is a check of its own: when that ends early, nothing is said of the
+/// The confirmation of what `--redundant` finds is a check of its own: when that ends early, the report says nothing of the
 /// verdict.
 #[test]
 fn a_verdict_that_is_not_known_is_not_made_up() {

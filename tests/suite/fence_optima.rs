@@ -245,7 +245,7 @@ fn random_programs_with_loops() {
     assert!(compared >= 10, "only {compared} programs needed a repair");
 }
 
-/// Two stores that do the same are two all the same: both have to be changed, whoever is asked.
+/// Two stores that do the same are two all the same: searches and nets say that both have to change.
 #[test]
 fn stores_that_do_the_same() {
     let text = "program twins

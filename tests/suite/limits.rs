@@ -29,7 +29,7 @@ fn decide(text: &str, options: &CheckOptions) -> Result<Verdict, Fault> {
     check(&program(text), options).map(|checked| checked.verdict)
 }
 
-/// `x` and `y` change together, so that the reader never counts; but whoever looks at one thread after the other does
+/// `x` and `y` change together, so that the reader never counts; but a search that looks at one thread after the other does
 /// not see that. The other threads make more configurations than anybody waits for.
 pub(crate) fn seemingly_growing() -> String {
     let mut text = "program seems

@@ -87,7 +87,7 @@ fn rounds_of_several_transitions_are_repeated_as_sequences() {
         assert_eq!(length, Some(2), "{strategy}: {document}");
         let verify = |file: &str| palisade(folder.path(), &["verify", file]).output().expect("the command runs");
         assert_eq!(verify("run.json").status.code(), Some(0), "{strategy}");
-        // One round fewer than it takes is not accepted, nor a sequence that is said not to be repeated at all.
+        // The checker accepts neither one round fewer than it takes, nor a sequence without repetition.
         let evidence = std::fs::read_to_string(folder.path().join("run.json")).expect("evidence");
         let firings = evidence.find("\"firings\"").expect("a run");
         let end = evidence[firings..].find("]],").map(|place| firings + place + 3).expect("a sequence");

@@ -6,7 +6,7 @@ use palisade::program::{Program, SourceText, ThreadId};
 use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::random::{self, Shape};
 use palisade::semantics::{CopyId, Instance, LOOP_CAPACITY, Model, final_states};
-use palisade::syntax::litmus::{self, Asked, FinalValue};
+use palisade::syntax::litmus::{self, FinalValue, Request};
 use palisade::syntax::{self, Format, render};
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ fn assert_same(original: &Program, text: &str) {
 }
 
 fn written(program: &Program) -> String {
-    litmus::write(program, Asked::Everything).unwrap_or_else(|errors| panic!("{errors:?}")).text
+    litmus::write(program, Request::Everything).unwrap_or_else(|errors| panic!("{errors:?}")).text
 }
 
 const MUTEX: &str = "program mutex
@@ -102,7 +102,7 @@ thread q regs r init a begin a: mem[y] <- 1; b: r <- mem[x]; end";
         FinalValue::Register { copy: copy(1), register, value: 0 },
         FinalValue::Memory { address: 1, value: 1 },
     ];
-    let text = litmus::write(&program, Asked::Exists(&values)).expect("expressible").text;
+    let text = litmus::write(&program, Request::Exists(&values)).expect("expressible").text;
     assert!(text.ends_with("exists (0:rax=0 /\\ 1:rax=0 /\\ [x]=1)\n"), "{text}");
     let again = litmus::read(SourceText::new("t", text.clone())).expect("what was written is read");
     for (model, reached) in [(Model::Sc, false), (Model::Tso, true)] {
@@ -125,7 +125,7 @@ fn what_cannot_be_said_is_refused() {
         ("thread t regs r init a begin a: r <- x; b: mem[x] <- r; end", "address as a value"),
     ] {
         let program = read(&format!("program t\naddress x, y\n{body}\n"), Format::Native);
-        let errors = litmus::write(&program, Asked::Everything).expect_err(body);
+        let errors = litmus::write(&program, Request::Everything).expect_err(body);
         assert!(errors.iter().any(|error| error.message.contains(said)), "{body}: {errors:?}");
     }
 }
@@ -136,7 +136,7 @@ fn random_programs_survive() {
     let mut same = 0;
     for seed in 0..400 {
         let program = random::program(seed, &shape);
-        let Ok(test) = litmus::write(&program, Asked::Everything) else { continue };
+        let Ok(test) = litmus::write(&program, Request::Everything) else { continue };
         assert_same(&program, &test.text);
         same += 1;
     }

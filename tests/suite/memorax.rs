@@ -1,4 +1,4 @@
-//! Memorax's language: what its statements mean, and what is said of texts that mean nothing.
+//! Memorax's language: what its statements mean, and the diagnostics for texts that mean nothing.
 
 use palisade::limits::Limits;
 use palisade::program::{Action, Copies, Program};

@@ -218,7 +218,7 @@ fn expectations_are_consistent() {
     }
 }
 
-/// The least number of fences; and of those that a model has already, the redundant ones can be told.
+/// The least number of fences; and of the fences that a model has already, the redundant ones.
 #[test]
 fn optimal_fences() {
     models().par_iter().filter(|model| !model.fixed.robust).for_each(|model| {

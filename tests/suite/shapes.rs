@@ -145,7 +145,7 @@ fn a_lock_that_is_never_given_back() {
     assert!(is_robust(&program));
     let found = final_states(&program, &instance(&program), Model::Tso, LOOP_CAPACITY, &Limits::none());
     let found = found.expect("no value fails");
-    // Either the second thread was done before the lock was taken, or it is stuck.
+    // Either the second thread was done before the first took the lock, or it is stuck.
     assert!(!found.completed.is_empty());
     assert!(!found.stuck.is_empty());
 }

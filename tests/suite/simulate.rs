@@ -98,7 +98,7 @@ fn programs_get_sentences() {
     assert_eq!(output.status.code(), Some(0));
     let under_sc = lines(&simulate(STORE_BUFFERING, &["--model", "sc"]));
     assert_eq!((under_sc[0].as_str(), under_sc.len()), ("-: holds under SC", 7));
-    // Copies are told apart.
+    // The report tells copies apart.
     let copies = lines(&simulate(STORE_BUFFERING, &["--threads", "t1=2,t2=0"]));
     assert!(copies.contains(&"    t1#1.r1 = 0, t1#2.r1 = 0, x = 1, y = 0".to_owned()), "{copies:?}");
     // Trencher's automata as well.

@@ -4,13 +4,13 @@
 //! Corruptions are chosen so that they must be fatal, whatever the program:
 //!
 //! - *steps swapped*: two steps of one copy, with none of it between them, that start at different labels, or a helper's
-//!   store and its reaching memory: the later one cannot be taken first;
+//!   store and its reaching memory: the copy cannot take the later one first;
 //! - *flush missing*: as many stores are issued as reach memory, so that one stays buffered, or a later one comes too
 //!   soon;
-//! - *buffer read past*: the load is said to be another one, which reads from the attacker's own buffer; or the cycle is
+//! - *buffer read past*: the witness names another load, which reads from the attacker's own buffer; or the cycle is
 //!   one that is there only when such a load reads memory: the store, then the load in program order, and back since
 //!   the load would not have seen the store, or would have seen another copy's. (What a load reads is not part of a
-//!   witness, which says the steps alone; what it is said to have read shows in the edges of the cycle.)
+//!   witness, which says the steps alone; what it claims to have read shows in the edges of the cycle.)
 //! - *cycle cut*: a cycle without one of its edges does not close, and an edge to or from another node is not between
 //!   the nodes of its neighbours;
 //! - *truncated*: a JSON document without its end is none.

@@ -47,7 +47,7 @@ pub struct RobustCertificate {
 /// A state of one thread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LocalState {
-    /// Which thread.
+    /// The thread.
     pub thread: ThreadId,
     /// Where it stands.
     pub label: LabelId,

@@ -59,7 +59,7 @@ pub struct Interval {
     pub high: Value,
 }
 
-/// Values that registers and memory can have: the initial ones, and closed under every instruction by itself, whoever executes it
+/// Values that registers and memory can have: the initial ones, and closed under every instruction by itself, in whichever thread it stands
 /// and whatever has come before. A load may take any value that its addresses can have.
 ///
 /// A set of values is a list of intervals, at least one, ascending, which neither overlap nor touch.

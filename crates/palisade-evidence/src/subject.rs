@@ -47,7 +47,7 @@ pub struct ThreadSubject {
     pub name: String,
     /// How many copies run.
     pub copies: Copies,
-    /// Who says so.
+    /// Where that number comes from.
     pub origin: CopiesOrigin,
     /// The names of its labels.
     pub labels: Vec<String>,

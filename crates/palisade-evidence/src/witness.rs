@@ -5,7 +5,7 @@ use palisade_model::semantics::{CopyId, Edge, Instance, Step};
 
 /// A TSO witness ([ESOP13, Definition 1 and Fig. 4]).
 ///
-/// The computation is `τ1 · issue of st_A · τ2 · ld_A · τ3 · st_A · τ4`. It is valid when the steps can be taken under
+/// The computation is `τ1 · issue of st_A · τ2 · ld_A · τ3 · st_A · τ4`. It is valid when the machine can take the steps under
 /// TSO and leave every buffer empty, and
 ///
 /// - (W1) every store of a thread copy other than the attacker, and every store of the attacker in `τ1`, reaches memory
@@ -34,6 +34,6 @@ pub struct Witness {
     /// The computation.
     pub steps: Vec<Step>,
     /// The cycle: each edge starts where the one before it ends, and the first where the last ends. Nodes are counted
-    /// per copy in program order; what is a node is said in [`semantics`](palisade_model::semantics::Trace).
+    /// per copy in program order; [`semantics`](palisade_model::semantics::Trace) says what a node is.
     pub cycle: Vec<Edge>,
 }

@@ -1,4 +1,4 @@
-//! What Palisade's questions are about: programs and Petri nets, what they mean, and the budgets of those who decide.
+//! What Palisade's questions are about: programs and Petri nets, what they mean, and the budgets of searches.
 //!
 //! | module | what it holds | may use |
 //! |---|---|---|

@@ -3,8 +3,8 @@
 use super::suggest::{closest, did_you_mean};
 use super::{Diagnostic, MAX_ERRORS, Severity};
 use palisade_model::program::{
-    Action, BinaryOperator, Copies, Domain, Expression, Instruction, LabelId, Oddity, Program, SourceText, Span,
-    Thread, ThreadId, Value, oddities,
+    Action, BinaryOperator, Copies, Domain, Expression, Instruction, LabelId, Program, SourceText, Span,
+    StructuralWarning, Thread, ThreadId, Value, structural_warnings,
 };
 
 /// So many dead ends are compared with all labels, as each may be misspelt.
@@ -29,11 +29,11 @@ pub fn check(program: &mut Program) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> 
         return Err(errors);
     }
     let mut dead_ends = 0;
-    let oddities = oddities(program).into_iter().filter(|oddity| {
-        dead_ends += usize::from(matches!(oddity, Oddity::DeadEnd { .. }));
-        !matches!(oddity, Oddity::DeadEnd { .. }) || dead_ends <= MOST_DEAD_ENDS
+    let structural = structural_warnings(program).into_iter().filter(|warning| {
+        dead_ends += usize::from(matches!(warning, StructuralWarning::DeadEnd { .. }));
+        !matches!(warning, StructuralWarning::DeadEnd { .. }) || dead_ends <= MOST_DEAD_ENDS
     });
-    warnings.extend(oddities.filter_map(|oddity| in_words(program, oddity)));
+    warnings.extend(structural.filter_map(|warning| in_words(program, warning)));
     warnings.extend(too_few_copies(program));
     warnings.sort_by_key(|warning| warning.span);
     Ok(warnings)
@@ -218,17 +218,17 @@ fn word_in(source: &SourceText, span: Span, word: &str) -> Span {
     }
 }
 
-/// The warning for an oddity; none for a dead end that looks intended.
-fn in_words(program: &Program, oddity: Oddity) -> Option<Diagnostic> {
+/// A structural warning as a diagnostic; none for a dead end that looks intended.
+fn in_words(program: &Program, warning: StructuralWarning) -> Option<Diagnostic> {
     let place = |id: ThreadId| program.thread(id);
-    Some(match oddity {
-        Oddity::Unreachable { thread, label } => {
+    Some(match warning {
+        StructuralWarning::Unreachable { thread, label } => {
             let label = place(thread).label(label);
             let message = format!("nothing leads to the label `{}` of `{}`", label.name, place(thread).name);
             Diagnostic::warning(message, label.span)
         }
-        Oddity::DeadEnd { thread, label } => return dead_end(place(thread), label),
-        Oddity::NeverWritten { thread, register, reader } => {
+        StructuralWarning::DeadEnd { thread, label } => return dead_end(place(thread), label),
+        StructuralWarning::NeverWritten { thread, register, reader } => {
             let thread = place(thread);
             let register = &thread.registers[register.index()];
             let written = thread.instructions.iter().filter_map(|instruction| instruction.action.written_register());
@@ -239,7 +239,7 @@ fn in_words(program: &Program, oddity: Oddity) -> Option<Diagnostic> {
                 .with_label("always 0")
                 .with_help_if(did_you_mean(&register.name, written))
         }
-        Oddity::NumberOfAddress { thread, instruction } => {
+        StructuralWarning::NumberOfAddress { thread, instruction } => {
             let instruction = place(thread).instruction(instruction);
             let Action::Assign { register, value: Expression::Address { id, .. } } = &instruction.action else {
                 return None;
@@ -251,11 +251,11 @@ fn in_words(program: &Program, oddity: Oddity) -> Option<Diagnostic> {
                 .with_label("not what is stored there")
                 .with_help(format!("a load is `{register} <- mem[{address}]`"))
         }
-        Oddity::UnlockWithoutLock { thread, instruction } => {
+        StructuralWarning::UnlockWithoutLock { thread, instruction } => {
             let message = format!("`{}` can get here without holding the lock, and stops", place(thread).name);
             Diagnostic::warning(message, place(thread).instruction(instruction).span)
         }
-        Oddity::LockWhileHolding { thread, instruction } => {
+        StructuralWarning::LockWhileHolding { thread, instruction } => {
             let message = format!("`{}` can get here while it holds the lock, and stops", place(thread).name);
             Diagnostic::warning(message, place(thread).instruction(instruction).span)
         }

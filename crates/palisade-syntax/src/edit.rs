@@ -15,7 +15,7 @@ use thiserror::Error;
 
 /// A change to a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum Edit {
     /// A fence at a label.
     Fence {
         /// The thread.
@@ -57,16 +57,16 @@ pub enum EditError {
 
 /// The program's text with a fence at a label.
 pub fn insert_fence(program: &Program, format: Format, thread: ThreadId, label: LabelId) -> Result<String, EditError> {
-    apply(program, format, &[Change::Fence { thread, label }])
+    apply(program, format, &[Edit::Fence { thread, label }])
 }
 
 /// A litmus test with more rows.
-fn litmus_rows(program: &Program, changes: &[Change]) -> Result<String, EditError> {
+fn litmus_rows(program: &Program, changes: &[Edit]) -> Result<String, EditError> {
     let (mut fences, mut exchanges) = (Vec::new(), Vec::new());
     for change in changes {
         match *change {
-            Change::Fence { thread, label } => fences.push((thread, label)),
-            Change::Exchange { thread, store } => exchanges.push((thread, store)),
+            Edit::Fence { thread, label } => fences.push((thread, label)),
+            Edit::Exchange { thread, store } => exchanges.push((thread, store)),
         }
     }
     litmus::with_rows(program, &fences, &exchanges).map_err(|error| match error {
@@ -77,7 +77,7 @@ fn litmus_rows(program: &Program, changes: &[Change]) -> Result<String, EditErro
 }
 
 /// The program's text with all the changes made. The program must be the one read from its text.
-pub fn apply(program: &Program, format: Format, changes: &[Change]) -> Result<String, EditError> {
+pub fn apply(program: &Program, format: Format, changes: &[Edit]) -> Result<String, EditError> {
     match format {
         Format::Litmus => return litmus_rows(program, changes),
         Format::Memorax if !changes.is_empty() => return Err(EditError::NotWritten),
@@ -89,8 +89,8 @@ pub fn apply(program: &Program, format: Format, changes: &[Change]) -> Result<St
         let mut editor = Editor::new(program, thread, &mut replacements);
         for change in changes {
             match *change {
-                Change::Fence { thread, label } if thread == id => editor.fence(label)?,
-                Change::Exchange { thread, store } if thread == id => editor.exchange(store)?,
+                Edit::Fence { thread, label } if thread == id => editor.fence(label)?,
+                Edit::Exchange { thread, store } if thread == id => editor.exchange(store)?,
                 _ => {}
             }
         }

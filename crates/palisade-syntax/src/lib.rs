@@ -100,7 +100,7 @@ pub fn read(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagn
     Ok(parsed)
 }
 
-/// Reads a program text. What depends on the domain and on the numbers of copies is left to [`check`], since options
+/// Reads a program text. [`check`] judges what depends on the domain and on the numbers of copies, since options
 /// may change them.
 pub fn parse(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagnostic>> {
     match format {
@@ -137,7 +137,7 @@ pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnosti
             ])
         }
         Format::Litmus => {
-            let litmus::WrittenTest { text, warnings } = litmus::write(program, litmus::Asked::Everything)?;
+            let litmus::WrittenTest { text, warnings } = litmus::write(program, litmus::Request::Everything)?;
             Ok(Printed { text, warnings })
         }
     }

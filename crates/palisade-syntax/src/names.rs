@@ -9,7 +9,7 @@ pub(crate) struct NameSpace {
 }
 
 impl NameSpace {
-    /// A name space in which some names are taken.
+    /// A name space that has some names already.
     pub(crate) fn with_taken<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Self {
         Self { taken: names.into_iter().map(Into::into).collect() }
     }

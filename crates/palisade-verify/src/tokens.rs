@@ -1,6 +1,6 @@
 //! Configurations as controls with numbers of tokens, and downward-closed sets of them.
 //!
-//! A control is everything but the threads; a token is the state of a thread. Both are types of whoever uses this.
+//! A control is everything but the threads; a token is the state of a thread. The caller chooses both types.
 
 use crate::CheckFailure;
 use crate::failure::reject;

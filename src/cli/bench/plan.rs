@@ -1,4 +1,4 @@
-//! Which runs a benchmark consists of.
+//! The runs of a benchmark.
 
 use super::tool::Tool;
 use super::verdict_of;

@@ -41,7 +41,7 @@ pub(super) struct Watched {
 /// More output than this is not looked at.
 const MOST_OUTPUT: u64 = 64 << 20;
 
-/// How long to wait before a process is looked at again: not at all when it is short, and the less often the longer it
+/// How long to wait before looking at a process again: not at all when it is short, and the less often the longer it
 /// runs, as looking takes some of its time on a machine with few processors.
 fn pause(elapsed: Duration) -> Duration {
     (elapsed / 20).clamp(Duration::from_millis(10), Duration::from_millis(50))
@@ -49,7 +49,7 @@ fn pause(elapsed: Duration) -> Duration {
 
 /// Runs a command in a process group of its own until it ends or a limit is reached.
 ///
-/// A thread of its own waits for the end, so that the time is exact however seldom the process is looked at.
+/// A thread of its own waits for the end, so that the time is exact however seldom others look at the process.
 pub(super) fn watch(
     mut command: Command,
     timeout: Option<Duration>,
@@ -149,7 +149,7 @@ fn resident_bytes_of_group(group: u32) -> Option<u64> {
         if !name.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit())) {
             continue;
         }
-        // Processes may end while they are looked at.
+        // A process may end while we look at it.
         let Ok(text) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
         // The command's name, in parentheses, may hold blanks: state, parent and group follow it.
         let Some((_, rest)) = text.rsplit_once(')') else { continue };

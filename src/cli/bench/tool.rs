@@ -61,7 +61,7 @@ pub(super) fn tools(arguments: &BenchArguments) -> Result<Vec<Tool>, InputError>
             let help = "write `{}` where the net's path belongs".to_owned();
             return Err(InputError::file("--against", message).with_help_if(Some(help)));
         }
-        // A shell may be told some variables first.
+        // A command for a shell may set variables first.
         let is_program = |word: &&str| !word.contains('=') && *word != "exec" && *word != "env";
         let first = command.split_whitespace().find(is_program).unwrap_or("tool");
         let name = first.rsplit('/').next().unwrap_or(first).to_owned();

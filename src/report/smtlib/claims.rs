@@ -6,7 +6,7 @@ use super::terms::{conjunction, equal, integer};
 use crate::program::{Action, BinaryOperator, Expression, Instruction, LabelId, RegisterId};
 
 impl Tables<'_> {
-    /// What the tables claim: the live registers solve the inequalities, and each state settles to what is said.
+    /// What the tables claim: the live registers solve the inequalities, and each state settles as its entry says.
     pub(super) fn claims(&self) -> Vec<String> {
         let mut claims = Vec::new();
         for (thread, own) in self.program.thread_ids() {

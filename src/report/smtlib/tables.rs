@@ -4,7 +4,7 @@
 //! memory and its next one, with the states each of them settles to; that list is a claim that a script of its own
 //! puts to the solver.
 //!
-//! Attacks answered by proofs about their nets do not occur here: what holds of a script is said of the others only.
+//! Attacks answered by proofs about their nets do not occur here: scripts speak of the others only.
 
 use crate::evidence::{AttackReason, LocalState, RobustCertificate, ScConfiguration, Tokens};
 use crate::program::{Action, Copies, Instruction, InstructionId, LabelId, Program, ThreadId, Value};

@@ -17,7 +17,7 @@ fn read(text: &str, format: Format) -> Result<Program, String> {
 }
 
 /// Whether a program is robust, as the oracle and the engine say; in other formats instructions become several, and waiting
-/// becomes a loop, so that the oracle is asked about programs of the native language only.
+/// becomes a loop, so that the test asks the oracle about programs of the native language only.
 fn verdict(program: &Program) -> Option<Verdict> {
     check(program, &CheckOptions::default()).ok().map(|checked| checked.verdict)
 }

@@ -6,7 +6,7 @@ use palisade::robustness::{Check, CheckOptions, Verdict};
 use palisade::semantics::oracle::{Answer, robust};
 use palisade::semantics::{Bounds, Instance, Model, StepKind, is_cyclic, replay};
 
-/// The oracle is asked where threads have at most so many interleavings, as far as that can be said beforehand.
+/// The test asks the oracle where threads have at most so many interleavings, as far as it can tell beforehand.
 const MOST_INTERLEAVINGS: f64 = 2e5;
 
 /// What the oracle says of an instance.

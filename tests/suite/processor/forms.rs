@@ -2,7 +2,7 @@
 
 use super::states::Flag;
 
-/// Which machine the reader takes a form to be for, and what it knows of registers.
+/// The machine that the reader takes a form to be for, and what it knows of registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// `X86_64`, registers hold any 64 bits.
@@ -299,7 +299,7 @@ impl Collector<'_> {
         }
     }
 
-    /// The conditions a mode is asked for: all names once, all meanings always.
+    /// The conditions to try in a mode: all names once, all meanings always.
     fn conditions(&self) -> &'static [&'static str] {
         if self.mode == Mode::Wide { &CONDITIONS } else { &CONDITIONS[..MEANINGS] }
     }

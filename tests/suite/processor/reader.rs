@@ -75,7 +75,7 @@ fn register_name(mode: Mode, register: &str) -> Option<String> {
 }
 
 impl Reader {
-    /// Reads a form; every flag that it does not leave undefined is looked at.
+    /// Reads a form, and looks at every flag that it does not leave undefined.
     pub(super) fn new(form: &Form, number: usize) -> Result<Self, String> {
         let defined = FLAGS.iter().map(|(flag, _)| *flag).filter(|flag| !form.undefined.contains(flag));
         let flags: Vec<Flag> = defined.collect();
@@ -187,7 +187,7 @@ pub(super) fn read(text: String) -> Result<Program, String> {
     litmus::read(source.clone()).map(|test| test.program).map_err(rendered)
 }
 
-/// Takes a step; whether it can be taken.
+/// Takes a step, and says whether the copy can.
 fn step(
     action: &Action,
     registers: &mut [Value],

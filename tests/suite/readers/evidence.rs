@@ -41,7 +41,7 @@ const NETS: [KnownNet; 4] = [
     ),
 ];
 
-/// The oracle is asked about instances with at most so many copies.
+/// The test asks the oracle about instances with at most so many copies.
 const MOST_COPIES: u64 = 4;
 
 /// Evidence that is read; it survives writing.

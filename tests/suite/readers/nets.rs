@@ -49,7 +49,7 @@ pub(super) fn mcc(input: &[u8]) {
     answered(read_with_query(net, Some(query), Some("a")), Format::Pnml);
 }
 
-/// What holds of any bytes that are taken for a net's text, with those of its question behind the separator.
+/// What holds of any bytes that a reader takes for a net's text, with those of its question behind the separator.
 fn net(input: &[u8], format: Format) {
     let split = input.windows(SEPARATOR.len()).position(|window| window == SEPARATOR);
     let (net, query) = match split.filter(|_| format.query().is_some()) {

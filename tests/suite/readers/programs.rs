@@ -3,7 +3,7 @@
 use palisade::fences::{Measure, with_measures};
 use palisade::program::{Action, Copies, CopiesOverride, DomainOverride, LabelId, Program};
 use palisade::report::documents::{self, Finding};
-use palisade::syntax::edit::{Change, apply};
+use palisade::syntax::edit::{Edit, apply};
 use palisade::syntax::{Diagnostic, Format, check, parse, print, render, text_of};
 use palisade::text::{SourceText, Span};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) fn litmus(input: &[u8]) {
     program(input, Format::Litmus);
 }
 
-/// What holds of any bytes that are taken for a program's text.
+/// What holds of any bytes that a reader takes for a program's text.
 fn program(input: &[u8], format: Format) {
     let source = match text_of("input.x", input) {
         Ok(source) => source,
@@ -177,7 +177,7 @@ fn can_be_edited(program: &Program, format: Format) {
     }
     let sets = places.iter().take(3).map(|place| vec![*place]).chain([places.clone()]);
     for set in sets {
-        let changes: Vec<Change> = set.iter().map(|&(thread, label)| Change::Fence { thread, label }).collect();
+        let changes: Vec<Edit> = set.iter().map(|&(thread, label)| Edit::Fence { thread, label }).collect();
         // What cannot be edited is refused.
         let Ok(edited) = apply(program, format, &changes) else { continue };
         let measures: Vec<Measure> = set.iter().map(|&(thread, label)| Measure::Fence { thread, label }).collect();

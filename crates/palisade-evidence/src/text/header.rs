@@ -17,7 +17,7 @@ pub(super) struct InputText {
     sha256: String,
 }
 
-/// Who set an option.
+/// Where a setting comes from.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum OriginText {

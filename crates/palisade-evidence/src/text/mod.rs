@@ -1,6 +1,6 @@
 //! Evidence as text: one JSON document per file, as CERTIFICATE.md describes it.
 //!
-//! Reading trusts nothing: fields that are not known are refused, numbers are taken only in range, nesting is limited by
+//! Reading trusts nothing: it refuses fields that it does not know and numbers out of range; nesting is limited by
 //! the JSON reader, and what is read is never larger than a fixed multiple of the text, since nothing in it refers to
 //! shared parts that would have to be copied.
 

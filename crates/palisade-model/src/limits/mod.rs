@@ -41,11 +41,11 @@ struct MemoryLimit {
     bytes: u64,
     /// Since when times are counted.
     begin: Instant,
-    /// When the system is asked again, in microseconds.
+    /// When to ask the system again, in microseconds.
     due: Arc<AtomicU64>,
 }
 
-/// The system is asked for the memory once in so long: that takes as long as hundreds of steps, and in that time
+/// How long to wait before asking the system for the memory again: asking takes as long as hundreds of steps, and in that time
 /// a process can fill a few megabytes.
 const MEMORY_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -58,7 +58,7 @@ impl MemoryLimit {
             return false;
         }
         let exceeded = resident_bytes().is_some_and(|resident| resident > self.bytes);
-        // Once exceeded it is asked every time, so that all threads learn of it.
+        // Once the memory is exceeded, ask every time, so that all threads learn of it.
         if !exceeded {
             self.due.store(microseconds(now + MEMORY_INTERVAL), Ordering::Relaxed);
         }

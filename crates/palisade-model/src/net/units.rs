@@ -4,7 +4,7 @@ use super::count::{Count, OmegaCount};
 use super::ids::PlaceId;
 use super::model::{Net, Transition};
 
-/// Which of the sets that are checked together a place is in.
+/// The sets, of those checked together, that a place is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Member {
     /// In none.

@@ -23,7 +23,7 @@ pub struct Domain {
     pub high: Value,
     /// Whether arithmetic is modular into the range; otherwise leaving the range is an error.
     pub wrap: bool,
-    /// Who declared it.
+    /// Where it comes from.
     pub origin: DomainOrigin,
 }
 

@@ -1,7 +1,7 @@
 //! Expressions over registers, constants and address names.
 //!
 //! Operators compute in 128 bits; the result of a whole expression is a 64-bit [`Value`]. Under a domain that
-//! wraps, every operator's result is taken into the range, so that comparisons see wrapped values; under a domain
+//! wraps, every operator wraps its result into the range, so that comparisons see wrapped values; under a domain
 //! that does not wrap only the whole expression's value must lie in it. Address expressions
 //! ([`Expression::evaluate_address`]) are computed in plain integers: a domain is about data.
 
@@ -57,7 +57,7 @@ pub enum Expression {
     Constant(Value),
     /// An address name, with its number.
     Address {
-        /// Which name.
+        /// The name.
         id: AddressId,
         /// The (first) address it stands for.
         value: Value,

@@ -11,7 +11,7 @@ pub struct Liveness {
 }
 
 impl Liveness {
-    /// Solves the equations for a thread. An instruction is looked at again when more is live at its target: as often as the
+    /// Solves the equations for a thread. It looks at an instruction again when more is live at its target: as often as the
     /// thread has registers at most.
     pub fn of(thread: &Thread) -> Self {
         Self::with_observed(thread, &[])

@@ -11,8 +11,8 @@ mod ids;
 mod instruction;
 mod joint;
 mod liveness;
-mod oddities;
 mod overrides;
+mod structural_warnings;
 mod thread;
 
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
@@ -21,8 +21,8 @@ pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
 pub use instruction::{Action, Instruction};
 pub use joint::{JointState, Place};
 pub use liveness::Liveness;
-pub use oddities::{Oddity, lock_states, oddities};
 pub use overrides::{CopiesOverride, DomainOverride, OverrideError};
+pub use structural_warnings::{StructuralWarning, lock_states, structural_warnings};
 pub use thread::{Copies, Label, Register, Thread};
 
 pub use crate::text::{Position, SourceText, Span};

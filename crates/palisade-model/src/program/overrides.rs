@@ -33,7 +33,7 @@ pub enum OverrideError {
     /// Every thread was left out.
     #[error("every thread is left out")]
     NoThreadLeft,
-    /// Wrapping was asked for without a range to wrap into.
+    /// The options ask for wrapping and give no range to wrap into.
     #[error("there is no domain to wrap into")]
     NothingToWrapInto,
 }

@@ -45,9 +45,9 @@ impl From<StopReason> for ExplorationError {
     }
 }
 
-/// Which events the search follows.
+/// The events that the search follows from a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Search {
+pub(super) enum Successors {
     /// Sufficient ones.
     Reduced,
     /// All.
@@ -111,7 +111,7 @@ struct Frame {
 /// Visits every pair of a state and a trace, each once, until `visit` breaks off.
 pub(super) fn explore(
     machine: &Machine<'_>,
-    search: Search,
+    successors: Successors,
     bounds: &Bounds,
     visit: &mut impl FnMut(&Visit<'_>) -> ControlFlow<()>,
 ) -> Result<(), ExplorationError> {
@@ -131,9 +131,9 @@ pub(super) fn explore(
         {
             let may_execute = |position: usize| bounds.steps.is_none_or(|bound| executed[position] < bound);
             let mut events = Vec::new();
-            match search {
-                Search::Reduced => reduction.sufficient_events(machine, &state, &may_execute, &mut events)?,
-                Search::Full => {
+            match successors {
+                Successors::Reduced => reduction.sufficient_events(machine, &state, &may_execute, &mut events)?,
+                Successors::Full => {
                     for position in 0..copies {
                         all_events(machine, &state, position, &may_execute, &mut events)?;
                     }
@@ -227,7 +227,7 @@ pub fn maximal_traces(
     let machine = Machine::new(program, instance, model);
     let mut found = HashSet::new();
     let mut traces = Vec::new();
-    explore(&machine, Search::Reduced, bounds, &mut |visit| {
+    explore(&machine, Successors::Reduced, bounds, &mut |visit| {
         if visit.terminal {
             let trace = visit.trace(&machine);
             if found.insert(trace.canonical_form()) {
@@ -259,7 +259,7 @@ pub fn executions(
     let machine = Machine::new(program, instance, model);
     let mut found = HashSet::new();
     let mut executions = Executions::default();
-    explore(&machine, Search::Reduced, bounds, &mut |visit| {
+    explore(&machine, Successors::Reduced, bounds, &mut |visit| {
         executions.truncated |= visit.truncated;
         let ended = || (0..machine.copies().len()).all(|position| machine.has_ended(visit.state, position));
         if visit.terminal && ended() && visit.state.buffers_are_empty() {

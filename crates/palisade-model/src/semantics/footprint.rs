@@ -1,4 +1,4 @@
-//! Which addresses a thread may still read and write from a label on.
+//! The addresses that a thread may still read and write from a label on.
 
 use crate::program::{Action, Expression, InstructionId, Program, Thread, Value};
 

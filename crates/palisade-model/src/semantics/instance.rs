@@ -7,7 +7,7 @@ use crate::program::{Copies, Program, ThreadId};
 pub struct CopyId {
     /// The thread it is a copy of.
     pub thread: ThreadId,
-    /// Which copy.
+    /// The number of the copy.
     pub copy: u64,
 }
 

@@ -236,7 +236,7 @@ impl<'p> Machine<'p> {
         self.instructions_at(state, position).is_empty()
     }
 
-    /// What a step does in a state, or why it cannot be taken.
+    /// What a step does in a state, or why the copy cannot take it.
     pub fn event(&self, state: &State, step: Step) -> Result<Event, Refusal> {
         let position = self.position(step.copy).ok_or(Refusal::NoSuchCopy)?;
         let effect = match step.kind {

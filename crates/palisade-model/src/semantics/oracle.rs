@@ -2,14 +2,14 @@
 //!
 //! An instance is robust when every TSO trace is an SC trace ([ESOP13, §3]). The oracle enumerates both sets of traces
 //! with unbounded buffers, compares them, looks for happens-before cycles as well, and insists that both agree
-//! ([ESOP13, Lemma 1]). It knows nothing of attacks, so that everything built on attacks can be tested against it.
+//! ([ESOP13, Lemma 1]). It knows nothing of attacks, so that tests can compare everything built on attacks with it.
 //!
 //! On the TSO side traces of computations that cannot be extended suffice: a trace is part of the trace of each
 //! extension, and SC traces are closed under taking such parts. Where a thread's stores can never leave its buffer,
 //! because another one keeps the lock, the computation is the one in which the thread stopped before them
 //! ([`TraceBuilder::finished`](super::TraceBuilder::finished)).
 
-use super::exploration::{Bounds, ExplorationError, Search, explore};
+use super::exploration::{Bounds, ExplorationError, Successors, explore};
 use super::happens_before::is_cyclic;
 use super::instance::Instance;
 use super::machine::{Machine, Model};
@@ -24,7 +24,7 @@ use std::ops::ControlFlow;
 pub enum Answer {
     /// Every TSO trace is an SC trace.
     Robust {
-        /// Whether the bound on the steps cut computations short: then this is said of the bounded ones only.
+        /// Whether the bound on the steps cut computations short: then the answer speaks of the bounded ones only.
         truncated: bool,
     },
     /// A TSO computation without an SC computation of the same trace.
@@ -49,26 +49,26 @@ impl Answer {
 ///
 /// When the comparison of the trace sets and the search for cycles disagree, which [ESOP13, Lemma 1] excludes.
 pub fn robust(program: &Program, instance: &Instance, bounds: &Bounds) -> Result<Answer, ExplorationError> {
-    decide(program, instance, bounds, Search::Reduced)
+    decide(program, instance, bounds, Successors::Reduced)
 }
 
 pub(super) fn decide(
     program: &Program,
     instance: &Instance,
     bounds: &Bounds,
-    search: Search,
+    successors: Successors,
 ) -> Result<Answer, ExplorationError> {
     let sc = Machine::new(program, instance, Model::Sc);
-    let maximal_sc_traces = traces(&sc, search, bounds, true)?;
+    let maximal_sc_traces = traces(&sc, successors, bounds, true)?;
     let mut all_sc_traces = None;
     let tso = Machine::new(program, instance, Model::Tso);
     let mut tso_traces: HashSet<Box<[u8]>> = HashSet::new();
     let mut violation = None;
     let mut any_truncated = false;
     let mut failed = Ok(());
-    explore(&tso, search, bounds, &mut |visit| {
+    explore(&tso, successors, bounds, &mut |visit| {
         any_truncated |= visit.truncated;
-        if !(visit.terminal || search == Search::Full && visit.state.buffers_are_empty()) {
+        if !(visit.terminal || successors == Successors::Full && visit.state.buffers_are_empty()) {
             return ControlFlow::Continue(());
         }
         let trace = visit.trace(&tso);
@@ -79,7 +79,7 @@ pub(super) fn decide(
         let form = trace.canonical_form();
         if !maximal_sc_traces.contains(&form) {
             // An SC computation may be able to go on where a TSO computation stops with a store it cannot flush.
-            let all = all_sc_traces.get_or_insert_with(|| traces(&sc, search, bounds, false));
+            let all = all_sc_traces.get_or_insert_with(|| traces(&sc, successors, bounds, false));
             match all {
                 Ok(all) => assert!(all.contains(&form), "an acyclic TSO trace is an SC trace"),
                 Err(error) => {
@@ -103,12 +103,12 @@ pub(super) fn decide(
 /// SC traces are acyclic, so that a cyclic TSO trace is not among them.
 fn traces(
     machine: &Machine<'_>,
-    search: Search,
+    successors: Successors,
     bounds: &Bounds,
     maximal: bool,
 ) -> Result<HashSet<Box<[u8]>>, ExplorationError> {
     let mut forms = HashSet::new();
-    explore(machine, search, bounds, &mut |visit| {
+    explore(machine, successors, bounds, &mut |visit| {
         if visit.terminal || !maximal {
             let trace = visit.trace(machine);
             assert!(!is_cyclic(&trace), "an SC computation has an acyclic trace");
@@ -132,13 +132,13 @@ mod tests {
         for seed in 0..1000 {
             let program = random::program(seed, &shape);
             let instance = Instance::of(&program).expect("random programs fix their copies");
-            let decide = |search| decide(&program, &instance, &Bounds::default(), search).expect("loop-free");
-            assert_eq!(decide(Search::Reduced).is_robust(), decide(Search::Full).is_robust(), "seed {seed}");
+            let decide = |successors| decide(&program, &instance, &Bounds::default(), successors).expect("loop-free");
+            assert_eq!(decide(Successors::Reduced).is_robust(), decide(Successors::Full).is_robust(), "seed {seed}");
             for model in [Model::Sc, Model::Tso, Model::Pso] {
                 let machine = Machine::new(&program, &instance, model);
-                let maximal = |search| {
+                let maximal = |successors| {
                     let mut forms = HashSet::new();
-                    explore(&machine, search, &Bounds::default(), &mut |visit| {
+                    explore(&machine, successors, &Bounds::default(), &mut |visit| {
                         if visit.terminal {
                             forms.insert(visit.trace(&machine).canonical_form());
                         }
@@ -147,7 +147,7 @@ mod tests {
                     .expect("loop-free");
                     forms
                 };
-                assert_eq!(maximal(Search::Reduced), maximal(Search::Full), "seed {seed} {model:?}");
+                assert_eq!(maximal(Successors::Reduced), maximal(Successors::Full), "seed {seed} {model:?}");
             }
         }
     }

@@ -212,7 +212,7 @@ struct Generator<'r> {
     shape: &'r Shape,
     addresses: usize,
     domain: Option<Domain>,
-    /// Which address the last action stored to, if it was a store.
+    /// The address that the last action stored to, if it was a store.
     stored: Option<usize>,
 }
 
@@ -445,7 +445,7 @@ fn instruction(source: usize, target: usize, action: Action) -> Instruction {
     }
 }
 
-/// A smaller program that still fails: threads, copies and instructions are taken away while `fails` holds.
+/// A smaller program that still fails: takes away threads, copies and instructions while `fails` holds.
 pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Program {
     let mut smallest = program.clone();
     while let Some(smaller) = reductions(&smallest).into_iter().find(|candidate| fails(candidate)) {

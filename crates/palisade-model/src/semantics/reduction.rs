@@ -1,4 +1,4 @@
-//! Which steps suffice: a partial-order reduction that keeps every final state and every maximal trace.
+//! The steps that suffice: a partial-order reduction that keeps every final state and every maximal trace.
 //!
 //! In each state it names a *persistent set* of events: one such that whatever the rest of the system does without
 //! taking one of them commutes with all of them. A search that follows only persistent sets reaches every state in
@@ -20,7 +20,7 @@
 //!    ever conflict with what it can do next, and where it waits for others, some of which one has to act before it can: the
 //!    oldest store's buffer where it waits for an empty buffer, every buffer that can be flushed where it waits for
 //!    room. A store that may not leave yet – under TSO any but the oldest, under PSO one behind a mark – waits for the oldest
-//!    store. The next events of a closed set are persistent; the smallest one found is taken.
+//!    store. The next events of a closed set are persistent; the search follows the smallest one that it finds.
 //!
 //! Everything else takes all events.
 

@@ -10,7 +10,7 @@ use thiserror::Error;
 /// Why a sequence of steps is no computation.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ReplayError {
-    /// A step cannot be taken.
+    /// The copy cannot take the step.
     #[error("step {}: {refusal}", index + 1)]
     Refused {
         /// The step, from 0.

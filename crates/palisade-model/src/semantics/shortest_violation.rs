@@ -1,7 +1,7 @@
 //! A shortest computation that violates a property.
 //!
 //! The search for final states takes few of the steps there are, and follows threads that a violation does not need.
-//! Here one violated property is sought again, among all steps, by A*: the copy that violates it, or each copy of a joint
+//! This search looks for one violated property again, among all steps, by A*: the copy that violates it, or each copy of a joint
 //! control state, still has its way through control flow to go. A computation that is there bounds the search. One copy may act first, then two, and so on:
 //! with few copies the search is quick, and gives a tight bound for more. Among shortest computations the one with the fewest
 //! acting copies is taken.
@@ -43,7 +43,7 @@ pub(super) enum Goal<'g> {
 }
 
 /// A shortest computation that violates a property; the known one, if `effort` does not
-/// reach to find another. What is used is taken from `effort`.
+/// reach to find another. Each search takes what it uses from `effort`.
 pub(super) fn shortest_violation(
     machine: &Machine<'_>,
     goal: Goal<'_>,

@@ -1,4 +1,4 @@
-//! Steps of a computation, what they do, and why a step cannot be taken.
+//! Steps of a computation, what they do, and why a copy cannot take one.
 
 use super::instance::CopyId;
 use crate::program::{Domain, EvaluationError, InstructionId, Program, RegisterId, Value};
@@ -30,7 +30,7 @@ impl StepKind {
 /// One step of a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Step {
-    /// Who takes it.
+    /// The copy that takes it.
     pub copy: CopyId,
     /// What it is.
     pub kind: StepKind,
@@ -169,7 +169,7 @@ impl ValueError {
     }
 }
 
-/// Why a step cannot be taken.
+/// Why a copy cannot take a step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
 pub enum Refusal {
     /// The instance has no such copy.

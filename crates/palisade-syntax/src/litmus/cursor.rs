@@ -132,7 +132,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Whether all tokens are taken.
+    /// Whether no token is left.
     pub(super) fn is_done(&self) -> bool {
         self.next == self.tokens.len()
     }

@@ -28,7 +28,7 @@ mod tests;
 
 pub use super::x86::Architecture;
 pub use edit::{TableEditError, with_rows};
-pub use writer::{Asked, FinalValue, WrittenTest, write};
+pub use writer::{FinalValue, Request, WrittenTest, write};
 
 use super::x86::{fold, registers};
 use crate::Diagnostic;

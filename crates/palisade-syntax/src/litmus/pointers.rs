@@ -1,4 +1,4 @@
-//! Which observed places may hold addresses.
+//! The observed places that may hold addresses.
 //!
 //! In a test that treats addresses as values, a number and an address may coincide. A place is shown by an address's
 //! name only where an address can have got to: by assignments, loads and stores, whatever the order they come in.

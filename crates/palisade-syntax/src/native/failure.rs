@@ -213,12 +213,12 @@ impl Failure<'_> {
         if self.found == Some(Token::Symbol(Symbol::Comma))
             && let Some(word) = called(&tokens[..at])
         {
-            // `xhcg(mem[x], 1)`: the misspelt word was taken for a function.
+            // `xhcg(mem[x], 1)`: the grammar took the misspelt word for a function.
             let updates = [Keyword::Cas, Keyword::Xchg, Keyword::FetchAdd, Keyword::Rmw];
             let keyword = closest(word, updates.map(Keyword::spelling))?;
             return Some(format!("did you mean `{keyword}`?"));
         }
-        // `mfnce; goto l1;`: the misspelt word was taken for a register or a label.
+        // `mfnce; goto l1;`: the grammar took the misspelt word for a register or a label.
         let Some(Token::Name(word)) = before else { return None };
         let keyword = closest(word, Keyword::ALL.iter().map(|keyword| keyword.spelling()))?;
         Some(format!("is `{word}` meant to be `{keyword}`?"))

@@ -1,4 +1,4 @@
-//! Prints programs in the native language; everything a program can say can be said there.
+//! Prints programs in the native language; the language can say all that a program holds.
 
 use super::lexer::{begins_name, continues_name};
 use super::token::Keyword;

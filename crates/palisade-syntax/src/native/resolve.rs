@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// The label at which a thread stops: `goto end`, or going on from the last line.
 const END: &str = "end";
 
-/// After so many findings no more are looked for: too many for anybody to read, and warnings alone never reach it.
+/// After so many findings the reader stops: too many for anybody to read, and warnings alone never reach it.
 const ENOUGH: usize = 1000;
 
 /// The program of a tree, or what in it means nothing.
@@ -159,7 +159,7 @@ impl<'s> Resolver<'_, 's> {
         }
     }
 
-    /// A joint control state. Threads in which something is wrong are missing in the program; of these nothing is said again.
+    /// A joint control state. Threads in which something is wrong are missing in the program; the reader says nothing of these again.
     fn never(&mut self, program: &mut Program, thread_names: &FxHashSet<&str>, places: &[RawPlace<'s>], span: Span) {
         let mut found = Vec::with_capacity(places.len());
         for RawPlace { thread: Name { text, span }, label } in places {

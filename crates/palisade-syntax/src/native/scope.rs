@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The most addresses an array may have.
 const MAX_ARRAY: i128 = 1 << 20;
 
-/// After so many findings no more are looked for.
+/// After so many findings the reader stops.
 const MAX_FOUND: usize = 100;
 
 /// The addresses of a program by name.

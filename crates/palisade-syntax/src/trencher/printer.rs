@@ -1,7 +1,7 @@
 //! Prints programs in Trencher's format, or says what in them it cannot express.
 //!
 //! Locked instructions become sections `lock … unlock`, which mean the same: one node of the trace that loads and, where
-//! it does, stores. Inside a section the access alone remains. What is left out without a change of the computations
+//! it does, stores. Inside a section the access alone remains. What the printer leaves out without a change of the computations
 //! (properties, the domain that values must not leave) is a warning; what would change them is refused.
 
 use crate::names::NameSpace;
@@ -83,7 +83,7 @@ impl Printer<'_> {
         self.warnings.push(Diagnostic::warning(message, span));
     }
 
-    /// What is said about the whole program.
+    /// The place of findings about the whole program.
     fn header(&mut self) {
         let start = Span::default();
         if let Some(Domain { low, high, wrap: false, .. }) = self.program.domain {

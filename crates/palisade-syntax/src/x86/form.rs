@@ -9,7 +9,7 @@ use palisade_model::program::Expression;
 pub(crate) enum Place {
     /// A register or a part of one.
     Register(MachineRegister),
-    /// Memory; whoever asks the table knows the address.
+    /// Memory; the caller knows the address.
     Memory,
     /// A number of the instruction.
     Number(i128),
@@ -76,7 +76,7 @@ impl Form {
         })
     }
 
-    /// Which operands may be constants, registers and memory.
+    /// The operands that may be constants, registers and memory.
     fn check_kinds(&self) -> Result<(), FormError> {
         let is_constant = |place: &Place| matches!(place, Place::Number(_) | Place::Address(_));
         if self.operands.first().is_some_and(is_constant) {

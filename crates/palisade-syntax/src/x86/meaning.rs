@@ -213,7 +213,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The count is taken modulo 32, or 64 for operations of 64 bits. A count of 0 writes the destination too, which
+    /// The processor takes the count modulo 32, or 64 for operations of 64 bits. A count of 0 writes the destination too, which
     /// clears the upper half of a register of 64 bits; only the flags stay.
     fn shift_left(&mut self) {
         let mask = if self.form.bits == 64 { 63 } else { 31 };

@@ -44,7 +44,7 @@ impl Part {
 pub(crate) struct MachineRegister {
     /// Which of the 16 general-purpose registers, or [`INSTRUCTION_POINTER`].
     pub(crate) family: u8,
-    /// Which part.
+    /// The part.
     pub(crate) part: Part,
 }
 

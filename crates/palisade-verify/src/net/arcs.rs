@@ -1,11 +1,11 @@
-//! Which transitions touch a place.
+//! The transitions that touch a place.
 
 use palisade_model::net::{Net, PlaceId, TransitionId};
 
 /// For each place, the transitions with an arc from it and with an arc to it, ascending.
 pub(super) struct ArcIndex {
-    takers: Vec<Vec<TransitionId>>,
-    givers: Vec<Vec<TransitionId>>,
+    consumers: Vec<Vec<TransitionId>>,
+    producers: Vec<Vec<TransitionId>>,
     without_preset: Vec<TransitionId>,
 }
 
@@ -13,16 +13,16 @@ impl ArcIndex {
     /// The index of `net`.
     pub(super) fn new(net: &Net) -> Self {
         let mut index = Self {
-            takers: vec![Vec::new(); net.places.len()],
-            givers: vec![Vec::new(); net.places.len()],
+            consumers: vec![Vec::new(); net.places.len()],
+            producers: vec![Vec::new(); net.places.len()],
             without_preset: Vec::new(),
         };
         for (id, transition) in net.transition_ids() {
             for (place, _) in &transition.pre {
-                index.takers[place.index()].push(id);
+                index.consumers[place.index()].push(id);
             }
             for (place, _) in &transition.post {
-                index.givers[place.index()].push(id);
+                index.producers[place.index()].push(id);
             }
             if transition.pre.is_empty() {
                 index.without_preset.push(id);
@@ -32,13 +32,13 @@ impl ArcIndex {
     }
 
     /// The transitions that take from `place`.
-    pub(super) fn takers(&self, place: PlaceId) -> &[TransitionId] {
-        &self.takers[place.index()]
+    pub(super) fn consumers(&self, place: PlaceId) -> &[TransitionId] {
+        &self.consumers[place.index()]
     }
 
     /// The transitions that put into `place`.
-    pub(super) fn givers(&self, place: PlaceId) -> &[TransitionId] {
-        &self.givers[place.index()]
+    pub(super) fn producers(&self, place: PlaceId) -> &[TransitionId] {
+        &self.producers[place.index()]
     }
 
     /// Every transition that needs tokens on `places` only, once each: those that need none, and for each place those
@@ -51,7 +51,7 @@ impl ArcIndex {
     ) {
         self.without_preset.iter().for_each(|id| visit(*id));
         for place in places {
-            for id in self.takers(place) {
+            for id in self.consumers(place) {
                 if net.transitions[id.index()].pre[0].0 == place {
                     visit(*id);
                 }

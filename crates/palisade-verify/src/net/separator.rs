@@ -71,9 +71,9 @@ impl Siphon {
             if problem.net.initial[place.index()] != OmegaCount::Finite(Count::ZERO) {
                 reject!(Initial, "siphon: place {place} is marked initially");
             }
-            for giver in arcs.givers(*place) {
-                if !siphon.disables(problem, *giver) {
-                    reject!(Inductive, "siphon: transition {} puts a token into it", named(problem, *giver));
+            for producer in arcs.producers(*place) {
+                if !siphon.disables(problem, *producer) {
+                    reject!(Inductive, "siphon: transition {} puts a token into it", named(problem, *producer));
                 }
             }
         }
@@ -156,7 +156,7 @@ fn check_inequality(
     // A transition touches the sum only where it puts at a positive weight or takes at a negative one.
     let relevant: BTreeSet<TransitionId> = weights
         .iter()
-        .flat_map(|(place, weight)| if weight.is_positive() { arcs.givers(*place) } else { arcs.takers(*place) })
+        .flat_map(|(place, weight)| if weight.is_positive() { arcs.producers(*place) } else { arcs.consumers(*place) })
         .copied()
         .collect();
     for id in relevant {
@@ -198,8 +198,9 @@ fn check_trap(
     if !trap.places.iter().any(is_marked) {
         reject!(Initial, "{what}: it need not be marked initially");
     }
-    let takers: BTreeSet<TransitionId> = trap.places.iter().flat_map(|place| arcs.takers(*place)).copied().collect();
-    for id in takers {
+    let consumers: BTreeSet<TransitionId> =
+        trap.places.iter().flat_map(|place| arcs.consumers(*place)).copied().collect();
+    for id in consumers {
         let puts = |(place, _): &(PlaceId, Count)| trap.places.binary_search(place).is_ok();
         if !siphon.disables(problem, id) && !problem.net.transitions[id.index()].post.iter().any(puts) {
             reject!(Inductive, "{what}: transition {} takes from it and puts nothing back", named(problem, id));

@@ -33,7 +33,7 @@ pub(super) fn check(problem: &Problem, basis: &[TokenMarking], invariant: &Invar
 
     let arcs = ArcIndex::new(&problem.net);
     for (index, marking) in basis.iter().enumerate() {
-        let relevant: BTreeSet<_> = marking.iter().flat_map(|(place, _)| arcs.givers(*place)).copied().collect();
+        let relevant: BTreeSet<_> = marking.iter().flat_map(|(place, _)| arcs.producers(*place)).copied().collect();
         for id in relevant {
             let before = predecessor(marking, &problem.net.transitions[id.index()]);
             if !set.contains(&before) && !invariant.refutes(&before) {

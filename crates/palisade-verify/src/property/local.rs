@@ -199,7 +199,7 @@ impl<'a> Threads<'a> {
         Ok(settled)
     }
 
-    /// Whether threads settle at a label: some instruction there is not local, or, where final states are asked for, none stands there.
+    /// Whether threads settle at a label: some instruction there is not local, or, where the question is about final states, none stands there.
     fn is_settled_at(&self, thread: ThreadId, label: LabelId) -> bool {
         let instructions = self.instructions_at(thread, label);
         let is_end = instructions.is_empty() && self.goal.question.is_some();

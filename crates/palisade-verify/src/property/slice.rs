@@ -11,7 +11,7 @@ use palisade_model::program::{Action, InstructionId, Program, Thread, ThreadId};
 use palisade_model::semantics::{Observable, Question, Target};
 use std::collections::BTreeSet;
 
-/// What final states are asked for: registers by thread, and addresses.
+/// What the question about final states names: registers by thread, and addresses.
 pub(super) type Observed = BTreeSet<Observable>;
 
 /// What the question looks at in a final state.
@@ -112,7 +112,7 @@ fn check_addresses(
     Ok(())
 }
 
-/// The registers of a thread that final states are asked for.
+/// The registers of a thread that the question names.
 fn observed_registers(observed: &Observed, id: ThreadId, thread: &Thread) -> Vec<bool> {
     let mut registers = vec![false; thread.registers.len()];
     for observable in observed {

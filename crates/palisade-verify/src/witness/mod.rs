@@ -2,7 +2,7 @@
 //!
 //! A computation whose trace is cyclic has no SC computation with the same trace [ESOP13, Lemma 1], so the replay and
 //! the cycle alone prove the violation. The form of [ESOP13, Fig. 4], (W1) to (W5), is checked besides: it says that
-//! the computation shows the attack that it is said to show.
+//! the computation shows the attack that the witness names.
 
 mod happens_before;
 

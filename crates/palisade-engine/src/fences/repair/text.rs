@@ -2,7 +2,7 @@
 
 use crate::fences::Measure;
 use palisade_model::program::{Program, SourceText};
-use palisade_syntax::edit::{Change, EditError, apply};
+use palisade_syntax::edit::{Edit, EditError, apply};
 use palisade_syntax::{self as syntax, Format, InputError};
 use similar::TextDiff;
 
@@ -27,11 +27,11 @@ pub enum NoText {
 impl RepairedText {
     /// Takes measures in the text of a program and reads the result again, under the name `path`.
     pub fn new(program: &Program, format: Format, measures: &[Measure], path: &str) -> Result<Self, NoText> {
-        let changes: Vec<Change> = measures
+        let changes: Vec<Edit> = measures
             .iter()
             .filter_map(|measure| match *measure {
-                Measure::Fence { thread, label } => Some(Change::Fence { thread, label }),
-                Measure::Exchange { thread, store } => Some(Change::Exchange { thread, store }),
+                Measure::Fence { thread, label } => Some(Edit::Fence { thread, label }),
+                Measure::Exchange { thread, store } => Some(Edit::Exchange { thread, store }),
                 Measure::Kept { .. } => None,
             })
             .collect();

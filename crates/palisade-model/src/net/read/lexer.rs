@@ -31,8 +31,8 @@ pub(super) struct Token<'a> {
     pub(super) span: Span,
 }
 
-/// Splits a text into tokens. Nothing is kept of a token but where it starts: most are taken for what they are expected
-/// to be, without a look at what else they could be.
+/// Splits a text into tokens. The lexer keeps of a token only where it starts: readers ask for the token that they expect,
+/// mostly with success, and the lexer compares that one alone.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     lexicon: &'static Lexicon,
@@ -59,7 +59,7 @@ impl<'a> Lexer<'a> {
         &self.text.as_bytes()[self.at..]
     }
 
-    /// The token to be looked at.
+    /// The next token.
     pub(super) fn peek(&self) -> Token<'a> {
         let class = self.next_class();
         let (kind, text) = if class & Lexicon::STARTS_COMMENT != 0

@@ -26,7 +26,7 @@ impl ShortName {
     }
 }
 
-/// Places by their names. Most names are short; these are looked up as numbers.
+/// Places by their names. Most names are short; the table finds these as numbers.
 #[derive(Default)]
 pub(super) struct Names<'a> {
     short: FxHashMap<ShortName, PlaceId>,

@@ -1,7 +1,7 @@
 //! Reader of PNML place/transition nets (ISO/IEC 15909-2), lenient about namespaces and older dialects.
 //!
 //! Pages are flattened, reference nodes resolved, graphics and tool-specific parts left aside, except that units of
-//! NUPN are taken over where each is checked to hold exactly one token always. Inhibitor, reset and other special
+//! NUPN become units where the reader finds that each always holds exactly one token. Inhibitor, reset and other special
 //! arcs, capacities, priorities, time, and nets of other types, are named and refused.
 
 use super::mcc::Ids;

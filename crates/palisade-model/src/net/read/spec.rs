@@ -52,7 +52,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Problem, Vec<Diagnostic>> {
     }
 }
 
-/// What is said of a place: of a lower bound no more than that it is one, of `in [a, b]` the upper end.
+/// What the text says of a place: of a lower bound no more than that it is one, of `in [a, b]` the upper end.
 enum Relation {
     AtLeast,
     Equal(Count),
@@ -339,7 +339,7 @@ impl<'a> Reader<'a> {
         usual.map(|(place, _, count)| raise(bounds, place, count)).is_some()
     }
 
-    /// What is said of a place, and its name.
+    /// What the text says of a place, and its name.
     fn stated(&mut self, expected: &[&str]) -> Result<(PlaceId, &'a str, Relation), Diagnostic> {
         if let Some((place, name, count)) = self.usual_relation(b" = ") {
             return Ok((place, name, Relation::Equal(count)));

@@ -45,7 +45,7 @@ struct Reader<'a> {
     arcs: Vec<(String, Arcs, Arcs)>,
 }
 
-/// Which way an arc goes, seen from its transition.
+/// The direction of an arc, seen from its transition.
 enum Effect {
     Take,
     Put,

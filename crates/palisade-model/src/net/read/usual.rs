@@ -1,17 +1,17 @@
 //! The forms in which most tools write `.spec`, each taken at one glance: a short name, fixed signs and one digit.
 //!
-//! They make up most of a text. What is written otherwise is left to the lexer, and means the same.
+//! They make up most of a text. The lexer reads other ways of writing the same.
 
 use super::names::ShortName;
 use crate::net::Count;
 
-/// What is said of a place.
+/// What the text says of a place.
 pub(super) struct Said {
     /// What stands where the place's name belongs. If a place has this name, it is one.
     pub(super) name: ShortName,
     /// How many bytes it has.
     pub(super) name_length: usize,
-    /// The number that is said.
+    /// The number in the text.
     pub(super) count: Count,
     /// How many bytes all of it has.
     pub(super) length: usize,

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 pub(super) fn write(problem: &Problem) -> Written {
     let net = &problem.net;
-    // TINA adds up what it is told of nodes of one name: every name is used once.
+    // TINA adds up all that a text says of nodes of one name: the writer uses every name once.
     let place_names = distinct(net.places.iter().map(|place| place.name.as_str()), "p");
     let transitions = distinct(net.transitions.iter().map(|transition| transition.name.as_str()), "t");
     let places: Vec<String> = place_names.iter().map(|place| name(place)).collect();
@@ -29,7 +29,7 @@ pub(super) fn write(problem: &Problem) -> Written {
     Written { net: text, query: formula::write(&problem.query.targets, &place_names), notes: Vec::new() }
 }
 
-/// What the transition takes. A place that gets as much as was taken from it is read.
+/// The arcs by which the transition takes. It reads a place to which it returns as much as it takes.
 fn inputs(transition: &Transition, places: &[String]) -> String {
     let arc = |arc: &(PlaceId, Count)| {
         let place = &places[arc.0.index()];

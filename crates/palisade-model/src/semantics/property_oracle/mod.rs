@@ -72,7 +72,7 @@ pub struct Reached {
     pub states: usize,
 }
 
-/// The targets of a program: every `ensure` and `fail`, and the final states where a question is asked.
+/// The targets of a program: every `ensure` and `fail`, and the final states where the program has a question.
 pub fn targets(program: &Program, question: Option<&Question>) -> Vec<Target> {
     let of_thread = program.thread_ids().flat_map(|(thread, template)| {
         let properties = template.instruction_ids();

@@ -36,7 +36,7 @@ pub struct Placements {
     pub valid: Vec<u128>,
     /// The minimal rows: sets of measures of which every valid set has one.
     pub rows: Vec<u128>,
-    /// How often a program was asked what it reaches.
+    /// How often the search explored a program.
     pub queries: usize,
 }
 

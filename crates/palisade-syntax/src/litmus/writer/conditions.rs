@@ -1,15 +1,15 @@
 //! The last lines of a written test.
 
 use super::thread::Column;
-use super::{Asked, FinalValue, Writer};
+use super::{FinalValue, Request, Writer};
 use palisade_model::program::{RegisterId, Span, Value};
 use palisade_model::semantics::{CopyId, Location, Observable, Proposition, Quantifier};
 
 impl Writer<'_> {
     /// The locations and the condition.
-    pub(super) fn question(&mut self, asked: Asked<'_>, columns: &[(CopyId, Column)]) -> String {
-        match asked {
-            Asked::Everything => {
+    pub(super) fn question(&mut self, request: Request<'_>, columns: &[(CopyId, Column)]) -> String {
+        match request {
+            Request::Everything => {
                 let mut shown = String::new();
                 for (index, (_, column)) in columns.iter().enumerate() {
                     column.registers.iter().for_each(|register| shown.push_str(&format!("{index}:{register};")));
@@ -17,12 +17,12 @@ impl Writer<'_> {
                 self.names.values().for_each(|name| shown.push_str(&format!("{name};")));
                 format!("locations [{shown}]\nexists (true)\n")
             }
-            Asked::Exists(values) => {
+            Request::Exists(values) => {
                 let parts: Vec<String> = values.iter().filter_map(|value| self.final_value(*value, columns)).collect();
                 let conjunction = if parts.is_empty() { "true".to_owned() } else { parts.join(" /\\ ") };
                 format!("exists ({conjunction})\n")
             }
-            Asked::Condition(condition) => {
+            Request::Condition(condition) => {
                 let quantifier = match condition.quantifier {
                     Quantifier::Exists => "exists",
                     Quantifier::NotExists => "~exists",

@@ -16,10 +16,10 @@ pub(super) struct Emitter<'a> {
 }
 
 /// How a comparison comes out.
-pub(super) enum Outcome {
+pub(super) enum Comparison {
     /// Known without looking.
     Always(bool),
-    /// By a jump that is taken when the condition holds, or when it does not.
+    /// By a jump, taken when the condition holds, or when it does not.
     Jump {
         /// The jump.
         mnemonic: &'static str,
@@ -230,14 +230,14 @@ fn function_of_old(new: &Expression) -> Option<(Option<Op>, &Expression)> {
 }
 
 /// Compares, and gives the jump to take.
-pub(super) fn compare(emitter: &mut Emitter<'_>, condition: &Expression) -> Option<Outcome> {
+pub(super) fn compare(emitter: &mut Emitter<'_>, condition: &Expression) -> Option<Comparison> {
     if let Some(constant) = constant(condition) {
-        return Some(Outcome::Always(constant != 0));
+        return Some(Comparison::Always(constant != 0));
     }
     match condition {
         Expression::Unary(UnaryOperator::Not, inner) => Some(match compare(emitter, inner)? {
-            Outcome::Always(holds) => Outcome::Always(!holds),
-            Outcome::Jump { mnemonic, holds } => Outcome::Jump { mnemonic, holds: !holds },
+            Comparison::Always(holds) => Comparison::Always(!holds),
+            Comparison::Jump { mnemonic, holds } => Comparison::Jump { mnemonic, holds: !holds },
         }),
         Expression::Binary(
             operator @ (Op::Equal | Op::NotEqual | Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual),
@@ -257,12 +257,12 @@ pub(super) fn compare(emitter: &mut Emitter<'_>, condition: &Expression) -> Opti
                 Op::GreaterOrEqual => ("jge", true),
                 _ => ("jge", false),
             };
-            Some(Outcome::Jump { mnemonic, holds })
+            Some(Comparison::Jump { mnemonic, holds })
         }
         other => {
             let left = emitter.operand(other, SCRATCH[0], &SCRATCH[1..]);
             emitter.push(format!("cmpq $0,{left}"));
-            Some(Outcome::Jump { mnemonic: "jne", holds: true })
+            Some(Comparison::Jump { mnemonic: "jne", holds: true })
         }
     }
 }

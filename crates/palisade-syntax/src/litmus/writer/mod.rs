@@ -38,9 +38,9 @@ pub enum FinalValue {
     },
 }
 
-/// What the test asks.
+/// The final states that the written test asks for.
 #[derive(Clone, Copy, Debug)]
-pub enum Asked<'a> {
+pub enum Request<'a> {
     /// For all registers and locations.
     Everything,
     /// Whether some final state has all these values.
@@ -62,7 +62,7 @@ pub struct WrittenTest {
 const MOST_COLUMNS: u64 = 64;
 
 /// Writes a program as a litmus test, or says what in it cannot be expressed.
-pub fn write(program: &Program, asked: Asked<'_>) -> Result<WrittenTest, Vec<Diagnostic>> {
+pub fn write(program: &Program, request: Request<'_>) -> Result<WrittenTest, Vec<Diagnostic>> {
     let mut writer = Writer::new(program);
     writer.check_program();
     writer.check_wrapping();
@@ -85,7 +85,7 @@ pub fn write(program: &Program, asked: Asked<'_>) -> Result<WrittenTest, Vec<Dia
         }
     }
     if writer.errors.is_empty() {
-        let question = writer.question(asked, &columns);
+        let question = writer.question(request, &columns);
         if writer.errors.is_empty() {
             let text = writer.assemble(&columns, &cells, &question);
             return Ok(WrittenTest { text, warnings: writer.warnings });

@@ -134,9 +134,9 @@ impl Blocks<'_, '_, '_> {
         let lines = emitter.lines;
         self.lines.extend(lines.into_iter().map(Line::Text));
         match jump {
-            expressions::Outcome::Always(true) => self.go(yes, next),
-            expressions::Outcome::Always(false) => self.go(no, next),
-            expressions::Outcome::Jump { mnemonic, holds } => {
+            expressions::Comparison::Always(true) => self.go(yes, next),
+            expressions::Comparison::Always(false) => self.go(no, next),
+            expressions::Comparison::Jump { mnemonic, holds } => {
                 let (jumped, fallen) = if holds { (yes, no) } else { (no, yes) };
                 let name = self.label_name(jumped);
                 self.wanted[jumped.index()] = true;

@@ -1,11 +1,11 @@
 //! The net of an attack, closed by the rules of CERTIFICATE.md from its initial places.
 //!
-//! What a step does is said in `steps` alone. A rule says what a step *looks at*: some facts, and the state of one
+//! `steps` alone says what a step does. A rule says what a step *looks at*: some facts, and the state of one
 //! thread or the attacker. The small configuration in which just these hold goes through the steps of the model, and
 //! the same facts are read off what comes out: the transition takes the former and puts the latter.
 //!
-//! Places are taken up one by one, in the order in which they were found. A combination of places that a rule looks at
-//! is examined when the last of them is taken up. That some are examined again does no harm, as equal transitions count
+//! The closure takes up places one by one, in the order in which it found them. It examines a combination of places that a
+//! rule looks at when it takes up the last of them. Examining some again does no harm, as equal transitions count
 //! once.
 
 use super::facts::{fact_of_attacker, level_not_looked_at, size};
@@ -47,7 +47,7 @@ struct Move {
     access: Option<Value>,
 }
 
-/// Who executes an instruction.
+/// The thread that executes an instruction.
 enum Actor {
     Thread(Token),
     Attacker(DelayingThread),

@@ -1,7 +1,7 @@
 //! Checks that an attack is not feasible by a proof about its net.
 //!
 //! The net is derived here ([`closure`], with [`facts`] to and from configurations) from the program, its live
-//! registers and the attack alone. Of the certificate are taken which of the places its proof talks of, and the proof,
+//! registers and the attack alone. From the certificate the checker takes the places that the proof talks of, and the proof,
 //! which is checked as one about a net from a file would be. CERTIFICATE.md says why an attack is not feasible when
 //! `success` cannot be marked.
 

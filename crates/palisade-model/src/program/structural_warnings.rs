@@ -1,10 +1,10 @@
-//! What is odd about the control flow of a program: nothing wrong, but perhaps not meant.
+//! Structural warnings: control flow and registers that are not wrong, but perhaps not meant.
 
 use super::{Action, Copies, Expression, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId};
 
-/// Something odd about a thread.
+/// A place in a thread that its author may not have meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Oddity {
+pub enum StructuralWarning {
     /// No path from the initial label leads to a label that has instructions. Labels behind it are not listed again.
     Unreachable {
         /// The thread.
@@ -52,8 +52,8 @@ pub enum Oddity {
     },
 }
 
-/// Everything odd about the threads that run, in order of thread and place in the text.
-pub fn oddities(program: &Program) -> Vec<Oddity> {
+/// The structural warnings about the threads that run, in order of thread and place in the text.
+pub fn structural_warnings(program: &Program) -> Vec<StructuralWarning> {
     let running = program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0));
     running.flat_map(|(id, thread)| of_thread(id, thread)).collect()
 }
@@ -63,18 +63,18 @@ pub fn lock_states(thread: &Thread) -> Vec<[bool; 2]> {
     Paths::of(thread, &thread.instructions_by_label()).holding
 }
 
-fn of_thread(id: ThreadId, thread: &Thread) -> Vec<Oddity> {
+fn of_thread(id: ThreadId, thread: &Thread) -> Vec<StructuralWarning> {
     let by_label = thread.instructions_by_label();
     let paths = Paths::of(thread, &by_label);
     let mut found = Vec::new();
     for (index, instructions) in by_label.iter().enumerate() {
         let label = LabelId::from_index(index);
         if instructions.is_empty() && paths.reaches(label) {
-            found.push(Oddity::DeadEnd { thread: id, label });
+            found.push(StructuralWarning::DeadEnd { thread: id, label });
         }
     }
     let unreachable = paths.unreachable(thread, &by_label);
-    found.extend(unreachable.into_iter().map(|label| Oddity::Unreachable { thread: id, label }));
+    found.extend(unreachable.into_iter().map(|label| StructuralWarning::Unreachable { thread: id, label }));
     let passed_on = passed_on(thread);
     let mut written = vec![false; thread.registers.len()];
     let mut reader: Vec<Option<InstructionId>> = vec![None; thread.registers.len()];
@@ -82,13 +82,13 @@ fn of_thread(id: ThreadId, thread: &Thread) -> Vec<Oddity> {
         let holding = paths.holding[instruction.source.index()];
         match instruction.action {
             Action::Unlock if holding[usize::from(false)] => {
-                found.push(Oddity::UnlockWithoutLock { thread: id, instruction: instruction_id });
+                found.push(StructuralWarning::UnlockWithoutLock { thread: id, instruction: instruction_id });
             }
             Action::Lock if holding[usize::from(true)] => {
-                found.push(Oddity::LockWhileHolding { thread: id, instruction: instruction_id });
+                found.push(StructuralWarning::LockWhileHolding { thread: id, instruction: instruction_id });
             }
             Action::Assign { register, value: Expression::Address { .. } } if !passed_on[register.index()] => {
-                found.push(Oddity::NumberOfAddress { thread: id, instruction: instruction_id });
+                found.push(StructuralWarning::NumberOfAddress { thread: id, instruction: instruction_id });
             }
             _ => {}
         }
@@ -104,7 +104,7 @@ fn of_thread(id: ThreadId, thread: &Thread) -> Vec<Oddity> {
     for (index, register) in thread.registers.iter().enumerate() {
         let is_written = written[index] || register.is_initialised;
         if let (false, Some(reader)) = (is_written, reader[index]) {
-            found.push(Oddity::NeverWritten { thread: id, register: RegisterId::from_index(index), reader });
+            found.push(StructuralWarning::NeverWritten { thread: id, register: RegisterId::from_index(index), reader });
         }
     }
     found

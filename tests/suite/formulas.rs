@@ -2,6 +2,7 @@
 
 use crate::checked::solve;
 use crate::documents;
+use crate::environment::is_long_run;
 use palisade::coverability::{Options, Outcome};
 use palisade::net::{Document, Quantifier, read_question};
 use palisade::semantics::random::Randomness;
@@ -314,7 +315,7 @@ fn random_net(random: &mut Randomness) -> (String, BTreeSet<Vec<usize>>) {
 
 #[test]
 fn formulas_hold_where_the_markings_say_so() {
-    let rounds = if std::env::var_os("PALISADE_FULL_TESTS").is_some() { 50_000 } else { 600 };
+    let rounds = if is_long_run() { 50_000 } else { 600 };
     let mut random = Randomness::new(20);
     let mut counts = [[0_usize; 2]; 2];
     for round in 0..rounds {

@@ -3,6 +3,7 @@
 
 use crate::checked::check;
 use crate::documents;
+use crate::environment::is_long_run;
 use crate::piped::palisade_reading;
 use palisade::evidence::Witness;
 use palisade::program::{Copies, InstructionId, Program};
@@ -75,7 +76,7 @@ fn length(options: &[&str]) -> usize {
     rows(&text).len()
 }
 
-/// However the violation was found, and whoever else is there: two threads show it.
+/// Two threads show the violation, whatever found it and whatever other threads there are.
 #[test]
 fn a_filter_lock_of_three_threads() {
     let alone = length(&["--threads", "t3=0"]);
@@ -114,7 +115,7 @@ fn rows_and_steps() {
     assert_eq!(stores("store"), stores("flush"));
 }
 
-/// The number of jobs changes neither the violation nor what is said about it.
+/// The number of jobs changes neither the violation nor what the report says about it.
 #[test]
 fn the_number_of_jobs_changes_nothing() {
     let answers: Vec<String> =
@@ -276,8 +277,7 @@ const SMALL: Shape = Shape {
 
 #[test]
 fn no_computation_is_shorter() {
-    let full = std::env::var_os("PALISADE_FULL_TESTS").is_some();
-    let seeds = if full { 60_000 } else { 1500u64 };
+    let seeds = if is_long_run() { 60_000 } else { 1500u64 };
     let found: usize = (0..seeds)
         .into_par_iter()
         .filter_map(|seed| {

@@ -10,6 +10,7 @@ mod native;
 mod reader;
 mod states;
 
+use crate::environment::is_long_run;
 use forms::{Form, Mode};
 use native::{Left, Native};
 use rayon::prelude::*;
@@ -84,8 +85,7 @@ fn compare(count: usize, seed: u64) {
 
 #[test]
 fn every_form_is_the_processors() {
-    let all = std::env::var_os("PALISADE_FULL_TESTS").is_some();
-    compare(if all { 100_000 } else { 10_000 }, 20);
+    compare(if is_long_run() { 100_000 } else { 10_000 }, 20);
 }
 
 /// The same in a second or two, to try faults of the table on.
@@ -94,7 +94,7 @@ fn every_form_on_few_states() {
     compare(300, 21);
 }
 
-/// Whoever reads a flag that the manual leaves undefined is told so.
+/// The reader refuses a program that reads a flag which the manual leaves undefined.
 #[test]
 fn undefined_flags_are_refused() {
     let forms = forms::all();

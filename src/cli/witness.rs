@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
     let mut document = WitnessDocument::new(&arguments.file, program, (&checked.verdict).into());
     document.evidence = confirmation.as_ref().map(Confirmation::document);
     if let Verdict::Unknown(reason) = checked.verdict {
-        document.reason = Some(reason.to_string());
+        document.header.reason = Some(reason.to_string());
     }
     if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
         let error = InputError::Stopped { name: arguments.file.clone(), reason };

@@ -2,8 +2,8 @@
 
 use super::program::threads;
 use super::{
-    AttackPlace, ConfirmationDocument, CopiesWord, DomainDocument, FileHeader, Finding, LabelPlace, OutcomeWord,
-    VerdictWord, ViolationDocument,
+    AttackPlace, ConfirmationDocument, CopiesWord, DomainDocument, Finding, LabelPlace, OutcomeWord, VerdictHeader,
+    ViolationDocument,
 };
 use crate::limits::peak_resident_bytes;
 use crate::program::Program;
@@ -18,14 +18,7 @@ use std::collections::BTreeMap;
 pub struct CheckDocument<'a> {
     /// What the document is.
     #[serde(flatten)]
-    pub header: FileHeader<'a>,
-    /// The program's name.
-    pub program: &'a str,
-    /// The verdict.
-    pub verdict: VerdictWord,
-    /// Why the verdict is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub header: VerdictHeader<'a>,
     /// What may be growing without end, where the verdict is unknown; or why a search answers in place of nets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -96,14 +89,12 @@ impl<'a> CheckDocument<'a> {
         let program = context.program;
         let decided = |report: &&AttackReport| matches!(report.outcome, Outcome::Feasible | Outcome::Infeasible);
         let suspect = check.suspect.as_ref();
+        let mut header = VerdictHeader::new("palisade/check/1", context.file, program, (&check.verdict).into());
+        if let Verdict::Unknown(reason) = check.verdict {
+            header.reason = Some(reason.to_string());
+        }
         Self {
-            header: FileHeader::new("palisade/check/1", context.file),
-            program: &program.name,
-            verdict: (&check.verdict).into(),
-            reason: match check.verdict {
-                Verdict::Unknown(reason) => Some(reason.to_string()),
-                Verdict::Robust | Verdict::NotRobust => None,
-            },
+            header,
             note: suspect.map(|suspect| suspect.describe_suspicion(program)).or_else(|| {
                 let fault = check.without_nets.as_ref()?;
                 Some(format!("{}; a search answers in its place", fault.describe_in_net(program)))

@@ -26,7 +26,7 @@ pub struct CoverDocument<'a> {
     /// The file of the question, when it is not the net's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<&'a str>,
-    /// The property that was asked for.
+    /// The property that the command line names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub property: Option<&'a str>,
     /// The strategy that answered.

@@ -1,7 +1,7 @@
 //! `palisade/fences/1`: the cheapest repair of a program.
 
 use super::program::threads;
-use super::{AttackPlace, CopiesWord, DomainDocument, FileHeader, Finding, LabelPlace, OutcomeWord, VerdictWord};
+use super::{AttackPlace, CopiesWord, DomainDocument, Finding, LabelPlace, OutcomeWord, VerdictHeader, VerdictWord};
 use crate::fences::{Elimination, Measure, Placement, Proof, Redundancy, Repair, Unfinished};
 use crate::limits::peak_resident_bytes;
 use crate::program::Program;
@@ -17,14 +17,7 @@ use std::collections::BTreeMap;
 pub struct FencesDocument<'a> {
     /// What the document is.
     #[serde(flatten)]
-    pub header: FileHeader<'a>,
-    /// The program's name.
-    pub program: &'a str,
-    /// The verdict on the program as it is.
-    pub verdict: VerdictWord,
-    /// What was left undecided, and why.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub header: VerdictHeader<'a>,
     /// The copies of each thread.
     pub threads: BTreeMap<&'a str, CopiesWord>,
     /// The domain of values.
@@ -50,7 +43,7 @@ pub struct FencesDocument<'a> {
     /// Why no valid set costs less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<ProofDocument<'a>>,
-    /// All optimal sets, where they were asked for.
+    /// All optimal sets, with `--all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alternatives: Option<Vec<Vec<MeasurePlace<'a>>>>,
     /// Whether these are all.
@@ -62,7 +55,7 @@ pub struct FencesDocument<'a> {
     /// How the evidence for these claims fared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<EvidenceWord>,
-    /// What was found about the fences that are there already, where that was asked for.
+    /// The fences that are there already, judged, with `--redundant`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redundant: Option<RedundancyDocument<'a>>,
     /// The labels of the repaired program that no interleaving reaches; null where that is not known.
@@ -231,7 +224,7 @@ pub struct NeededFence<'a> {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FencesStatistics {
-    /// Sets of changes that were looked at.
+    /// Sets of changes that the search considered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<usize>,
     /// Those of them that took a search.
@@ -252,10 +245,7 @@ impl<'a> FencesDocument<'a> {
         let found = result.found;
         let program = context.program;
         let mut document = Self {
-            header: FileHeader::new("palisade/fences/1", context.file),
-            program: &program.name,
-            verdict: VerdictWord::Unknown,
-            reason: None,
+            header: VerdictHeader::new("palisade/fences/1", context.file, program, VerdictWord::Unknown),
             threads: threads(program),
             domain: DomainDocument::new(program),
             fences: None,
@@ -290,11 +280,11 @@ impl<'a> FencesDocument<'a> {
         match &found.repair {
             Repair::Valid(placement) => document.add_placement(placement, program, result.all),
             Repair::Impossible(attack) => {
-                document.verdict = VerdictWord::NotRobust;
+                document.header.verdict = VerdictWord::NotRobust;
                 document.impossible = Some(AttackPlace::new(program, *attack));
             }
             Repair::Unknown { reason, feasible } => {
-                document.reason = Some(reason.describe(program));
+                document.header.reason = Some(reason.describe(program));
                 document.feasible = Some(feasible.iter().map(|attack| AttackPlace::new(program, *attack)).collect());
             }
         }
@@ -302,7 +292,7 @@ impl<'a> FencesDocument<'a> {
     }
 
     fn add_placement(&mut self, placement: &'a Placement, program: &'a Program, all: bool) {
-        self.verdict = verdict(placement);
+        self.header.verdict = verdict(placement);
         let placed = placement.measures.iter().map(|(measure, cost)| {
             let returning = placement.returning.iter().find(|returning| returning.measure == *measure);
             PlacedMeasure {
@@ -316,7 +306,7 @@ impl<'a> FencesDocument<'a> {
         self.exact_cost = Some(placement.cost.to_string());
         self.optimal = placement.proof.is_some();
         self.repaired = Some(if placement.confirmed { VerdictWord::Robust } else { VerdictWord::Unknown });
-        self.reason = placement.stop.as_ref().map(|reason| reason.describe(program));
+        self.header.reason = placement.stop.as_ref().map(|reason| reason.describe(program));
         self.proof = placement.proof.as_ref().map(|proof| ProofDocument::new(program, proof));
         if all {
             self.alternatives = Some(placement.alternatives.iter().map(|set| places(program, set)).collect());

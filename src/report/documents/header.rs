@@ -1,8 +1,10 @@
 //! How every document begins.
 
+use super::VerdictWord;
+use crate::program::Program;
 use serde::Serialize;
 
-/// What a document is, and who wrote it.
+/// The kind of a document, and the program that wrote it.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Header {
@@ -36,5 +38,28 @@ impl<'a> FileHeader<'a> {
     /// The header of a document of a kind about a file.
     pub const fn new(schema: &'static str, file: &'a str) -> Self {
         Self { header: Header::new(schema), file }
+    }
+}
+
+/// The header of a document with a verdict on a program.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct VerdictHeader<'a> {
+    /// What the document is.
+    #[serde(flatten)]
+    pub header: FileHeader<'a>,
+    /// The program's name.
+    pub program: &'a str,
+    /// The verdict on the program as it is.
+    pub verdict: VerdictWord,
+    /// Why the verdict is unknown, or what was left undecided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl<'a> VerdictHeader<'a> {
+    /// The header of a document of a kind with a verdict on a program.
+    pub fn new(schema: &'static str, file: &'a str, program: &'a Program, verdict: VerdictWord) -> Self {
+        Self { header: FileHeader::new(schema, file), program: &program.name, verdict, reason: None }
     }
 }

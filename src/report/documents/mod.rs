@@ -27,7 +27,7 @@ pub use convert::ConvertDocument;
 pub use cover::{CoverDocument, WrittenDocument};
 pub use error::{ErrorDocument, Finding};
 pub use fences::FencesDocument;
-pub use header::{FileHeader, Header};
+pub use header::{FileHeader, Header, VerdictHeader};
 pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
 pub use net::{NetDocument, NetSize};
 pub use program::{AttackPlace, CopiesWord, DomainDocument, LabelPlace, OutcomeWord, VerdictWord};

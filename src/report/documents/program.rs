@@ -101,7 +101,7 @@ pub struct DomainDocument {
     pub high: Option<i64>,
     /// Whether arithmetic wraps into the domain.
     pub wrap: bool,
-    /// Who says so.
+    /// Where the domain comes from.
     pub origin: DomainSource,
 }
 

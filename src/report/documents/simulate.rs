@@ -24,9 +24,9 @@ pub struct SimulateDocument<'a> {
     pub threads: BTreeMap<&'a str, u64>,
     /// The final states: of each the observed registers and addresses with their values.
     pub states: Vec<BTreeMap<&'a str, &'a str>>,
-    /// The condition asked of the final states; null where none is.
+    /// The condition on the final states; null where there is none.
     pub condition: Option<String>,
-    /// Whether the condition holds; null where none is asked.
+    /// Whether the condition holds; null where there is none.
     pub condition_holds: Option<bool>,
     /// Whether the condition holds and no property is violated.
     pub holds: bool,

@@ -44,7 +44,7 @@ pub struct StepDocument<'a> {
     /// Whether a load reads from its own buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_buffer: Option<bool>,
-    /// Whether a store waits in its buffer while other steps are taken.
+    /// Whether a store waits in its buffer while other steps happen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed: Option<bool>,
     /// Whether the step violates a property.

@@ -167,7 +167,7 @@ pub struct ThreadDocument<'a> {
     pub name: &'a str,
     /// How many copies.
     pub copies: CopiesWord,
-    /// Who says so: the program's text (`file`) or an option.
+    /// Where it comes from: the program's text (`file`) or an option.
     pub origin: &'static str,
 }
 

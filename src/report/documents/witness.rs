@@ -1,7 +1,7 @@
 //! `palisade/witness/1`: the violation of a program; and the violation itself, as it stands in other documents too.
 
 use super::step::{StepDocument, steps};
-use super::{ConfirmationDocument, FileHeader, VerdictWord};
+use super::{ConfirmationDocument, VerdictHeader, VerdictWord};
 use crate::program::Program;
 use crate::report::computation::address_text;
 use crate::report::violation::{computation, node};
@@ -15,24 +15,17 @@ use std::collections::BTreeMap;
 pub struct WitnessDocument<'a> {
     /// What the document is.
     #[serde(flatten)]
-    pub header: FileHeader<'a>,
-    /// The program's name.
-    pub program: &'a str,
-    /// The verdict.
-    pub verdict: VerdictWord,
-    /// Why the verdict is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub header: VerdictHeader<'a>,
     /// The violation, where there is one.
     #[serde(flatten)]
     pub violation: Option<ViolationDocument<'a>>,
-    /// The violation in the form that was asked for.
+    /// The violation in the form that the command line names.
     #[serde(flatten)]
     pub picture: Option<Picture>,
     /// The file that the form was written to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
-    /// How often the outcome was seen on this machine's processor, where that was asked for.
+    /// How often this machine's processor showed the outcome, with `--run`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunsDocument>,
     /// How the evidence fared.
@@ -44,10 +37,7 @@ impl<'a> WitnessDocument<'a> {
     /// The document of a verdict on a program.
     pub fn new(file: &'a str, program: &'a Program, verdict: VerdictWord) -> Self {
         Self {
-            header: FileHeader::new("palisade/witness/1", file),
-            program: &program.name,
-            verdict,
-            reason: None,
+            header: VerdictHeader::new("palisade/witness/1", file, program, verdict),
             violation: None,
             picture: None,
             written: None,

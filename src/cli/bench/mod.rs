@@ -101,9 +101,7 @@ fn benchmark(arguments: &BenchArguments, shared: &SharedOptions) -> Result<Exit,
         write(path, report::csv(&records))?;
     }
     if let Some(path) = &arguments.html {
-        let page = report::html(&setting, &records, &summary);
-        let failed = |error| InputError::file(path.display().to_string(), format!("the page cannot be made: {error}"));
-        write(path, page.map_err(failed)?)?;
+        write(path, report::html(&setting, &records, &summary))?;
     }
     if shared.json {
         print_document(&BenchDocument::new(&setting, &records, &summary));
@@ -130,7 +128,7 @@ fn work(
 ) -> Result<(Vec<Record>, bool), InputError> {
     let mut log = resume.map(Log::open).transpose()?;
     let conversions = conversions::Conversions::new()?;
-    // Ctrl-C is asked for here; the other limits are each run's own.
+    // These limits stop the benchmark on Ctrl-C alone; each run has the others itself.
     let interruption = SharedOptions { timeout: None, memory: None, ..shared.clone() }.limits();
     let bar = progress(plan.runs.len(), shared);
     let mut complete = true;

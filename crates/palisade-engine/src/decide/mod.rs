@@ -18,16 +18,19 @@ pub(crate) use schedule::{Round, Schedule};
 
 use palisade_model::limits::{Halt, StopReason};
 
+/// What a turn gives: an answer, or none as far as the round allows.
+pub(crate) type Turn<A, E> = Result<Option<A>, Halt<E>>;
+
 /// A way to answer questions of type `Q` by answers of type `A`.
 pub(crate) struct Method<Q: ?Sized, A, E> {
     /// Its name, for those who ask which method has answered.
     pub(crate) name: &'static str,
-    /// Takes a turn: an answer, or none as far as the round allows.
-    pub(crate) turn: fn(&mut Q, Round) -> Result<Option<A>, Halt<E>>,
+    /// Takes a turn.
+    pub(crate) turn: fn(&mut Q, Round) -> Turn<A, E>,
 }
 
-/// An answer, with the turn in which it was found.
-pub(crate) struct Answer<A> {
+/// An answer, with the method that found it.
+pub(crate) struct Decision<A> {
     /// What was found.
     pub(crate) answer: A,
     /// The method that found it.
@@ -43,11 +46,11 @@ pub(crate) fn decide<Q: ?Sized, A, E>(
     question: &mut Q,
     methods: &[Method<Q, A, E>],
     schedule: Schedule,
-) -> Result<Answer<A>, Halt<E>> {
+) -> Result<Decision<A>, Halt<E>> {
     for round in schedule.rounds() {
         for method in methods {
             match (method.turn)(question, round) {
-                Ok(Some(answer)) => return Ok(Answer { answer, method: method.name }),
+                Ok(Some(answer)) => return Ok(Decision { answer, method: method.name }),
                 Ok(None) | Err(Halt::Stopped(StopReason::Budget)) => {}
                 Err(halt) => return Err(halt),
             }
@@ -64,17 +67,18 @@ mod tests {
     #[derive(Default)]
     struct Log(Vec<(char, u64)>);
 
-    fn gives_up(log: &mut Log, round: Round) -> Result<Option<u64>, Halt<()>> {
+    fn gives_up(log: &mut Log, round: Round) -> Turn<u64, ()> {
         log.0.push(('a', round.work));
         Err(StopReason::Budget.into())
     }
 
-    fn needs_thirty(log: &mut Log, round: Round) -> Result<Option<u64>, Halt<()>> {
+    #[allow(clippy::unnecessary_wraps, reason = "methods take turns alike")]
+    fn needs_thirty(log: &mut Log, round: Round) -> Turn<u64, ()> {
         log.0.push(('b', round.work));
         Ok((round.work >= 30).then_some(round.work))
     }
 
-    fn fails(_: &mut Log, _: Round) -> Result<Option<u64>, Halt<()>> {
+    fn fails(_: &mut Log, _: Round) -> Turn<u64, ()> {
         Err(Halt::Fault(()))
     }
 

@@ -12,7 +12,7 @@ use super::catalogue::{Catalogue, MeasureSet};
 use super::obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stopped};
 use super::on_nets::Nets;
 use super::progress::Observer;
-use crate::decide::{Method, Round, decide};
+use crate::decide::{Method, Round, Turn, decide};
 use crate::exploration::{Entry, Exploration, LazyNet, Visit, check_periodically};
 use crate::robustness::system::{Phase, System};
 use crate::robustness::{Attack, Fault, LoadStarts, ThreadSearch, mode_of};
@@ -67,11 +67,11 @@ struct Past<'q, 'a, 'p> {
 }
 
 impl Past<'_, '_, '_> {
-    fn search(&mut self, round: Round) -> Result<Option<Remaining>, Halt<Fault>> {
+    fn search(&mut self, round: Round) -> Turn<Remaining, Fault> {
         self.analysis.search(self.attack, self.obstacles, round.work).map(Some)
     }
 
-    fn net(&mut self, round: Round) -> Result<Option<Remaining>, Halt<Fault>> {
+    fn net(&mut self, round: Round) -> Turn<Remaining, Fault> {
         self.analysis.ask_net(self.attack, self.obstacles, round.work).map(Some)
     }
 }

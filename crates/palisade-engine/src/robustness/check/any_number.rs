@@ -3,7 +3,7 @@
 use super::on_nets::NetVerdict;
 use super::{CUTS, Check, Checking, SUSPICIOUS, Verdict};
 use crate::decide::schedule::{FIRST_VALUES, INSTANCES, UNLIMITED};
-use crate::decide::{Method, Round, Schedule, decide};
+use crate::decide::{Method, Round, Schedule, Turn, decide};
 use crate::robustness::fault::Fault;
 use crate::robustness::nets::replicated_copies;
 use crate::robustness::search::{Found, Search};
@@ -47,9 +47,6 @@ struct AnyNumber<'p, 'o> {
     growing: Option<Fault>,
 }
 
-/// What a turn gives: an answer, or none within its round.
-type Turn<'p> = Result<Option<Decided<'p>>, Halt<Fault>>;
-
 impl<'p> Checking<'p, '_> {
     /// Any number of copies: instances with few copies in all, the ω-search and nets in turn, with growing budgets,
     /// until one of them answers. Instances with n copies of replicated threads in all, each free to be any of them,
@@ -88,7 +85,7 @@ impl<'p, 'o> AnyNumber<'p, 'o> {
     }
 
     /// Instances with one copy more each, while they are cheap.
-    fn small_instances(&mut self, round: Round) -> Turn<'p> {
+    fn small_instances(&mut self, round: Round) -> Turn<Decided<'p>, Fault> {
         for _ in 0..INSTANCES {
             let mut found = self.instance(Growth::Fault(self.values), round.work);
             if matches!(&found, Err(Halt::Fault(fault)) if fault.is_growth()) {
@@ -105,7 +102,7 @@ impl<'p, 'o> AnyNumber<'p, 'o> {
     }
 
     /// The search among any number of copies, until it has come to an end once.
-    fn omega_search(&mut self, round: Round) -> Turn<'p> {
+    fn omega_search(&mut self, round: Round) -> Turn<Decided<'p>, Fault> {
         if self.not_robust.is_some() {
             return Ok(None);
         }
@@ -128,7 +125,8 @@ impl<'p, 'o> AnyNumber<'p, 'o> {
     }
 
     /// The nets of the attacks, and where they find one feasible, an instance as small as can be.
-    fn nets(&mut self, round: Round) -> Turn<'p> {
+    #[allow(clippy::unnecessary_wraps, reason = "methods take turns alike")]
+    fn nets(&mut self, round: Round) -> Turn<Decided<'p>, Fault> {
         match self.checking.ask_nets(self.values, round.work) {
             None => Ok(None),
             Some(NetVerdict::Robust) => {
@@ -153,7 +151,7 @@ impl<'p, 'o> AnyNumber<'p, 'o> {
     }
 
     /// Violations among the first values, where values grow or seem to; then all values are admitted.
-    fn first_values(&mut self, round: Round) -> Turn<'p> {
+    fn first_values(&mut self, round: Round) -> Turn<Decided<'p>, Fault> {
         let Some(fault) = self.growing.take() else {
             // That value sets do not close suggests that data grows, but does not show it.
             let has_nets = self.checking.without_nets.as_ref().is_none_or(|(without, _)| *without != self.values);

@@ -3,7 +3,7 @@
 use super::on_nets::NetVerdict;
 use super::{CUTS, Check, Checking, SUSPICIOUS, Verdict};
 use crate::decide::schedule::FIRST_VALUES;
-use crate::decide::{Method, Round, Schedule, decide};
+use crate::decide::{Method, Round, Schedule, Turn, decide};
 use crate::robustness::fault::Fault;
 use crate::robustness::search::{Found, Search};
 use crate::robustness::system::{Growth, System};
@@ -21,9 +21,6 @@ struct Fixed<'c, 'p, 'o> {
     checking: &'c mut Checking<'p, 'o>,
     values: usize,
 }
-
-/// What a turn gives: an answer, or none within its round.
-type Turn<'p> = Result<Option<Decided<'p>>, Halt<Fault>>;
 
 impl<'p> Checking<'p, '_> {
     pub(super) fn fixed(mut self) -> Result<Check<'p>, Fault> {
@@ -79,13 +76,14 @@ impl<'p> Checking<'p, '_> {
 
 impl<'p> Fixed<'_, 'p, '_> {
     /// The exact search. What it has found when its turn is over is forgotten.
-    fn search(&mut self, round: Round) -> Turn<'p> {
+    fn search(&mut self, round: Round) -> Turn<Decided<'p>, Fault> {
         let system = System::new(self.checking.program, Growth::Fault(self.values));
         self.checking.run(system, round.work).map(|found| Some(Decided::Search(found.into())))
     }
 
     /// The nets of the attacks.
-    fn nets(&mut self, round: Round) -> Turn<'p> {
+    #[allow(clippy::unnecessary_wraps, reason = "methods take turns alike")]
+    fn nets(&mut self, round: Round) -> Turn<Decided<'p>, Fault> {
         Ok(self.checking.ask_nets(self.values, round.work).map(Decided::Nets))
     }
 }

@@ -25,6 +25,7 @@
 
 mod attacker;
 mod control;
+mod initial;
 mod lengths;
 mod local;
 mod path;
@@ -35,12 +36,12 @@ mod steps;
 pub(super) use attacker::Load;
 pub(super) use control::raise;
 pub use control::{Attacker, Control, Helped, Memory, Phase};
+pub(crate) use initial::InitialTokens;
 pub(super) use lengths::Settled;
 pub use local::{Growth, Local, Operation};
 pub(crate) use local::{Locals, Targets, number};
 pub(super) use path::{OffPath, access, off_path};
 pub use place::Place;
-pub(crate) use roots::InitialTokens;
 pub use roots::Root;
 
 use crate::exploration::Step;

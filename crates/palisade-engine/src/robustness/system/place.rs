@@ -1,6 +1,6 @@
 //! Counters of the net.
 
-use super::InitialTokens;
+use super::initial::InitialTokens;
 
 /// A counter of the net: the tokens of one local state, joined to the happens-before path or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

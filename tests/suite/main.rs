@@ -35,6 +35,7 @@ mod fence_optima;
 mod fence_redundancy;
 mod folders;
 mod formulas;
+mod joint_states;
 mod limits;
 mod limits_commands;
 mod litmus_corpus;

@@ -25,6 +25,7 @@ fn without_places(program: &Program) -> Program {
         thread.registers.iter_mut().for_each(|register| register.span = none);
         thread.instructions.iter_mut().for_each(|instruction| instruction.span = none);
     }
+    program.never.iter_mut().for_each(|joint| joint.span = none);
     program
 }
 

@@ -44,6 +44,7 @@ mod litmus_locked;
 mod litmus_writer;
 mod memorax;
 mod memorax_corpus;
+mod memory_models;
 mod models;
 mod native_language;
 mod net_command;

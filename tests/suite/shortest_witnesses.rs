@@ -273,6 +273,7 @@ const SMALL: Shape = Shape {
     stores_first: 0,
     properties: 0,
     joined: 0,
+    cycles: 0,
 };
 
 #[test]

@@ -27,6 +27,9 @@ const MACHINES: &str = "coverability::tests::machines_with_units_and_replicated_
 /// The table of x86 instructions against the processor.
 const PROCESSOR: &str = "processor::every_form_on_few_states";
 
+/// Litmus tests with known verdicts under SC, TSO and PSO.
+const VERDICTS: &str = "memory_models::outcomes_are_allowed_as_known";
+
 /// All faults.
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
@@ -482,5 +485,34 @@ pub(super) const FAULTS: &[Fault] = &[
         let difference = binary(operator, left.clone(), right.clone());
         let kept",
         caught_by: PROCESSOR,
+    },
+    Fault {
+        what: "PSO: `sfence` waits for an empty buffer",
+        file: "crates/palisade-model/src/semantics/machine.rs",
+        old: "            Action::StoreFence => Effect::StoreFence,",
+        new: "            Action::StoreFence if PLANTED && !thread.buffer.is_empty() => return Err(Refusal::BufferNotEmpty),
+            Action::StoreFence => Effect::StoreFence,",
+        caught_by: VERDICTS,
+    },
+    Fault {
+        what: "PSO: a store passes a mark",
+        file: "crates/palisade-model/src/semantics/machine.rs",
+        old: "Effect::StoreFence if self.model == Model::Pso =>",
+        new: "Effect::StoreFence if self.model == Model::Pso && !PLANTED =>",
+        caught_by: VERDICTS,
+    },
+    Fault {
+        what: "PSO: a load skips its own buffer",
+        file: "crates/palisade-model/src/semantics/machine.rs",
+        old: "thread.buffer.iter().rev().find(|store| store.0 == address);",
+        new: "thread.buffer.iter().rev().find(|store| store.0 == address && !(PLANTED && self.model == Model::Pso));",
+        caught_by: VERDICTS,
+    },
+    Fault {
+        what: "PSO: a drain does not wait",
+        file: "crates/palisade-model/src/semantics/machine.rs",
+        old: "if instruction.action.drains_buffer() && !thread.buffer.is_empty() {",
+        new: "if instruction.action.drains_buffer() && !thread.buffer.is_empty() && !(PLANTED && self.model == Model::Pso) {",
+        caught_by: VERDICTS,
     },
 ];

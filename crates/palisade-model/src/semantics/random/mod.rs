@@ -3,6 +3,10 @@
 //! The programs are loop-free unless the shape asks for loops, and no step of them computes a value that does not exist. The
 //! same seed and shape give the same program on every machine.
 
+mod cycle;
+mod join;
+
+use self::join::{Meeting, join};
 use crate::program::{
     Action, AddressId, AddressName, BinaryOperator, Copies, Domain, DomainOrigin, Expression, Instruction,
     InstructionId, Label, LabelId, Program, Register, RegisterId, SourceText, Span, Thread, Value,
@@ -50,6 +54,9 @@ pub struct Shape {
     /// How often, in percent, a program has a property of all threads together: at its end each copy asserts values of its registers and
     /// counts itself, and the last one to come violates an `ensure`.
     pub joined: u64,
+    /// How often, in percent, a program is built around a critical cycle, as the classic litmus tests are, with a property that no
+    /// interleaving violates: half of these distinguish SC, TSO and PSO.
+    pub cycles: u64,
 }
 
 impl Default for Shape {
@@ -73,6 +80,7 @@ impl Default for Shape {
             stores_first: 0,
             properties: 0,
             joined: 0,
+            cycles: 0,
         }
     }
 }
@@ -116,29 +124,18 @@ const NAMES: [&str; 4] = ["x", "y", "z", "w"];
 /// The program that belongs to a seed.
 pub fn program(seed: u64, shape: &Shape) -> Program {
     let mut random = Randomness::new(seed);
+    if shape.cycles > 0 && random.percent(shape.cycles) {
+        return cycle::program(format!("random{seed}"), &mut random, shape);
+    }
     let domain = random.percent(shape.domains).then(|| {
         let high = [1, 3][random.below(2)];
         Domain { low: 0, high, wrap: true, origin: DomainOrigin::File }
     });
     let named = shape.addresses.clamp(1, NAMES.len());
-    let addresses: Vec<AddressName> = (0..named)
-        .map(|index| AddressName {
-            name: NAMES[index].to_owned(),
-            address: Value::try_from(index + 1).expect("few addresses"),
-            length: 1,
-            span: Span::default(),
-        })
-        .collect();
-    let initial_memory = if random.percent(10) { BTreeMap::from([(1, 1)]) } else { BTreeMap::new() };
-    let mut program = Program {
-        name: format!("random{seed}"),
-        domain,
-        addresses,
-        initial_memory,
-        threads: Vec::new(),
-        never: Vec::new(),
-        source: SourceText::new("", ""),
-    };
+    let mut program = without_threads(format!("random{seed}"), domain, named);
+    if random.percent(10) {
+        program.initial_memory = BTreeMap::from([(1, 1)]);
+    }
     let copies = if random.percent(3) { 1 } else { shape.copies.min(2 + random.below(shape.copies.max(2) - 1)).max(1) };
     let mut left = copies;
     let mut labels_left = shape.total_labels.max(copies);
@@ -160,50 +157,50 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
         labels_left = labels_left.saturating_sub(count * length).max(left);
     }
     if shape.joined > 0 && random.percent(shape.joined) {
-        join(&mut program, &mut random, copies);
+        let meeting = Meeting::random(&program, &mut random);
+        join(&mut program, &meeting);
     }
     program
 }
 
-/// Where copies that have come to their end count themselves.
-const JOIN: Value = 100;
-
-/// Adds to each thread: `assert r1 = v1 && r2 = v2; s <- fetch_add(mem[JOIN], 1); ensure s != copies − 1`.
-fn join(program: &mut Program, random: &mut Randomness, copies: usize) {
-    let others = Value::try_from(copies - 1).expect("few copies");
-    // A domain must be able to count them.
-    if program.domain.is_some_and(|domain| domain.high <= others) {
-        return;
+/// A program with named addresses and no thread.
+fn without_threads(name: String, domain: Option<Domain>, addresses: usize) -> Program {
+    let addresses = (0..addresses.clamp(1, NAMES.len())).map(|index| AddressName {
+        name: NAMES[index].to_owned(),
+        address: Value::try_from(index + 1).expect("few addresses"),
+        length: 1,
+        span: Span::default(),
+    });
+    Program {
+        name,
+        domain,
+        addresses: addresses.collect(),
+        initial_memory: BTreeMap::new(),
+        threads: Vec::new(),
+        never: Vec::new(),
+        source: SourceText::new("", ""),
     }
-    for thread in &mut program.threads {
-        let end = thread.labels.len() - 1;
-        let number = RegisterId::from_index(thread.registers.len());
-        thread.registers.push(Register {
-            name: "number".to_owned(),
-            initial: 0,
-            is_initialised: false,
-            span: Span::default(),
-        });
-        let mut expected = |index: usize| {
-            let register = RegisterId::from_index(index);
-            let is_written = |own: &Instruction| own.action.written_register() == Some(register);
-            let value = if thread.instructions.iter().any(is_written) { [0, 0, 1][random.below(3)] } else { 0 };
-            Expression::binary(BinaryOperator::Equal, Expression::Register(register), Expression::Constant(value))
-        };
-        let expected = Expression::binary(BinaryOperator::And, expected(0), expected(1));
-        let sum = Expression::binary(BinaryOperator::Add, Expression::Old, Expression::Constant(1));
-        let is_last =
-            Expression::binary(BinaryOperator::NotEqual, Expression::Register(number), Expression::Constant(others));
-        let actions = [
-            Action::Assume(expected),
-            Action::Rmw { register: Some(number), address: Expression::Constant(JOIN), new: sum },
-            Action::Ensure(is_last),
-        ];
-        for (index, action) in actions.into_iter().enumerate() {
-            let name = ["count", "last", "joined"][index].to_owned();
-            thread.labels.push(Label { name, span: Span::default(), fence_cost: None });
-            thread.instructions.push(instruction(end + index, end + index + 1, action));
-        }
+}
+
+/// A thread with these instructions, which go to the labels 0 to the highest target.
+fn thread_of(name: String, instructions: Vec<Instruction>) -> Thread {
+    let last = instructions.iter().map(|instruction| instruction.target.index()).max().unwrap_or(0);
+    let register = |index: usize| Register {
+        name: format!("r{}", index + 1),
+        initial: 0,
+        is_initialised: false,
+        span: Span::default(),
+    };
+    Thread {
+        name,
+        span: Span::default(),
+        copies: Copies::Exactly(1),
+        registers: (0..REGISTERS).map(register).collect(),
+        labels: (0..=last)
+            .map(|index| Label { name: format!("l{index}"), span: Span::default(), fence_cost: None })
+            .collect(),
+        initial: LabelId::from_index(0),
+        instructions,
     }
 }
 
@@ -253,24 +250,7 @@ impl Generator<'_> {
                 instructions.push(instruction(label, label + 1, action));
             }
         }
-        Thread {
-            name,
-            span: Span::default(),
-            copies: Copies::Exactly(1),
-            registers: (0..REGISTERS)
-                .map(|index| Register {
-                    name: format!("r{}", index + 1),
-                    initial: 0,
-                    is_initialised: false,
-                    span: Span::default(),
-                })
-                .collect(),
-            labels: (0..=length)
-                .map(|index| Label { name: format!("l{index}"), span: Span::default(), fence_cost: None })
-                .collect(),
-            initial: LabelId::from_index(0),
-            instructions,
-        }
+        thread_of(name, instructions)
     }
 
     /// A choice at a label: on a register's value, between two actions, or between an action and none.

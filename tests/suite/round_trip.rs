@@ -235,7 +235,14 @@ fn actions() -> impl Strategy<Value = Action> {
             address,
             new
         }),
-        prop::sample::select(vec![Action::Fence, Action::Nop, Action::Lock, Action::Unlock, Action::Fail]),
+        prop::sample::select(vec![
+            Action::Fence,
+            Action::StoreFence,
+            Action::Nop,
+            Action::Lock,
+            Action::Unlock,
+            Action::Fail,
+        ]),
     ]
 }
 
@@ -379,7 +386,8 @@ proptest! {
     }
 }
 
-const WORDS: [&str; 48] = [
+const WORDS: [&str; 49] = [
+    "sfence;",
     "program",
     "p",
     "thread",

@@ -8,9 +8,11 @@
 //! at this address is the same before and after this store reaches it, and nobody can tell whether it does.
 
 use super::buffer::Order;
-use super::slice::Addresses;
+use super::range::Range;
+use super::slice::addresses_of;
+use super::values::Values;
 use fixedbitset::FixedBitSet;
-use palisade_model::program::{Action, Copies, Program, Thread, Value};
+use palisade_model::program::{Action, Copies, Program, Thread, ThreadId, Value};
 use std::collections::BTreeSet;
 
 /// For each thread, the labels from which an access that a delayed store can be overtaken by is executed before a drain.
@@ -38,24 +40,27 @@ fn overtaking(thread: &Thread, order: Order) -> FixedBitSet {
     found
 }
 
+/// Addresses that are candidates for silent stores are sought in accesses to no more addresses than this.
+const MOST_ADDRESSES: u128 = 256;
+
 /// The addresses that one copy of one thread writes, and nobody else.
-pub(super) fn single_writer_addresses(program: &Program) -> BTreeSet<Value> {
-    let mut written: Vec<(usize, Addresses)> = Vec::new();
+pub(super) fn single_writer_addresses(program: &Program, bounds: Option<&Values<'_>>) -> BTreeSet<Value> {
+    let mut written: Vec<(ThreadId, Range)> = Vec::new();
     for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
         for instruction in &thread.instructions {
             if let Action::Store { address, .. } | Action::Cas { address, .. } | Action::Rmw { address, .. } =
                 &instruction.action
             {
-                written.push((id.index(), Addresses::of(address)));
+                written.push((id, addresses_of(bounds, id, address)));
             }
         }
     }
-    let has_one_writer = |address: Value| {
-        let mut writers =
-            written.iter().filter(|(_, addresses)| addresses.contains(address)).map(|(thread, _)| *thread);
+    let has_one_writer = |address: &Value| {
+        let by_whom = written.iter().filter(|(_, addresses)| addresses.contains(i128::from(*address)));
+        let mut writers = by_whom.map(|(thread, _)| *thread);
         let Some(first) = writers.next() else { return false };
-        program.threads[first].copies == Copies::Exactly(1) && writers.all(|writer| writer == first)
+        program.thread(first).copies == Copies::Exactly(1) && writers.all(|writer| writer == first)
     };
-    let single = written.iter().filter_map(|(_, addresses)| addresses.single());
-    single.filter(|address| has_one_writer(*address)).collect()
+    let few = written.iter().map(|(_, addresses)| addresses).filter(|addresses| addresses.count() <= MOST_ADDRESSES);
+    few.flat_map(Range::values).filter(has_one_writer).collect()
 }

@@ -4,6 +4,7 @@
 //!
 //! | rung | what it explores | what it proves |
 //! |---|---|---|
+//! | `values` | sets of values for registers and addresses, in any order of steps | conditions that hold whatever happens, for every model |
 //! | `sc` | interleavings of the sliced program | the answer under SC; what is violated there is violated under every model |
 //! | `buffers` | store buffers of 2, 4, 8, … stores | everything, if no store ever has to wait for room; violations in any case |
 //! | `sc-robust` | robustness of the sliced program | under TSO it reaches what it reaches under SC |
@@ -16,17 +17,21 @@
 //! Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
 
 mod buffer;
+mod climb;
 mod delay;
 mod evidence;
 mod goal;
 mod ladder;
+mod range;
 mod replay;
 mod run;
 mod search;
+mod shorten;
 mod slice;
 mod system;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub use goal::targets;
 pub use ladder::prove;
@@ -39,6 +44,8 @@ use palisade_model::semantics::{Model, Target};
 /// What answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rung {
+    /// Sets of values that know no order of steps.
+    Values,
     /// The interleavings.
     Sc,
     /// The interleavings, and robustness.
@@ -51,6 +58,7 @@ impl Rung {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Values => "values",
             Self::Sc => "sc",
             Self::ScRobust => "sc-robust",
             Self::Buffers => "buffers",

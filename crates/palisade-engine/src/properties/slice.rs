@@ -11,46 +11,18 @@
 //! A store that is left out leaves its buffer before the next one that matters does.
 
 use super::goal::Goal;
+use super::range::Range;
+use super::values::Values;
 use fixedbitset::FixedBitSet;
-use palisade_evidence::Interval;
-use palisade_model::program::{Action, Expression, InstructionId, Program, Thread, ThreadId, Value};
+use palisade_model::program::{Action, Expression, InstructionId, Program, Thread, ThreadId};
 use palisade_model::semantics::Target;
 
-/// A set of addresses as disjoint intervals; no order.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Addresses(Vec<Interval>);
-
-impl Addresses {
-    /// The addresses that an expression of a thread may have.
-    pub(super) fn of(address: &Expression) -> Self {
-        let constant = address.is_constant().then(|| address.evaluate_address(&[]).ok()).flatten();
-        Self(vec![constant.map_or(Interval { low: Value::MIN, high: Value::MAX }, |it| Interval { low: it, high: it })])
-    }
-
-    /// Whether some address is in both.
-    pub(super) fn meets(&self, other: &Self) -> bool {
-        self.0.iter().any(|one| other.0.iter().any(|two| one.low <= two.high && two.low <= one.high))
-    }
-
-    /// The only address, if there is only one.
-    pub(super) fn single(&self) -> Option<Value> {
-        match self.0.as_slice() {
-            [only] if only.low == only.high => Some(only.low),
-            _ => None,
-        }
-    }
-
-    /// Whether an address is among them.
-    pub(super) fn contains(&self, address: Value) -> bool {
-        self.0.iter().any(|part| part.low <= address && address <= part.high)
-    }
-
-    /// Adds addresses; whether some were not there.
-    fn add(&mut self, more: &Self) -> bool {
-        let covers = |part: &Interval| self.0.iter().any(|own| own.low <= part.low && part.high <= own.high);
-        let new: Vec<Interval> = more.0.iter().filter(|part| !covers(part)).copied().collect();
-        self.0.extend(&new);
-        !new.is_empty()
+/// The addresses that an address expression of a thread may have: the one it names, or what bounds say.
+pub(super) fn addresses_of(bounds: Option<&Values<'_>>, thread: ThreadId, address: &Expression) -> Range {
+    match bounds {
+        _ if address.is_constant() => address.evaluate_address(&[]).map(Range::only).unwrap_or_default(),
+        Some(bounds) => bounds.addresses_in(thread, address),
+        None => Range::all(None),
     }
 }
 
@@ -75,8 +47,8 @@ impl Slice {
     }
 
     /// What does not matter for a goal.
-    pub(super) fn of(program: &Program, goal: &Goal<'_>) -> Self {
-        let mut relevance = Relevance::new(program, goal);
+    pub(super) fn of(program: &Program, goal: &Goal<'_>, bounds: Option<&Values<'_>>) -> Self {
+        let mut relevance = Relevance::new(program, goal, bounds);
         while relevance.grow() {}
         let mut slice = Self::empty(program);
         for (id, thread) in program.thread_ids() {
@@ -145,23 +117,30 @@ impl Slice {
 /// What matters, growing to a fixed point.
 struct Relevance<'p> {
     program: &'p Program,
+    /// For each thread and instruction, the addresses that it may access.
+    accessed: Vec<Vec<Option<Range>>>,
     /// For each thread, the instructions that matter.
     matters: Vec<FixedBitSet>,
     /// For each thread and label, the registers that matter there.
     needed: Vec<Vec<FixedBitSet>>,
     /// The addresses whose contents matter.
-    addresses: Addresses,
+    addresses: Range,
 }
 
 impl<'p> Relevance<'p> {
-    fn new(program: &'p Program, goal: &Goal<'_>) -> Self {
+    fn new(program: &'p Program, goal: &Goal<'_>, bounds: Option<&Values<'_>>) -> Self {
+        let accessed = program.thread_ids().map(|(id, thread)| {
+            let actions = thread.instructions.iter().map(|instruction| &instruction.action);
+            actions.map(|action| action.address().map(|address| addresses_of(bounds, id, address))).collect()
+        });
         let none = |thread: &Thread| FixedBitSet::with_capacity(thread.instructions.len());
         let unneeded = |thread: &Thread| vec![FixedBitSet::with_capacity(thread.registers.len()); thread.labels.len()];
         let mut relevance = Self {
             program,
+            accessed: accessed.collect(),
             matters: program.threads.iter().map(none).collect(),
             needed: program.threads.iter().map(unneeded).collect(),
-            addresses: Addresses::default(),
+            addresses: Range::default(),
         };
         for (id, thread) in program.thread_ids() {
             for (instruction, it) in thread.instruction_ids() {
@@ -182,8 +161,8 @@ impl<'p> Relevance<'p> {
                 }
             }
         }
-        let observed = goal.observed_addresses().into_iter().map(|it| Interval { low: it, high: it });
-        relevance.addresses.0.extend(observed);
+        let observed = goal.observed_addresses().into_iter().map(|it| (i128::from(it), i128::from(it)));
+        relevance.addresses = Range::of(observed);
         relevance
     }
 
@@ -209,8 +188,8 @@ impl<'p> Relevance<'p> {
             Action::Cas { .. } | Action::Rmw { .. } => (true, true),
             _ => (false, false),
         };
-        let address = instruction.action.address().map(Addresses::of);
-        let is_seen = writes_memory && address.as_ref().is_some_and(|address| address.meets(&self.addresses));
+        let accessed = self.accessed[id.index()][index].as_ref();
+        let is_seen = writes_memory && accessed.is_some_and(|accessed| accessed.meets(&self.addresses));
         let mut grew = false;
         if is_needed || is_seen {
             grew |= !self.matters[id.index()].put(index);
@@ -224,8 +203,10 @@ impl<'p> Relevance<'p> {
             for expression in instruction.action.expressions() {
                 expression.for_each_register(&mut |register| wanted.insert(register.index()));
             }
-            if let Some(address) = address.filter(|_| reads_memory) {
-                grew |= self.addresses.add(&address);
+            if let Some(accessed) = accessed.filter(|_| reads_memory) {
+                let more = self.addresses.union(accessed);
+                grew |= more != self.addresses;
+                self.addresses = more;
             }
         }
         let source = &mut self.needed[id.index()][instruction.source.index()];

@@ -6,10 +6,13 @@
 //! Buffers hold [`capacity`](BufferSystem::new) stores at most; [`overflowed`](BufferSystem::overflowed) tells
 //! whether a store ever had to wait for room. If none had to, the set that was explored is closed for unbounded buffers.
 //!
+//! While a thread holds the lock, only that thread steps. What others could do meanwhile – local instructions, stores into their buffers, fences –
+//! they can do before, as none of it depends on memory.
+//!
 //! A step on which a thread violates a target leads, besides where it leads to, to a control that stands for just that.
 
 use super::buffer::{Buffers, Order};
-use super::delay::{overtaking_labels, single_writer_addresses};
+use super::delay::overtaking_labels;
 use super::goal::Goal;
 use crate::exploration::{Entry, Interner, LazyNet, Step};
 use crate::robustness::Fault;
@@ -42,7 +45,7 @@ pub(super) enum StoreEffect {
     Buffered,
     /// It is left out: its thread sees this value there already.
     Silent,
-    /// It waits.
+    /// It waits for room in the buffer.
     Waits,
 }
 
@@ -102,8 +105,8 @@ const REACHED: u32 = 1 << 31;
 const FLUSHES: u32 = 1 << 31;
 
 impl<'p> BufferSystem<'p> {
-    /// The system of a program with the targets of a goal.
-    pub(super) fn new(program: &'p Program, goal: &Goal<'_>, shape: Shape) -> Self {
+    /// The system of a program with the targets of a goal; silent stores are left out at some addresses.
+    pub(super) fn new(program: &'p Program, goal: &Goal<'_>, silent: &BTreeSet<Value>, shape: Shape) -> Self {
         let mut next = 0;
         let first_label = program.threads.iter().map(|thread| {
             let first = next;
@@ -124,7 +127,7 @@ impl<'p> BufferSystem<'p> {
             cache: FxHashMap::default(),
             step_arena: Vec::new(),
             overtaking: overtaking_labels(program, shape.order),
-            silent: if shape.order == Order::Sc { BTreeSet::new() } else { single_writer_addresses(program) },
+            silent: if shape.order == Order::Sc { BTreeSet::new() } else { silent.clone() },
             overflowed: false,
             violated_at_first: Vec::new(),
         }
@@ -261,17 +264,15 @@ impl<'p> BufferSystem<'p> {
     ) -> StoreEffect {
         let (local, buffer) = self.place(place);
         let (address, value) = store;
-        let has_memory = !control.locked || local.holding;
-        let at_once = if has_memory { StoreEffect::AtOnce } else { StoreEffect::Waits };
         if self.shape.order == Order::Sc {
-            return at_once;
+            return StoreEffect::AtOnce;
         }
         let seen = || self.buffers.youngest(buffer, address).unwrap_or_else(|| self.read(control.memory, address));
         let target = self.program().thread(local.thread).instruction(id).target;
         if self.silent.contains(&address) && seen() == value {
             StoreEffect::Silent
         } else if buffer == Buffers::EMPTY && !self.overtaking[local.thread.index()].contains(target.index()) {
-            at_once
+            StoreEffect::AtOnce
         } else if self.buffers.stores(buffer) >= self.shape.capacity {
             StoreEffect::Waits
         } else {
@@ -286,10 +287,12 @@ impl<'p> BufferSystem<'p> {
         }
         let mut steps: SmallVec<[Step; 4]> = SmallVec::new();
         let before = self.control(control);
-        self.flush_steps(before, place, &mut steps);
-        let (first, last) = self.locals.moves(self.local_number(place));
-        for index in first..last {
-            self.execution_steps(before, place, index, &mut steps)?;
+        if !before.locked || self.place(place).0.holding {
+            self.flush_steps(before, place, &mut steps);
+            let (first, last) = self.locals.moves(self.local_number(place));
+            for index in first..last {
+                self.execution_steps(before, place, index, &mut steps)?;
+            }
         }
         let start = number(self.step_arena.len());
         self.step_arena.extend_from_slice(&steps);
@@ -301,7 +304,7 @@ impl<'p> BufferSystem<'p> {
     /// Stores that reach memory.
     fn flush_steps(&mut self, before: Control, place: u32, steps: &mut SmallVec<[Step; 4]>) {
         let (local, buffer) = *self.places.get(place);
-        if buffer == Buffers::EMPTY || before.locked && !self.locals.table.get(local).holding {
+        if buffer == Buffers::EMPTY {
             return;
         }
         for flush in self.buffers.flushes(buffer) {
@@ -323,13 +326,12 @@ impl<'p> BufferSystem<'p> {
         let step = self.locals.move_at(index);
         let (local, buffer) = *self.places.get(place);
         let Local { thread, holding, .. } = *self.locals.table.get(local);
-        let has_memory = !before.locked || holding;
         let is_drained = buffer == Buffers::EMPTY;
         let (mut after, mut longer) = (before, buffer);
         let mut read = 0;
         match step.operation {
             Operation::Faulty(fault) => return Err(self.locals.faults[fault as usize].clone()),
-            Operation::Load(address) if has_memory => {
+            Operation::Load(address) => {
                 let buffered = self.buffers.youngest(buffer, address);
                 read = buffered.unwrap_or_else(|| self.read(before.memory, address));
             }
@@ -339,14 +341,14 @@ impl<'p> BufferSystem<'p> {
                     StoreEffect::Buffered => longer = self.buffers.push(buffer, address, value),
                     StoreEffect::Silent => {}
                     StoreEffect::Waits => {
-                        self.overflowed |= self.buffers.stores(buffer) >= self.shape.capacity;
+                        self.overflowed = true;
                         return Ok(());
                     }
                 }
             }
             Operation::Fence if is_drained => {}
             Operation::Mark => longer = self.buffers.mark(buffer),
-            Operation::Update(address) if is_drained && has_memory => read = self.read(before.memory, address),
+            Operation::Update(address) if is_drained => read = self.read(before.memory, address),
             Operation::Lock if is_drained && !before.locked && !holding => after.locked = true,
             Operation::Unlock if is_drained && holding => after.locked = false,
             _ => return Ok(()),

@@ -1,51 +1,96 @@
-//! Answers beside those of a search that knows every interleaving and no more.
+//! Answers beside those of a search that knows every interleaving and no more; their evidence is checked.
 
 use super::{Answer, Proof, ProveOptions, Rung, Why, prove, targets};
 use palisade_model::limits::Limits;
 use palisade_model::program::{
-    Action, BinaryOperator, Expression, Instruction, Label, LabelId, Program, RegisterId, Span, UnaryOperator,
+    Action, BinaryOperator, Copies, Expression, Instruction, Label, LabelId, Program, RegisterId, Span, ThreadId,
+    UnaryOperator,
 };
 use palisade_model::semantics::random::{self, Randomness, Shape};
-use palisade_model::semantics::{CopyId, FinalStates, Instance, Model, Target, final_states};
+use palisade_model::semantics::{
+    Condition, Constant, CopyId, Counting, FinalStates, Instance, Location, Model, Observable, Proposition, Quantifier,
+    Question, Target, final_states,
+};
+use palisade_verify::{check_property, check_property_witness};
 use std::collections::BTreeSet;
 
 const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
 
-/// A random program in which some threads state that some registers do not have some values.
+const RUNGS: [Option<Rung>; 5] = [None, Some(Rung::Values), Some(Rung::Sc), Some(Rung::Buffers), Some(Rung::ScRobust)];
+
+/// Answers as `prove` does, with all evidence checked.
+fn checked(program: &Program, question: Option<&Question>, options: &ProveOptions, what: &str) -> Proof {
+    let proof = prove(program, question, options).unwrap_or_else(|fault| panic!("{what}: {fault:?}\n{program:?}"));
+    if let Some(evidence) = proof.evidence() {
+        let facts = check_property(program, question, &evidence);
+        let facts = facts.unwrap_or_else(|failure| panic!("{what}: {failure}\n{program:?}"));
+        let held = proof.answers.iter().filter(|answer| matches!(answer.answer, Answer::Holds(_)));
+        let held: BTreeSet<Target> = held.map(|answer| answer.target).collect();
+        assert_eq!(facts.shown.into_iter().collect::<BTreeSet<_>>(), held, "{what}");
+    }
+    for violation in proof.violations() {
+        let checked = check_property_witness(program, question, &violation.witness());
+        checked.unwrap_or_else(|failure| panic!("{what}: {failure}\n{violation:?}\n{program:?}"));
+    }
+    for answer in &proof.answers {
+        assert!(!matches!(answer.answer, Answer::Open(Why::NotReplayed)), "{what}: {answer:?}\n{program:?}");
+    }
+    proof
+}
+
+/// A number below `bound`, as a value.
+fn value(randomness: &mut Randomness, bound: usize) -> i64 {
+    i64::try_from(randomness.below(bound)).expect("small")
+}
+
+/// A random program in which threads state that some registers do not have some values at some label, mostly at an end.
 fn with_properties(seed: u64, shape: &Shape) -> Program {
     let mut program = random::program(seed, shape);
     let mut randomness = Randomness::new(seed ^ 0x5eed);
-    for thread in &mut program.threads {
-        for _ in 0..1 + randomness.below(2) {
-            if thread.registers.is_empty() {
-                continue;
-            }
-            // At an end, mostly: what was read is known there.
-            let has_instructions: BTreeSet<LabelId> = thread.instructions.iter().map(|it| it.source).collect();
-            let ends: Vec<LabelId> =
-                (0..thread.labels.len()).map(LabelId::from_index).filter(|it| !has_instructions.contains(it)).collect();
-            let any = LabelId::from_index(randomness.below(thread.labels.len()));
-            let at = if ends.is_empty() || randomness.below(4) == 0 { any } else { ends[randomness.below(ends.len())] };
-            let behind = LabelId::from_index(thread.labels.len());
-            thread.labels.push(Label {
-                name: format!("behind{}", behind.index()),
-                span: Span::default(),
-                fence_cost: None,
-            });
-            for instruction in thread.instructions.iter_mut().filter(|instruction| instruction.source == at) {
-                instruction.source = behind;
-            }
-            let mut equals = || {
-                let register = RegisterId::from_index(randomness.below(thread.registers.len()));
-                let value = i64::try_from(randomness.below(3)).unwrap();
-                Expression::binary(BinaryOperator::Equal, Expression::Register(register), Expression::Constant(value))
-            };
-            let both = Expression::binary(BinaryOperator::And, equals(), equals());
-            let action = Action::Ensure(Expression::unary(UnaryOperator::Not, both));
-            thread.instructions.push(Instruction { source: at, target: behind, action, span: Span::default() });
+    for thread in program.threads.iter_mut().filter(|thread| !thread.registers.is_empty()) {
+        let has_instructions: BTreeSet<LabelId> = thread.instructions.iter().map(|it| it.source).collect();
+        let all = (0..thread.labels.len()).map(LabelId::from_index);
+        let ends: Vec<LabelId> = all.filter(|label| !has_instructions.contains(label)).collect();
+        let any = LabelId::from_index(randomness.below(thread.labels.len()));
+        let at = if ends.is_empty() || randomness.below(4) == 0 { any } else { ends[randomness.below(ends.len())] };
+        let behind = LabelId::from_index(thread.labels.len());
+        thread.labels.push(Label { name: "behind".into(), span: Span::default(), fence_cost: None });
+        for instruction in thread.instructions.iter_mut().filter(|instruction| instruction.source == at) {
+            instruction.source = behind;
         }
+        let mut equals = || {
+            let register = RegisterId::from_index(randomness.below(thread.registers.len()));
+            let constant = Expression::Constant(value(&mut randomness, 3));
+            Expression::binary(BinaryOperator::Equal, Expression::Register(register), constant)
+        };
+        let both = Expression::binary(BinaryOperator::And, equals(), equals());
+        let action = Action::Ensure(Expression::unary(UnaryOperator::Not, both));
+        thread.instructions.push(Instruction { source: at, target: behind, action, span: Span::default() });
     }
     program
+}
+
+/// A random question: whether registers and addresses can have some values together.
+fn random_question(program: &Program, seed: u64) -> Question {
+    let mut randomness = Randomness::new(seed ^ 0xa5c);
+    let mut parts = Vec::new();
+    for (thread, template) in program.thread_ids() {
+        for _ in 0..template.registers.len().min(2) {
+            let register = RegisterId::from_index(randomness.below(template.registers.len()));
+            let location = Location::whole(Observable::Register { thread, register }, "r");
+            let constant = Constant { value: value(&mut randomness, 2), text: String::new() };
+            parts.push(Proposition::Equals(location, constant));
+        }
+    }
+    if randomness.below(3) == 0
+        && let Some(name) = program.addresses.first()
+    {
+        let constant = Constant { value: value(&mut randomness, 3), text: String::new() };
+        parts.push(Proposition::NotEquals(Location::whole(Observable::Address(name.address), "x"), constant));
+    }
+    let quantifier = [Quantifier::Exists, Quantifier::NotExists][randomness.below(2)];
+    let condition = Condition { quantifier, proposition: Proposition::And(parts) };
+    Question { filter: None, condition: Some(condition), locations: Vec::new() }
 }
 
 /// The targets that some copies violate.
@@ -59,45 +104,134 @@ fn says_what_is_so(program: &Program, proof: &Proof, expected: &BTreeSet<Target>
     for answer in &proof.answers {
         match &answer.answer {
             Answer::Holds(_) => assert!(!expected.contains(&answer.target), "{what}: {answer:?}\n{program:?}"),
-            Answer::Violated(violation) => {
-                assert!(expected.contains(&answer.target), "{what}: {answer:?}\n{program:?}");
-                assert!(!violation.events.is_empty());
-            }
-            Answer::Open(why) => assert_ne!(*why, Why::NotReplayed, "{what}: {answer:?}\n{program:?}"),
+            Answer::Violated(_) => assert!(expected.contains(&answer.target), "{what}: {answer:?}\n{program:?}"),
+            Answer::Open(_) => {}
         }
     }
 }
 
+fn is_open(proof: &Proof) -> bool {
+    proof.answers.iter().any(|answer| matches!(answer.answer, Answer::Open(_)))
+}
+
+/// How many random programs a test looks at; more with `PALISADE_PROGRAMS`.
 fn number_of_programs(default: u64) -> u64 {
     std::env::var("PALISADE_PROGRAMS").ok().and_then(|it| it.parse().ok()).unwrap_or(default)
 }
 
 #[test]
 fn random_programs_without_loops() {
-    let shape = Shape { copies: 3, labels: 4, total_labels: 8, overtaken: 70, ..Shape::default() };
-    let mut different = 0;
+    let shape = Shape { copies: 3, labels: 4, total_labels: 8, overtaken: 80, rmws: 5, ..Shape::default() };
+    let mut different = [0, 0];
     for seed in 0..number_of_programs(300) {
         let program = with_properties(seed, &shape);
+        let question = random_question(&program, seed);
         let instance = Instance::of(&program).expect("random programs fix their copies");
         let mut counts = Vec::new();
         for model in MODELS {
             let found = final_states(&program, &instance, model, 4, &Limits::none()).expect("no step lacks a value");
-            let expected = violated(&found);
+            let mut expected = violated(&found);
+            let outcome = question.answer(&program, &instance, &found.completed, Counting::Rows);
+            expected.extend((outcome.satisfying > 0).then_some(Target::FinalStates));
             counts.push(expected.len());
-            for by in [None, Some(Rung::Sc), Some(Rung::Buffers), Some(Rung::ScRobust)] {
+            for by in RUNGS {
                 for slice in [true, false] {
+                    let what = format!("seed {seed} {model:?} {by:?} {slice}");
                     let options = ProveOptions { by, slice, ..ProveOptions::new(model) };
-                    let proof = prove(&program, None, &options).expect("no step lacks a value");
-                    assert_eq!(proof.answers.len(), targets(&program, None).len());
-                    says_what_is_so(&program, &proof, &expected, &format!("seed {seed} {model:?} {by:?} {slice}"));
-                    if by.is_none() {
-                        let is_open = |it: &super::TargetAnswer| matches!(it.answer, Answer::Open(_));
-                        assert!(!proof.answers.iter().any(is_open), "seed {seed} {model:?} {proof:?}\n{program:?}");
+                    let proof = checked(&program, Some(&question), &options, &what);
+                    assert_eq!(proof.answers.len(), targets(&program, Some(&question)).len());
+                    says_what_is_so(&program, &proof, &expected, &what);
+                    let decides = by.is_none() || by == Some(Rung::Buffers) && model != Model::Sc;
+                    assert!(!decides || !is_open(&proof), "{what}: {proof:?}\n{program:?}");
+                }
+            }
+        }
+        different[0] += usize::from(counts[1] > counts[0]);
+        different[1] += usize::from(counts[2] > counts[1]);
+    }
+    assert!(different[0] > 0 && different[1] > 0, "the models differ: {different:?}");
+}
+
+#[test]
+fn random_programs_with_loops() {
+    let shape = Shape { copies: 2, labels: 4, total_labels: 6, loops: 40, domains: 100, ..Shape::default() };
+    let mut decided = 0;
+    for seed in 0..number_of_programs(200) {
+        let program = with_properties(seed, &shape);
+        let instance = Instance::of(&program).expect("random programs fix their copies");
+        for model in MODELS {
+            let Ok(found) = final_states(&program, &instance, model, 3, &Limits::none()) else { continue };
+            let (expected, all_found) = (violated(&found), !found.buffers_filled);
+            for by in RUNGS {
+                let what = format!("seed {seed} {model:?} {by:?}");
+                let options = ProveOptions { by, buffer: 8, ..ProveOptions::new(model) };
+                if prove(&program, None, &options).is_err() {
+                    continue;
+                }
+                let proof = checked(&program, None, &options, &what);
+                decided += usize::from(!is_open(&proof));
+                let missed = |answer: &super::TargetAnswer| {
+                    expected.contains(&answer.target) && matches!(answer.answer, Answer::Holds(_))
+                };
+                assert!(!proof.answers.iter().any(missed), "{what}: {proof:?}\n{program:?}");
+                if all_found {
+                    says_what_is_so(&program, &proof, &expected, &what);
+                }
+            }
+        }
+    }
+    assert!(decided > 0);
+}
+
+#[test]
+fn any_number_beside_instances() {
+    let shape = Shape { copies: 2, labels: 3, total_labels: 5, any: 60, domains: 100, ..Shape::default() };
+    let mut asked = 0;
+    for seed in 0..number_of_programs(100) {
+        let program = with_properties(seed, &shape);
+        if !program.is_parameterized() {
+            continue;
+        }
+        for model in [Model::Sc, Model::Tso, Model::Pso] {
+            let what = format!("seed {seed} {model:?}");
+            let limits = Limits::none().with_timeout(std::time::Duration::from_secs(5));
+            let options = ProveOptions { limits, ..ProveOptions::new(model) };
+            if prove(&program, None, &options).is_err() {
+                continue;
+            }
+            let proof = checked(&program, None, &options, &what);
+            for copies in 1..=2 {
+                let mut fixed = program.clone();
+                let any = fixed.threads.iter_mut().filter(|thread| thread.copies == Copies::Any);
+                any.for_each(|thread| thread.copies = Copies::Exactly(copies));
+                let instance = Instance::of(&fixed).expect("all copies are fixed");
+                let limits = Limits::none().with_timeout(std::time::Duration::from_secs(5));
+                let Ok(found) = final_states(&fixed, &instance, model, 4, &limits) else { continue };
+                asked += 1;
+                let expected = violated(&found);
+                for answer in &proof.answers {
+                    let holds = matches!(answer.answer, Answer::Holds(_));
+                    assert!(!(holds && expected.contains(&answer.target)), "{what} {copies}: {answer:?}\n{program:?}");
+                    if let Answer::Violated(violation) = &answer.answer
+                        && violation.instance == instance
+                        && !found.buffers_filled
+                    {
+                        assert!(expected.contains(&answer.target), "{what} {copies}: {answer:?}\n{program:?}");
                     }
                 }
             }
         }
-        different += usize::from(counts[1] > counts[0]) + usize::from(counts[2] > counts[1]);
     }
-    assert!(different > 0, "the models differ somewhere");
+    assert!(asked > 0);
+}
+
+#[test]
+fn a_thread_without_copies_violates_nothing() {
+    let mut program = with_properties(3, &Shape::default());
+    let asked = targets(&program, None);
+    program.threads[0].copies = Copies::Exactly(0);
+    let left = targets(&program, None);
+    let of_first =
+        |target: &Target| matches!(target, Target::Instruction { thread, .. } if *thread == ThreadId::from_index(0));
+    assert!(asked.iter().any(of_first) && !left.iter().any(of_first));
 }

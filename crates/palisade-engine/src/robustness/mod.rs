@@ -18,6 +18,7 @@ mod witness;
 pub use attack_net::attack_net;
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
 pub use certificate::certificate;
+pub(crate) use check::check_quickly;
 pub use check::{
     AttackReport, Check, CheckOptions, DEFAULT_VALUES, Observer, Outcome, Silent, Stage, Verdict, check,
     check_observed, violation_by,

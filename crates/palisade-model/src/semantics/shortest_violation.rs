@@ -35,7 +35,7 @@ const NEVER: usize = usize::MAX / 4;
 
 /// Where a computation is to lead.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Goal<'g> {
+pub enum Goal<'g> {
     /// The copy violates the property of the instruction.
     Violation(CopyId, InstructionId),
     /// The joint control state is reached.
@@ -44,7 +44,7 @@ pub(super) enum Goal<'g> {
 
 /// A shortest computation that violates a property; the known one, if `effort` does not
 /// reach to find another. Each search takes what it uses from `effort`.
-pub(super) fn shortest_violation(
+pub fn shortest_violation(
     machine: &Machine<'_>,
     goal: Goal<'_>,
     known: Computation,

@@ -149,6 +149,25 @@ pub fn check_observed<'p>(
     checking.decide()
 }
 
+/// Like [`check`]. A violation is not made shorter, and labels that are not reached are not sought.
+///
+/// # Errors
+///
+/// As [`check`].
+pub(crate) fn check_quickly<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
+    let reports = match list(program, options) {
+        Ok(reports) => reports,
+        Err(reason) => return Ok(Check::without_attacks(Verdict::Unknown(reason))),
+    };
+    let is_open = |report: &&AttackReport| report.outcome == Outcome::NotAsked;
+    let open: Vec<Attack> = reports.iter().filter(is_open).map(|report| report.attack).collect();
+    let checking = Checking { is_quick: true, ..Checking::new(program, options, &Silent, reports, open) };
+    if checking.open.is_empty() {
+        return Ok(checking.finish(Verdict::Robust, None, None));
+    }
+    checking.decide()
+}
+
 /// A violation of a program by one attack of those that control flow does not rule out, if that attack is feasible and
 /// the limits are enough to find one. It is not a shortest one.
 ///
@@ -228,6 +247,8 @@ struct Checking<'p, 'o> {
     only_under_tso: Option<Fault>,
     /// Whether attacks that may be feasible are not asked about.
     is_partial: bool,
+    /// Whether nothing more is said than the verdict with its evidence.
+    is_quick: bool,
 }
 
 /// Distinct values that a search for violations admits, one after the other, where data grows.
@@ -258,6 +279,7 @@ impl<'p, 'o> Checking<'p, 'o> {
             is_reach_known: false,
             only_under_tso: None,
             is_partial: false,
+            is_quick: false,
         }
     }
 
@@ -364,7 +386,7 @@ impl<'p, 'o> Checking<'p, 'o> {
 
     fn finish(mut self, verdict: Verdict, violation: Option<Violation>, proof: Option<Search<'p>>) -> Check<'p> {
         // A caller that asks about one attack asks for any violation by it.
-        let says_more = !self.is_partial;
+        let says_more = !self.is_partial && !self.is_quick;
         let tells = says_more && !matches!(verdict, Verdict::Unknown(_));
         let unreached = if tells { self.unreached() } else { None };
         let robust = verdict == Verdict::Robust && proof.is_none();

@@ -1,0 +1,381 @@
+//! The rungs in their order, for targets with one slice, in turns with growing budgets.
+
+use super::buffer::Order;
+use super::delay::single_writer_addresses;
+use super::evidence::buffer_invariant;
+use super::goal::Goal;
+use super::replay::{Violation, replay};
+use super::run::run;
+use super::search::{Search, search};
+use super::shorten::shortened;
+use super::slice::Slice;
+use super::system::Shape;
+use super::values::Values;
+use super::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Why};
+use crate::exploration::{Budget, Halt};
+use crate::robustness::system::Growth;
+use crate::robustness::{CheckOptions, Fault, Verdict, certificate, check_quickly};
+use palisade_evidence::{BufferInvariant, PropertyProof, PropertyReason};
+use palisade_model::limits::StopReason;
+use palisade_model::program::{Action, Copies, Program, Value};
+use palisade_model::semantics::{Model, Target};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Distinct values admitted, in turn, when violations are sought among the first values of data that grows.
+const CUTS: [usize; 2] = [3, 8];
+
+/// Configurations of one exploration in such a search.
+const CUT_NODES: usize = 400_000;
+
+/// Configurations of one exploration in the first round of turns.
+const NODES: usize = 50_000;
+
+/// Instances asked in one turn.
+const INSTANCES: usize = 4;
+
+/// The first bound on the stores in a buffer.
+const FIRST_CAPACITY: usize = 2;
+
+/// Targets with one slice on their way up the rungs.
+pub(super) struct Climb<'a, 'q> {
+    program: &'a Program,
+    sliced: &'a Program,
+    slice: &'a Slice,
+    /// Bounds of the addresses that are computed.
+    bounds: Option<&'a Values<'a>>,
+    /// Addresses at which silent stores are left out.
+    silent: BTreeSet<Value>,
+    /// The targets without an answer.
+    goal: Goal<'q>,
+    options: &'a ProveOptions,
+    proof: &'a mut Proof,
+    /// The closed set of interleavings, once it is there.
+    interleavings: Option<Search<'a>>,
+    /// Any number of copies: what instances of what is asked have said.
+    instances: BTreeMap<Asked, Instances>,
+}
+
+/// What an exploration is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Asked {
+    rung: Rung,
+    /// The most stores in a buffer.
+    buffer: Option<usize>,
+}
+
+/// What instances with few copies have said.
+#[derive(Clone, Copy, Debug)]
+struct Instances {
+    /// The copies of replicated threads in the next one.
+    copies: u32,
+    /// Whether all smaller ones have been explored, without bounds that mattered.
+    is_minimal: bool,
+    /// How many targets were open when an exploration with ω reached one of them, so that some instance does as well.
+    reached_of: Option<usize>,
+}
+
+impl<'a, 'q> Climb<'a, 'q> {
+    pub(super) fn new(
+        program: &'a Program,
+        sliced: &'a Program,
+        slice: &'a Slice,
+        bounds: Option<&'a Values<'a>>,
+        goal: Goal<'q>,
+        options: &'a ProveOptions,
+        proof: &'a mut Proof,
+    ) -> Self {
+        let silent = single_writer_addresses(sliced, bounds);
+        let instances = BTreeMap::new();
+        Self { program, sliced, slice, bounds, silent, goal, options, proof, interleavings: None, instances }
+    }
+
+    /// Answers every target, if only that there is no answer.
+    pub(super) fn climb(&mut self) -> Result<(), Fault> {
+        if self.goal.final_states().is_some() {
+            let fails = |action: &Action| *action == Action::Fail;
+            let why = match self.program.is_parameterized() {
+                true => Some(Why::AnyNumber),
+                false => {
+                    let mut all = self.program.threads.iter().flat_map(|thread| &thread.instructions);
+                    all.any(|instruction| fails(&instruction.action)).then_some(Why::NotForThis)
+                }
+            };
+            if let Some(why) = why {
+                self.leave_open(Rung::Sc, why);
+                return Ok(());
+            }
+        }
+        match self.take_turns() {
+            Ok(()) => Ok(()),
+            Err(Halt::Fault(fault)) if fault.is_growth() && self.is_violated_among_first_values() => Ok(()),
+            Err(Halt::Fault(fault)) => Err(fault),
+            Err(Halt::Budget) => {
+                self.leave_open(Rung::Sc, Why::TooManyBeginnings);
+                Ok(())
+            }
+            Err(Halt::Stopped(reason)) => {
+                let rung = if self.interleavings.is_some() { Rung::Buffers } else { Rung::Sc };
+                self.leave_open(self.options.by.unwrap_or(rung), Why::Stopped(reason));
+                Ok(())
+            }
+        }
+    }
+
+    fn take_turns(&mut self) -> Result<(), Halt<Fault>> {
+        let mut nodes = NODES;
+        let mut robust = if self.wants(Rung::ScRobust) { None } else { Some(Why::NotForThis) };
+        loop {
+            let mut last = (self.options.by.unwrap_or(Rung::Sc), Why::NotForThis);
+            // Robustness says that what holds under SC holds.
+            let needs_sc = self.wants(Rung::Sc) || self.wants(Rung::ScRobust);
+            if needs_sc && self.interleavings.is_none() && self.sc(nodes)?.is_some() {
+                last = (Rung::Sc, Why::Stopped(StopReason::Inconclusive));
+            }
+            if !self.is_done() && self.options.model != Model::Sc {
+                if self.wants(Rung::Buffers) {
+                    last = (Rung::Buffers, self.buffers(nodes)?);
+                }
+                if robust.is_none() && !self.is_done() && self.interleavings.is_some() {
+                    robust = Some(self.robust()?);
+                }
+                if self.options.by == Some(Rung::ScRobust)
+                    && let Some(why) = robust
+                {
+                    last = (Rung::ScRobust, why);
+                }
+            }
+            if self.is_done() {
+                return Ok(());
+            }
+            let goes_on = matches!(last.1, Why::Stopped(StopReason::Inconclusive));
+            if !goes_on || nodes == usize::MAX {
+                self.leave_open(last.0, last.1);
+                return Ok(());
+            }
+            nodes = nodes.saturating_mul(4);
+        }
+    }
+
+    /// Whether a rung may be asked.
+    fn wants(&self, rung: Rung) -> bool {
+        self.options.by.is_none_or(|only| only == rung)
+    }
+
+    fn is_done(&self) -> bool {
+        self.goal.targets.is_empty()
+    }
+
+    fn shape(&self, order: Order, capacity: usize) -> Shape {
+        Shape { order, capacity, growth: Growth::Fault(self.options.values), spare: None }
+    }
+
+    /// The interleavings. What is reached there is reached under every model; under SC the rest is not. Why there is no
+    /// closed set, if there is none.
+    fn sc(&mut self, nodes: usize) -> Result<Option<Why>, Halt<Fault>> {
+        let asked = Asked { rung: Rung::Sc, buffer: None };
+        match self.explore(asked, self.shape(Order::Sc, usize::MAX), nodes)? {
+            Explored::Closed(closed) if self.options.model == Model::Sc => {
+                self.hold(asked, &closed, PropertyReason::Buffers);
+            }
+            Explored::Closed(closed) => self.interleavings = Some(*closed),
+            Explored::Answered => {}
+            Explored::Open => unreachable!("nothing waits for room under SC"),
+            Explored::Budget => return Ok(Some(Why::Stopped(StopReason::Inconclusive))),
+        }
+        Ok(None)
+    }
+
+    /// Store buffers with room for 2, 4, 8, … stores.
+    fn buffers(&mut self, nodes: usize) -> Result<Why, Halt<Fault>> {
+        let most = self.options.buffer;
+        let mut capacity = FIRST_CAPACITY.min(most);
+        loop {
+            let asked = Asked { rung: Rung::Buffers, buffer: Some(capacity) };
+            match self.explore(asked, self.shape(self.options.model.into(), capacity), nodes)? {
+                Explored::Closed(closed) => {
+                    self.hold(asked, &closed, PropertyReason::Buffers);
+                    return Ok(Why::NotForThis);
+                }
+                Explored::Answered => return Ok(Why::NotForThis),
+                Explored::Open if capacity >= most => return Ok(Why::BuffersLonger(capacity)),
+                Explored::Open => capacity = (2 * capacity).min(most),
+                Explored::Budget => return Ok(Why::Stopped(StopReason::Inconclusive)),
+            }
+        }
+    }
+
+    /// Robustness, after no target was reached under SC.
+    fn robust(&mut self) -> Result<Why, Halt<Fault>> {
+        if self.options.model != Model::Tso || self.goal.final_states().is_some() {
+            return Ok(Why::NotForThis);
+        }
+        let limits = self.options.limits.clone();
+        let options = CheckOptions { values: self.options.values, limits, ..CheckOptions::default() };
+        let checked = check_quickly(self.sliced, &options).map_err(Halt::Fault)?;
+        self.proof.states += checked.markings;
+        match checked.verdict {
+            Verdict::NotRobust => return Ok(Why::NotRobust),
+            Verdict::Unknown(reason) => return Ok(Why::Stopped(reason)),
+            Verdict::Robust => {}
+        }
+        let Some(closed) = self.interleavings.take() else { return Ok(Why::NotForThis) };
+        let certificate = certificate(self.sliced, &checked).expect("a robust program has a certificate");
+        let asked = Asked { rung: Rung::ScRobust, buffer: None };
+        self.hold(asked, &closed, |sc| PropertyReason::Robust { certificate, sc });
+        Ok(Why::NotForThis)
+    }
+
+    /// Explores the sliced program; notes the targets that are reached.
+    fn explore(&mut self, asked: Asked, shape: Shape, nodes: usize) -> Result<Explored<'a>, Halt<Fault>> {
+        let found = if self.program.is_parameterized() {
+            self.explore_any_number(asked, shape, nodes)
+        } else {
+            self.search(asked, shape, true, nodes)
+        };
+        match found {
+            _ if self.is_done() => Ok(Explored::Answered),
+            Ok(found) if found.is_closed() => Ok(Explored::Closed(found.into())),
+            Ok(_) => Ok(Explored::Open),
+            Err(Halt::Budget) if nodes < usize::MAX => Ok(Explored::Budget),
+            Err(halt) => Err(halt),
+        }
+    }
+
+    /// Any number of copies: what is reached is sought in instances with few copies in all, the proof with ω.
+    fn explore_any_number(&mut self, asked: Asked, shape: Shape, nodes: usize) -> Result<Search<'a>, Halt<Fault>> {
+        let has_fixed = self.program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(1..)));
+        let first = Instances { copies: u32::from(!has_fixed), is_minimal: true, reached_of: None };
+        let mut known = self.instances.get(&asked).copied().unwrap_or(first);
+        for _ in 0..INSTANCES {
+            let instance = Shape { spare: Some(known.copies), ..shape };
+            match self.search(asked, instance, known.is_minimal, nodes) {
+                Ok(found) if self.is_done() => return Ok(found),
+                Ok(found) => {
+                    known.copies += 1;
+                    known.is_minimal &= !found.system.overflowed() && !found.system.was_cut();
+                }
+                Err(Halt::Budget) => {
+                    known.is_minimal = false;
+                    break;
+                }
+                Err(halt) => return Err(halt),
+            }
+        }
+        self.instances.insert(asked, known);
+        if known.reached_of == Some(self.goal.targets.len()) {
+            return Err(Halt::Budget);
+        }
+        let found = search(self.sliced, &self.goal, &self.silent, shape, &self.budget(nodes))?;
+        self.proof.states += found.explored.len();
+        if found.reached.is_empty() {
+            return Ok(found);
+        }
+        known.reached_of = Some(self.goal.targets.len());
+        self.instances.insert(asked, known);
+        Err(Halt::Budget)
+    }
+
+    fn budget(&self, nodes: usize) -> Budget {
+        Budget { limits: self.options.limits.clone(), nodes: Some(nodes), counter: None }
+    }
+
+    /// One exploration; notes the targets that are reached.
+    fn search(
+        &mut self,
+        asked: Asked,
+        shape: Shape,
+        is_minimal: bool,
+        nodes: usize,
+    ) -> Result<Search<'a>, Halt<Fault>> {
+        let mut found = search(self.sliced, &self.goal, &self.silent, shape, &self.budget(nodes))?;
+        self.proof.states += found.explored.len();
+        self.note_violations(asked, is_minimal, &mut found)?;
+        Ok(found)
+    }
+
+    /// Notes the targets that a search has reached.
+    fn note_violations(&mut self, asked: Asked, is_minimal: bool, found: &mut Search<'_>) -> Result<(), Halt<Fault>> {
+        let goal = self.goal.clone();
+        for (number, target) in (0..).zip(goal.targets.iter().copied()) {
+            if !found.reached.contains_key(&number) {
+                continue;
+            }
+            let run = run(found, &goal, number).map_err(Halt::Fault)?;
+            let replayed = run.and_then(|run| replay(self.program, self.sliced, &run, target, self.options.model));
+            let answer = match replayed {
+                Some(violation) => {
+                    let violation = Violation { instance_minimal: is_minimal, ..violation };
+                    let options = self.options;
+                    let shown =
+                        if options.shorten { shortened(self.program, violation, &options.limits) } else { violation };
+                    Answer::Violated(shown.into())
+                }
+                None => Answer::Open(Why::NotReplayed),
+            };
+            self.answer(asked, target, answer, found.explored.len());
+        }
+        Ok(())
+    }
+
+    /// Notes that no target that is left is reached.
+    fn hold(&mut self, asked: Asked, closed: &Search<'_>, reason: impl FnOnce(BufferInvariant) -> PropertyReason) {
+        let position = self.proof.proofs.len();
+        let targets = std::mem::take(&mut self.goal.targets);
+        self.proof.proofs.push(PropertyProof {
+            targets: targets.clone(),
+            slice: self.slice.instructions(),
+            bounds: self.bounds.map(Values::evidence),
+            reason: reason(buffer_invariant(closed)),
+        });
+        for target in targets {
+            self.answer(asked, target, Answer::Holds(position), closed.explored.len());
+        }
+    }
+
+    fn leave_open(&mut self, rung: Rung, why: Why) {
+        for target in std::mem::take(&mut self.goal.targets) {
+            self.answer(Asked { rung, buffer: None }, target, Answer::Open(why), 0);
+        }
+    }
+
+    fn answer(&mut self, asked: Asked, target: Target, answer: Answer, states: usize) {
+        self.goal.targets.retain(|it| *it != target);
+        let is_reached = matches!(answer, Answer::Violated(_));
+        let under_sc = match asked.rung {
+            Rung::Sc if is_reached => Some(true),
+            Rung::Sc if self.options.model == Model::Sc => Some(false),
+            Rung::ScRobust => Some(false),
+            _ => self.interleavings.is_some().then_some(false),
+        };
+        let sliced = self.slice.instructions().iter().map(Vec::len).sum();
+        let Asked { rung, buffer } = asked;
+        let seconds = 0.0;
+        self.proof.answers.push(TargetAnswer { target, answer, rung, under_sc, buffer, states, sliced, seconds });
+    }
+
+    /// Whether all targets that are left are reached with the first values of data that grows.
+    fn is_violated_among_first_values(&mut self) -> bool {
+        for cut in CUTS {
+            let order = self.options.model.into();
+            let spare = self.program.is_parameterized().then_some(2);
+            let shape = Shape { order, capacity: FIRST_CAPACITY, growth: Growth::Cut(cut), spare };
+            let asked = Asked { rung: Rung::Buffers, buffer: Some(FIRST_CAPACITY) };
+            if self.search(asked, shape, false, CUT_NODES).is_ok() && self.is_done() {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// What came of an exploration.
+enum Explored<'a> {
+    /// All targets have answers.
+    Answered,
+    /// A closed set that meets none of the targets that are left.
+    Closed(Box<Search<'a>>),
+    /// Buffers were too small.
+    Open,
+    /// There was more to explore.
+    Budget,
+}

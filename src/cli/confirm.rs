@@ -7,9 +7,14 @@ use crate::coverability::Outcome;
 use crate::limits::{Limits, StopReason, processor_time};
 use crate::net::Problem;
 use crate::program::Program;
+use crate::properties::{Proof, Violation};
 use crate::report::documents::{ConfirmationDocument, EvidenceVerdict};
 use crate::robustness::{Check, certificate, witness_evidence};
-use crate::verify::{CheckFailure, check_net_certificate, check_net_run, check_robust_certificate, check_witness};
+use crate::semantics::Question;
+use crate::verify::{
+    CheckFailure, check_net_certificate, check_net_run, check_property, check_property_witness,
+    check_robust_certificate, check_witness,
+};
 use std::time::Instant;
 
 /// A check of evidence that has all it needs, so that it can run on a thread of its own.
@@ -42,6 +47,30 @@ pub(super) fn evidence_check(program: &Program, checked: &Check<'_>) -> Option<E
             Box::new(move || check_robust_certificate(&own, &certificate))
         }
     })
+}
+
+/// Checks the evidence for all answers of a proof; nothing where there is none.
+pub fn confirm_proof(
+    program: &Program,
+    question: Option<&Question>,
+    proof: &Proof,
+) -> Option<Result<(), CheckFailure>> {
+    proof_check(program, question, proof).map(|check| check())
+}
+
+/// The check of the evidence for all answers of a proof; nothing where there is none.
+pub(super) fn proof_check(program: &Program, question: Option<&Question>, proof: &Proof) -> Option<EvidenceCheck> {
+    let (own, question) = (program.clone(), question.cloned());
+    let (evidence, witnesses) = (proof.evidence(), proof.violations().map(Violation::witness).collect::<Vec<_>>());
+    if evidence.is_none() && witnesses.is_empty() {
+        return None;
+    }
+    Some(Box::new(move || {
+        if let Some(evidence) = &evidence {
+            check_property(&own, question.as_ref(), evidence)?;
+        }
+        witnesses.iter().try_for_each(|witness| check_property_witness(&own, question.as_ref(), witness))
+    }))
 }
 
 /// The check of the evidence for an answer about a net; nothing for `unknown`. Nets and proofs are too large to be

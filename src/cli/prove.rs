@@ -1,24 +1,31 @@
 //! `palisade prove`: do the properties of a program hold?
 
 use super::batch::Inputs;
+use super::check::write_document;
+use super::confirm::{Confirmation, proof_check};
 use super::load::exit_of;
 use super::output::{Documents, print_text, remark};
 use super::simulate::{ModelChoice, capacity};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
+use crate::evidence::Evidence;
 use crate::program::Program;
 use crate::properties::{DEFAULT_BUFFER, Proof, ProveOptions, Rung, prove, targets};
 use crate::report::check::fault_error;
 use crate::report::counted;
 use crate::report::documents::{self, ProveDocument};
 use crate::report::prove::{Context, PropertyVerdict, line, text};
-use crate::semantics::Target;
-use crate::syntax::{InputError, did_you_mean_or_list};
+use crate::semantics::{Model, Target};
+use crate::syntax::{InputError, did_you_mean_or_list, store_fence_without_effect};
 use clap::{Args, ValueEnum};
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The rungs to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum RungChoice {
+    /// Sets of values, in any order of steps.
+    Values,
     /// The interleavings: the answer under SC, and what is violated there.
     Sc,
     /// Robustness of what matters for a property: then it is enough to look at the interleavings.
@@ -54,6 +61,12 @@ pub(super) struct ProveArguments {
     /// Do not leave out what does not matter for a property.
     #[arg(long)]
     no_slice: bool,
+    /// Write the evidence of every answer into this folder, for `palisade verify`.
+    #[arg(long, value_name = "DIR")]
+    certificate: Option<PathBuf>,
+    /// Check the evidence of every answer before reporting it, as `palisade verify` does.
+    #[arg(long)]
+    verify: bool,
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     values: usize,
@@ -123,7 +136,7 @@ fn summary(exits: &[Exit]) -> String {
 fn prove_file(arguments: &ProveArguments, shared: &SharedOptions, file: &str, brief: bool) -> Spoken {
     let begin = Instant::now();
     let limits = shared.limits();
-    let loaded = match arguments.program.read_within(file, &limits) {
+    let mut loaded = match arguments.program.read_within(file, &limits) {
         Ok(loaded) => loaded,
         Err(error) => return refused(&error, shared),
     };
@@ -131,8 +144,13 @@ fn prove_file(arguments: &ProveArguments, shared: &SharedOptions, file: &str, br
         Ok(only) => only,
         Err(error) => return refused(&error, shared),
     };
+    let model: Model = arguments.model.into();
+    if model != Model::Pso {
+        loaded.warnings.extend(store_fence_without_effect(&loaded.program, model));
+    }
     let options = ProveOptions {
         by: arguments.by.map(|by| match by {
+            RungChoice::Values => Rung::Values,
             RungChoice::Sc => Rung::Sc,
             RungChoice::ScRobust => Rung::ScRobust,
             RungChoice::Buffers => Rung::Buffers,
@@ -141,38 +159,80 @@ fn prove_file(arguments: &ProveArguments, shared: &SharedOptions, file: &str, br
         buffer: arguments.buffer,
         values: arguments.values,
         slice: !arguments.no_slice,
-        limits,
-        ..ProveOptions::new(arguments.model.into())
+        limits: limits.clone(),
+        ..ProveOptions::new(model)
     };
-    let proof = match prove(&loaded.program, loaded.question.as_ref(), &options) {
+    let mut proof = match prove(&loaded.program, loaded.question.as_ref(), &options) {
         Ok(proof) => proof,
         Err(fault) => return refused(&fault_error(&loaded.program, &fault), shared),
     };
-    spoken(&loaded, &proof, file, shared, brief, begin.elapsed().as_secs_f64())
-}
-
-fn spoken(loaded: &Loaded, proof: &Proof, file: &str, shared: &SharedOptions, brief: bool, seconds: f64) -> Spoken {
+    let question = loaded.question.as_ref();
+    let check = || proof_check(&loaded.program, question, &proof);
+    let confirmation = Confirmation::of(file, arguments.verify, &limits, check);
+    if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
+        proof.forget_answers(reason);
+    }
+    let mut certificates = Vec::new();
+    if let Some(folder) = &arguments.certificate {
+        match write_evidence(folder, file, &loaded, &proof) {
+            Ok(paths) => certificates.extend(paths.iter().map(|path| path.display().to_string())),
+            Err(error) => {
+                let message = format!("the evidence cannot be written: {error}");
+                return refused(&InputError::file(folder.display().to_string(), message), shared);
+            }
+        }
+    }
     let context = Context {
         file,
         program: &loaded.program,
-        question: loaded.question.as_ref(),
+        question,
         warnings: &loaded.warnings,
-        seconds,
-        certificates: &[],
+        seconds: begin.elapsed().as_secs_f64(),
+        certificates: &certificates,
         changed: &loaded.changed,
     };
-    let exit = match PropertyVerdict::of_all(proof, context.question) {
+    spoken(&loaded, &proof, &context, confirmation.as_ref(), shared, brief)
+}
+
+fn spoken(
+    loaded: &Loaded,
+    proof: &Proof,
+    context: &Context<'_>,
+    confirmation: Option<&Confirmation>,
+    shared: &SharedOptions,
+    brief: bool,
+) -> Spoken {
+    let mut exit = match PropertyVerdict::of_all(proof, context.question) {
         PropertyVerdict::Holds => Exit::Holds,
         PropertyVerdict::Violated => Exit::Fails,
         PropertyVerdict::Unknown => Exit::Unknown,
     };
-    let remarks = loaded.warnings_text(shared);
-    if shared.json {
-        let document = Some(documents::text(&ProveDocument::new(proof, &context)));
-        return Spoken { exit, report: String::new(), remarks, document };
+    let mut remarks = loaded.warnings_text(shared);
+    if let Some(alarm) = confirmation.and_then(|confirmation| confirmation.alarm(context.file)) {
+        remarks.push_str(&alarm);
+        exit = Exit::Rejected;
     }
-    let report = if brief { line(proof, &context) } else { text(proof, &context, shared.verbose) };
+    if shared.json {
+        let mut document = ProveDocument::new(proof, context);
+        document.evidence = confirmation.map(Confirmation::document);
+        return Spoken { exit, report: String::new(), remarks, document: Some(documents::text(&document)) };
+    }
+    let report = if brief { line(proof, context) } else { text(proof, context, shared.verbose) };
     Spoken { exit, report, remarks, document: None }
+}
+
+/// Writes the proofs, and a computation for each target that is reached, into the folder; their paths.
+fn write_evidence(folder: &Path, file: &str, loaded: &Loaded, proof: &Proof) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    if let Some(evidence) = proof.evidence() {
+        let evidence = Evidence::Property(loaded.subject(), evidence);
+        paths.push(write_document(folder, file, "property", &evidence)?);
+    }
+    for (number, violation) in proof.violations().enumerate() {
+        let evidence = Evidence::PropertyWitness(loaded.subject(), violation.witness());
+        paths.push(write_document(folder, file, &format!("property-witness-{}", number + 1), &evidence)?);
+    }
+    Ok(paths)
 }
 
 /// The targets to ask about: those of the program, at the labels that were named.

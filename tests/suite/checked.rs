@@ -2,11 +2,13 @@
 //!
 //! No other file of these tests may ask the engine itself; `architecture.rs` holds them to that.
 
-use palisade::cli::{confirm_answer, confirm_check};
+use palisade::cli::{confirm_answer, confirm_check, confirm_proof};
 use palisade::coverability::{Answer, Options};
 use palisade::net::Problem;
 use palisade::program::Program;
+use palisade::properties::{Proof, ProveOptions};
 use palisade::robustness::{Check, CheckOptions, Fault};
+use palisade::semantics::Question;
 
 /// Decides a program; panics when the evidence for the verdict is rejected.
 pub(crate) fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
@@ -20,6 +22,15 @@ pub(crate) fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<
 /// Decides a program for tests that look at rejections themselves.
 pub(crate) fn unconfirmed_check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
     palisade::robustness::check(program, options)
+}
+
+/// Answers the targets of a program; panics when the evidence for an answer is rejected.
+pub(crate) fn prove(program: &Program, question: Option<&Question>, options: &ProveOptions) -> Result<Proof, Fault> {
+    let proof = palisade::properties::prove(program, question, options)?;
+    if let Some(Err(failure)) = confirm_proof(program, question, &proof) {
+        panic!("{failure}\n{proof:?}\n{program:?}");
+    }
+    Ok(proof)
 }
 
 /// Answers a net problem; panics when the evidence for the answer is rejected.

@@ -184,6 +184,12 @@ impl Proof {
         })
     }
 
+    /// Takes all answers back, when a limit was reached before their evidence was checked.
+    pub fn forget_answers(&mut self, reason: StopReason) {
+        self.proofs.clear();
+        self.answers.iter_mut().for_each(|answer| answer.answer = Answer::Open(Why::Stopped(reason)));
+    }
+
     /// Why targets are never reached; nothing where none was shown so.
     pub fn evidence(&self) -> Option<PropertyEvidence> {
         let evidence = || PropertyEvidence { model: self.model, proofs: self.proofs.clone() };

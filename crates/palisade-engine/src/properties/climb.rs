@@ -12,11 +12,10 @@ use super::slice::Slice;
 use super::system::Shape;
 use super::values::Values;
 use super::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Why};
-use crate::exploration::{Budget, Halt};
 use crate::robustness::system::Growth;
 use crate::robustness::{CheckOptions, Fault, Verdict, certificate, check_quickly};
 use palisade_evidence::{BufferInvariant, PropertyProof, PropertyReason};
-use palisade_model::limits::StopReason;
+use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{Action, Copies, Program, Value};
 use palisade_model::semantics::{Model, Target};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,10 +24,10 @@ use std::collections::{BTreeMap, BTreeSet};
 const CUTS: [usize; 2] = [3, 8];
 
 /// Configurations of one exploration in such a search.
-const CUT_NODES: usize = 400_000;
+const CUT_NODES: u64 = 400_000;
 
 /// Configurations of one exploration in the first round of turns.
-const NODES: usize = 50_000;
+const NODES: u64 = 50_000;
 
 /// Instances asked in one turn.
 const INSTANCES: usize = 4;
@@ -109,7 +108,7 @@ impl<'a, 'q> Climb<'a, 'q> {
             Ok(()) => Ok(()),
             Err(Halt::Fault(fault)) if fault.is_growth() && self.is_violated_among_first_values() => Ok(()),
             Err(Halt::Fault(fault)) => Err(fault),
-            Err(Halt::Budget) => {
+            Err(Halt::Stopped(StopReason::Budget)) => {
                 self.leave_open(Rung::Sc, Why::TooManyBeginnings);
                 Ok(())
             }
@@ -148,7 +147,7 @@ impl<'a, 'q> Climb<'a, 'q> {
                 return Ok(());
             }
             let goes_on = matches!(last.1, Why::Stopped(StopReason::Inconclusive));
-            if !goes_on || nodes == usize::MAX {
+            if !goes_on || nodes == u64::MAX {
                 self.leave_open(last.0, last.1);
                 return Ok(());
             }
@@ -171,7 +170,7 @@ impl<'a, 'q> Climb<'a, 'q> {
 
     /// The interleavings. What is reached there is reached under every model; under SC the rest is not. Why there is no
     /// closed set, if there is none.
-    fn sc(&mut self, nodes: usize) -> Result<Option<Why>, Halt<Fault>> {
+    fn sc(&mut self, nodes: u64) -> Result<Option<Why>, Halt<Fault>> {
         let asked = Asked { rung: Rung::Sc, buffer: None };
         match self.explore(asked, self.shape(Order::Sc, usize::MAX), nodes)? {
             Explored::Closed(closed) if self.options.model == Model::Sc => {
@@ -186,7 +185,7 @@ impl<'a, 'q> Climb<'a, 'q> {
     }
 
     /// Store buffers with room for 2, 4, 8, … stores.
-    fn buffers(&mut self, nodes: usize) -> Result<Why, Halt<Fault>> {
+    fn buffers(&mut self, nodes: u64) -> Result<Why, Halt<Fault>> {
         let most = self.options.buffer;
         let mut capacity = FIRST_CAPACITY.min(most);
         loop {
@@ -226,7 +225,7 @@ impl<'a, 'q> Climb<'a, 'q> {
     }
 
     /// Explores the sliced program; notes the targets that are reached.
-    fn explore(&mut self, asked: Asked, shape: Shape, nodes: usize) -> Result<Explored<'a>, Halt<Fault>> {
+    fn explore(&mut self, asked: Asked, shape: Shape, nodes: u64) -> Result<Explored<'a>, Halt<Fault>> {
         let found = if self.program.is_parameterized() {
             self.explore_any_number(asked, shape, nodes)
         } else {
@@ -236,13 +235,13 @@ impl<'a, 'q> Climb<'a, 'q> {
             _ if self.is_done() => Ok(Explored::Answered),
             Ok(found) if found.is_closed() => Ok(Explored::Closed(found.into())),
             Ok(_) => Ok(Explored::Open),
-            Err(Halt::Budget) if nodes < usize::MAX => Ok(Explored::Budget),
+            Err(Halt::Stopped(StopReason::Budget)) if nodes < u64::MAX => Ok(Explored::Budget),
             Err(halt) => Err(halt),
         }
     }
 
     /// Any number of copies: what is reached is sought in instances with few copies in all, the proof with ω.
-    fn explore_any_number(&mut self, asked: Asked, shape: Shape, nodes: usize) -> Result<Search<'a>, Halt<Fault>> {
+    fn explore_any_number(&mut self, asked: Asked, shape: Shape, nodes: u64) -> Result<Search<'a>, Halt<Fault>> {
         let has_fixed = self.program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(1..)));
         let first = Instances { copies: u32::from(!has_fixed), is_minimal: true, reached_of: None };
         let mut known = self.instances.get(&asked).copied().unwrap_or(first);
@@ -254,7 +253,7 @@ impl<'a, 'q> Climb<'a, 'q> {
                     known.copies += 1;
                     known.is_minimal &= !found.system.overflowed() && !found.system.was_cut();
                 }
-                Err(Halt::Budget) => {
+                Err(Halt::Stopped(StopReason::Budget)) => {
                     known.is_minimal = false;
                     break;
                 }
@@ -263,7 +262,7 @@ impl<'a, 'q> Climb<'a, 'q> {
         }
         self.instances.insert(asked, known);
         if known.reached_of == Some(self.goal.targets.len()) {
-            return Err(Halt::Budget);
+            return Err(Halt::Stopped(StopReason::Budget));
         }
         let found = search(self.sliced, &self.goal, &self.silent, shape, &self.budget(nodes))?;
         self.proof.states += found.explored.len();
@@ -272,21 +271,15 @@ impl<'a, 'q> Climb<'a, 'q> {
         }
         known.reached_of = Some(self.goal.targets.len());
         self.instances.insert(asked, known);
-        Err(Halt::Budget)
+        Err(Halt::Stopped(StopReason::Budget))
     }
 
-    fn budget(&self, nodes: usize) -> Budget {
-        Budget { limits: self.options.limits.clone(), nodes: Some(nodes), counter: None }
+    fn budget(&self, nodes: u64) -> Budget {
+        Budget::within(&self.options.limits).with_work(nodes)
     }
 
     /// One exploration; notes the targets that are reached.
-    fn search(
-        &mut self,
-        asked: Asked,
-        shape: Shape,
-        is_minimal: bool,
-        nodes: usize,
-    ) -> Result<Search<'a>, Halt<Fault>> {
+    fn search(&mut self, asked: Asked, shape: Shape, is_minimal: bool, nodes: u64) -> Result<Search<'a>, Halt<Fault>> {
         let mut found = search(self.sliced, &self.goal, &self.silent, shape, &self.budget(nodes))?;
         self.proof.states += found.explored.len();
         self.note_violations(asked, is_minimal, &mut found)?;

@@ -2,8 +2,9 @@
 
 use super::goal::Goal;
 use super::system::{BufferSystem, Shape};
-use crate::exploration::{Budget, Entry, Exploration, Halt, Mode, Visit};
+use crate::exploration::{Entry, Exploration, Mode, Visit};
 use crate::robustness::Fault;
+use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{Copies, Program, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +47,9 @@ pub(super) fn search<'p>(
 ) -> Result<Search<'p>, Halt<Fault>> {
     let mut system = BufferSystem::new(program, goal, silent, shape);
     // There are too many initial configurations.
-    let Some((control, roots)) = system.roots().map_err(Halt::Fault)? else { return Err(Halt::Budget) };
+    let Some((control, roots)) = system.roots().map_err(Halt::Fault)? else {
+        return Err(Halt::Stopped(StopReason::Budget));
+    };
     let mode = if system.is_unbounded_net() { Mode::Omega } else { Mode::Exact };
     let mut explored = Exploration::new(mode);
     let first = system.violated_at_first().iter().map(|(target, thread)| (*target, Reaching::AtFirst(*thread)));

@@ -3,7 +3,7 @@
 use super::replay::Violation;
 use palisade_model::limits::Limits;
 use palisade_model::program::Program;
-use palisade_model::semantics::{Computation, Machine, StepKind, Target, shortest_violation};
+use palisade_model::semantics::{Computation, Goal, Machine, StepKind, Target, shortest_violation};
 
 /// States kept at most while a shorter computation is sought.
 const EFFORT: usize = 20_000;
@@ -16,7 +16,7 @@ pub(super) fn shortened(program: &Program, violation: Violation, limits: &Limits
         return violation;
     }
     let machine = Machine::of_copies(program, violation.acting.clone(), violation.model);
-    let violated = (last.step.copy, instruction);
+    let violated = Goal::Violation(last.step.copy, instruction);
     let known = Computation { events: violation.events, states: violation.states, shortest: false };
     let mut effort = EFFORT;
     let found = shortest_violation(&machine, violated, known, &mut effort, limits);

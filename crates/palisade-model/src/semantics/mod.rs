@@ -37,7 +37,7 @@ pub use machine::{BufferedStore, Machine, Model, State, ThreadState};
 pub use marks::Marks;
 pub use outcome::{Counting, Outcome};
 pub use replay::{Replay, ReplayError, replay, replay_on};
-pub use shortest_violation::shortest_violation;
+pub use shortest_violation::{Goal, shortest_violation};
 pub use step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError};
 pub use target::Target;
 pub use trace::{Access, AccessId, AccessKind, Node, NodeId, Trace, TraceBuilder};

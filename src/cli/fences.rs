@@ -1,4 +1,4 @@
-//! `palisade fences`: the cheapest repair.
+//! `palisade fences`: the cheapest repair, for robustness or (`property_fences`) for the program's properties.
 
 use super::check::write_document;
 use super::fences_progress::Progress;
@@ -6,14 +6,18 @@ use super::files::write_file;
 use super::folder::create_folder;
 use super::guard;
 use super::output::{print_document, print_text, remark};
+use super::pairs::{self, MethodChoice, ObjectiveChoice, parse_bound};
+use super::property_fences::{self, KindCosts};
 use super::repaired::{path_in, replace};
+use super::simulate::ModelChoice;
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
 use crate::fences::{
-    Checks, Cost, CostError, CostFunction, FenceError, FenceOptions, NoText, Pattern, Profile, Repair, RepairError,
-    RepairOptions, Repaired, Unchecked, repair,
+    Checks, Cost, CostError, CostFunction, FenceError, FenceOptions, NoText, Pattern, PatternError, Profile, Repair,
+    RepairError, RepairOptions, Repaired, Unchecked, repair,
 };
 use crate::limits::Limits;
+use crate::program::Program;
 use crate::report::check::{Context, fault_error};
 use crate::report::documents::FencesDocument;
 use crate::report::fences as report;
@@ -27,49 +31,70 @@ use std::time::Instant;
 pub(super) struct FencesArguments {
     /// The program; `-` is standard input.
     #[arg(value_name = "FILE")]
-    file: String,
+    pub(super) file: String,
     #[command(flatten)]
     program: ProgramOptions,
+    /// Find the cheapest fences with which the program keeps its properties – each `ensure`, `fail` and the question of a litmus
+    /// test – instead of those that make it robust.
+    #[arg(long)]
+    pub(super) for_property: bool,
+    /// The memory model for the properties; `tso` when left out. Robustness is about TSO.
+    #[arg(long, value_enum)]
+    pub(super) model: Option<ModelChoice>,
+    /// What to choose: `fences`, or after the paper of Joshi and Kroening the fewest `pairs` of statements that must not be
+    /// reordered, to compare.
+    #[arg(long, value_enum)]
+    pub(super) objective: Option<ObjectiveChoice>,
+    /// How pairs are found.
+    #[arg(long, value_enum)]
+    pub(super) method: Option<MethodChoice>,
+    /// The first and the last bound on reordered pairs for `robmc` and `robmc-et`: `5..30`, or `5..` for as many as there are.
+    #[arg(long, value_name = "K1..K2", value_parser = parse_bound)]
+    pub(super) bound: Option<(usize, Option<usize>)>,
+    /// With `--objective pairs`, do not leave out what does not matter for the properties.
+    #[arg(long)]
+    pub(super) no_slice: bool,
     /// What a fence costs: `uniform`, `depth` (ten to the number of loops around it), or a file of lines
-    /// `thread,label,cost`. By default what the program's `@cost(x)` says, 1 where it says nothing.
+    /// `thread,label,cost`. By default what the program's `@cost(x)` says, 1 where it says nothing. With `--for-property` also
+    /// `mfence=X,sfence=Y`: how many times that each kind of fence costs (by default 1, under PSO 2 and 1).
     #[arg(long, value_name = "COST")]
     cost: Option<String>,
     /// Also consider making stores locked exchanges: `xchg`, or `xchg=2` when one costs twice as much as a fence there.
     #[arg(long, value_name = "xchg[=COST]", value_parser = parse_exchange)]
-    with: Option<Cost>,
+    pub(super) with: Option<Cost>,
     /// Change nothing but at labels that match: `thread.label` with `*` and `?`, or `label` in every thread.
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
-    only: Vec<Pattern>,
+    pub(super) only: Vec<Pattern>,
     /// Change nothing at labels that match.
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
-    never: Vec<Pattern>,
+    pub(super) never: Vec<Pattern>,
     /// Judge the fences that are there already: which can go, one by one and together.
     #[arg(long)]
     redundant: bool,
     /// List all optimal sets.
     #[arg(long)]
-    all: bool,
+    pub(super) all: bool,
     /// Print nothing but the unified diff.
     #[arg(long)]
-    diff: bool,
+    pub(super) diff: bool,
     /// Write the repaired text into the file, once it has been checked.
     #[arg(long)]
-    apply: bool,
+    pub(super) apply: bool,
     /// Write the evidence for every claim into this folder, for `palisade verify`, and beside it the repaired text; with
     /// `--apply`, the text as it was.
     #[arg(long, value_name = "DIR")]
-    certificate: Option<PathBuf>,
+    pub(super) certificate: Option<PathBuf>,
     /// Decide attacks by coverability of their Petri nets alone, by searches where there are none. Without this, nets take
     /// turns with searches that take long.
     #[arg(long)]
     nets: bool,
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
-    values: usize,
+    pub(super) values: usize,
 }
 
 /// Optimal sets listed at most.
-const ALTERNATIVES: usize = 1000;
+pub(super) const ALTERNATIVES: usize = 1000;
 
 /// Runs `palisade fences`.
 pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {
@@ -95,6 +120,14 @@ fn answer(
     if arguments.apply && arguments.file == "-" {
         return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
     }
+    pairs::check_options(arguments, &program.source.name)?;
+    if arguments.for_property && arguments.objective == Some(ObjectiveChoice::Pairs) {
+        return pairs::answer(arguments, shared, loaded, limits);
+    }
+    if arguments.for_property {
+        return property_fences::answer(arguments, shared, loaded, limits);
+    }
+    arguments.check_for_robustness(program)?;
     let progress = Progress::new(shared);
     let (options, wanted) = (arguments.fence_options(loaded, limits)?, arguments.repair_options(loaded));
     let found = match repair(program, &options, &wanted, &progress, &Guarded { file: &arguments.file }) {
@@ -209,8 +242,8 @@ fn write_all(
 }
 
 /// Checks of the evidence about a file: each on a thread that it may break without an end of the process.
-struct Guarded<'a> {
-    file: &'a str,
+pub(super) struct Guarded<'a> {
+    pub(super) file: &'a str,
 }
 
 impl Checks for Guarded<'_> {
@@ -223,7 +256,7 @@ impl Checks for Guarded<'_> {
 }
 
 /// What to say loudly when evidence is rejected.
-fn alarm(file: &str, failure: &str) -> String {
+pub(super) fn alarm(file: &str, failure: &str) -> String {
     format!("Error: {file}: the repair's own evidence is rejected, do not rely on it: {failure}\n")
 }
 
@@ -243,7 +276,7 @@ impl FencesArguments {
         })
     }
 
-    fn repair_options(&self, loaded: &Loaded) -> RepairOptions {
+    pub(super) fn repair_options(&self, loaded: &Loaded) -> RepairOptions {
         let path = match &self.certificate {
             Some(folder) if !self.apply => path_in(folder, &self.file, "repaired", loaded.format).display().to_string(),
             _ => loaded.program.source.name.clone(),
@@ -252,13 +285,35 @@ impl FencesArguments {
     }
 
     /// Whether there is no answer without a repaired text.
-    fn needs_text(&self) -> bool {
+    pub(super) fn needs_text(&self) -> bool {
         self.apply || self.diff || self.certificate.is_some()
     }
 
-    fn cost_function(&self, loaded: &Loaded) -> Result<CostFunction, InputError> {
+    /// Refuses what is about properties where robustness is asked for.
+    fn check_for_robustness(&self, program: &Program) -> Result<(), InputError> {
+        let name = &program.source.name;
+        let help = "say `--for-property` as well".to_owned();
+        let refuse = |message: &str| Err(InputError::file(name.as_str(), message).with_help_if(Some(help.clone())));
+        if !matches!(self.model, None | Some(ModelChoice::Tso)) {
+            return refuse("robustness is about TSO; other models are for properties");
+        }
+        if self.cost.as_deref().is_some_and(|cost| KindCosts::read(cost).is_some()) {
+            return refuse("costs of kinds of fences are for properties; robustness needs one kind only");
+        }
+        Ok(())
+    }
+
+    /// What the kinds of fences cost, where `--cost` says so.
+    pub(super) fn kind_costs(&self, name: &str) -> Result<KindCosts, InputError> {
+        let read = self.cost.as_deref().and_then(KindCosts::read);
+        read.unwrap_or_else(|| Ok(KindCosts::default())).map_err(|error| InputError::file(name, error.to_string()))
+    }
+
+    /// Where the costs of labels come from.
+    pub(super) fn cost_function(&self, loaded: &Loaded) -> Result<CostFunction, InputError> {
         Ok(match self.cost.as_deref() {
             None => CostFunction::Annotated,
+            Some(cost) if self.for_property && KindCosts::read(cost).is_some() => CostFunction::Annotated,
             Some("uniform") => CostFunction::Uniform,
             Some("depth") => CostFunction::Depth,
             Some(path) => {
@@ -280,13 +335,21 @@ fn parse_exchange(text: &str) -> Result<Cost, String> {
 }
 
 fn refused(error: &FenceError, loaded: &Loaded) -> InputError {
-    let name = loaded.program.source.name.clone();
     match error {
         FenceError::Fault(fault) => fault_error(&loaded.program, fault),
-        FenceError::Cost(cost) => InputError::file(name, cost.to_string()).with_help_if(
-            matches!(cost, CostError::Missing(_)).then(|| "add a line `thread,label,cost` for it".into()),
-        ),
-        FenceError::Pattern(pattern) => InputError::file(name, pattern.to_string())
-            .with_help_if(Some("patterns are `thread.label` with `*` and `?`".into())),
+        FenceError::Cost(cost) => refused_cost(cost, loaded),
+        FenceError::Pattern(pattern) => refused_pattern(pattern, loaded),
     }
+}
+
+/// A cost that cannot be used, as an error of the input.
+pub(super) fn refused_cost(cost: &CostError, loaded: &Loaded) -> InputError {
+    let help = matches!(cost, CostError::Missing(_)).then(|| "add a line `thread,label,cost` for it".into());
+    InputError::file(loaded.program.source.name.clone(), cost.to_string()).with_help_if(help)
+}
+
+/// A pattern that names nothing, as an error of the input.
+pub(super) fn refused_pattern(pattern: &PatternError, loaded: &Loaded) -> InputError {
+    let help = "patterns are `thread.label` with `*` and `?`".to_owned();
+    InputError::file(loaded.program.source.name.clone(), pattern.to_string()).with_help_if(Some(help))
 }

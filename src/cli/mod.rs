@@ -20,6 +20,8 @@ mod net;
 mod net_input;
 mod options;
 mod output;
+mod pairs;
+mod property_fences;
 mod prove;
 mod repaired;
 mod schema;

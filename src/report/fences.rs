@@ -239,34 +239,47 @@ pub(super) fn verdict(placement: &Placement) -> VerdictWord {
     }
 }
 
-/// `2 fences and 1 exchange`.
-fn changes<T>(measures: &[(Measure, T)]) -> String {
+/// `2 fences, 1 store fence and 1 exchange`.
+pub(super) fn changes<T>(measures: &[(Measure, T)]) -> String {
     let exchanges = measures.iter().filter(|(measure, _)| matches!(measure, Measure::Exchange { .. })).count();
+    let store_fences = measures.iter().filter(|(measure, _)| matches!(measure, Measure::StoreFence { .. })).count();
+    let fences = measures.len() - exchanges - store_fences;
     let count = |number: usize, one: &str| match number {
         0 => None,
         1 => Some(format!("1 {one}")),
         _ => Some(format!("{number} {one}s")),
     };
-    let parts: Vec<String> =
-        [count(measures.len() - exchanges, "fence"), count(exchanges, "exchange")].into_iter().flatten().collect();
-    parts.join(" and ")
+    let parts: Vec<String> = [count(fences, "fence"), count(store_fences, "store fence"), count(exchanges, "exchange")]
+        .into_iter()
+        .flatten()
+        .collect();
+    match parts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+        None => String::new(),
+    }
 }
 
-fn kind(measure: Measure) -> &'static str {
+pub(super) fn kind(measure: Measure) -> &'static str {
     match measure {
         Measure::Fence { .. } | Measure::Kept { .. } => "fence",
+        Measure::StoreFence { .. } => "sfence",
         Measure::Exchange { .. } => "xchg",
     }
 }
 
-/// `t1.l0`, or for an exchange `xchg t1.l0`.
-fn measure_name(program: &Program, measure: Measure) -> String {
+/// `t1.l0`, for an exchange `xchg t1.l0`, for a store fence `sfence t1.l0`.
+pub(super) fn measure_name(program: &Program, measure: Measure) -> String {
     let name = measure.name(program);
-    if matches!(measure, Measure::Exchange { .. }) { format!("xchg {name}") } else { name }
+    match measure {
+        Measure::Exchange { .. } => format!("xchg {name}"),
+        Measure::StoreFence { .. } => format!("sfence {name}"),
+        Measure::Fence { .. } | Measure::Kept { .. } => name,
+    }
 }
 
 /// `t1 l0 (line 3)`.
-fn measure_words(program: &Program, measure: Measure) -> String {
+pub(super) fn measure_words(program: &Program, measure: Measure) -> String {
     let thread = program.thread(measure.thread());
     format!("{} {} (line {})", thread.name, thread.label(measure.label(program)).name, measure.line(program))
 }

@@ -24,8 +24,8 @@ const ROOMS: [(&str, &str, &[&str]); 13] = [
     ("crates/palisade-engine/src", "coverability", &[]),
     ("crates/palisade-engine/src", "decide", &[]),
     ("crates/palisade-engine/src", "robustness", &["exploration", "coverability", "decide"]),
-    ("crates/palisade-engine/src", "properties", &["exploration", "coverability", "decide", "robustness"]),
     ("crates/palisade-engine/src", "fences", &["exploration", "coverability", "decide", "robustness"]),
+    ("crates/palisade-engine/src", "properties", &["exploration", "coverability", "decide", "robustness", "fences"]),
     ("src", "report", &[]),
     ("src", "cli", &["report"]),
 ];

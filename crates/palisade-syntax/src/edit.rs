@@ -23,6 +23,13 @@ pub enum Edit {
         /// The label.
         label: LabelId,
     },
+    /// A store fence at a label.
+    StoreFence {
+        /// The thread.
+        thread: ThreadId,
+        /// The label.
+        label: LabelId,
+    },
     /// A store made a locked exchange whose result is discarded.
     Exchange {
         /// The thread.
@@ -44,6 +51,9 @@ pub enum EditError {
     /// A section inside a section cannot be written.
     #[error("the store at `{0}` may be reached inside a locked section, where another one cannot begin")]
     InsideSection(String),
+    /// The format knows no store fences.
+    #[error("the format has no `sfence` to put at `{0}`")]
+    NoStoreFence(String),
     /// The table of a litmus test has no place for it.
     #[error(transparent)]
     Table(TableEditError),
@@ -53,6 +63,25 @@ pub enum EditError {
     /// The program was not read from its text.
     #[error("the text does not show the instruction at `{0}`")]
     NoText(String),
+}
+
+/// Which fence stands at a label. A full fence does what a store fence does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FenceWord {
+    /// `sfence`.
+    Store,
+    /// `mfence`.
+    Full,
+}
+
+impl FenceWord {
+    /// The word for it in texts.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Store => "sfence",
+            Self::Full => "mfence",
+        }
+    }
 }
 
 /// The program's text with a fence at a label.
@@ -65,7 +94,8 @@ fn litmus_rows(program: &Program, changes: &[Edit]) -> Result<String, EditError>
     let (mut fences, mut exchanges) = (Vec::new(), Vec::new());
     for change in changes {
         match *change {
-            Edit::Fence { thread, label } => fences.push((thread, label)),
+            Edit::Fence { thread, label } => fences.push((thread, label, FenceWord::Full)),
+            Edit::StoreFence { thread, label } => fences.push((thread, label, FenceWord::Store)),
             Edit::Exchange { thread, store } => exchanges.push((thread, store)),
         }
     }
@@ -89,7 +119,8 @@ pub fn apply(program: &Program, format: Format, changes: &[Edit]) -> Result<Stri
         let mut editor = Editor::new(program, thread, &mut replacements);
         for change in changes {
             match *change {
-                Edit::Fence { thread, label } if thread == id => editor.fence(label)?,
+                Edit::Fence { thread, label } if thread == id => editor.fence(label, FenceWord::Full)?,
+                Edit::StoreFence { thread, label } if thread == id => editor.fence(label, FenceWord::Store)?,
                 Edit::Exchange { thread, store } if thread == id => editor.exchange(store)?,
                 _ => {}
             }
@@ -137,8 +168,8 @@ struct Editor<'a> {
     program: &'a Program,
     thread: &'a Thread,
     labels: NameSpace,
-    /// The fresh label to which the instructions of a fenced label move.
-    fenced: FxHashMap<LabelId, String>,
+    /// The fresh label to which the instructions of a fenced label move, and the fence.
+    fenced: FxHashMap<LabelId, (String, FenceWord)>,
     exchanged: Vec<InstructionId>,
     replacements: &'a mut Replacements,
 }
@@ -153,14 +184,16 @@ impl<'a> Editor<'a> {
         &self.thread.label(label).name
     }
 
-    fn fence(&mut self, label: LabelId) -> Result<(), EditError> {
+    fn fence(&mut self, label: LabelId, word: FenceWord) -> Result<(), EditError> {
         let name = self.label_name(label);
         if !self.thread.instructions.iter().any(|instruction| instruction.source == label) {
             return Err(EditError::NoInstruction(name.to_owned()));
         }
-        if !self.fenced.contains_key(&label) {
+        if let Some((_, before)) = self.fenced.get_mut(&label) {
+            *before = word.max(*before);
+        } else {
             let fresh = self.labels.fresh(&format!("{name}_f"));
-            self.fenced.insert(label, fresh);
+            self.fenced.insert(label, (fresh, word));
         }
         Ok(())
     }
@@ -203,9 +236,10 @@ impl<'a> Editor<'a> {
             let line = native::line_parts(self.program.source.slice(span), span.start)
                 .filter(|line| self.program.source.slice(line.label) == name)
                 .ok_or_else(|| EditError::NoText(name.to_owned()))?;
-            if let Some(fresh) = self.fenced.get(&instruction.source) {
+            if let Some((fresh, word)) = self.fenced.get(&instruction.source) {
                 if self.is_first(id) {
-                    let text = format!("{name}: mfence; goto {fresh};{}", self.new_line(span.start));
+                    let word = word.text();
+                    let text = format!("{name}: {word}; goto {fresh};{}", self.new_line(span.start));
                     self.replacements.insert(span.start, text);
                 }
                 self.replacements.replace(line.label, fresh.as_str());
@@ -233,6 +267,9 @@ impl<'a> Editor<'a> {
         if self.fenced.is_empty() && self.exchanged.is_empty() {
             return Ok(());
         }
+        if let Some((label, _)) = self.fenced.iter().filter(|(_, (_, word))| *word == FenceWord::Store).min() {
+            return Err(EditError::NoStoreFence(self.label_name(*label).to_owned()));
+        }
         let states = lock_states(self.thread);
         for (id, instruction) in self.thread.instruction_ids() {
             let span = instruction.span;
@@ -250,7 +287,7 @@ impl<'a> Editor<'a> {
             let line = |from: &str, to: &str, rest: &str| format!("transition{blank}{from}{blank}{to}{blank}{rest}");
             let break_line = self.new_line(span.start);
             let mut from = name.to_owned();
-            if let Some(fresh) = self.fenced.get(&instruction.source) {
+            if let Some((fresh, _)) = self.fenced.get(&instruction.source) {
                 from.clone_from(fresh);
                 if self.is_first(id) {
                     let fence = line(name, fresh, "mfence") + &break_line;

@@ -1,6 +1,8 @@
-//! `palisade/fences/1`: the cheapest repair of a program.
+//! `palisade/fences/1`: the cheapest repair of a program, for robustness or for its properties.
 
 use super::program::threads;
+use super::property_fences::{PropertiesDocument, PropertyPlace};
+use super::simulate::ModelWord;
 use super::{AttackPlace, CopiesWord, DomainDocument, Finding, LabelPlace, OutcomeWord, VerdictHeader, VerdictWord};
 use crate::fences::{Elimination, Measure, Placement, Proof, Redundancy, Repair, Unfinished};
 use crate::limits::peak_resident_bytes;
@@ -17,7 +19,12 @@ use std::collections::BTreeMap;
 pub struct FencesDocument<'a> {
     /// What the document is.
     #[serde(flatten)]
-    pub header: VerdictHeader<'a>,
+    pub header: VerdictHeader<'a, FencesVerdictWord>,
+    /// What the fences are for.
+    #[serde(rename = "for")]
+    pub purpose: PurposeWord,
+    /// The memory model.
+    pub model: ModelWord,
     /// The copies of each thread.
     pub threads: BTreeMap<&'a str, CopiesWord>,
     /// The domain of values.
@@ -43,6 +50,9 @@ pub struct FencesDocument<'a> {
     /// Why no valid set costs less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<ProofDocument<'a>>,
+    /// What is known about the fences for properties.
+    #[serde(flatten)]
+    pub properties: Option<PropertiesDocument<'a>>,
     /// All optimal sets, with `--all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alternatives: Option<Vec<Vec<MeasurePlace<'a>>>>,
@@ -72,6 +82,44 @@ pub struct FencesDocument<'a> {
     pub statistics: FencesStatistics,
 }
 
+/// What fences are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum PurposeWord {
+    /// Robustness against TSO.
+    Robustness,
+    /// The properties that the program states.
+    Property,
+}
+
+/// The verdict on the program as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum FencesVerdictWord {
+    /// Every computation under TSO has the trace of an interleaving.
+    Robust,
+    /// Some computation has not.
+    NotRobust,
+    /// Every property holds under the model.
+    Holds,
+    /// Some property is violated under the model.
+    Violated,
+    /// It was not found out.
+    Unknown,
+}
+
+impl From<VerdictWord> for FencesVerdictWord {
+    fn from(word: VerdictWord) -> Self {
+        match word {
+            VerdictWord::Robust => Self::Robust,
+            VerdictWord::NotRobust => Self::NotRobust,
+            VerdictWord::Unknown => Self::Unknown,
+        }
+    }
+}
+
 /// How the evidence for a repair fared; it is never rejected in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -84,7 +132,7 @@ pub enum EvidenceWord {
 }
 
 impl EvidenceWord {
-    const fn of(is_complete: bool) -> Self {
+    pub(super) const fn of(is_complete: bool) -> Self {
         if is_complete { Self::Accepted } else { Self::Incomplete }
     }
 }
@@ -110,12 +158,14 @@ pub struct MeasurePlace<'a> {
 pub enum MeasureWord {
     /// A fence stands at the label.
     Fence,
+    /// A store fence stands at the label.
+    Sfence,
     /// The store becomes a locked exchange.
     Xchg,
 }
 
 /// A change with its cost.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlacedMeasure<'a> {
     /// The change.
@@ -125,6 +175,9 @@ pub struct PlacedMeasure<'a> {
     pub cost: f64,
     /// An attack that is feasible without it, where one is known.
     pub returns: Option<AttackPlace<'a>>,
+    /// A property that is violated without it, where fences are for properties and one is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub violates: Option<PropertyPlace<'a>>,
 }
 
 /// Why no valid set costs less.
@@ -245,7 +298,9 @@ impl<'a> FencesDocument<'a> {
         let found = result.found;
         let program = context.program;
         let mut document = Self {
-            header: VerdictHeader::new("palisade/fences/1", context.file, program, VerdictWord::Unknown),
+            header: VerdictHeader::new("palisade/fences/1", context.file, program, FencesVerdictWord::Unknown),
+            purpose: PurposeWord::Robustness,
+            model: ModelWord::Tso,
             threads: threads(program),
             domain: DomainDocument::new(program),
             fences: None,
@@ -256,6 +311,7 @@ impl<'a> FencesDocument<'a> {
             impossible: None,
             feasible: None,
             proof: None,
+            properties: None,
             alternatives: None,
             alternatives_complete: None,
             attacks: None,
@@ -280,7 +336,7 @@ impl<'a> FencesDocument<'a> {
         match &found.repair {
             Repair::Valid(placement) => document.add_placement(placement, program, result.all),
             Repair::Impossible(attack) => {
-                document.header.verdict = VerdictWord::NotRobust;
+                document.header.verdict = FencesVerdictWord::NotRobust;
                 document.impossible = Some(AttackPlace::new(program, *attack));
             }
             Repair::Unknown { reason, feasible } => {
@@ -292,13 +348,14 @@ impl<'a> FencesDocument<'a> {
     }
 
     fn add_placement(&mut self, placement: &'a Placement, program: &'a Program, all: bool) {
-        self.header.verdict = verdict(placement);
+        self.header.verdict = verdict(placement).into();
         let placed = placement.measures.iter().map(|(measure, cost)| {
             let returning = placement.returning.iter().find(|returning| returning.measure == *measure);
             PlacedMeasure {
                 measure: MeasurePlace::new(program, *measure),
                 cost: cost.to_f64(),
                 returns: returning.map(|returning| AttackPlace::new(program, returning.attack)),
+                violates: None,
             }
         });
         self.fences = Some(placed.collect());
@@ -324,7 +381,7 @@ impl<'a> FencesDocument<'a> {
 }
 
 impl<'a> MeasurePlace<'a> {
-    fn new(program: &'a Program, measure: Measure) -> Self {
+    pub(super) fn new(program: &'a Program, measure: Measure) -> Self {
         let thread = program.thread(measure.thread());
         Self {
             thread: &thread.name,
@@ -332,13 +389,14 @@ impl<'a> MeasurePlace<'a> {
             line: measure.line(program),
             kind: match measure {
                 Measure::Fence { .. } | Measure::Kept { .. } => MeasureWord::Fence,
+                Measure::StoreFence { .. } => MeasureWord::Sfence,
                 Measure::Exchange { .. } => MeasureWord::Xchg,
             },
         }
     }
 }
 
-fn places<'a>(program: &'a Program, measures: &[Measure]) -> Vec<MeasurePlace<'a>> {
+pub(super) fn places<'a>(program: &'a Program, measures: &[Measure]) -> Vec<MeasurePlace<'a>> {
     measures.iter().map(|measure| MeasurePlace::new(program, *measure)).collect()
 }
 

@@ -44,22 +44,22 @@ impl<'a> FileHeader<'a> {
 /// The header of a document with a verdict on a program.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct VerdictHeader<'a> {
+pub struct VerdictHeader<'a, V = VerdictWord> {
     /// What the document is.
     #[serde(flatten)]
     pub header: FileHeader<'a>,
     /// The program's name.
     pub program: &'a str,
     /// The verdict on the program as it is.
-    pub verdict: VerdictWord,
+    pub verdict: V,
     /// Why the verdict is unknown, or what was left undecided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-impl<'a> VerdictHeader<'a> {
+impl<'a, V> VerdictHeader<'a, V> {
     /// The header of a document of a kind with a verdict on a program.
-    pub fn new(schema: &'static str, file: &'a str, program: &'a Program, verdict: VerdictWord) -> Self {
+    pub fn new(schema: &'static str, file: &'a str, program: &'a Program, verdict: V) -> Self {
         Self { header: FileHeader::new(schema, file), program: &program.name, verdict, reason: None }
     }
 }

@@ -63,6 +63,16 @@ pub enum ModelWord {
     Pso,
 }
 
+impl From<Model> for ModelWord {
+    fn from(model: Model) -> Self {
+        match model {
+            Model::Sc => Self::Sc,
+            Model::Tso => Self::Tso,
+            Model::Pso => Self::Pso,
+        }
+    }
+}
+
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -220,11 +230,7 @@ impl<'a> SimulateDocument<'a> {
         Self {
             header: FileHeader::new("palisade/simulate/1", file),
             program: &program.name,
-            model: match simulation.model {
-                Model::Sc => ModelWord::Sc,
-                Model::Tso => ModelWord::Tso,
-                Model::Pso => ModelWord::Pso,
-            },
+            model: simulation.model.into(),
             threads: program.thread_ids().map(|(id, thread)| (thread.name.as_str(), instance.count(id))).collect(),
             states: outcome.rows.iter().map(state).collect(),
             condition: simulation.question.condition.as_ref().map(ToString::to_string),

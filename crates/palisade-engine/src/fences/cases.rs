@@ -17,7 +17,7 @@ pub enum Case<C> {
 
 impl<C> Case<C> {
     /// The rows it speaks of.
-    pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = usize> {
         let (branch, leaf) = match self {
             Self::Branch(row) => (Some(*row), &[][..]),
             Self::Leaf(weights) => (None, weights.as_slice()),
@@ -26,7 +26,7 @@ impl<C> Case<C> {
     }
 
     /// The same with other numbers of rows and other costs.
-    pub(super) fn map<D>(&self, row: impl Fn(usize) -> usize, cost: impl Fn(&C) -> D) -> Case<D> {
+    pub(crate) fn map<D>(&self, row: impl Fn(usize) -> usize, cost: impl Fn(&C) -> D) -> Case<D> {
         match self {
             Self::Branch(branch) => Case::Branch(row(*branch)),
             Self::Leaf(weights) => Case::Leaf(weights.iter().map(|(own, weight)| (row(*own), cost(weight))).collect()),
@@ -38,7 +38,7 @@ impl<C> Case<C> {
 const MOST_CASES: usize = 100_000;
 
 /// The cases that show that the rows of a block cost at least `least`; none when they are too many.
-pub(super) fn prove(
+pub(crate) fn prove(
     rows: &[MeasureSet],
     block: &[usize],
     units: &[BigUint],
@@ -52,7 +52,7 @@ pub(super) fn prove(
 
 /// Weights of the open rows such that those of no measure that is not excluded weigh more than it costs. A row that has
 /// lost all its measures can weigh anything.
-pub(super) fn weights(
+pub(crate) fn weights(
     rows: &[MeasureSet],
     units: &[BigUint],
     excluded: &MeasureSet,

@@ -8,7 +8,7 @@ use palisade_model::program::{InstructionId, LabelId, Thread};
 use rustc_hash::FxHashMap;
 
 /// A set of measures of one catalogue, by their numbers there.
-pub(super) type MeasureSet = FixedBitSet;
+pub(crate) type MeasureSet = FixedBitSet;
 
 /// The measures on offer for one thread, numbered, with what each costs.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ impl Catalogue {
     pub(super) fn offer(&mut self, measure: Measure, cost: Cost) {
         let number = self.measures.len();
         match measure {
-            Measure::Fence { label, .. } => self.fences.insert(label, number),
+            Measure::Fence { label, .. } | Measure::StoreFence { label, .. } => self.fences.insert(label, number),
             Measure::Exchange { store: instruction, .. } | Measure::Kept { fence: instruction, .. } => {
                 self.instructions.insert(instruction, number)
             }
@@ -103,6 +103,7 @@ impl Catalogue {
         for number in set.ones() {
             match self.measures[number] {
                 Measure::Fence { label, .. } => obstacles.labels.insert(label.index()),
+                Measure::StoreFence { .. } => {}
                 Measure::Exchange { store: instruction, .. } | Measure::Kept { fence: instruction, .. } => {
                     obstacles.instructions.insert(instruction.index());
                 }

@@ -11,7 +11,8 @@ pub fn with_measures(program: &Program, measures: &[Measure]) -> Program {
     for measure in measures {
         let thread = &mut changed.threads[measure.thread().index()];
         match *measure {
-            Measure::Fence { label, .. } => insert_fence(thread, label),
+            Measure::Fence { label, .. } => insert_fence(thread, label, Action::Fence),
+            Measure::StoreFence { label, .. } => insert_fence(thread, label, Action::StoreFence),
             Measure::Exchange { store, .. } => exchange(&mut thread.instructions[store.index()]),
             Measure::Kept { .. } => {}
         }
@@ -25,13 +26,13 @@ pub fn fences_removed(program: &Program, fences: impl IntoIterator<Item = (Threa
     let mut changed = program.clone();
     for (thread, fence) in fences {
         let action = &mut changed.threads[thread.index()].instructions[fence.index()].action;
-        debug_assert_eq!(*action, Action::Fence);
+        debug_assert!(matches!(action, Action::Fence | Action::StoreFence));
         *action = Action::Nop;
     }
     changed
 }
 
-fn insert_fence(thread: &mut Thread, label: LabelId) {
+fn insert_fence(thread: &mut Thread, label: LabelId, fence: Action) {
     let moved = LabelId::from_index(thread.labels.len());
     let mut name = format!("{}_fenced", thread.label(label).name);
     while thread.label_named(&name).is_some() {
@@ -43,7 +44,7 @@ fn insert_fence(thread: &mut Thread, label: LabelId) {
         instruction.source = moved;
         span = instruction.span;
     }
-    thread.instructions.push(Instruction { source: label, target: moved, action: Action::Fence, span });
+    thread.instructions.push(Instruction { source: label, target: moved, action: fence, span });
 }
 
 fn exchange(instruction: &mut Instruction) {

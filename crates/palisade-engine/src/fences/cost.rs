@@ -50,17 +50,17 @@ impl Cost {
     }
 
     /// Ten to a power.
-    pub(super) fn power_of_ten(exponent: usize) -> Self {
+    pub(crate) fn power_of_ten(exponent: usize) -> Self {
         Self(BigRational::from_integer(BigInt::from(10u8).pow(u32::try_from(exponent).expect("loops nest shallowly"))))
     }
 
     /// The cost of an annotation, in the decimal form that people write.
-    pub(super) fn of_number(number: f64) -> Result<Self, CostError> {
+    pub(crate) fn of_number(number: f64) -> Result<Self, CostError> {
         number.to_string().parse()
     }
 
     /// Costs as integers in a common unit, which is that part of 1.
-    pub(super) fn in_common_unit(costs: &[Cost]) -> (Vec<BigUint>, BigInt) {
+    pub(crate) fn in_common_unit(costs: &[Cost]) -> (Vec<BigUint>, BigInt) {
         let parts = costs.iter().fold(BigInt::one(), |parts, cost| num_integer::lcm(parts, cost.0.denom().clone()));
         let counts = costs.iter().map(|cost| {
             let count = cost.0.numer() * (&parts / cost.0.denom());
@@ -70,13 +70,13 @@ impl Cost {
     }
 
     /// How many units it is, each the given part of 1, when it is a whole number of them.
-    pub(super) fn in_units(&self, parts: &BigInt) -> Option<BigUint> {
+    pub(crate) fn in_units(&self, parts: &BigInt) -> Option<BigUint> {
         let count = &self.0 * BigRational::from_integer(parts.clone());
         count.is_integer().then(|| count.to_integer().to_biguint()).flatten()
     }
 
     /// So many units, each the given part of 1.
-    pub(super) fn of_units(count: &BigUint, parts: &BigInt) -> Self {
+    pub(crate) fn of_units(count: &BigUint, parts: &BigInt) -> Self {
         Self(BigRational::new(BigInt::from(count.clone()), parts.clone()))
     }
 }

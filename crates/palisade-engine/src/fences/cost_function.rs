@@ -20,7 +20,7 @@ pub enum CostFunction {
 
 impl CostFunction {
     /// What fences at the labels of a thread cost; an error where a cost asked for is unusable.
-    pub(super) fn of_thread<'f>(
+    pub(crate) fn of_thread<'f>(
         &'f self,
         program: &'f Program,
         thread: ThreadId,

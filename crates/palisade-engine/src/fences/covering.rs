@@ -21,22 +21,22 @@ use palisade_model::limits::{Limits, StopReason};
 
 /// A cheapest set, with what proves it cheapest.
 #[derive(Clone, Debug)]
-pub(super) struct Cheapest {
-    pub(super) set: MeasureSet,
+pub(crate) struct Cheapest {
+    pub(crate) set: MeasureSet,
     /// The dual solution: weights of rows, by their position.
-    pub(super) weights: Vec<(usize, Cost)>,
+    pub(crate) weights: Vec<(usize, Cost)>,
     /// Branchings of the exact search.
-    pub(super) branchings: u64,
+    pub(crate) branchings: u64,
 }
 
 /// What a group of rows costs at least, with the cases that show it.
-pub(super) type ProvedBlock = (Cost, Option<Vec<Case<Cost>>>);
+pub(crate) type ProvedBlock = (Cost, Option<Vec<Case<Cost>>>);
 
 /// Seconds granted to the solver per block for its guess.
 const SOLVER_SECONDS: f64 = 5.0;
 
 /// A cheapest set that touches every row; on a stop, the best set known.
-pub(super) fn cheapest(
+pub(crate) fn cheapest(
     rows: &[MeasureSet],
     costs: &[Cost],
     limits: &Limits,
@@ -73,7 +73,7 @@ pub(super) fn cheapest(
 
 /// Groups of rows that share no measure: what each costs at least, given a cheapest set, with the cases that show it unless
 /// these are too many or there is no time for them.
-pub(super) fn proved(rows: &[MeasureSet], costs: &[Cost], cheapest: &MeasureSet, limits: &Limits) -> Vec<ProvedBlock> {
+pub(crate) fn proved(rows: &[MeasureSet], costs: &[Cost], cheapest: &MeasureSet, limits: &Limits) -> Vec<ProvedBlock> {
     let (units, parts) = Cost::in_common_unit(costs);
     let in_parts = |units: &BigUint| Cost::of_units(units, &parts);
     let prove_block = |block: &Vec<usize>| {
@@ -93,7 +93,7 @@ fn measures_of(rows: &[MeasureSet], block: &[usize]) -> MeasureSet {
 }
 
 /// All cheapest sets that touch every row, given one of them, at most `limit`; whether these are all.
-pub(super) fn all_cheapest(
+pub(crate) fn all_cheapest(
     rows: &[MeasureSet],
     costs: &[Cost],
     one: &MeasureSet,

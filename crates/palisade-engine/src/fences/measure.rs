@@ -12,6 +12,14 @@ pub enum Measure {
         /// The label.
         label: LabelId,
     },
+    /// A store fence (`sfence`) at a label: under PSO no store behind it reaches memory before one in front of it. Placement
+    /// for properties offers it, robustness does not.
+    StoreFence {
+        /// The thread.
+        thread: ThreadId,
+        /// The label.
+        label: LabelId,
+    },
     /// A store made a locked exchange whose result is discarded: it is not delayed, and no store is delayed over it.
     Exchange {
         /// The thread.
@@ -32,14 +40,17 @@ impl Measure {
     /// The thread it changes.
     pub fn thread(self) -> ThreadId {
         match self {
-            Self::Fence { thread, .. } | Self::Exchange { thread, .. } | Self::Kept { thread, .. } => thread,
+            Self::Fence { thread, .. }
+            | Self::StoreFence { thread, .. }
+            | Self::Exchange { thread, .. }
+            | Self::Kept { thread, .. } => thread,
         }
     }
 
     /// The label it stands at.
     pub fn label(self, program: &Program) -> LabelId {
         match self {
-            Self::Fence { label, .. } => label,
+            Self::Fence { label, .. } | Self::StoreFence { label, .. } => label,
             Self::Exchange { thread, store: instruction } | Self::Kept { thread, fence: instruction } => {
                 program.thread(thread).instruction(instruction).source
             }
@@ -56,7 +67,7 @@ impl Measure {
     pub fn line(self, program: &Program) -> usize {
         let thread = program.thread(self.thread());
         let span = match self {
-            Self::Fence { label, .. } => thread
+            Self::Fence { label, .. } | Self::StoreFence { label, .. } => thread
                 .instructions
                 .iter()
                 .find(|instruction| instruction.source == label)

@@ -25,13 +25,13 @@
 mod analysis;
 mod attempt;
 mod cases;
-mod catalogue;
+pub(crate) mod catalogue;
 mod change;
 mod choice;
 mod control_flow;
 mod cost;
 mod cost_function;
-mod covering;
+pub(crate) mod covering;
 mod depth;
 mod eliminating;
 mod known;
@@ -61,6 +61,7 @@ pub use place::{Elimination, FenceError, Placement, Proof, Repair, Returning, of
 pub use profile::{LineError, Profile, ProfileError};
 pub use progress::{Observer, Silent};
 pub use redundant::{Redundancy, redundant, redundant_besides};
+pub(crate) use repair::Checker;
 pub use repair::{
     Checks, NoText, RepairError, RepairOptions, Repaired, RepairedText, Shown, Unchecked, WithinLimits, repair,
 };

@@ -28,7 +28,7 @@ impl std::str::FromStr for Pattern {
 
 impl Pattern {
     /// Whether the pattern names the label of a measure.
-    pub(super) fn matches(&self, program: &Program, measure: Measure) -> bool {
+    pub(crate) fn matches(&self, program: &Program, measure: Measure) -> bool {
         self.matches_name(&measure.name(program))
     }
 
@@ -61,7 +61,7 @@ impl Pattern {
     }
 
     /// The pattern, if it names some label of the program.
-    pub(super) fn check(&self, program: &Program) -> Result<(), PatternError> {
+    pub(crate) fn check(&self, program: &Program) -> Result<(), PatternError> {
         let names_some = program.threads.iter().any(|thread| {
             thread.labels.iter().any(|label| self.matches_name(&format!("{}.{}", thread.name, label.name)))
         });

@@ -22,12 +22,7 @@ pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOpti
     let mut proof = Proof { model: options.model, answers: Vec::new(), proofs: Vec::new(), states: 0 };
     let values = Values::of(program);
     let rest = by_values(program, &values, options, &asked, &mut proof);
-    let computes_addresses = program
-        .threads
-        .iter()
-        .flat_map(|thread| &thread.instructions)
-        .any(|instruction| instruction.action.address().is_some_and(|address| !address.is_constant()));
-    let bounds = computes_addresses.then_some(&values);
+    let bounds = bounds(program, &values);
     for targets in groups(program, question, options, bounds, &rest) {
         let begin = Instant::now();
         let goal = Goal::new(targets, question);
@@ -40,6 +35,13 @@ pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOpti
     }
     proof.answers.sort_by_key(|answer| asked.iter().position(|target| *target == answer.target));
     Ok(proof)
+}
+
+/// The bounds on values that slices use, where addresses are computed.
+pub(super) fn bounds<'v, 'p>(program: &Program, values: &'v Values<'p>) -> Option<&'v Values<'p>> {
+    let mut instructions = program.threads.iter().flat_map(|thread| &thread.instructions);
+    let computes = instructions.any(|it| it.action.address().is_some_and(|address| !address.is_constant()));
+    computes.then_some(values)
 }
 
 /// Answers the targets whose conditions hold for all values that registers can have; the other targets.
@@ -91,7 +93,7 @@ fn by_values(
 }
 
 /// The targets in groups that have the same slice.
-fn groups(
+pub(super) fn groups(
     program: &Program,
     question: Option<&Question>,
     options: &ProveOptions,

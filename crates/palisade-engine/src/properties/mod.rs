@@ -33,6 +33,8 @@ mod system;
 mod tests;
 mod values;
 
+pub mod placement;
+
 pub use goal::targets;
 pub use ladder::prove;
 pub use replay::Violation;

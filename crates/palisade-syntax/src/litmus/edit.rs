@@ -1,5 +1,6 @@
 //! Fences and locked exchanges put into the text of a litmus test, as rows of its table; everything else stays as it is.
 
+use super::super::edit::FenceWord;
 use super::Architecture;
 use super::lexer::{Token, tokens, without_comments};
 use super::registers::{MachineRegister, Part};
@@ -33,8 +34,8 @@ pub enum TableEditError {
 struct CellChange {
     /// Where the cell's instruction begins.
     at: usize,
-    /// Whether a fence goes before it.
-    fence: bool,
+    /// The fence that goes before it.
+    fence: Option<FenceWord>,
     /// The store in the cell, when it becomes an exchange.
     exchange: Option<Span>,
 }
@@ -43,7 +44,7 @@ struct CellChange {
 /// its value in a register: a move of it to one that nothing else uses goes before.
 pub fn with_rows(
     program: &Program,
-    fences: &[(ThreadId, LabelId)],
+    fences: &[(ThreadId, LabelId, FenceWord)],
     exchanges: &[(ThreadId, InstructionId)],
 ) -> Result<String, TableEditError> {
     let text = &program.source.text;
@@ -51,9 +52,9 @@ pub fn with_rows(
     let found = sections(&plain).map_err(|_| TableEditError::NoText)?;
     let rows = rows(&plain, found.program).map_err(|_| TableEditError::NoText)?;
     let architecture = found.header.architecture;
-    let mnemonic = match architecture {
-        Architecture::X86 => "MFENCE",
-        Architecture::X86_64 => "mfence",
+    let mnemonic = |word: FenceWord| match architecture {
+        Architecture::X86 => word.text().to_uppercase(),
+        Architecture::X86_64 => word.text().to_owned(),
     };
     // For each row, what changes in which columns.
     let mut wanted: BTreeMap<usize, BTreeMap<usize, CellChange>> = BTreeMap::new();
@@ -66,8 +67,9 @@ pub fn with_rows(
         made(cell);
         Ok(())
     };
-    for (thread, label) in fences {
-        change(*thread, place(program, *thread, *label)?, &|cell| cell.fence = true)?;
+    for (thread, label, word) in fences {
+        let add = |cell: &mut CellChange| cell.fence = cell.fence.max(Some(*word));
+        change(*thread, place(program, *thread, *label)?, &add)?;
     }
     for (thread, store) in exchanges {
         let span = program.thread(*thread).instruction(*store).span;
@@ -81,9 +83,7 @@ pub fn with_rows(
         let mut labels: BTreeMap<usize, &str> = BTreeMap::new();
         for (column, cell) in columns.iter().rev() {
             let mut instructions = Vec::new();
-            if cell.fence {
-                instructions.push(mnemonic.to_owned());
-            }
+            instructions.extend(cell.fence.map(mnemonic));
             if let Some(span) = cell.exchange {
                 let outside = [&plain[..found.program.start], &plain[found.program.end..]];
                 let cells =
@@ -270,7 +270,7 @@ mod tests {
                 let thread = ThreadId::from_index(*thread);
                 let found = &program.thread(thread).instructions;
                 let at = found.iter().rfind(|found| program.source.slice(found.span) == *instruction);
-                (thread, at.expect("the instruction is there").source)
+                (thread, at.expect("the instruction is there").source, FenceWord::Full)
             })
             .collect();
         with_rows(&program, &fences, &[])

@@ -32,14 +32,14 @@ impl Checks for WithinLimits {
 
 /// What runs the checks of one repair.
 #[derive(Clone, Copy)]
-pub(super) struct Checker<'a> {
-    pub(super) limits: &'a Limits,
-    pub(super) checks: &'a dyn Checks,
+pub(crate) struct Checker<'a> {
+    pub(crate) limits: &'a Limits,
+    pub(crate) checks: &'a dyn Checks,
 }
 
 impl Checker<'_> {
     /// The answer of a check; nothing where a limit was reached first.
-    pub(super) fn check<T: Send + 'static>(
+    pub(crate) fn check<T: Send + 'static>(
         self,
         check: impl FnOnce() -> Result<T, CheckFailure> + Send + 'static,
     ) -> Result<Option<T>, RepairError> {

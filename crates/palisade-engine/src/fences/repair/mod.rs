@@ -10,6 +10,7 @@ mod checks;
 mod proof;
 mod text;
 
+pub(crate) use checks::Checker;
 pub use checks::{Checks, Unchecked, WithinLimits};
 pub use text::{NoText, RepairedText};
 
@@ -23,7 +24,6 @@ use super::progress::Observer;
 use super::redundant::{Redundancy, redundant_besides};
 use super::unfinished::Unfinished;
 use crate::robustness::{Fault, ThreadLabel, Verdict};
-use checks::Checker;
 use palisade_evidence::{InputFile, RepairEvidence, RobustCertificate, ValidSet, sha256};
 use palisade_model::program::Program;
 use palisade_syntax::Format;

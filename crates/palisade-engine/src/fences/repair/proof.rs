@@ -132,6 +132,7 @@ impl<'a> Offer<'a> {
 fn change(measure: Measure) -> Change {
     match measure {
         Measure::Fence { thread, label } => Change::Fence { thread, label },
+        Measure::StoreFence { .. } => unreachable!("robustness, which is about TSO, offers no store fences"),
         Measure::Exchange { thread, store } => Change::Exchange { thread, store },
         Measure::Kept { thread, fence } => Change::Keep { thread, fence },
     }

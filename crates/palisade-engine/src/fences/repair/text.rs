@@ -31,6 +31,7 @@ impl RepairedText {
             .iter()
             .filter_map(|measure| match *measure {
                 Measure::Fence { thread, label } => Some(Edit::Fence { thread, label }),
+                Measure::StoreFence { thread, label } => Some(Edit::StoreFence { thread, label }),
                 Measure::Exchange { thread, store } => Some(Edit::Exchange { thread, store }),
                 Measure::Kept { .. } => None,
             })

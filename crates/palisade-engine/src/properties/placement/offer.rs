@@ -1,0 +1,170 @@
+//! The measures that a placement chooses among, over all threads, with their costs.
+
+use super::aim::Aim;
+use super::flow::BufferFlow;
+use super::options::PlacementOptions;
+use crate::fences::catalogue::MeasureSet;
+use crate::fences::{Cost, CostError, Measure, with_measures};
+use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, Thread, ThreadId};
+use palisade_model::semantics::Model;
+use rustc_hash::FxHashMap;
+
+/// The measures on offer for a program, numbered, each with its cost.
+#[derive(Clone, Debug)]
+pub(super) struct Offer<'p> {
+    program: &'p Program,
+    measures: Vec<Measure>,
+    costs: Vec<Cost>,
+    numbers: FxHashMap<Measure, usize>,
+}
+
+impl<'p> Offer<'p> {
+    /// The measures that can make a difference under a model in some slice of a program, and that the options permit.
+    pub(super) fn new(program: &'p Program, aims: &[Aim<'_>], options: &PlacementOptions) -> Result<Self, CostError> {
+        let mut offer = Self { program, measures: Vec::new(), costs: Vec::new(), numbers: FxHashMap::default() };
+        for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
+            let flows: Vec<(BufferFlow, &Thread)> = aims
+                .iter()
+                .map(|aim| aim.program.thread(id))
+                .map(|sliced| (BufferFlow::of(sliced, options.model), sliced))
+                .collect();
+            offer.add_thread(id, thread, &flows, options)?;
+        }
+        Ok(offer)
+    }
+
+    /// The fences of a program in a changed one: kept or not, each at the same cost.
+    pub(super) fn of_kept(changed: &'p Program, program: &Program) -> Self {
+        let mut offer =
+            Self { program: changed, measures: Vec::new(), costs: Vec::new(), numbers: FxHashMap::default() };
+        for (thread, template) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
+            let is_fence = |action: &Action| matches!(action, Action::Fence | Action::StoreFence);
+            for (fence, _) in template.instruction_ids().filter(|(_, instruction)| is_fence(&instruction.action)) {
+                offer.add(Measure::Kept { thread, fence }, Cost::one());
+            }
+        }
+        offer
+    }
+
+    fn add_thread(
+        &mut self,
+        id: ThreadId,
+        thread: &Thread,
+        flows: &[(BufferFlow, &Thread)],
+        options: &PlacementOptions,
+    ) -> Result<(), CostError> {
+        let base = options.cost.of_thread(self.program, id);
+        for label in (0..thread.labels.len()).map(LabelId::from_index) {
+            let (fence, store_fence) =
+                (Measure::Fence { thread: id, label }, Measure::StoreFence { thread: id, label });
+            let bears = flows.iter().any(|(flow, _)| flow.fence_bears(label));
+            if bears && options.permits(self.program, fence) {
+                self.add(fence, base(label)?.times(&options.fence));
+            }
+            let bears = options.model == Model::Pso && flows.iter().any(|(flow, _)| flow.store_fence_bears(label));
+            if bears && options.permits(self.program, store_fence) {
+                self.add(store_fence, base(label)?.times(&options.store_fence));
+            }
+        }
+        let Some(factor) = &options.exchange else { return Ok(()) };
+        for (store, instruction) in thread.instruction_ids() {
+            let measure = Measure::Exchange { thread: id, store };
+            let bears = flows.iter().any(|(flow, sliced)| flow.exchange_bears(sliced, store));
+            if matches!(instruction.action, Action::Store { .. }) && bears && options.permits(self.program, measure) {
+                self.add(measure, base(instruction.source)?.times(&options.fence).times(factor));
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, measure: Measure, cost: Cost) {
+        self.numbers.insert(measure, self.measures.len());
+        self.measures.push(measure);
+        self.costs.push(cost);
+    }
+
+    /// The program that is changed.
+    pub(super) fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// What the measures cost, by their numbers.
+    pub(super) fn costs(&self) -> &[Cost] {
+        &self.costs
+    }
+
+    /// All measures, by their numbers.
+    pub(super) fn all(&self) -> &[Measure] {
+        &self.measures
+    }
+
+    /// The number of a measure, when it is on offer.
+    pub(super) fn number(&self, measure: Measure) -> Option<usize> {
+        self.numbers.get(&measure).copied()
+    }
+
+    /// The empty set.
+    pub(super) fn nothing(&self) -> MeasureSet {
+        MeasureSet::with_capacity(self.measures.len())
+    }
+
+    /// The set of everything.
+    pub(super) fn everything(&self) -> MeasureSet {
+        let mut set = self.nothing();
+        set.insert_range(..);
+        set
+    }
+
+    /// The measures of a set, in order of their numbers.
+    pub(super) fn measures(&self, set: &MeasureSet) -> Vec<Measure> {
+        set.ones().map(|number| self.measures[number]).collect()
+    }
+
+    /// What a set costs together.
+    pub(super) fn cost(&self, set: &MeasureSet) -> Cost {
+        set.ones().map(|number| self.costs[number].clone()).sum()
+    }
+
+    /// The program or a slice of it with a set of measures, and without the fences whose keeping is on offer and not in the
+    /// set. An exchange in the place of a store that the slice leaves out is the fence that it contains.
+    pub(super) fn changed(&self, program: &Program, set: &MeasureSet) -> Program {
+        let mut changed = with_measures(program, &self.measures(set));
+        for (number, measure) in self.measures.iter().enumerate() {
+            let (thread, instruction, action) = match *measure {
+                Measure::Kept { thread, fence } if !set.contains(number) => (thread, fence, Action::Nop),
+                Measure::Exchange { thread, store } if set.contains(number) => {
+                    let action = &changed.thread(thread).instruction(store).action;
+                    (thread, store, if *action == Action::Nop { Action::Fence } else { action.clone() })
+                }
+                _ => continue,
+            };
+            changed.threads[thread.index()].instructions[instruction.index()].action = action;
+        }
+        changed
+    }
+
+    /// The program or a slice of it without any measure.
+    pub(super) fn bare(&self, program: &Program) -> Program {
+        self.changed(program, &self.nothing())
+    }
+
+    /// The fence at a label.
+    pub(super) fn fence_at(&self, thread: ThreadId, label: LabelId) -> Option<usize> {
+        self.number(Measure::Fence { thread, label })
+    }
+
+    /// The store fence at a label.
+    pub(super) fn store_fence_at(&self, thread: ThreadId, label: LabelId) -> Option<usize> {
+        self.number(Measure::StoreFence { thread, label })
+    }
+
+    /// The exchange in the place of a store.
+    pub(super) fn exchange_of(&self, thread: ThreadId, store: InstructionId) -> Option<usize> {
+        self.number(Measure::Exchange { thread, store })
+    }
+
+    /// The keeping of a fence.
+    pub(super) fn kept(&self, thread: ThreadId, fence: InstructionId) -> Option<usize> {
+        self.number(Measure::Kept { thread, fence })
+    }
+}

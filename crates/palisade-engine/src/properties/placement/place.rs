@@ -1,0 +1,328 @@
+//! The rounds of a placement.
+
+use super::aim::Aim;
+use super::offer::Offer;
+use super::options::PlacementOptions;
+use super::row::{erased, row_of};
+use super::rows::{FoundRow, Queries, Reached, Run};
+use crate::fences::catalogue::MeasureSet;
+use crate::fences::covering::{Cheapest, all_cheapest, cheapest, proved};
+use crate::fences::{Case, Cost, CostError, Measure, PatternError};
+use crate::properties::ladder::{bounds, groups};
+use crate::properties::values::Values;
+use crate::properties::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Violation, Why, prove, targets};
+use crate::robustness::Fault;
+use palisade_model::limits::StopReason;
+use palisade_model::program::Program;
+use palisade_model::semantics::{Model, Question, Target};
+use thiserror::Error;
+
+/// Whether fences help, and which.
+#[derive(Debug)]
+pub enum Placed {
+    /// These do.
+    Valid(Box<PropertyPlacement>),
+    /// None does: a target is reached under SC.
+    NoFenceHelps(Box<Violation>),
+    /// None that the options permit does.
+    Impossible(Box<Impossible>),
+}
+
+/// A run that nothing on offer stops.
+#[derive(Debug)]
+pub struct Impossible {
+    /// The run of a slice.
+    pub run: Run,
+    /// The program with everything on offer.
+    pub program: Program,
+    /// A computation of it to a target, where a rung has found one.
+    pub violation: Option<Violation>,
+}
+
+/// Measures with which no target is reached, as far as that is known.
+#[derive(Clone, Debug)]
+pub struct PropertyPlacement {
+    /// The measures, thread by thread, each with its cost.
+    pub measures: Vec<(Measure, Cost)>,
+    /// What they cost together.
+    pub cost: Cost,
+    /// The rows found.
+    pub rows: Vec<PropertyRow>,
+    /// What every valid set costs at least; the cost, when the set is a cheapest one.
+    pub lower_bound: Cost,
+    /// Weights of rows: those of no measure weigh more than it costs.
+    pub weights: Vec<(usize, Cost)>,
+    /// Groups of rows that share no measure: what each costs at least, with the cases that show it.
+    pub blocks: Vec<(Cost, Option<Vec<Case<Cost>>>)>,
+    /// Branchings of the exact search for a cheapest set.
+    pub branchings: u64,
+    /// All cheapest sets, when asked for.
+    pub alternatives: Vec<Vec<Measure>>,
+    /// Whether these are all.
+    pub alternatives_complete: bool,
+    /// All measures on offer.
+    pub offered: Vec<Measure>,
+    /// The proof that the set is valid, as far as it goes.
+    pub proof: Option<Proof>,
+    /// What is left open; nothing when every target has a proof.
+    pub open: Option<OpenReason>,
+    /// Searches made.
+    pub queries: usize,
+    /// The states that they have seen.
+    pub states: usize,
+}
+
+impl PropertyPlacement {
+    /// A row that has of the measures chosen this one alone: its run comes back without it.
+    pub fn row_of(&self, measure: Measure) -> Option<&PropertyRow> {
+        let is_chosen = |other: &&Measure| self.measures.iter().any(|(chosen, _)| *chosen == **other);
+        self.rows.iter().find(|row| row.measures.iter().filter(is_chosen).eq([&measure]))
+    }
+}
+
+/// Measures of which every valid set has one.
+#[derive(Clone, Debug)]
+pub struct PropertyRow {
+    /// The measures.
+    pub measures: Vec<Measure>,
+    /// A run of the slice for its target that needs these absent, and no others on offer.
+    pub run: Run,
+}
+
+/// Why it is not known whether a set is valid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OpenReason {
+    /// No rung has proved it.
+    Unproved(Why),
+    /// No set that touches the rows found is proved to be cheapest.
+    Covering(StopReason),
+}
+
+/// Why fences cannot be placed: the input is at fault.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PlacementError {
+    /// A reachable step of the program has no meaning, or values grow.
+    #[error("the program has a step without meaning")]
+    Fault(Fault),
+    /// A cost cannot be used.
+    #[error(transparent)]
+    Cost(#[from] CostError),
+    /// A pattern names nothing.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// There is nothing to keep the program from.
+    #[error("nothing to prove: the program has no `ensure`, no `fail`, and no question about final states")]
+    NothingToProve,
+    /// Under SC there is nothing to order.
+    #[error("under SC there is nothing to order")]
+    NothingToOrder,
+}
+
+/// Places the cheapest measures with which a program reaches none of its targets.
+pub fn place(
+    program: &Program,
+    question: Option<&Question>,
+    options: &PlacementOptions,
+) -> Result<Placed, PlacementError> {
+    options.check_patterns(program)?;
+    if options.model == Model::Sc {
+        return Err(PlacementError::NothingToOrder);
+    }
+    let asked = if options.targets.is_empty() { targets(program, question) } else { options.targets.clone() };
+    if asked.is_empty() {
+        return Err(PlacementError::NothingToProve);
+    }
+    let proving = proving(options, &asked);
+    let under_sc = prove(program, question, &ProveOptions { model: Model::Sc, ..proving.clone() });
+    let under_sc = under_sc.map_err(PlacementError::Fault)?;
+    if let Some(violation) = under_sc.violations().next() {
+        return Ok(Placed::NoFenceHelps(Box::new(violation.clone())));
+    }
+    let is_open = |answer: &&TargetAnswer| answer.rung != Rung::Values;
+    let open: Vec<Target> = under_sc.answers.iter().filter(is_open).map(|answer| answer.target).collect();
+    let aims = aims(program, question, &proving, &open);
+    let offer = Offer::new(program, &aims, options)?;
+    Placing { queries: Queries::new(&offer, &aims, options), rows: Vec::new(), question, proving: &proving }.run()
+}
+
+/// How sets are proved valid.
+pub(super) fn proving(options: &PlacementOptions, asked: &[Target]) -> ProveOptions {
+    ProveOptions {
+        only: asked.to_vec(),
+        values: options.values,
+        limits: options.limits.clone(),
+        ..ProveOptions::new(options.model)
+    }
+}
+
+/// The targets asked, in parts that share a slice.
+fn aims<'q>(
+    program: &Program,
+    question: Option<&'q Question>,
+    proving: &ProveOptions,
+    asked: &[Target],
+) -> Vec<Aim<'q>> {
+    let values = Values::of(program);
+    let bounds = bounds(program, &values);
+    let groups = groups(program, question, proving, bounds, asked);
+    groups.into_iter().map(|targets| Aim::new(program, targets, question, bounds)).collect()
+}
+
+/// The fences of `program` that it needs for its properties when it has been changed: a largest set of them can go, the others stay. These are
+/// the measures placed, each at the same cost. What was put in by the change is not judged.
+pub fn needed_fences(
+    changed: &Program,
+    program: &Program,
+    question: Option<&Question>,
+    options: &PlacementOptions,
+) -> Result<Placed, PlacementError> {
+    let asked = if options.targets.is_empty() { targets(program, question) } else { options.targets.clone() };
+    let proving = proving(options, &asked);
+    let aims = aims(changed, question, &proving, &asked);
+    let offer = Offer::of_kept(changed, program);
+    Placing { queries: Queries::new(&offer, &aims, options), rows: Vec::new(), question, proving: &proving }.run()
+}
+
+/// A placement under way. The rows are those of runs that reach targets, so that every valid set touches them, and what a cheapest set that
+/// touches them costs is a lower bound at all times. Each round adds a row that the last set misses.
+struct Placing<'a, 'p> {
+    queries: Queries<'a, 'p>,
+    rows: Vec<FoundRow>,
+    question: Option<&'a Question>,
+    proving: &'a ProveOptions,
+}
+
+/// What one round has found out about a set.
+enum Round {
+    /// It is valid, as far as is known.
+    Valid(Option<Proof>, Option<OpenReason>),
+    /// It is not; there is a new row.
+    NewRow,
+    /// Nothing on offer stops this run.
+    Unstoppable(Run),
+}
+
+impl Placing<'_, '_> {
+    fn run(&mut self) -> Result<Placed, PlacementError> {
+        loop {
+            let set = match cheapest(&self.row_sets(), self.queries.offer.costs(), &self.queries.options.limits) {
+                Ok(set) => set,
+                Err((reason, set)) => {
+                    let best = Cheapest { set, weights: Vec::new(), branchings: 0 };
+                    return Ok(self.placement(&best, None, Some(OpenReason::Covering(reason))));
+                }
+            };
+            match self.round(&set.set)? {
+                Round::NewRow => {}
+                Round::Unstoppable(run) => return self.impossible(run),
+                Round::Valid(proof, open) => {
+                    let Some((sets, complete)) = self.alternatives(&set)? else { continue };
+                    let mut placed = self.placement(&set, proof, open);
+                    if let Placed::Valid(placement) = &mut placed {
+                        let offer = self.queries.offer;
+                        placement.alternatives = sets.iter().map(|set| offer.measures(set)).collect();
+                        placement.alternatives_complete = complete;
+                    }
+                    return Ok(placed);
+                }
+            }
+        }
+    }
+
+    fn impossible(&self, run: Run) -> Result<Placed, PlacementError> {
+        let offer = self.queries.offer;
+        let program = offer.changed(offer.program(), &offer.everything());
+        let proof = prove(&program, self.question, self.proving).map_err(PlacementError::Fault)?;
+        let violation = proof.violations().next().cloned();
+        Ok(Placed::Impossible(Box::new(Impossible { run, program, violation })))
+    }
+
+    fn row_sets(&self) -> Vec<MeasureSet> {
+        self.rows.iter().map(|row| row.measures.clone()).collect()
+    }
+
+    /// Asks whether a set is valid: first for a run to a target, then for a proof.
+    fn round(&mut self, set: &MeasureSet) -> Result<Round, PlacementError> {
+        if let Some(reached) = self.queries.ask(set) {
+            return Ok(self.add(reached));
+        }
+        let offer = self.queries.offer;
+        let changed = offer.changed(offer.program(), set);
+        let proof = prove(&changed, self.question, self.proving).map_err(PlacementError::Fault)?;
+        if let Some(violation) = proof.violations().next() {
+            let bare = offer.bare(offer.program());
+            let steps: Vec<_> = violation.events.iter().map(|event| event.step).collect();
+            let (instance, model) = (violation.instance.clone(), violation.model);
+            let steps = erased(&bare, &changed, &instance, model, &steps);
+            let row = row_of(offer, &bare, &instance, model, &steps);
+            debug_assert!(row.is_disjoint(set), "the measures in force do not forbid the run");
+            let aim = self.queries.aim_of(violation.target);
+            let run = Run { instance, model, target: violation.target, steps };
+            return Ok(self.add(Reached { aim, row, run }));
+        }
+        let open = proof.answers.iter().find_map(|answer| match answer.answer {
+            Answer::Open(why) => Some(OpenReason::Unproved(why)),
+            _ => None,
+        });
+        Ok(Round::Valid(Some(proof), open))
+    }
+
+    /// Adds the row of a run, cut down.
+    fn add(&mut self, reached: Reached) -> Round {
+        let row = self.queries.minimal(reached);
+        if row.measures.is_clear() {
+            return Round::Unstoppable(row.run);
+        }
+        self.rows.push(row);
+        Round::NewRow
+    }
+
+    /// All cheapest sets, when asked for, and whether these are all; nothing when one of them is not valid, which has given a
+    /// new row.
+    fn alternatives(&mut self, set: &Cheapest) -> Result<Option<(Vec<MeasureSet>, bool)>, PlacementError> {
+        let (offer, options) = (self.queries.offer, self.queries.options);
+        if options.alternatives == 0 {
+            return Ok(Some((Vec::new(), false)));
+        }
+        let rows = self.row_sets();
+        let Ok(all) = all_cheapest(&rows, offer.costs(), &set.set, options.alternatives, &options.limits) else {
+            return Ok(Some((vec![set.set.clone()], false)));
+        };
+        let (sets, mut complete) = all;
+        for other in sets.iter().filter(|other| **other != set.set) {
+            match self.round(other)? {
+                Round::Valid(_, None) => {}
+                Round::Valid(_, Some(_)) => complete = false,
+                Round::NewRow => return Ok(None),
+                Round::Unstoppable(_) => unreachable!("a set that is valid stops every run"),
+            }
+        }
+        Ok(Some((sets, complete)))
+    }
+
+    fn placement(&self, set: &Cheapest, proof: Option<Proof>, open: Option<OpenReason>) -> Placed {
+        let (offer, options) = (self.queries.offer, self.queries.options);
+        let rows = self.row_sets();
+        let is_cheapest = !matches!(open, Some(OpenReason::Covering(_)));
+        let cost = offer.cost(&set.set);
+        let blocks = if is_cheapest { proved(&rows, offer.costs(), &set.set, &options.limits) } else { Vec::new() };
+        let measures = set.set.ones().map(|number| (offer.all()[number], offer.costs()[number].clone()));
+        let row = |row: &FoundRow| PropertyRow { measures: offer.measures(&row.measures), run: row.run.clone() };
+        Placed::Valid(Box::new(PropertyPlacement {
+            measures: measures.collect(),
+            lower_bound: if is_cheapest { cost.clone() } else { Cost::zero() },
+            cost,
+            rows: self.rows.iter().map(row).collect(),
+            weights: set.weights.clone(),
+            blocks,
+            branchings: set.branchings,
+            alternatives: Vec::new(),
+            alternatives_complete: false,
+            offered: offer.all().to_vec(),
+            proof,
+            open,
+            queries: self.queries.count,
+            states: self.queries.states,
+        }))
+    }
+}

@@ -1,0 +1,147 @@
+//! Rows of violating runs, each cut down to a minimal one, and the queries that find them.
+
+use super::aim::{Aim, instances};
+use super::offer::Offer;
+use super::options::PlacementOptions;
+use super::row::{erased, row_of};
+use super::search::{Answer, Cut, Reach, search};
+use crate::fences::catalogue::MeasureSet;
+use palisade_model::program::Program;
+use palisade_model::semantics::{Instance, Model, Step, Target};
+
+/// A run to a target.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// How many copies run.
+    pub instance: Instance,
+    /// The memory model.
+    pub model: Model,
+    /// What is reached.
+    pub target: Target,
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+/// A run that was found, with its row.
+#[derive(Clone, Debug)]
+pub(super) struct Reached {
+    /// The number of the aim whose slice it is a run of.
+    pub(super) aim: usize,
+    /// The measures on offer that it needs absent.
+    pub(super) row: MeasureSet,
+    /// The run of the slice without measures.
+    pub(super) run: Run,
+}
+
+/// A row with the run that has it.
+#[derive(Clone, Debug)]
+pub(super) struct FoundRow {
+    /// The measures that the run needs absent.
+    pub(super) measures: MeasureSet,
+    /// The run of a slice without measures.
+    pub(super) run: Run,
+}
+
+/// The stores that a buffer holds in the first search.
+const CAPACITY: usize = 4;
+
+/// The states that a search visits at most where it cannot prove anything: with larger buffers, or of instances of a program with
+/// any number of copies.
+const SAMPLE: usize = 50_000;
+
+/// The queries of a placement.
+pub(super) struct Queries<'a, 'p> {
+    pub(super) offer: &'a Offer<'p>,
+    pub(super) options: &'a PlacementOptions,
+    aims: &'a [Aim<'p>],
+    /// The instances searched, smallest first.
+    instances: Vec<Instance>,
+    /// Searches made.
+    pub(super) count: usize,
+    /// States visited by those that ended without a run.
+    pub(super) states: usize,
+}
+
+impl<'a, 'p> Queries<'a, 'p> {
+    pub(super) fn new(offer: &'a Offer<'p>, aims: &'a [Aim<'p>], options: &'a PlacementOptions) -> Self {
+        Self { offer, options, aims, instances: instances(offer.program()), count: 0, states: 0 }
+    }
+
+    /// The number of the aim that a target belongs to.
+    pub(super) fn aim_of(&self, target: Target) -> usize {
+        self.aims.iter().position(|aim| aim.contains(target)).expect("every target asked belongs to an aim")
+    }
+
+    /// A run to a target with these measures in force, if one is found.
+    pub(super) fn ask(&mut self, set: &MeasureSet) -> Option<Reached> {
+        (0..self.aims.len()).find_map(|aim| self.ask_about(aim, set))
+    }
+
+    fn ask_about(&mut self, number: usize, set: &MeasureSet) -> Option<Reached> {
+        let (aim, model) = (&self.aims[number], self.options.model);
+        let (bare, changed) = (self.offer.bare(&aim.program), self.offer.changed(&aim.program, set));
+        for instance in self.instances.clone() {
+            if let Answer::Reached { target, steps } = self.search(aim, &changed, &instance) {
+                let steps = erased(&bare, &changed, &instance, model, &steps);
+                let row = row_of(self.offer, &bare, &instance, model, &steps);
+                debug_assert!(row.is_disjoint(set), "the measures in force do not forbid the run");
+                return Some(Reached { aim: number, row, run: Run { instance, model, target, steps } });
+            }
+        }
+        None
+    }
+
+    /// Searches with small buffers, and with larger ones where some are full: a run may need these, or none may be full any more.
+    fn search(&mut self, aim: &Aim<'_>, changed: &Program, instance: &Instance) -> Answer {
+        let is_sample = self.offer.program().is_parameterized();
+        let mut reach = Reach {
+            capacity: CAPACITY.min(self.options.buffer),
+            states: if is_sample { SAMPLE.min(self.options.states) } else { self.options.states },
+            limits: self.options.limits.clone(),
+        };
+        self.count += 1;
+        loop {
+            match search(changed, instance, self.options.model, aim, &reach) {
+                Answer::Cut(Cut::Buffers(_)) if reach.capacity < self.options.buffer => {
+                    reach.capacity = (2 * reach.capacity).min(self.options.buffer);
+                    reach.states = reach.states.min(SAMPLE);
+                }
+                Answer::Closed { states } => {
+                    self.states += states;
+                    return Answer::Closed { states };
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    /// The row of a run, less what it does not need: some of its measures are tried in force, with all others that are not in the
+    /// row. A run that reaches a target even so has a smaller row; else they are halved. The dearest are tried first.
+    pub(super) fn minimal(&mut self, found: Reached) -> FoundRow {
+        let Reached { aim, row, run } = found;
+        let mut row = FoundRow { measures: row, run };
+        let costs = self.offer.costs();
+        let mut order: Vec<usize> = row.measures.ones().collect();
+        order.sort_by(|one, other| costs[*other].cmp(&costs[*one]).then(one.cmp(other)));
+        let half = order.len() / 2;
+        let mut open = vec![order.split_off(half), order];
+        while let Some(mut chunk) = open.pop() {
+            chunk.retain(|measure| row.measures.contains(*measure));
+            if chunk.is_empty() || chunk.len() == row.measures.count_ones(..) && chunk.len() == 1 {
+                continue;
+            }
+            let mut in_force = self.offer.everything();
+            in_force.difference_with(&row.measures);
+            in_force.extend(chunk.iter().copied());
+            let is_whole = chunk.len() == row.measures.count_ones(..);
+            let smaller = if is_whole { None } else { self.ask_about(aim, &in_force) };
+            if let Some(reached) = smaller {
+                (row.measures, row.run) = (reached.row, reached.run);
+            } else if chunk.len() > 1 {
+                let behind = chunk.split_off(chunk.len() / 2);
+                open.extend([behind, chunk]);
+            }
+        }
+        row
+    }
+}

@@ -1,0 +1,140 @@
+//! One query for a fixed number of copies: can a target be reached?
+//!
+//! A breadth-first search over the states of the machine, so that runs are short. A search that ends without a cut has seen
+//! every state there is, whatever the buffers hold.
+
+use super::aim::Aim;
+use super::steps::Steps;
+use hashbrown::HashSet;
+use palisade_model::limits::{Limits, StopReason};
+use palisade_model::program::{Program, Value};
+use palisade_model::semantics::{Event, Instance, Model, State, Step, Target, ValueError};
+use rustc_hash::FxBuildHasher;
+use std::collections::VecDeque;
+
+/// How far a search goes.
+#[derive(Clone, Debug)]
+pub(super) struct Reach {
+    /// The stores that a buffer holds at most.
+    pub(super) capacity: usize,
+    /// The states visited at most.
+    pub(super) states: usize,
+    /// Time, memory, interruption.
+    pub(super) limits: Limits,
+}
+
+/// What a search has found.
+#[derive(Clone, Debug)]
+pub(super) enum Answer {
+    /// A run to a target.
+    Reached {
+        /// The target.
+        target: Target,
+        /// The run.
+        steps: Vec<Step>,
+    },
+    /// There is none: so many states are all.
+    Closed {
+        /// The states.
+        states: usize,
+    },
+    /// None was found, and not all was seen.
+    Cut(Cut),
+}
+
+/// Why a search has not seen all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// A store waited for room in a buffer.
+    Buffers(usize),
+    /// The states are too many.
+    States(usize),
+    /// A limit was reached.
+    Limit(StopReason),
+    /// A step has no value.
+    Value(ValueError),
+}
+
+/// Searches an instance of a program for a run to a target.
+pub(super) fn search(program: &Program, instance: &Instance, model: Model, aim: &Aim<'_>, reach: &Reach) -> Answer {
+    let steps = Steps::new(program, instance, model, reach.capacity, aim);
+    let mut search = Search { steps: &steps, aim, path: Path::default(), known: HashSet::default(), cut: None };
+    search.run(reach)
+}
+
+/// How each state was found: the one before it, and the event from there.
+#[derive(Debug, Default)]
+pub(super) struct Path {
+    found: Vec<(u32, Option<Event>)>,
+}
+
+impl Path {
+    /// Adds a state; its number.
+    pub(super) fn add(&mut self, parent: u32, event: Option<Event>) -> u32 {
+        let number = u32::try_from(self.found.len()).expect("states are bounded");
+        self.found.push((parent, event));
+        number
+    }
+
+    /// The steps to a state, and one more.
+    pub(super) fn steps(&self, number: u32, last: Option<Event>) -> Vec<Step> {
+        let mut steps: Vec<Step> = last.map(|event| event.step).into_iter().collect();
+        let mut node = self.found[number as usize];
+        while let (parent, Some(event)) = node {
+            steps.push(event.step);
+            node = self.found[parent as usize];
+        }
+        steps.reverse();
+        steps
+    }
+}
+
+/// States between two looks at the limits.
+const BETWEEN_LOOKS: usize = 512;
+
+struct Search<'s, 'p> {
+    steps: &'s Steps<'s, 'p>,
+    aim: &'s Aim<'s>,
+    path: Path,
+    known: HashSet<Box<[Value]>, FxBuildHasher>,
+    cut: Option<Cut>,
+}
+
+impl Search<'_, '_> {
+    fn run(&mut self, reach: &Reach) -> Answer {
+        let machine = &self.steps.machine;
+        let mut open = VecDeque::new();
+        self.add(&mut open, machine.initial_state(), 0, None);
+        let mut looked = 0usize;
+        while let Some((number, state)) = open.pop_front() {
+            if self.aim.is_final(machine, &state) {
+                return Answer::Reached { target: Target::FinalStates, steps: self.path.steps(number, None) };
+            }
+            looked += 1;
+            if self.known.len() > reach.states {
+                return Answer::Cut(Cut::States(reach.states));
+            }
+            if looked.is_multiple_of(BETWEEN_LOOKS)
+                && let Err(reason) = reach.limits.check()
+            {
+                return Answer::Cut(Cut::Limit(reason));
+            }
+            for events in self.steps.of(&state, &mut self.cut) {
+                if let Some(target) = self.aim.reached_by(&events[0]) {
+                    return Answer::Reached { target, steps: self.path.steps(number, Some(events[0])) };
+                }
+                let mut successor = state.clone();
+                events.iter().for_each(|event| machine.take(&mut successor, event));
+                let parent = if events.len() > 1 { self.path.add(number, Some(events[0])) } else { number };
+                self.add(&mut open, successor, parent, events.last().copied());
+            }
+        }
+        self.cut.take().map_or(Answer::Closed { states: self.known.len() }, Answer::Cut)
+    }
+
+    fn add(&mut self, open: &mut VecDeque<(u32, State)>, state: State, parent: u32, event: Option<Event>) {
+        if self.known.insert(self.steps.key(&state, |_, _| {})) {
+            open.push_back((self.path.add(parent, event), state));
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What leads on from a state, and what tells states apart, for the searches of a placement.
+//!
+//! * *settling*: steps that nobody else sees – local instructions, issues, fences before an empty buffer – are taken at once, where
+//!   control flow says that they come to an end;
+//! * *dead delays*: a store that nothing overtakes before the buffer is drained reaches memory at once when the buffer is empty;
+//! * dead registers, the names of copies of one thread, and under PSO the order of stores to different addresses between two
+//!   marks tell no states apart.
+
+use super::aim::Aim;
+use super::flow::BufferFlow;
+use super::search::Cut;
+use palisade_model::program::{Action, Liveness, Program, Value};
+use palisade_model::semantics::{CopyId, Event, Instance, Machine, Model, State, StepKind, ThreadState};
+use smallvec::{SmallVec, smallvec};
+
+/// One event, or the issue of a store with its flush.
+pub(super) type Move = SmallVec<[Event; 2]>;
+
+/// The steps of one instance.
+pub(super) struct Steps<'s, 'p> {
+    pub(super) machine: Machine<'p>,
+    aim: &'s Aim<'s>,
+    /// For each thread, what its control flow says.
+    flows: Vec<BufferFlow>,
+    /// For each thread, its live registers.
+    liveness: Vec<Liveness>,
+}
+
+impl<'s, 'p> Steps<'s, 'p> {
+    /// The steps of an instance of a program with buffers of some capacity.
+    pub(super) fn new(
+        program: &'p Program,
+        instance: &Instance,
+        model: Model,
+        capacity: usize,
+        aim: &'s Aim<'s>,
+    ) -> Self {
+        Self {
+            machine: Machine::new(program, instance, model).with_capacity(capacity),
+            aim,
+            flows: program.threads.iter().map(|thread| BufferFlow::of(thread, model)).collect(),
+            liveness: program.threads.iter().map(Liveness::of).collect(),
+        }
+    }
+
+    /// What leads on from a state. Notes when a step has no value, or a store waits for room.
+    pub(super) fn of(&self, state: &State, cut: &mut Option<Cut>) -> Vec<Move> {
+        let mut all = Vec::new();
+        for position in 0..self.machine.copies().len() {
+            let mut events = Vec::new();
+            if let Err(error) = self.machine.events(state, position, &mut events) {
+                // What comes before the step without a value may still reach a target.
+                cut.get_or_insert(Cut::Value(error));
+            }
+            if self.machine.buffer_is_full(state, position) && self.machine.may_store(state, position) {
+                cut.get_or_insert(Cut::Buffers(state.threads()[position].buffer.len()));
+            }
+            if self.settles(state, position) {
+                events.retain(|event| !event.step.kind.is_flush());
+                if !events.is_empty() {
+                    return events.into_iter().map(|event| smallvec![event]).collect();
+                }
+                self.machine.flush_events(state, position, &mut events);
+            }
+            all.extend(events.into_iter().filter_map(|event| self.with_flush(state, position, event)));
+        }
+        all
+    }
+
+    /// Whether all that the copy at a position can execute is unseen by others.
+    fn settles(&self, state: &State, position: usize) -> bool {
+        let thread = &state.threads()[position];
+        let Some(label) = thread.label else { return false };
+        let flow = &self.flows[self.machine.copies()[position].thread.index()];
+        let template = self.machine.thread(position);
+        let is_unseen = |id| match &template.instruction(id).action {
+            Action::Fence => thread.buffer.is_empty(),
+            Action::StoreFence => true,
+            Action::Store { .. } => {
+                self.machine.model().has_buffers()
+                    && !self.machine.buffer_is_full(state, position)
+                    && !(thread.buffer.is_empty() && flow.is_dead_delay(template, id))
+            }
+            action => action.is_local(),
+        };
+        let instructions = self.machine.instructions_at(state, position);
+        flow.settles(label) && !instructions.is_empty() && instructions.iter().all(|id| is_unseen(*id))
+    }
+
+    /// An event, with the flush of its store where that is a dead delay; none where this has to wait for the lock.
+    fn with_flush(&self, state: &State, position: usize, event: Event) -> Option<Move> {
+        let StepKind::Execute { instruction, .. } = event.step.kind else { return Some(smallvec![event]) };
+        let template = self.machine.thread(position);
+        let is_store = matches!(template.instruction(instruction).action, Action::Store { .. });
+        let flow = &self.flows[self.machine.copies()[position].thread.index()];
+        let is_empty = state.threads()[position].buffer.is_empty();
+        let delays = self.machine.model().has_buffers() && is_store;
+        if !delays || !is_empty || !flow.is_dead_delay(template, instruction) {
+            return Some(smallvec![event]);
+        }
+        let mut flushes = Vec::new();
+        self.machine.flush_events(&self.machine.successor(state, &event), position, &mut flushes);
+        Some(smallvec![event, flushes.pop()?])
+    }
+
+    /// What tells a state apart, besides what `more` adds for the copy at a position.
+    pub(super) fn key(&self, state: &State, more: impl Fn(usize, &mut Vec<Value>)) -> Box<[Value]> {
+        let copies = self.machine.copies();
+        let mut key = Vec::with_capacity(64);
+        let memory = state.nonzero_memory();
+        key.push(count(memory.len()));
+        key.extend(memory.iter().flat_map(|(address, value)| [*address, *value]));
+        let local = |key: &mut Vec<Value>, position: usize| {
+            key.push(Value::from(state.holder() == Some(position)));
+            self.add_local(key, copies[position], &state.threads()[position]);
+            more(position, key);
+        };
+        let mut position = 0;
+        while position < copies.len() {
+            let end = self.machine.positions(copies[position].thread).end;
+            // A question speaks of first copies.
+            if end == position + 1 || self.aim.asks_final_states() {
+                (position..end).for_each(|position| local(&mut key, position));
+            } else {
+                let mut locals: Vec<Vec<Value>> = (position..end)
+                    .map(|position| {
+                        let mut own = Vec::new();
+                        local(&mut own, position);
+                        own
+                    })
+                    .collect();
+                locals.sort_unstable();
+                key.extend(locals.into_iter().flatten());
+            }
+            position = end;
+        }
+        key.into()
+    }
+
+    fn add_local(&self, key: &mut Vec<Value>, copy: CopyId, thread: &ThreadState) {
+        key.push(thread.label.map_or(-1, |label| count(label.index())));
+        if self.aim.asks_final_states() {
+            key.extend(&thread.registers);
+        } else if let Some(label) = thread.label {
+            let live = self.liveness[copy.thread.index()].at(label);
+            key.extend(live.map(|register| thread.registers[register.index()]));
+        }
+        key.push(count(thread.buffer.len()));
+        if self.machine.model() != Model::Pso {
+            key.extend(thread.buffer.iter().flat_map(|(address, value)| [*address, *value]));
+            return;
+        }
+        let mut start = 0;
+        for end in thread.marks.positions().iter().copied().chain([thread.buffer.len()]) {
+            let mut stores: SmallVec<[(Value, Value); 8]> = SmallVec::from_slice(&thread.buffer[start..end]);
+            stores.sort_by_key(|store| store.0);
+            key.push(count(stores.len()));
+            key.extend(stores.into_iter().flat_map(|(address, value)| [address, value]));
+            start = end;
+        }
+    }
+}
+
+/// A number as a part of a key.
+pub(super) fn count(number: usize) -> Value {
+    Value::try_from(number).expect("numbers of labels and stores are small")
+}

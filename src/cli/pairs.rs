@@ -1,0 +1,161 @@
+//! `palisade fences --for-property --objective pairs`: the fewest pairs of statements that must not be reordered.
+
+use super::fences::{ALTERNATIVES, FencesArguments};
+use super::output::{print_document, print_text};
+use super::property_fences::model_to_ask;
+use super::{Exit, Loaded, SharedOptions};
+use crate::limits::Limits;
+use crate::properties::placement::PlacementOptions;
+use crate::properties::placement::pairs::{Method, MethodError, PairOptions, PairsPlaced, place_pairs};
+use crate::report::check::Context;
+use crate::report::documents::FencesDocument;
+use crate::report::pairs as report;
+use crate::report::simulate::value_error;
+use crate::syntax::InputError;
+use clap::ValueEnum;
+use std::time::Instant;
+
+/// What to choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ObjectiveChoice {
+    /// Fences at labels, by their costs.
+    Fences,
+    /// Pairs of statements that must not be reordered, by their number.
+    Pairs,
+}
+
+/// The methods to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum MethodChoice {
+    /// Rows of fences: the method for fences.
+    Rows,
+    /// Bans under a growing bound on reordered pairs.
+    Robmc,
+    /// The same with an early end.
+    RobmcEt,
+    /// Bans that meet all sets of pairs found so far.
+    Fi,
+    /// Runs that contain no set of pairs found before.
+    Te,
+}
+
+/// The first bound on reordered pairs, unless told otherwise.
+const FIRST_BOUND: usize = 5;
+
+/// Reads `5..30`, or `5..`.
+pub(super) fn parse_bound(text: &str) -> Result<(usize, Option<usize>), String> {
+    let form = || format!("`{text}` is not a range of bounds; say `5..30`, or `5..` for as many pairs as there are");
+    let (first, last) = text.split_once("..").ok_or_else(form)?;
+    let first = first.parse().map_err(|_| form())?;
+    let last = if last.is_empty() { None } else { Some(last.parse().map_err(|_| form())?) };
+    match last {
+        Some(last) if last < first => Err(format!("the range `{text}` is empty: {last} is less than {first}")),
+        _ => Ok((first, last)),
+    }
+}
+
+/// Refuses options that do not go together.
+pub(super) fn check_options(arguments: &FencesArguments, name: &str) -> Result<(), InputError> {
+    let refuse = |message: &str, help: &str| Err(InputError::file(name, message).with_help_if(Some(help.to_owned())));
+    let is_for_pairs = arguments.objective == Some(ObjectiveChoice::Pairs);
+    if arguments.objective.is_some() && !arguments.for_property {
+        return refuse("an objective can be chosen for properties only", "say `--for-property` as well");
+    }
+    match arguments.method {
+        Some(MethodChoice::Rows) if is_for_pairs => {
+            return refuse("the method `rows` finds fences, not pairs", "say `robmc`, `robmc-et`, `fi` or `te`");
+        }
+        Some(method) if method != MethodChoice::Rows && !is_for_pairs => {
+            return refuse(
+                "this method finds pairs of statements, not fences",
+                "say `--for-property --objective pairs` as well",
+            );
+        }
+        _ => {}
+    }
+    if arguments.bound.is_some()
+        && !matches!(arguments.method, None | Some(MethodChoice::Robmc | MethodChoice::RobmcEt))
+    {
+        return refuse("only `robmc` and `robmc-et` have a bound", "leave `--bound` out");
+    }
+    if (arguments.bound.is_some() || arguments.no_slice) && !is_for_pairs {
+        return refuse(
+            "`--bound` and `--no-slice` are for pairs of statements",
+            "say `--for-property --objective pairs` as well",
+        );
+    }
+    if is_for_pairs && (arguments.apply || arguments.diff) {
+        return refuse("no text says that a pair must not be reordered", "leave `--objective pairs` out to get fences");
+    }
+    Ok(())
+}
+
+/// Answers `palisade fences --for-property --objective pairs`.
+pub(super) fn answer(
+    arguments: &FencesArguments,
+    shared: &SharedOptions,
+    loaded: &Loaded,
+    limits: &Limits,
+) -> Result<Exit, InputError> {
+    let begin = Instant::now();
+    let program = &loaded.program;
+    let model = model_to_ask(arguments, loaded)?;
+    let defaults = PlacementOptions::new(model);
+    let options = PairOptions {
+        model,
+        method: match arguments.method {
+            None | Some(MethodChoice::Rows | MethodChoice::RobmcEt) => Method::RobmcEt,
+            Some(MethodChoice::Robmc) => Method::Robmc,
+            Some(MethodChoice::Fi) => Method::Fi,
+            Some(MethodChoice::Te) => Method::Te,
+        },
+        bound: arguments.bound.unwrap_or((FIRST_BOUND, None)),
+        targets: Vec::new(),
+        slice: !arguments.no_slice,
+        alternatives: if arguments.all { ALTERNATIVES } else { 0 },
+        buffer: defaults.buffer,
+        states: defaults.states,
+        limits: limits.clone(),
+    };
+    let placed = match place_pairs(program, loaded.question.as_ref(), &options) {
+        Ok(placed) => Ok(placed),
+        Err(MethodError::Value(error)) => return Err(value_error(program, &error)),
+        Err(error @ MethodError::AnyNumber) => {
+            let help = "fix their number: `--threads all=2`".to_owned();
+            return Err(InputError::file(program.source.name.clone(), error.to_string()).with_help_if(Some(help)));
+        }
+        Err(MethodError::Unfinished(why)) => Err(why),
+    };
+    let context = Context {
+        file: &arguments.file,
+        program,
+        warnings: &loaded.warnings,
+        seconds: begin.elapsed().as_secs_f64(),
+        certificates: &[],
+        changed: &loaded.changed,
+    };
+    let result = report::Result { placed: placed.as_ref().map_err(String::as_str), options: &options };
+    if shared.json {
+        print_document(&FencesDocument::for_pairs(&result, &context));
+    } else {
+        print_text(report::text(&result, &context, shared.verbose));
+    }
+    Ok(match &placed {
+        Ok(PairsPlaced::Valid(placement)) if placement.is_proved => Exit::Holds,
+        Ok(PairsPlaced::Valid(_)) | Err(_) => Exit::Unknown,
+        Ok(PairsPlaced::NoBanHelps(_)) => Exit::Fails,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds() {
+        assert_eq!(parse_bound("5..30"), Ok((5, Some(30))));
+        assert_eq!(parse_bound("5.."), Ok((5, None)));
+        assert!(parse_bound("5..3").is_err_and(|error| error.contains("3 is less than 5")));
+        assert!(parse_bound("5").is_err() && parse_bound("..3").is_err() && parse_bound("-1..3").is_err());
+    }
+}

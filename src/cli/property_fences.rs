@@ -1,0 +1,229 @@
+//! `palisade fences --for-property`: the cheapest fences with which a program keeps its properties.
+
+use super::check::write_document;
+use super::fences::{ALTERNATIVES, FencesArguments, Guarded, alarm, refused_cost, refused_pattern};
+use super::files::write_file;
+use super::folder::create_folder;
+use super::output::{print_document, print_text, remark};
+use super::repaired::replace;
+use super::simulate::ModelChoice;
+use super::{Exit, Loaded, SharedOptions};
+use crate::evidence::Evidence;
+use crate::fences::{Cost, CostError, NoText};
+use crate::limits::Limits;
+use crate::properties::placement::{
+    Placed, PlacementError, PlacementOptions, PropertyRepairError, PropertyRepaired, repair,
+};
+use crate::properties::{Proof, targets};
+use crate::report::check::{Context, fault_error};
+use crate::report::documents::FencesDocument;
+use crate::report::property_fences as report;
+use crate::semantics::{Model, Target};
+use crate::syntax::{InputError, store_fence_without_effect};
+use std::path::Path;
+use std::time::Instant;
+
+/// Answers `palisade fences --for-property`.
+pub(super) fn answer(
+    arguments: &FencesArguments,
+    shared: &SharedOptions,
+    loaded: &Loaded,
+    limits: &Limits,
+) -> Result<Exit, InputError> {
+    let begin = Instant::now();
+    let program = &loaded.program;
+    let options = placement_options(arguments, loaded, limits)?;
+    let mut warnings = loaded.warnings.clone();
+    if let Some(warning) = store_fence_without_effect(program, options.model) {
+        if !shared.json && !shared.quiet {
+            remark(warning.render(&program.source, shared.colours_stderr()));
+        }
+        warnings.push(warning);
+    }
+    let (wanted, guarded) = (arguments.repair_options(loaded), Guarded { file: &arguments.file });
+    let found = match repair(program, loaded.question.as_ref(), &options, &wanted, &guarded) {
+        Ok(found) => found,
+        Err(PropertyRepairError::Placement(error)) => return Err(refused(&error, loaded)),
+        Err(error @ (PropertyRepairError::Rejected(_) | PropertyRepairError::Broken(_))) => {
+            remark(alarm(&arguments.file, &error.to_string()));
+            return Ok(Exit::Rejected);
+        }
+    };
+    let no_text = match &found.text {
+        Some(Err(NoText::Refused(error))) => return Err(*error.clone()),
+        Some(Err(NoText::Edit(error))) if arguments.needs_text() => {
+            return Err(InputError::file(arguments.file.as_str(), error.to_string()));
+        }
+        Some(Err(NoText::Edit(error))) => Some(error.to_string()),
+        _ => None,
+    };
+    let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
+    let certificates = match &arguments.certificate {
+        Some(folder) => write_all(folder, arguments, loaded, &found)?,
+        None => Vec::new(),
+    };
+    let mut written = None;
+    if let (true, Some(text), true) = (arguments.apply, text, found.is_complete) {
+        replace(Path::new(&arguments.file), &program.source.text, text.text())
+            .map_err(|error| InputError::file(arguments.file.as_str(), format!("cannot be written: {error}")))?;
+        written = Some(arguments.file.as_str());
+    }
+    let context = Context {
+        file: &arguments.file,
+        program,
+        warnings: &warnings,
+        seconds: begin.elapsed().as_secs_f64(),
+        certificates: &certificates,
+        changed: &loaded.changed,
+    };
+    let result = report::Result {
+        found: &found,
+        model: options.model,
+        all: arguments.all,
+        diff: text.map_or("", |text| &text.diff),
+        no_diff: no_text.as_deref(),
+        written,
+    };
+    print_result(arguments, shared, &result, &context);
+    Ok(match &found.placed {
+        // Asked to write, and not sure enough to.
+        Placed::Valid(placement) if arguments.apply && !placement.measures.is_empty() && written.is_none() => {
+            Exit::Unknown
+        }
+        Placed::Valid(placement) if placement.open.is_none() => Exit::Holds,
+        Placed::Valid(_) => Exit::Unknown,
+        Placed::NoFenceHelps(_) | Placed::Impossible(_) => Exit::Fails,
+    })
+}
+
+fn print_result(
+    arguments: &FencesArguments,
+    shared: &SharedOptions,
+    result: &report::Result<'_>,
+    context: &Context<'_>,
+) {
+    if shared.json {
+        print_document(&FencesDocument::for_properties(result, context));
+    } else if arguments.diff {
+        print_text(result.diff);
+        if !matches!(&result.found.placed, Placed::Valid(placement) if placement.open.is_none()) {
+            remark(report::text(result, context, shared.verbose));
+        }
+    } else {
+        print_text(report::text(result, context, shared.verbose));
+    }
+}
+
+/// Writes the proof for the repaired program, and beside it its text, or with `--apply` the text before.
+fn write_all(
+    folder: &Path,
+    arguments: &FencesArguments,
+    loaded: &Loaded,
+    found: &PropertyRepaired,
+) -> Result<Vec<String>, InputError> {
+    let refused = |error: std::io::Error| {
+        let message = format!("the evidence cannot be written: {error}");
+        InputError::file(folder.display().to_string(), message)
+    };
+    create_folder(folder).map_err(refused)?;
+    let Some(evidence) = found.proof.as_ref().and_then(Proof::evidence) else { return Ok(Vec::new()) };
+    let (subject, path) = match &found.text {
+        Some(Ok(text)) => {
+            let path = text.program.source.name.clone();
+            if !arguments.apply {
+                write_file(&path, text.text()).map_err(refused)?;
+            }
+            (loaded.subject_of(&text.program), path)
+        }
+        Some(Err(_)) => return Ok(Vec::new()),
+        None => (loaded.subject(), arguments.file.clone()),
+    };
+    let written = write_document(folder, &path, "property", &Evidence::Property(subject, evidence));
+    Ok(vec![written.map_err(refused)?.display().to_string()])
+}
+
+/// The model that is asked about, for a program that has something to prove under it.
+pub(super) fn model_to_ask(arguments: &FencesArguments, loaded: &Loaded) -> Result<Model, InputError> {
+    let Loaded { program, question, .. } = loaded;
+    let name = program.source.name.clone();
+    let model = match arguments.model.unwrap_or_default() {
+        ModelChoice::Sc => {
+            let help = "say `--model tso` or `--model pso`".to_owned();
+            let message = "under SC there is nothing to order, and no fence changes anything";
+            return Err(InputError::file(name, message).with_help_if(Some(help)));
+        }
+        ModelChoice::Tso => Model::Tso,
+        ModelChoice::Pso => Model::Pso,
+    };
+    let asked = targets(program, question.as_ref());
+    if asked.is_empty() {
+        let message = "nothing to prove: the program has no `ensure`, no `fail` and no question";
+        let help = "`palisade fences` without `--for-property` makes it robust".to_owned();
+        return Err(InputError::file(name, message).with_help_if(Some(help)));
+    }
+    if asked.contains(&Target::FinalStates) && program.is_parameterized() {
+        let help = "fix their number: `--threads all=2`".to_owned();
+        return Err(InputError::file(name, "final states need fixed copies").with_help_if(Some(help)));
+    }
+    Ok(model)
+}
+
+fn placement_options(
+    arguments: &FencesArguments,
+    loaded: &Loaded,
+    limits: &Limits,
+) -> Result<PlacementOptions, InputError> {
+    let model = model_to_ask(arguments, loaded)?;
+    let defaults = PlacementOptions::new(model);
+    let kinds = arguments.kind_costs(&loaded.program.source.name)?;
+    Ok(PlacementOptions {
+        cost: arguments.cost_function(loaded)?,
+        fence: kinds.fence.unwrap_or(defaults.fence),
+        store_fence: kinds.store_fence.unwrap_or(defaults.store_fence),
+        exchange: arguments.with.clone(),
+        only: arguments.only.clone(),
+        never: arguments.never.clone(),
+        alternatives: if arguments.all { ALTERNATIVES } else { 0 },
+        values: arguments.values,
+        limits: limits.clone(),
+        ..PlacementOptions::new(model)
+    })
+}
+
+/// What the kinds of fences cost where an option says so.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KindCosts {
+    fence: Option<Cost>,
+    store_fence: Option<Cost>,
+}
+
+impl KindCosts {
+    /// Reads `mfence=3,sfence=1`; nothing when the text is of another form.
+    pub(super) fn read(text: &str) -> Option<Result<Self, CostError>> {
+        let is_kind = |part: &str| matches!(part.split_once('='), Some(("mfence" | "sfence", _)));
+        if !text.split(',').all(is_kind) {
+            return None;
+        }
+        let mut costs = Self::default();
+        for (kind, cost) in text.split(',').filter_map(|part| part.split_once('=')) {
+            match cost.parse() {
+                Ok(cost) if kind == "mfence" => costs.fence = Some(cost),
+                Ok(cost) => costs.store_fence = Some(cost),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        Some(Ok(costs))
+    }
+}
+
+fn refused(error: &PlacementError, loaded: &Loaded) -> InputError {
+    let program = &loaded.program;
+    match error {
+        PlacementError::Fault(fault) => fault_error(program, fault),
+        PlacementError::Cost(cost) => refused_cost(cost, loaded),
+        PlacementError::Pattern(pattern) => refused_pattern(pattern, loaded),
+        error @ (PlacementError::NothingToProve | PlacementError::NothingToOrder) => {
+            InputError::file(program.source.name.clone(), error.to_string())
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The part of `palisade/fences/1` that is about pairs of statements.
+
+use super::fences::{FencesDocument, FencesVerdictWord};
+use super::property_fences::{PropertiesDocument, PropertyPlace};
+use crate::program::{InstructionId, Program, ThreadId};
+use crate::properties::placement::pairs::{Pair, PairsPlaced};
+use crate::report::check::Context;
+use crate::report::pairs::Result;
+use serde::Serialize;
+
+/// The pairs of statements that must not be reordered.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PairsDocument<'a> {
+    /// The method: `te`, `fi`, `robmc` or `robmc-et`.
+    pub method: &'static str,
+    /// A smallest set of pairs to ban; null when none is known.
+    pub bans: Option<Vec<PairPlace<'a>>>,
+    /// Whether it is proved that the bans suffice.
+    pub proved: bool,
+    /// Minimal sets of pairs that runs to a violation reorder.
+    pub culprits: Vec<Vec<PairPlace<'a>>>,
+    /// How many pairs control flow and the model admit.
+    pub candidates: usize,
+    /// The bounds on reordered pairs that were asked, in order.
+    pub bounds: Vec<usize>,
+    /// All smallest sets known, where they were asked for.
+    pub alternatives: Vec<Vec<PairPlace<'a>>>,
+}
+
+/// A pair of statements.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PairPlace<'a> {
+    /// The thread.
+    pub thread: &'a str,
+    /// The store.
+    pub store: StatementPlace<'a>,
+    /// The access that must not overtake it.
+    pub access: StatementPlace<'a>,
+}
+
+/// A statement of a thread.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StatementPlace<'a> {
+    /// Its label.
+    pub label: &'a str,
+    /// Its line.
+    pub line: usize,
+}
+
+impl<'a> PairPlace<'a> {
+    fn new(program: &'a Program, pair: Pair) -> Self {
+        let place = |instruction| StatementPlace::new(program, pair.thread, instruction);
+        Self { thread: &program.thread(pair.thread).name, store: place(pair.store), access: place(pair.access) }
+    }
+
+    fn all(program: &'a Program, pairs: &[Pair]) -> Vec<Self> {
+        pairs.iter().map(|pair| Self::new(program, *pair)).collect()
+    }
+}
+
+impl<'a> StatementPlace<'a> {
+    fn new(program: &'a Program, thread: ThreadId, instruction: InstructionId) -> Self {
+        let template = program.thread(thread);
+        let found = template.instruction(instruction);
+        Self { label: &template.label(found.source).name, line: program.source.position(found.span.start).line }
+    }
+}
+
+impl<'a> FencesDocument<'a> {
+    /// The document of pairs of statements.
+    pub fn for_pairs(result: &Result<'a>, context: &Context<'a>) -> Self {
+        let program = context.program;
+        let mut document = Self::for_model(result.options.model, context);
+        let mut properties = PropertiesDocument {
+            violated: None,
+            needed: None,
+            rows: Vec::new(),
+            lower_bound: None,
+            proved: None,
+            queries: 0,
+            pairs: None,
+        };
+        let mut pairs = PairsDocument {
+            method: result.options.method.name(),
+            bans: None,
+            proved: false,
+            culprits: Vec::new(),
+            candidates: 0,
+            bounds: Vec::new(),
+            alternatives: Vec::new(),
+        };
+        let all = |sets: &[Vec<Pair>]| sets.iter().map(|set| PairPlace::all(program, set)).collect();
+        match result.placed {
+            Ok(PairsPlaced::Valid(placement)) => {
+                if placement.learned.is_empty() {
+                    let holds = placement.is_proved;
+                    document.header.verdict = if holds { FencesVerdictWord::Holds } else { FencesVerdictWord::Unknown };
+                }
+                properties.queries = placement.queries;
+                properties.lower_bound = Some(placement.bans.len().to_string());
+                pairs.bans = Some(PairPlace::all(program, &placement.bans));
+                pairs.proved = placement.is_proved;
+                pairs.culprits = all(&placement.culprits);
+                pairs.candidates = placement.candidates.len();
+                pairs.bounds.clone_from(&placement.bounds);
+                pairs.alternatives = all(&placement.alternatives);
+                document.optimal = placement.is_proved;
+                document.statistics.searches = Some(placement.queries);
+                document.statistics.markings = Some(placement.states);
+            }
+            Ok(PairsPlaced::NoBanHelps(run)) => properties.violated = Some(PropertyPlace::new(program, run.target)),
+            Err(why) => {
+                document.header.verdict = FencesVerdictWord::Unknown;
+                document.header.reason = Some(why.to_owned());
+            }
+        }
+        properties.pairs = Some(pairs);
+        document.properties = Some(properties);
+        document
+    }
+}

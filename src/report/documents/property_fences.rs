@@ -1,0 +1,260 @@
+//! The parts of `palisade/fences/1` that are about fences for properties.
+
+use super::fences::{
+    EvidenceWord, FencesDocument, FencesStatistics, FencesVerdictWord, MeasurePlace, PlacedMeasure, PurposeWord, places,
+};
+use super::pairs::PairsDocument;
+use super::program::threads;
+use super::simulate::ModelWord;
+use super::{DomainDocument, Finding, VerdictHeader};
+use crate::fences::Measure;
+use crate::limits::peak_resident_bytes;
+use crate::program::Program;
+use crate::properties::placement::{Placed, PropertyPlacement, PropertyRow};
+use crate::properties::{Answer, TargetAnswer};
+use crate::report::check::Context;
+use crate::report::property_fences::{Result, open_words, property_text};
+use crate::semantics::{Model, Target};
+use serde::Serialize;
+
+/// What is known about the fences for properties.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PropertiesDocument<'a> {
+    /// A property that is violated under SC, so that no fence helps, or whatever is changed.
+    pub violated: Option<PropertyPlace<'a>>,
+    /// The fences that are there already, where these were asked about; null where they were not judged.
+    pub needed: Option<Vec<NeededDocument<'a>>>,
+    /// Changes of which every valid set has one.
+    pub rows: Vec<PropertyRowDocument<'a>>,
+    /// What every valid set costs at least.
+    pub lower_bound: Option<String>,
+    /// The proofs that the properties hold with the changes made; null where some property has none.
+    pub proved: Option<Vec<ProvedDocument<'a>>>,
+    /// Queries made: sets of changes for which a search was made, or with pairs runs that were asked for.
+    pub queries: usize,
+    /// The pairs of statements that must not be reordered, where these were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<PairsDocument<'a>>,
+}
+
+/// A property by its place.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PropertyPlace<'a> {
+    /// The thread; null for the question about final states.
+    pub thread: Option<&'a str>,
+    /// The label of the `ensure` or `fail`.
+    pub label: Option<&'a str>,
+    /// Its line.
+    pub line: Option<usize>,
+    /// The property as the language writes it, or `the question`.
+    pub property: String,
+}
+
+/// A fence that is there already.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NeededDocument<'a> {
+    /// The fence.
+    #[serde(flatten)]
+    pub measure: MeasurePlace<'a>,
+    /// Whether it stays in a smallest set of fences that the properties need.
+    pub needed: bool,
+    /// A property that is violated without it, when all others of that set stay.
+    pub violates: Option<PropertyPlace<'a>>,
+}
+
+impl<'a> NeededDocument<'a> {
+    fn all(needed: &Placed, program: &'a Program) -> Option<Vec<Self>> {
+        let Placed::Valid(needed) = needed else { return None };
+        let one = |measure: &Measure| Self {
+            measure: MeasurePlace::new(program, *measure),
+            needed: needed.measures.iter().any(|(kept, _)| kept == measure),
+            violates: needed.row_of(*measure).map(|row| PropertyPlace::new(program, row.run.target)),
+        };
+        Some(needed.offered.iter().map(one).collect())
+    }
+}
+
+/// Changes of which every valid set has one.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PropertyRowDocument<'a> {
+    /// The changes.
+    pub measures: Vec<MeasurePlace<'a>>,
+    /// The property that is violated without all of them, whatever else is changed.
+    pub property: PropertyPlace<'a>,
+    /// The steps of the run that shows it, on what matters for the property: the thread's copy and the label, `flush` where a
+    /// store reaches memory.
+    pub witness: Vec<String>,
+}
+
+/// The proof of a property.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ProvedDocument<'a> {
+    /// The property.
+    #[serde(flatten)]
+    pub property: PropertyPlace<'a>,
+    /// What proved it: `sc`, `sc-robust`, `buffers` and so on; `search` for a search that has seen all states.
+    pub by: &'static str,
+    /// How many stores a buffer could hold in the exploration.
+    pub buffer: Option<usize>,
+    /// The configurations explored.
+    pub states: usize,
+}
+
+impl<'a> PropertyPlace<'a> {
+    pub(super) fn new(program: &'a Program, target: Target) -> Self {
+        let property = property_text(program, target);
+        let Target::Instruction { thread, instruction } = target else {
+            return Self { thread: None, label: None, line: None, property };
+        };
+        let template = program.thread(thread);
+        let found = template.instruction(instruction);
+        Self {
+            thread: Some(&template.name),
+            label: Some(&template.label(found.source).name),
+            line: Some(program.source.position(found.span.start).line),
+            property,
+        }
+    }
+}
+
+impl<'a> PropertyRowDocument<'a> {
+    fn new(program: &'a Program, row: &PropertyRow) -> Self {
+        let step = |step: &crate::semantics::Step| {
+            let name = row.run.instance.copy_name(program, step.copy);
+            let template = program.thread(step.copy.thread);
+            match step.kind {
+                crate::semantics::StepKind::Execute { instruction, .. } => {
+                    format!("{name} {}", template.label(template.instruction(instruction).source).name)
+                }
+                crate::semantics::StepKind::Flush => format!("{name} flush"),
+                crate::semantics::StepKind::FlushAddress(address) => {
+                    format!("{name} flush {}", program.address_name(address))
+                }
+            }
+        };
+        Self {
+            measures: places(program, &row.measures),
+            property: PropertyPlace::new(program, row.run.target),
+            witness: row.run.steps.iter().map(step).collect(),
+        }
+    }
+}
+
+impl<'a> ProvedDocument<'a> {
+    fn new(program: &'a Program, answer: &TargetAnswer) -> Option<Self> {
+        let Answer::Holds(_) = answer.answer else { return None };
+        let property = PropertyPlace::new(program, answer.target);
+        Some(Self { property, by: answer.rung.name(), buffer: answer.buffer, states: answer.states })
+    }
+}
+
+impl<'a> FencesDocument<'a> {
+    /// The document of fences for properties, without an answer.
+    pub(super) fn for_model(model: Model, context: &Context<'a>) -> Self {
+        let program = context.program;
+        Self {
+            header: VerdictHeader::new("palisade/fences/1", context.file, program, FencesVerdictWord::Violated),
+            purpose: PurposeWord::Property,
+            model: ModelWord::from(model),
+            threads: threads(program),
+            domain: DomainDocument::new(program),
+            fences: None,
+            cost: None,
+            exact_cost: None,
+            optimal: false,
+            repaired: None,
+            impossible: None,
+            feasible: None,
+            proof: None,
+            properties: None,
+            alternatives: None,
+            alternatives_complete: None,
+            attacks: None,
+            evidence: None,
+            redundant: None,
+            unreached: None,
+            diff: None,
+            written: None,
+            certificates: context.certificates,
+            warnings: Finding::all(context.warnings, &program.source),
+            statistics: FencesStatistics {
+                candidates: None,
+                searches: None,
+                markings: None,
+                seconds: context.seconds,
+                peak_memory_bytes: peak_resident_bytes(),
+            },
+        }
+    }
+
+    /// The document of a placement for properties.
+    pub fn for_properties(result: &Result<'a>, context: &Context<'a>) -> Self {
+        let program = context.program;
+        let mut document = Self {
+            diff: if result.no_diff.is_some() { None } else { Some(result.diff) },
+            written: result.written,
+            ..Self::for_model(result.model, context)
+        };
+        let violated = match &result.found.placed {
+            Placed::Valid(placement) => {
+                document.add_property_placement(placement, program, result);
+                return document;
+            }
+            Placed::NoFenceHelps(violation) => violation.target,
+            Placed::Impossible(impossible) => impossible.run.target,
+        };
+        document.properties = Some(PropertiesDocument {
+            violated: Some(PropertyPlace::new(program, violated)),
+            needed: None,
+            rows: Vec::new(),
+            lower_bound: None,
+            proved: None,
+            queries: 0,
+            pairs: None,
+        });
+        document
+    }
+
+    fn add_property_placement(&mut self, placement: &'a PropertyPlacement, program: &'a Program, result: &Result<'a>) {
+        self.header.verdict = match (&placement.open, placement.rows.is_empty()) {
+            (_, false) => FencesVerdictWord::Violated,
+            (None, true) => FencesVerdictWord::Holds,
+            (Some(_), true) => FencesVerdictWord::Unknown,
+        };
+        let placed = placement.measures.iter().map(|(measure, cost)| PlacedMeasure {
+            measure: MeasurePlace::new(program, *measure),
+            cost: cost.to_f64(),
+            returns: None,
+            violates: placement.row_of(*measure).map(|row| PropertyPlace::new(program, row.run.target)),
+        });
+        self.fences = Some(placed.collect());
+        self.cost = Some(placement.cost.to_f64());
+        self.exact_cost = Some(placement.cost.to_string());
+        self.optimal = placement.open.is_none();
+        self.header.reason = placement.open.as_ref().map(open_words);
+        self.evidence = Some(EvidenceWord::of(result.found.is_complete));
+        if result.all {
+            self.alternatives = Some(placement.alternatives.iter().map(|set| places(program, set)).collect());
+            self.alternatives_complete = Some(placement.alternatives_complete);
+        }
+        self.statistics.candidates = Some(placement.queries);
+        self.statistics.markings = Some(placement.states);
+        let proofs = result.found.proof.iter().flat_map(|proof| &proof.answers);
+        let proved =
+            proofs.map(|answer| ProvedDocument::new(&result.found.program, answer)).collect::<Option<Vec<_>>>();
+        self.properties = Some(PropertiesDocument {
+            violated: None,
+            needed: result.found.needed.as_ref().and_then(|needed| NeededDocument::all(needed, program)),
+            rows: placement.rows.iter().map(|row| PropertyRowDocument::new(program, row)).collect(),
+            lower_bound: Some(placement.lower_bound.to_string()),
+            proved: proved.filter(|_| placement.open.is_none()),
+            queries: placement.queries,
+            pairs: None,
+        });
+    }
+}

@@ -1,0 +1,250 @@
+//! The result of `palisade fences --for-property` as text.
+
+use super::check::Context;
+use super::computation::ComputationReport;
+use super::counted;
+use super::fences::{changes, kind, measure_name, measure_words};
+use super::subject::program_words;
+use crate::limits::StopReason;
+use crate::program::{Action, Program};
+use crate::properties::placement::{OpenReason, Placed, PropertyPlacement, PropertyRepaired, PropertyRow};
+use crate::properties::{Answer, Violation, Why};
+use crate::semantics::{Model, Target};
+use crate::syntax::expression_text;
+use std::fmt::Write;
+
+/// What was found, and what was done about it.
+#[derive(Debug)]
+pub struct Result<'a> {
+    /// Whether fences help, and which, with the evidence.
+    pub found: &'a PropertyRepaired,
+    /// The memory model.
+    pub model: Model,
+    /// All optimal sets were asked for.
+    pub all: bool,
+    /// The unified diff from the program's text to the repaired one; empty when nothing is to be changed.
+    pub diff: &'a str,
+    /// Why the text itself cannot be changed.
+    pub no_diff: Option<&'a str>,
+    /// Where the repaired text was written.
+    pub written: Option<&'a str>,
+}
+
+/// The report for people.
+pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{}: {}", context.file, headline(result));
+    let _ = writeln!(out, "  for      the properties under {}", model_name(result.model));
+    let _ = writeln!(out, "  program  {}", program_words(context.program, context.changed));
+    match &result.found.placed {
+        Placed::Valid(placement) => placement_text(&mut out, placement, context.program, result, verbosity),
+        Placed::NoFenceHelps(violation) => violation_text(&mut out, violation, context.program),
+        Placed::Impossible(impossible) => {
+            let _ = writeln!(
+                out,
+                "  whatever is changed, {} is violated",
+                property_name(context.program, impossible.run.target)
+            );
+            if let Some(violation) = &impossible.violation {
+                violation_text(&mut out, violation, &impossible.program);
+            }
+        }
+    }
+    if let Some(needed) = &result.found.needed {
+        needed_text(&mut out, needed, context.program);
+    }
+    for path in context.certificates {
+        let _ = writeln!(out, "  evidence {path}");
+    }
+    if let Some(path) = result.written {
+        let _ = writeln!(out, "  written  {path}");
+    }
+    if let Some(why) = result.no_diff {
+        let _ = writeln!(out, "  no diff  {why}");
+    }
+    if !result.diff.is_empty() {
+        let _ = writeln!(out, "\n{}", result.diff.trim_end_matches('\n'));
+    }
+    out
+}
+
+fn headline(result: &Result<'_>) -> String {
+    let placement = match &result.found.placed {
+        Placed::Valid(placement) => placement,
+        Placed::NoFenceHelps(_) => return "no fence helps: violated under SC".to_owned(),
+        Placed::Impossible(_) => return "no valid set under the restrictions".to_owned(),
+    };
+    match &placement.open {
+        None if placement.measures.is_empty() => "no fence needed".to_owned(),
+        None => format!("{} optimal, cost {}", changes(&placement.measures), placement.cost),
+        Some(open) if placement.measures.is_empty() => format!("no fence known to be needed, {}", open_words(open)),
+        Some(open) => format!("{}, cost {}, {}", changes(&placement.measures), placement.cost, open_words(open)),
+    }
+}
+
+/// What is left open about a set, as the end of a sentence.
+pub(super) fn open_words(open: &OpenReason) -> String {
+    match open {
+        OpenReason::Unproved(Why::BuffersLonger(stores)) => {
+            format!("valid up to buffers of {}", counted(*stores, "store"))
+        }
+        OpenReason::Unproved(why) => format!("not proved: {}", why_words(*why)),
+        OpenReason::Covering(reason) => format!("not known to be the cheapest: {reason}"),
+    }
+}
+
+/// Why a rung has no answer.
+fn why_words(why: Why) -> String {
+    match why {
+        Why::Stopped(StopReason::Inconclusive) => "no rung has an answer".to_owned(),
+        Why::Stopped(reason) => reason.to_string(),
+        Why::BuffersLonger(stores) => format!("buffers hold more than {}", counted(stores, "store")),
+        Why::NotRobust => "the program is not robust".to_owned(),
+        Why::TooManyBeginnings => "copies of threads can begin in too many ways".to_owned(),
+        Why::AnyNumber => "final states need fixed numbers of copies".to_owned(),
+        Why::NotForThis => "no rung knows such a question".to_owned(),
+        Why::NotReplayed => "a run of the slice could not be followed in the program".to_owned(),
+    }
+}
+
+fn placement_text(
+    out: &mut String,
+    placement: &PropertyPlacement,
+    program: &Program,
+    result: &Result<'_>,
+    verbosity: u8,
+) {
+    for (measure, cost) in &placement.measures {
+        let _ = writeln!(out, "  {:<8} {}, cost {cost}", kind(*measure), measure_words(program, *measure));
+        if let Some(row) = placement.row_of(*measure) {
+            let _ = writeln!(out, "           without it, {} is violated", property_name(program, row.run.target));
+        }
+    }
+    if !placement.measures.is_empty() {
+        bound_text(out, placement, program);
+    }
+    if result.all {
+        let _ = match (placement.alternatives.len(), placement.alternatives_complete) {
+            (count, true) => writeln!(out, "  optima   {count}"),
+            (count, false) => writeln!(out, "  optima   {count} known; there may be more"),
+        };
+        for set in &placement.alternatives {
+            let names: Vec<String> = set.iter().map(|measure| measure_name(program, *measure)).collect();
+            let _ =
+                writeln!(out, "           {}", if names.is_empty() { "nothing".to_owned() } else { names.join(", ") });
+        }
+    }
+    proof_text(out, result);
+    if placement.open.is_none() && !result.found.is_complete {
+        let _ = writeln!(out, "  evidence not all of this was re-checked to the end");
+    }
+    if verbosity > 0 {
+        let _ = writeln!(
+            out,
+            "  searched {} with {} in all",
+            counted(placement.queries, "set"),
+            counted(placement.states, "state")
+        );
+        for PropertyRow { measures, run } in &placement.rows {
+            let names: Vec<String> = measures.iter().map(|measure| measure_name(program, *measure)).collect();
+            let _ = writeln!(out, "  row      {} for {}", names.join(" or "), property_name(program, run.target));
+        }
+    }
+}
+
+fn bound_text(out: &mut String, placement: &PropertyPlacement, program: &Program) {
+    let weights: Vec<_> = placement.weights.iter().map(|(row, weight)| (&placement.rows[*row], weight)).collect();
+    let sum: crate::fences::Cost = weights.iter().map(|(_, weight)| (*weight).clone()).sum();
+    let _ = writeln!(out, "  bound    a valid set costs at least {sum}:");
+    for (row, weight) in weights {
+        let names: Vec<String> = row.measures.iter().map(|measure| measure_name(program, *measure)).collect();
+        let property = property_name(program, row.run.target);
+        let _ = writeln!(out, "           {weight} for {property}: {}", names.join(" or "));
+    }
+    if sum < placement.lower_bound {
+        let _ = writeln!(
+            out,
+            "           an exact search of {} shows that it costs at least {}",
+            counted(placement.branchings, "branching"),
+            placement.lower_bound
+        );
+    }
+}
+
+/// What proves each property, with the set in force.
+fn proof_text(out: &mut String, result: &Result<'_>) {
+    let program = &result.found.program;
+    for answer in result.found.proof.iter().flat_map(|proof| &proof.answers) {
+        if let Answer::Holds(_) = answer.answer {
+            let buffer = answer.buffer.map_or(String::new(), |stores| format!(" of {}", counted(stores, "store")));
+            let _ = writeln!(
+                out,
+                "  proved   {}: by {}{buffer}, {}",
+                property_name(program, answer.target),
+                answer.rung.name(),
+                counted(answer.states, "state")
+            );
+        }
+    }
+}
+
+/// Which of the fences there already the properties need.
+fn needed_text(out: &mut String, needed: &Placed, program: &Program) {
+    let Placed::Valid(needed) = needed else {
+        let _ = writeln!(out, "  fences there already: not judged");
+        return;
+    };
+    let _ = writeln!(out, "  fences there already: {}", needed.offered.len());
+    for measure in &needed.offered {
+        let words = match needed.row_of(*measure) {
+            Some(row) => format!("needed: without it, {} is violated", property_name(program, row.run.target)),
+            None if needed.measures.iter().any(|(kept, _)| kept == measure) => "kept".to_owned(),
+            None => "can go, with all others that can".to_owned(),
+        };
+        let _ = writeln!(out, "    {} {words}", measure_words(program, *measure));
+    }
+    if let Some(open) = &needed.open {
+        let _ = writeln!(out, "    {}", open_words(open));
+    }
+}
+
+fn violation_text(out: &mut String, violation: &Violation, program: &Program) {
+    let _ = writeln!(out, "  violated {}", property_name(program, violation.target));
+    let report = ComputationReport {
+        program,
+        instance: &violation.instance,
+        copies: violation.acting.clone(),
+        events: &violation.events,
+        states: &violation.states,
+        marks_delayed: true,
+    };
+    let _ = writeln!(out, "\n{}", report.table().trim_end_matches('\n'));
+}
+
+/// `monitor none_lost (line 41)`; for final states, the question.
+pub(super) fn property_name(program: &Program, target: Target) -> String {
+    match target {
+        Target::Instruction { thread, instruction } => super::check::place(program, thread, instruction),
+        Target::FinalStates => "the question".to_owned(),
+    }
+}
+
+/// A property as the language writes it: `ensure c = 2`, `fail`, `the question`.
+pub(super) fn property_text(program: &Program, target: Target) -> String {
+    match target {
+        Target::Instruction { thread, instruction } => match &program.thread(thread).instruction(instruction).action {
+            Action::Ensure(condition) => format!("ensure {}", expression_text(program, thread, condition)),
+            _ => "fail".to_owned(),
+        },
+        Target::FinalStates => "the question".to_owned(),
+    }
+}
+
+/// The name of a model for people.
+pub(super) fn model_name(model: Model) -> &'static str {
+    match model {
+        Model::Sc => "SC",
+        Model::Tso => "TSO",
+        Model::Pso => "PSO",
+    }
+}

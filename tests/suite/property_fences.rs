@@ -1,0 +1,160 @@
+//! Fences for properties: the cheapest sets of the programs of [FM15], and of the looping models.
+
+use crate::environment::corpus;
+use crate::fence_corpus::read_program;
+use palisade::fences::Measure;
+use palisade::program::Program;
+use palisade::properties::placement::{Placed, PlacementOptions, PropertyPlacement, place};
+use palisade::semantics::Model;
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+
+/// The cheapest sets for a program with fragments of any size, and how many rows prove them cheapest.
+struct Expected {
+    name: &'static str,
+    tso: &'static [&'static str],
+    tso_rows: usize,
+    /// One of the cheapest sets under PSO.
+    pso: &'static [&'static str],
+    pso_rows: usize,
+    pso_optima: usize,
+}
+
+const EXPECTED: [Expected; 7] = [
+    Expected {
+        name: "dekker",
+        tso: &["t1.look", "t2.look"],
+        tso_rows: 2,
+        pso: &["t1.look", "sfence t1.yield_turn", "t2.look", "sfence t2.yield_turn"],
+        pso_rows: 4,
+        pso_optima: 4,
+    },
+    Expected {
+        name: "peterson",
+        tso: &["t1.look", "t2.look"],
+        tso_rows: 2,
+        pso: &["sfence t1.give_way", "t1.look", "sfence t1.leave", "sfence t2.give_way", "t2.look", "sfence t2.leave"],
+        pso_rows: 6,
+        pso_optima: 1,
+    },
+    Expected {
+        name: "lamport",
+        tso: &["t1.gate", "t1.contended", "t2.gate", "t2.contended"],
+        tso_rows: 4,
+        pso: &["t1.gate", "t1.contended", "sfence t1.open", "t2.gate", "t2.contended", "sfence t2.open"],
+        pso_rows: 6,
+        pso_optima: 1,
+    },
+    Expected {
+        name: "dijkstra",
+        tso: &["t1.other", "t2.other"],
+        tso_rows: 2,
+        pso: &["t1.other", "sfence t1.leave", "t2.other", "sfence t2.leave"],
+        pso_rows: 4,
+        pso_optima: 1,
+    },
+    Expected {
+        name: "szymanski",
+        tso: &["t1.door", "t2.look"],
+        tso_rows: 2,
+        pso: &["t1.door", "sfence t1.leave", "t2.look", "sfence t2.leave"],
+        pso_rows: 4,
+        pso_optima: 3,
+    },
+    Expected {
+        name: "chaselev",
+        tso: &["owner.read_top1"],
+        tso_rows: 1,
+        pso: &["sfence owner.publish1", "sfence owner.publish2", "owner.read_top1"],
+        pso_rows: 3,
+        pso_optima: 1,
+    },
+    Expected {
+        name: "cilk",
+        tso: &["owner.read_head1", "owner.read_head2", "thief.read_tail1", "thief.read_tail2"],
+        tso_rows: 4,
+        pso: &[
+            "sfence owner.publish1",
+            "sfence owner.publish2",
+            "owner.read_head1",
+            "owner.read_head2",
+            "sfence owner.won2",
+            "thief.read_tail1",
+            "thief.read_tail2",
+        ],
+        pso_rows: 7,
+        pso_optima: 3,
+    },
+];
+
+fn measure_name(program: &Program, measure: Measure) -> String {
+    let name = measure.name(program);
+    if matches!(measure, Measure::StoreFence { .. }) { format!("sfence {name}") } else { name }
+}
+
+fn names(program: &Program, set: &[Measure]) -> Vec<String> {
+    let mut names: Vec<String> = set.iter().map(|measure| measure_name(program, *measure)).collect();
+    names.sort();
+    names
+}
+
+fn placed(program: &Program, options: &PlacementOptions) -> PropertyPlacement {
+    match place(program, None, options) {
+        Ok(Placed::Valid(placement)) => *placement,
+        other => panic!("{}: {other:?}", program.source.name),
+    }
+}
+
+/// Places fences and compares with what is expected.
+fn compare(file: &Path, expected: &Expected, model: Model) {
+    let program = read_program(file);
+    let placement = placed(&program, &PlacementOptions { alternatives: 100, ..PlacementOptions::new(model) });
+    let name = file.display();
+    assert_eq!(placement.open, None, "{name}: every set is proved");
+    assert!(placement.alternatives_complete);
+    let (set, rows, optima) = match model {
+        Model::Pso => (expected.pso, expected.pso_rows, expected.pso_optima),
+        _ => (expected.tso, expected.tso_rows, 1),
+    };
+    let mut set: Vec<String> = set.iter().map(|name| (*name).to_owned()).collect();
+    set.sort();
+    let all: Vec<Vec<String>> = placement.alternatives.iter().map(|set| names(&program, set)).collect();
+    assert!(all.contains(&set), "{name}: {set:?} is none of {all:?}");
+    assert_eq!(all.len(), optima, "{name}: {all:?}");
+    assert_eq!(placement.rows.len(), rows, "{name}");
+    assert_eq!(placement.lower_bound, placement.cost, "{name}");
+}
+
+fn files(prefix: &str, wanted: impl Fn(usize) -> bool) -> Vec<PathBuf> {
+    let sizes = (0..=40).filter(|size| wanted(*size));
+    let path = |size| corpus().join("reorder-bounded").join(format!("{prefix}-{size:02}.pal"));
+    sizes.map(path).filter(|path| path.exists()).collect()
+}
+
+/// All 147 programs under both models: fragments that do not matter change nothing.
+#[needs::variable("PALISADE_CORPUS")]
+#[test]
+fn the_programs_of_reorder_bounded_model_checking() {
+    let wanted = |size: usize| crate::environment::is_long_run() || matches!(size, 0 | 2 | 40);
+    let all: Vec<(&Expected, PathBuf)> = EXPECTED
+        .iter()
+        .flat_map(|expected| files(expected.name, wanted).into_iter().map(move |file| (expected, file)))
+        .collect();
+    assert!(all.len() >= 21);
+    all.par_iter().for_each(|(expected, file)| {
+        compare(file, expected, Model::Tso);
+        compare(file, expected, Model::Pso);
+    });
+}
+
+/// How many fences the looping models need for `ensure others = 0` under TSO.
+#[test]
+fn looping_models() {
+    for (name, fences) in [("simple-dekker", 2), ("peterson", 2), ("dekker", 2), ("burns", 2), ("szymanski", 3)] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(format!("{name}.pal"));
+        let program = read_program(&file);
+        let placement = placed(&program, &PlacementOptions::new(Model::Tso));
+        assert_eq!(placement.measures.len(), fences, "{name}: {:?}", placement.measures);
+        assert_eq!(placement.open, None, "{name}");
+    }
+}

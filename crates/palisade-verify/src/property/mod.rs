@@ -12,6 +12,8 @@ mod ranges;
 mod reductions;
 mod slice;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod values;
 mod witness;
 mod words;

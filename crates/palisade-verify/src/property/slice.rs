@@ -146,7 +146,7 @@ fn check_registers(
 }
 
 /// The registers of a thread that are live at each label, those observed being live where no instruction stands.
-fn least_liveness(thread: &Thread, observed: &[bool]) -> Vec<Vec<bool>> {
+pub(super) fn least_liveness(thread: &Thread, observed: &[bool]) -> Vec<Vec<bool>> {
     let mut live = vec![vec![false; thread.registers.len()]; thread.labels.len()];
     for (label, instructions) in thread.instructions_by_label().iter().enumerate() {
         if instructions.is_empty() {

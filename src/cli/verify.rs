@@ -5,7 +5,9 @@ use super::folder::create_folder;
 use super::guard;
 use super::output::{Documents, print_line, remark_line};
 use super::{Exit, SharedOptions};
-use crate::evidence::{Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject, RepairEvidence};
+use crate::evidence::{
+    Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject, RepairClaim, RepairEvidence,
+};
 use crate::limits::StopReason;
 use crate::net::{self, Problem};
 use crate::program::Program;
@@ -14,7 +16,7 @@ use crate::report::documents::{
 };
 use crate::report::smtlib;
 use crate::report::subject::Subject;
-use crate::report::targets::ShownProperties;
+use crate::report::targets::{ShownProperties, model_name};
 use crate::semantics::Question;
 use crate::syntax::{self, Format, InputError, Parsed};
 use crate::verify::{
@@ -148,13 +150,25 @@ impl Checked {
 /// What evidence about a repair shows, in words.
 fn repair_words(facts: &RepairFacts) -> String {
     let bound = &facts.bound;
-    let valid = match facts.costs.len() {
-        0 if facts.is_impossible => return "cannot be made robust by the measures on offer".to_owned(),
-        0 => return format!("is made robust by no measures that cost less than {bound}"),
-        1 => "robust with the set of measures given".to_owned(),
-        count => format!("robust with each of the {count} sets of measures given"),
+    let (made, is_so) = match &facts.claim {
+        RepairClaim::Robust => ("be made robust".to_owned(), "is robust".to_owned()),
+        RepairClaim::Properties { model, targets } => {
+            let (properties, model) = (counted_properties(targets.len()), model_name(*model));
+            (format!("be kept from violating {properties} under {model}"), format!("keeps {properties} under {model}"))
+        }
     };
-    if facts.is_optimal() { format!("is {valid}, and with none cheaper") } else { format!("is {valid}") }
+    let valid = match facts.costs.len() {
+        0 if facts.is_impossible => return format!("cannot {made} by the measures on offer"),
+        0 => return format!("can {made} by no measures that cost less than {bound}"),
+        1 => format!("{is_so} with the set of measures given"),
+        count => format!("{is_so} with each of the {count} sets of measures given"),
+    };
+    if facts.is_optimal() { format!("{valid}, and with none cheaper") } else { valid }
+}
+
+/// `its property`, `3 properties`.
+fn counted_properties(count: usize) -> String {
+    if count == 1 { "its property".to_owned() } else { format!("{count} properties") }
 }
 
 /// Checks one file on a thread of its own, and stops waiting for it when a limit is reached.
@@ -206,7 +220,7 @@ fn check_about_program(
     let shown = match evidence {
         Evidence::Repair(_, repaired) => {
             let texts = load_repaired(stated, repaired, path)?;
-            Shown::Repair(check_repair_evidence(&program, evidence, &texts)?)
+            Shown::Repair(check_repair_evidence(&program, question.as_ref(), evidence, &texts)?)
         }
         Evidence::Property(..) | Evidence::PropertyWitness(..) => {
             let facts = check_property_evidence(&program, question.as_ref(), evidence)?;

@@ -24,7 +24,7 @@ pub use property::{
     AddressInterval, BufferConfiguration, BufferEntry, BufferInvariant, BufferedLocal, Interval, PropertyEvidence,
     PropertyProof, PropertyReason, PropertyWitness, ValueInvariant,
 };
-pub use repair::{Block, Case, Change, RepairEvidence, Row, ValidSet};
+pub use repair::{Block, Case, Change, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 pub use subject::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};
 pub use text::{Evidence, MAX_EVIDENCE_BYTES, MalformedEvidence};
 pub use witness::Witness;

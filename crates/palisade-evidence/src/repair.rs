@@ -1,9 +1,11 @@
-//! Evidence about the repair of a program: sets of changes that make it robust, and what shows that none is cheaper.
+//! Evidence about the repair of a program: sets of changes that make it robust, or with which its properties hold, and what shows that
+//! none is cheaper.
 
 use super::subject::InputFile;
-use super::{RobustCertificate, Witness};
+use super::{PropertyEvidence, PropertyWitness, RobustCertificate, Witness};
 use palisade_model::net::Count;
 use palisade_model::program::{InstructionId, LabelId, ThreadId};
+use palisade_model::semantics::{Model, Target};
 
 /// A change of a program that keeps a thread from delaying stores.
 ///
@@ -18,6 +20,13 @@ pub enum Change {
         /// The label.
         label: LabelId,
     },
+    /// An `sfence` at a label, in the same way.
+    StoreFence {
+        /// The thread.
+        thread: ThreadId,
+        /// The label.
+        label: LabelId,
+    },
     /// A store becomes a locked exchange whose result is discarded.
     Exchange {
         /// The thread.
@@ -25,12 +34,26 @@ pub enum Change {
         /// The store.
         store: InstructionId,
     },
-    /// A fence of the program stays. Where this change is on offer and not made, nothing happens in the fence's place.
+    /// A fence of the program, of either kind, stays. Where this change is on offer and not made, nothing happens in the fence's place.
     Keep {
         /// The thread.
         thread: ThreadId,
         /// The fence.
         fence: InstructionId,
+    },
+}
+
+/// What a set of changes is to bring about; it *does* when the changed program is so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RepairClaim {
+    /// The program is robust against TSO.
+    Robust,
+    /// The program never reaches these targets under a memory model. Targets keep their numbers in changed programs.
+    Properties {
+        /// The memory model.
+        model: Model,
+        /// The targets, strictly ascending; at least one.
+        targets: Vec<Target>,
     },
 }
 
@@ -40,36 +63,57 @@ pub enum Change {
 /// of measures is meant below: with these changes and those of the set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairEvidence {
+    /// What sets of changes are to bring about.
+    pub claim: RepairClaim,
     /// Changes made in any case.
     pub taken: Vec<Change>,
     /// The measures on offer, each with its cost. A measure without a cost is permitted, but no set here has it.
     pub measures: Vec<(Change, Option<Count>)>,
-    /// Sets with which the program is robust, the one chosen first.
+    /// Sets that bring it about, the one chosen first.
     pub valid: Vec<ValidSet>,
-    /// Measures of which every set needs one that makes the program robust.
+    /// Measures of which every set needs one that brings it about.
     pub rows: Vec<Row>,
     /// What every set costs that has one measure of each row.
     pub bound: Vec<Block>,
 }
 
-/// A set of measures with which the program is robust.
+/// A set of measures that brings about what is claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValidSet {
     /// Positions in the list of measures, ascending.
     pub set: Vec<usize>,
-    /// The text of the program with the set, when the certificate is about that.
+    /// The text of the program with the set, when the proof is about that. Final states as a target are shown of the program with
+    /// the set itself.
     pub repaired: Option<InputFile>,
-    /// Why the program with the set is robust.
-    pub certificate: RobustCertificate,
+    /// Why the program with the set is as claimed.
+    pub proof: ValidProof,
 }
 
-/// Measures of which every set needs one that makes the program robust: the program with all others is not.
+/// Why a program is as claimed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValidProof {
+    /// Why it is robust.
+    Robust(RobustCertificate),
+    /// Why it reaches none of the targets.
+    Properties(PropertyEvidence),
+}
+
+/// Measures of which every set needs one that brings about what is claimed: the program with all others is not so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Positions in the list of measures, ascending.
     pub measures: Vec<usize>,
     /// A violation of the program with all measures but these.
-    pub witness: Witness,
+    pub witness: RowWitness,
+}
+
+/// What shows that a program is not as claimed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowWitness {
+    /// It is not robust.
+    NotRobust(Witness),
+    /// It reaches a target.
+    Violated(PropertyWitness),
 }
 
 /// Rows that share no measure with those of another block, and what a set costs at least that has one measure of each.

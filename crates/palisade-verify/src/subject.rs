@@ -22,7 +22,7 @@ pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<
             check_program(program, subject)?;
             check_witness(program, witness)
         }
-        Evidence::Repair(..) => check_repair_evidence(program, evidence, &[]).map(drop),
+        Evidence::Repair(..) => check_repair_evidence(program, None, evidence, &[]).map(drop),
         Evidence::Property(..) | Evidence::PropertyWitness(..) => {
             check_property_evidence(program, None, evidence).map(drop)
         }
@@ -33,15 +33,16 @@ pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<
 }
 
 /// Checks evidence about the repair of a program, which has the copies and the domain that the evidence states. For each
-/// valid set that names a repaired text, `repaired` has the program read from it.
+/// valid set that names a repaired text, `repaired` has the program read from it. `question` is the one that the program's file asks.
 pub fn check_repair_evidence(
     program: &Program,
+    question: Option<&Question>,
     evidence: &Evidence,
     repaired: &[Option<Program>],
 ) -> Result<RepairFacts, CheckFailure> {
     let Evidence::Repair(subject, repair) = evidence else { reject!(Form, "the evidence is not about a repair") };
     check_program(program, subject)?;
-    check_repair(program, repair, repaired)
+    check_repair(program, question, repair, repaired)
 }
 
 /// Checks evidence about properties of a program, which has the copies and the domain that the evidence states. `question` is the one

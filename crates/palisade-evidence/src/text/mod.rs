@@ -80,7 +80,7 @@ struct Document<R, B> {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     witness: Option<Object<witness::WitnessText>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    repair: Option<Object<repair::RepairText<R>>>,
+    repair: Option<Object<repair::RepairText<R, B>>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     property: Option<Object<property::PropertyText<R, B>>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]

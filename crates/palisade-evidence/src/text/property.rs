@@ -71,7 +71,7 @@ pub(super) struct ViolationText {
 }
 
 /// `"sc"`, `"tso"` or `"pso"`.
-struct ModelText(Model);
+pub(super) struct ModelText(pub(super) Model);
 
 impl Serialize for ModelText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -98,7 +98,7 @@ impl<'de> Deserialize<'de> for ModelText {
 const FINAL_STATES: &str = "final states";
 
 /// `[thread, instruction]`, or `"final states"`.
-struct TargetText(Target);
+pub(super) struct TargetText(pub(super) Target);
 
 impl Serialize for TargetText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

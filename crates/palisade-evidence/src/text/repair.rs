@@ -4,37 +4,50 @@ use super::MalformedEvidence;
 use super::header::InputText;
 use super::number::N;
 use super::program::{RobustIn, RobustOut};
-use super::strict::{Object, nullable, word};
+use super::property::{ModelText, PropertyText, TargetText, ViolationText};
+use super::strict::{Object, nullable, present, word};
 use super::witness::WitnessText;
-use crate::{Block, Case, Change, RepairEvidence, Row, ValidSet};
+use crate::{Block, BufferInvariant, Case, Change, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 use palisade_model::net::Count;
 use palisade_model::program::{InstructionId, LabelId, ThreadId};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// The evidence as it is written (with `RobustOut` for `R`) and read (with `RobustIn`).
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>"))]
-pub(super) struct RepairText<R> {
+#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
+pub(super) struct RepairText<R, B> {
+    /// What sets are to bring about; left out for robustness.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    properties: Option<Object<ClaimText>>,
     taken: Vec<(KindText, u32, u32)>,
     /// `[kind, thread, label or instruction, cost]`; the cost is null where there is none.
     measures: Vec<(KindText, u32, u32, Option<N<Count>>)>,
-    valid: Vec<Object<ValidText<R>>>,
+    valid: Vec<Object<ValidText<R, B>>>,
     rows: Vec<Object<RowText>>,
     bound: Vec<Object<BlockText>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClaimText {
+    model: ModelText,
+    targets: Vec<TargetText>,
 }
 
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum KindText {
     Fence,
+    Sfence,
     Xchg,
     Keep,
 }
 
 impl<'de> Deserialize<'de> for KindText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        word(deserializer, "\"fence\", \"xchg\" or \"keep\"", |text| match text {
+        word(deserializer, "\"fence\", \"sfence\", \"xchg\" or \"keep\"", |text| match text {
             "fence" => Some(Self::Fence),
+            "sfence" => Some(Self::Sfence),
             "xchg" => Some(Self::Xchg),
             "keep" => Some(Self::Keep),
             _ => None,
@@ -43,19 +56,29 @@ impl<'de> Deserialize<'de> for KindText {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>"))]
-struct ValidText<R> {
+#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
+struct ValidText<R, B> {
     set: Vec<usize>,
     #[serde(deserialize_with = "nullable")]
     repaired: Option<Object<InputText>>,
-    robust: Object<R>,
+    /// For robustness.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    robust: Option<Object<R>>,
+    /// For properties.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    property: Option<Object<PropertyText<R, B>>>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RowText {
     measures: Vec<usize>,
-    witness: Object<WitnessText>,
+    /// For robustness.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    witness: Option<Object<WitnessText>>,
+    /// For properties.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    violation: Option<Object<ViolationText>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -81,6 +104,7 @@ fn number(index: usize) -> u32 {
 fn change_out(change: Change) -> (KindText, u32, u32) {
     let (kind, thread, place) = match change {
         Change::Fence { thread, label } => (KindText::Fence, thread, label.index()),
+        Change::StoreFence { thread, label } => (KindText::Sfence, thread, label.index()),
         Change::Exchange { thread, store } => (KindText::Xchg, thread, store.index()),
         Change::Keep { thread, fence } => (KindText::Keep, thread, fence.index()),
     };
@@ -92,6 +116,7 @@ fn change_in((kind, thread, place): (KindText, u32, u32)) -> Change {
     let (thread, place) = (ThreadId::from_index(thread as usize), place as usize);
     match kind {
         KindText::Fence => Change::Fence { thread, label: LabelId::from_index(place) },
+        KindText::Sfence => Change::StoreFence { thread, label: LabelId::from_index(place) },
         KindText::Xchg => Change::Exchange { thread, store: InstructionId::from_index(place) },
         KindText::Keep => Change::Keep { thread, fence: InstructionId::from_index(place) },
     }
@@ -115,26 +140,40 @@ impl From<CaseText> for Case {
     }
 }
 
-impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>> {
+impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>, &'a BufferInvariant> {
     fn from(evidence: &'a RepairEvidence) -> Self {
         let measure = |(change, cost): &(Change, Option<Count>)| {
             let (kind, thread, place) = change_out(*change);
             (kind, thread, place, cost.clone().map(N))
         };
         let valid = |valid: &'a ValidSet| {
-            Object(ValidText {
-                set: valid.set.clone(),
-                repaired: valid.repaired.as_ref().map(Into::into),
-                robust: Object((&valid.certificate).into()),
-            })
+            let (robust, property) = match &valid.proof {
+                ValidProof::Robust(certificate) => (Some(Object(certificate.into())), None),
+                ValidProof::Properties(evidence) => (None, Some(Object(evidence.into()))),
+            };
+            let repaired = valid.repaired.as_ref().map(Into::into);
+            Object(ValidText { set: valid.set.clone(), repaired, robust, property })
         };
-        let row =
-            |row: &Row| Object(RowText { measures: row.measures.clone(), witness: Object((&row.witness).into()) });
+        let row = |row: &Row| {
+            let (witness, violation) = match &row.witness {
+                RowWitness::NotRobust(witness) => (Some(Object(witness.into())), None),
+                RowWitness::Violated(witness) => (None, Some(Object(witness.into()))),
+            };
+            Object(RowText { measures: row.measures.clone(), witness, violation })
+        };
         let block = |block: &Block| {
             let cases = block.cases.iter().map(Into::into).collect();
             Object(BlockText { least: N(block.least.clone()), cases })
         };
+        let properties = match &evidence.claim {
+            RepairClaim::Robust => None,
+            RepairClaim::Properties { model, targets } => Some(Object(ClaimText {
+                model: ModelText(*model),
+                targets: targets.iter().copied().map(TargetText).collect(),
+            })),
+        };
         Self {
+            properties,
             taken: evidence.taken.iter().copied().map(change_out).collect(),
             measures: evidence.measures.iter().map(measure).collect(),
             valid: evidence.valid.iter().map(valid).collect(),
@@ -144,16 +183,29 @@ impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>> {
     }
 }
 
-impl TryFrom<RepairText<RobustIn>> for RepairEvidence {
+impl TryFrom<RepairText<RobustIn, BufferInvariant>> for RepairEvidence {
     type Error = MalformedEvidence;
 
-    fn try_from(text: RepairText<RobustIn>) -> Result<Self, MalformedEvidence> {
-        let valid = |Object(valid): Object<ValidText<RobustIn>>| ValidSet {
-            set: valid.set,
-            repaired: valid.repaired.map(Into::into),
-            certificate: valid.robust.0.into(),
+    fn try_from(text: RepairText<RobustIn, BufferInvariant>) -> Result<Self, MalformedEvidence> {
+        let missing =
+            |what: &str| MalformedEvidence::new(format!("a {what} has not just the part that the claim asks for"));
+        let is_robust = text.properties.is_none();
+        let valid = |Object(valid): Object<ValidText<RobustIn, BufferInvariant>>| {
+            let proof = match (valid.robust, valid.property) {
+                (Some(Object(certificate)), None) if is_robust => ValidProof::Robust(certificate.into()),
+                (None, Some(Object(evidence))) if !is_robust => ValidProof::Properties(evidence.into()),
+                _ => return Err(missing("valid set")),
+            };
+            Ok(ValidSet { set: valid.set, repaired: valid.repaired.map(Into::into), proof })
         };
-        let row = |Object(row): Object<RowText>| Ok(Row { measures: row.measures, witness: row.witness.0.try_into()? });
+        let row = |Object(row): Object<RowText>| {
+            let witness = match (row.witness, row.violation) {
+                (Some(Object(witness)), None) if is_robust => RowWitness::NotRobust(witness.try_into()?),
+                (None, Some(Object(witness))) if !is_robust => RowWitness::Violated(witness.try_into()?),
+                _ => return Err(missing("row")),
+            };
+            Ok(Row { measures: row.measures, witness })
+        };
         let block = |Object(block): Object<BlockText>| Block {
             least: block.least.0,
             cases: block.cases.into_iter().map(Into::into).collect(),
@@ -161,10 +213,15 @@ impl TryFrom<RepairText<RobustIn>> for RepairEvidence {
         let measure = |(kind, thread, place, cost): (KindText, u32, u32, Option<N<Count>>)| {
             (change_in((kind, thread, place)), cost.map(|cost| cost.0))
         };
+        let claim = |Object(claim): Object<ClaimText>| RepairClaim::Properties {
+            model: claim.model.0,
+            targets: claim.targets.into_iter().map(|target| target.0).collect(),
+        };
         Ok(Self {
+            claim: text.properties.map_or(RepairClaim::Robust, claim),
             taken: text.taken.into_iter().map(change_in).collect(),
             measures: text.measures.into_iter().map(measure).collect(),
-            valid: text.valid.into_iter().map(valid).collect(),
+            valid: text.valid.into_iter().map(valid).collect::<Result<_, MalformedEvidence>>()?,
             rows: text.rows.into_iter().map(row).collect::<Result<_, MalformedEvidence>>()?,
             bound: text.bound.into_iter().map(block).collect(),
         })

@@ -25,7 +25,7 @@ use crate::check_robust_certificate;
 use crate::failure::reject;
 use closed::check_closed_set;
 use palisade_evidence::{PropertyEvidence, PropertyProof, PropertyReason};
-use palisade_model::program::{Action, Copies, Program};
+use palisade_model::program::{Action, Copies, InstructionId, Program, ThreadId};
 use palisade_model::semantics::{Model, Question, Target};
 use slice::{Observed, observed, sliced_program};
 use std::collections::BTreeSet;
@@ -144,6 +144,15 @@ fn check_proof(
     }
 }
 
+/// Checks that targets are ones of the program, in order.
+pub(crate) fn check_goal(
+    program: &Program,
+    question: Option<&Question>,
+    targets: &[Target],
+) -> Result<(), CheckFailure> {
+    goal(program, question, targets).map(drop)
+}
+
 /// What the targets of a proof are. Checks that the program has them.
 fn goal<'a>(
     program: &Program,
@@ -164,11 +173,7 @@ fn goal<'a>(
 }
 
 /// Checks that an instruction is an `ensure` or a `fail`.
-fn check_target(
-    program: &Program,
-    thread: palisade_model::program::ThreadId,
-    instruction: palisade_model::program::InstructionId,
-) -> Result<(), CheckFailure> {
+fn check_target(program: &Program, thread: ThreadId, instruction: InstructionId) -> Result<(), CheckFailure> {
     let own = program.threads.get(thread.index()).and_then(|own| own.instructions.get(instruction.index()));
     match own.map(|own| &own.action) {
         Some(Action::Ensure(_) | Action::Fail) => Ok(()),

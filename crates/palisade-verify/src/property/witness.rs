@@ -3,6 +3,7 @@
 use super::finals::answers;
 use crate::CheckFailure;
 use crate::failure::reject;
+use crate::tokens::MOST_CHOICES;
 use palisade_evidence::PropertyWitness;
 use palisade_model::program::{Copies, InstructionId, Program, ThreadId};
 use palisade_model::semantics::{CopyId, Effect, Event, Machine, Observable, Question, State, StepKind, Target};
@@ -18,6 +19,9 @@ pub fn check_property_witness(
     check_instance(program, witness)?;
     super::goal(program, question, std::slice::from_ref(&witness.target))?;
     // All copies count in a final state; elsewhere those that take no step change nothing, and may be many.
+    if witness.target == Target::FinalStates && witness.instance.total() > MOST_CHOICES as u64 {
+        reject!(Form, "a final state of {} copies is too large to look at", witness.instance.total());
+    }
     let copies: Vec<CopyId> = match witness.target {
         Target::FinalStates => witness.instance.copies().collect(),
         Target::Instruction { .. } => {

@@ -24,15 +24,20 @@ pub(super) fn check_changes(program: &Program, evidence: &RepairEvidence) -> Res
 
 /// Checks that a change is one of the program.
 fn check_change(program: &Program, change: Change) -> Result<(), CheckFailure> {
-    let (Change::Fence { thread, .. } | Change::Exchange { thread, .. } | Change::Keep { thread, .. }) = change;
+    let (Change::Fence { thread, .. }
+    | Change::StoreFence { thread, .. }
+    | Change::Exchange { thread, .. }
+    | Change::Keep { thread, .. }) = change;
     let Some(template) = program.threads.get(thread.index()) else {
         reject!(Form, "the program has no thread {thread}");
     };
     let action = |instruction: usize| template.instructions.get(instruction).map(|found| &found.action);
     let is_possible = match change {
-        Change::Fence { label, .. } => template.instructions.iter().any(|instruction| instruction.source == label),
+        Change::Fence { label, .. } | Change::StoreFence { label, .. } => {
+            template.instructions.iter().any(|instruction| instruction.source == label)
+        }
         Change::Exchange { store, .. } => matches!(action(store.index()), Some(Action::Store { .. })),
-        Change::Keep { fence, .. } => action(fence.index()) == Some(&Action::Fence),
+        Change::Keep { fence, .. } => matches!(action(fence.index()), Some(Action::Fence | Action::StoreFence)),
     };
     if !is_possible {
         reject!(Form, "the change {change:?} cannot be made in thread `{}`", template.name);
@@ -61,7 +66,8 @@ pub(super) fn program_with(program: &Program, evidence: &RepairEvidence, is_in_s
 /// Makes a change. Labels and instructions keep their numbers; what a fence adds comes after them.
 fn make(program: &mut Program, change: Change) {
     match change {
-        Change::Fence { thread, label } => fence(&mut program.threads[thread.index()], label),
+        Change::Fence { thread, label } => fence(&mut program.threads[thread.index()], label, Action::Fence),
+        Change::StoreFence { thread, label } => fence(&mut program.threads[thread.index()], label, Action::StoreFence),
         Change::Exchange { thread, store } => {
             let action = &mut program.threads[thread.index()].instructions[store.index()].action;
             if let Action::Store { address, value } = action.clone() {
@@ -72,8 +78,8 @@ fn make(program: &mut Program, change: Change) {
     }
 }
 
-/// A fence at a label.
-fn fence(thread: &mut Thread, label: LabelId) {
+/// A fence of some kind at a label.
+fn fence(thread: &mut Thread, label: LabelId, kind: Action) {
     let fresh = LabelId::from_index(thread.labels.len());
     let Label { name, span, .. } = thread.label(label).clone();
     thread.labels.push(Label { name: format!("{name} after its fence"), span, fence_cost: None });
@@ -82,5 +88,5 @@ fn fence(thread: &mut Thread, label: LabelId) {
             instruction.source = fresh;
         }
     }
-    thread.instructions.push(Instruction { source: label, target: fresh, action: Action::Fence, span });
+    thread.instructions.push(Instruction { source: label, target: fresh, action: kind, span });
 }

@@ -1,11 +1,11 @@
-//! Checks evidence about the repair of a program: sets that make it robust, and that none is cheaper.
+//! Checks evidence about the repair of a program: sets that make it robust, or keep it from targets, and that none is cheaper.
 //!
 //! Every change takes computations away and adds none (CERTIFICATE.md says why), so that a program with more changes is
-//! robust when one with fewer is. Hence
+//! robust, or reaches none of the targets, when one with fewer does. Hence
 //!
-//! 1. a set is valid when a certificate shows the program with it robust ([`changes`] makes that program; where the
+//! 1. a set is valid when a certificate or a proof shows that of the program with it ([`changes`] makes that program; where the
 //!    certificate is about a text, [`same`] shows that the text says this program);
-//! 2. when the program with all measures but those of a row is not robust, as a witness shows, every valid set has one
+//! 2. when it is not so of the program with all measures but those of a row, as a witness shows, every valid set has one
 //!    measure of the row;
 //! 3. what a set costs at least that has one measure of each row is shown by cases and weights ([`bound`]).
 
@@ -13,23 +13,28 @@ mod bound;
 mod changes;
 mod same;
 
+use super::property::check_goal;
 use super::subject::check_content;
-use super::{CheckFailure, check_robust_certificate, check_witness};
+use super::{CheckFailure, check_property, check_property_witness, check_robust_certificate, check_witness};
 use crate::failure::reject;
 use bound::{check_bound, cost_of};
 use changes::{check_changes, program_with};
 use num_bigint::BigUint;
-use palisade_evidence::{RepairEvidence, Row, ValidSet};
+use palisade_evidence::{PropertyEvidence, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 use palisade_model::program::Program;
+use palisade_model::semantics::{Model, Question, Target};
+use same::Corresponding;
 
 /// What evidence about a repair has been checked to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairFacts {
+    /// What the sets bring about.
+    pub claim: RepairClaim,
     /// What each of the valid sets costs.
     pub costs: Vec<BigUint>,
-    /// What every set of measures costs at least that makes the program robust.
+    /// What every set of measures costs at least that brings it about.
     pub bound: BigUint,
-    /// No set of measures makes the program robust.
+    /// No set of measures brings it about.
     pub is_impossible: bool,
 }
 
@@ -41,24 +46,29 @@ impl RepairFacts {
 }
 
 /// Checks `evidence` about the repair of `program` (with its copies and domain). For each valid set that names a repaired
-/// text, `repaired` has the program read from it, with the same copies and domain.
+/// text, `repaired` has the program read from it, with the same copies and domain. `question` is the one that the program's file asks.
 pub fn check_repair(
     program: &Program,
+    question: Option<&Question>,
     evidence: &RepairEvidence,
     repaired: &[Option<Program>],
 ) -> Result<RepairFacts, CheckFailure> {
     check_changes(program, evidence)?;
+    if let RepairClaim::Properties { targets, .. } = &evidence.claim {
+        check_goal(program, question, targets)?;
+    }
     let mut costs = Vec::new();
     for (number, valid) in evidence.valid.iter().enumerate() {
         let text = repaired.get(number).and_then(Option::as_ref);
-        let cost = check_valid(program, evidence, valid, text);
+        let cost = check_valid(program, question, evidence, valid, text);
         costs.push(cost.map_err(|failure| failure.within(format_args!("valid set {number}")))?);
     }
     for (number, row) in evidence.rows.iter().enumerate() {
-        check_row(program, evidence, row).map_err(|failure| failure.within(format_args!("row {number}")))?;
+        check_row(program, question, evidence, row).map_err(|failure| failure.within(format_args!("row {number}")))?;
     }
     let bound = check_bound(evidence)?;
-    Ok(RepairFacts { costs, bound, is_impossible: evidence.rows.iter().any(|row| row.measures.is_empty()) })
+    let claim = evidence.claim.clone();
+    Ok(RepairFacts { claim, costs, bound, is_impossible: evidence.rows.iter().any(|row| row.measures.is_empty()) })
 }
 
 /// Checks that a repaired text says the program with a set of measures.
@@ -70,35 +80,101 @@ pub fn check_repaired_text(
 ) -> Result<(), CheckFailure> {
     check_changes(program, evidence)?;
     check_set(evidence, set)?;
-    same::check_same(&program_with(program, evidence, |measure| set.contains(&measure)), text)
+    same::check_same(&program_with(program, evidence, |measure| set.contains(&measure)), text).map(drop)
 }
 
-/// Checks that the program with a set is robust; what the set costs.
+/// Checks that the program with a set is as claimed; what the set costs.
 fn check_valid(
     program: &Program,
+    question: Option<&Question>,
     evidence: &RepairEvidence,
     valid: &ValidSet,
     text: Option<&Program>,
 ) -> Result<BigUint, CheckFailure> {
     check_set(evidence, &valid.set)?;
     let changed = program_with(program, evidence, |measure| valid.set.contains(&measure));
-    match (&valid.repaired, text) {
-        (None, _) => check_robust_certificate(&changed, &valid.certificate)?,
+    let corresponding = match (&valid.repaired, text) {
+        (None, _) => None,
         (Some(input), Some(text)) => {
             check_content(input, &text.source.name, text.source.text.as_bytes())?;
-            same::check_same(&changed, text)?;
-            check_robust_certificate(text, &valid.certificate)?;
+            Some((text, same::check_same(&changed, text)?))
         }
         (Some(input), None) => reject!(Form, "the repaired text `{}` is not at hand", input.path),
+    };
+    match (&evidence.claim, &valid.proof) {
+        (RepairClaim::Robust, ValidProof::Robust(certificate)) => {
+            check_robust_certificate(corresponding.map_or(&changed, |(text, _)| text), certificate)?;
+        }
+        (RepairClaim::Properties { model, targets }, ValidProof::Properties(proof)) => match corresponding {
+            None => check_targets(&changed, question, (*model, targets), proof)?,
+            Some((text, corresponding)) => {
+                let targets = corresponding_targets(targets, &corresponding)?;
+                check_targets(text, None, (*model, &targets), proof)?;
+            }
+        },
+        _ => reject!(Form, "the proof is not about what is claimed"),
     }
     valid.set.iter().map(|measure| cost_of(evidence, *measure)).sum()
 }
 
-/// Checks that the program with all measures but those of a row is not robust.
-fn check_row(program: &Program, evidence: &RepairEvidence, row: &Row) -> Result<(), CheckFailure> {
+/// Checks that a program reaches none of the targets under a model.
+fn check_targets(
+    program: &Program,
+    question: Option<&Question>,
+    (model, targets): (Model, &[Target]),
+    proof: &PropertyEvidence,
+) -> Result<(), CheckFailure> {
+    // Where control flow reaches no target there is nothing to show.
+    if targets.is_empty() && proof.proofs.is_empty() {
+        return Ok(());
+    }
+    let facts = check_property(program, question, proof)?;
+    if facts.model != model {
+        reject!(Form, "the proof is about another memory model than the claim");
+    }
+    if let Some(target) = targets.iter().find(|target| !facts.shown.contains(*target)) {
+        reject!(Form, "the proof says nothing about the target {target:?}");
+    }
+    Ok(())
+}
+
+/// The targets by their numbers in the repaired text; without those that control does not reach.
+fn corresponding_targets(targets: &[Target], corresponding: &Corresponding) -> Result<Vec<Target>, CheckFailure> {
+    let mut found = Vec::new();
+    for target in targets {
+        match *target {
+            Target::FinalStates => reject!(Form, "final states are shown of the program, not of its repaired text"),
+            Target::Instruction { thread, instruction } => {
+                let Some(own) = corresponding.get(thread.index()) else {
+                    reject!(Form, "there is no thread {thread}");
+                };
+                let there = own.get(&instruction).copied();
+                found.extend(there.map(|instruction| Target::Instruction { thread, instruction }));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Checks that the program with all measures but those of a row is not as claimed.
+fn check_row(
+    program: &Program,
+    question: Option<&Question>,
+    evidence: &RepairEvidence,
+    row: &Row,
+) -> Result<(), CheckFailure> {
     check_set(evidence, &row.measures)?;
     let changed = program_with(program, evidence, |measure| !row.measures.contains(&measure));
-    check_witness(&changed, &row.witness)
+    match (&evidence.claim, &row.witness) {
+        (RepairClaim::Robust, RowWitness::NotRobust(witness)) => check_witness(&changed, witness),
+        (RepairClaim::Properties { model, targets }, RowWitness::Violated(witness)) => {
+            if witness.model != *model || !targets.contains(&witness.target) {
+                reject!(Form, "the violation is not one of the claim's targets under its memory model");
+            }
+            check_property_witness(&changed, question, witness)
+        }
+        _ => reject!(Form, "the witness is not about what is claimed"),
+    }
 }
 
 /// Checks that a set names measures, in order.

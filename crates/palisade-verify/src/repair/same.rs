@@ -9,8 +9,11 @@ use crate::failure::reject;
 use palisade_model::program::{InstructionId, LabelId, Program, Register, Thread};
 use std::collections::BTreeMap;
 
+/// For each thread, the instruction of the text that corresponds to one of the program, for those that control reaches.
+pub(super) type Corresponding = Vec<BTreeMap<InstructionId, InstructionId>>;
+
 /// Checks that two programs are the same.
-pub(super) fn check_same(expected: &Program, text: &Program) -> Result<(), CheckFailure> {
+pub(super) fn check_same(expected: &Program, text: &Program) -> Result<Corresponding, CheckFailure> {
     let range = |program: &Program| program.domain.map(|domain| (domain.low, domain.high, domain.wrap));
     if range(expected) != range(text) || expected.initial_memory != text.initial_memory {
         reject!(Form, "the repaired text has another domain or other initial values");
@@ -18,14 +21,11 @@ pub(super) fn check_same(expected: &Program, text: &Program) -> Result<(), Check
     if expected.threads.len() != text.threads.len() {
         reject!(Form, "the repaired text has another number of threads");
     }
-    for (one, other) in expected.threads.iter().zip(&text.threads) {
-        check_thread(one, other)?;
-    }
-    Ok(())
+    expected.threads.iter().zip(&text.threads).map(|(one, other)| check_thread(one, other)).collect()
 }
 
 /// Checks that two threads are the same.
-fn check_thread(one: &Thread, other: &Thread) -> Result<(), CheckFailure> {
+fn check_thread(one: &Thread, other: &Thread) -> Result<BTreeMap<InstructionId, InstructionId>, CheckFailure> {
     let registers = |thread: &Thread| -> Vec<(String, i64)> {
         thread.registers.iter().map(|Register { name, initial, .. }| (name.clone(), *initial)).collect()
     };
@@ -35,6 +35,7 @@ fn check_thread(one: &Thread, other: &Thread) -> Result<(), CheckFailure> {
     let (here, there) = (one.instructions_by_label(), other.instructions_by_label());
     let mut corresponding: BTreeMap<LabelId, LabelId> = BTreeMap::new();
     let mut back: BTreeMap<LabelId, LabelId> = BTreeMap::new();
+    let mut instructions_there = BTreeMap::new();
     let mut open = vec![(one.initial, other.initial)];
     while let Some((label, other_label)) = open.pop() {
         match (corresponding.insert(label, other_label), back.insert(other_label, label)) {
@@ -51,9 +52,10 @@ fn check_thread(one: &Thread, other: &Thread) -> Result<(), CheckFailure> {
             let name = &other.label(other_label).name;
             reject!(Form, "the repaired text has other instructions at `{name}` of thread `{}`", one.name);
         }
+        instructions_there.extend(pairs.iter().map(|(id, other_id)| (**id, **other_id)));
         open.extend(
             pairs.iter().map(|(id, other_id)| (one.instruction(**id).target, other.instruction(**other_id).target)),
         );
     }
-    Ok(())
+    Ok(instructions_there)
 }

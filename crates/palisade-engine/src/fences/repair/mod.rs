@@ -24,7 +24,7 @@ use super::progress::Observer;
 use super::redundant::{Redundancy, redundant_besides};
 use super::unfinished::Unfinished;
 use crate::robustness::{Fault, ThreadLabel, Verdict};
-use palisade_evidence::{InputFile, RepairEvidence, RobustCertificate, ValidSet, sha256};
+use palisade_evidence::{InputFile, RepairEvidence, RobustCertificate, ValidProof, ValidSet, sha256};
 use palisade_model::program::Program;
 use palisade_syntax::Format;
 use palisade_verify::{CheckFailure, RepairFacts, check_repair, check_repaired_text, check_robust_certificate};
@@ -170,7 +170,7 @@ impl Shown {
     ) -> Result<Self, RepairError> {
         let evidence = Arc::new(evidence);
         let (program, own, texts) = (program.clone(), evidence.clone(), texts.to_vec());
-        let facts = checker.check(move || check_repair(&program, &own, &texts))?;
+        let facts = checker.check(move || check_repair(&program, None, &own, &texts))?;
         let is_complete = is_complete && facts.is_some();
         Ok(Self { evidence: Arc::unwrap_or_clone(evidence), facts, is_complete })
     }
@@ -213,7 +213,8 @@ fn show_valid(
                 format: wanted.format.name().to_owned(),
                 sha256: sha256(text.source.text.as_bytes()),
             };
-            evidence.valid.push(ValidSet { set, repaired: Some(input), certificate: certificate.clone() });
+            let proof = ValidProof::Robust(certificate.clone());
+            evidence.valid.push(ValidSet { set, repaired: Some(input), proof });
             texts.push(Some(text.clone()));
         } else if text.is_none() {
             // The changed program is the one that the checker makes.

@@ -6,7 +6,9 @@ use crate::fences::place::Proof;
 use crate::fences::{Measure, fences_removed, with_measures};
 use crate::robustness::{Attack, Fault, violation_by, witness_evidence};
 use num_bigint::BigInt;
-use palisade_evidence::{self as evidence, Block, Change, RepairEvidence, Row, ValidSet};
+use palisade_evidence::{
+    self as evidence, Block, Change, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet,
+};
 use palisade_model::net::Count;
 use palisade_model::program::Program;
 use rayon::prelude::*;
@@ -57,6 +59,7 @@ impl<'a> Offer<'a> {
     pub(super) fn evidence(&self) -> RepairEvidence {
         let count = |cost: &Cost| Count::from(cost.in_units(&self.parts).expect("the unit is one of all costs"));
         RepairEvidence {
+            claim: RepairClaim::Robust,
             taken: self.taken.iter().map(|measure| change(*measure)).collect(),
             measures: self
                 .measures
@@ -78,7 +81,7 @@ impl<'a> Offer<'a> {
             found => found?,
         };
         let witness = violation.as_ref().map(witness_evidence);
-        Ok(witness.map(|witness| Row { measures: self.positions(row), witness }))
+        Ok(witness.map(|witness| Row { measures: self.positions(row), witness: RowWitness::NotRobust(witness) }))
     }
 
     /// Adds the rows of a proof that are needed and for which violations are found, and the blocks that rest on these;
@@ -140,5 +143,5 @@ fn change(measure: Measure) -> Change {
 
 /// A valid set by the program that the checker makes.
 pub(super) fn valid_set(set: Vec<usize>, certificate: evidence::RobustCertificate) -> ValidSet {
-    ValidSet { set, repaired: None, certificate }
+    ValidSet { set, repaired: None, proof: ValidProof::Robust(certificate) }
 }

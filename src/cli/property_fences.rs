@@ -19,7 +19,7 @@ use crate::report::check::{Context, fault_error};
 use crate::report::documents::FencesDocument;
 use crate::report::property_fences as report;
 use crate::semantics::{Model, Target};
-use crate::syntax::{InputError, store_fence_without_effect};
+use crate::syntax::{InputError, render, store_fence_without_effect};
 use std::path::Path;
 use std::time::Instant;
 
@@ -36,7 +36,7 @@ pub(super) fn answer(
     let mut warnings = loaded.warnings.clone();
     if let Some(warning) = store_fence_without_effect(program, options.model) {
         if !shared.json && !shared.quiet {
-            remark(warning.render(&program.source, shared.colours_stderr()));
+            remark(render(&warning, &program.source, shared.colours_stderr()));
         }
         warnings.push(warning);
     }

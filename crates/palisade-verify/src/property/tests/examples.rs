@@ -69,6 +69,7 @@ fn straight(threads: Vec<(u64, Vec<Action>)>) -> Program {
         addresses: vec![AddressName { name: "x".to_owned(), address: 1, length: 4, span: Span::default() }],
         initial_memory: std::collections::BTreeMap::new(),
         threads: threads.into_iter().enumerate().map(thread).collect(),
+        never: Vec::new(),
         source: SourceText::new("", ""),
     }
 }

@@ -18,6 +18,20 @@ thread b [2] regs r init l0 begin
 end
 ";
 
+const STATED: &str = "program Stated
+thread a regs r init l0 begin
+  l0: mem[x] <- 1; goto l1;
+  l1: r <- mem[y]; goto l2;
+  l2: mem[done] <- r + 1; goto l3;
+end
+thread b regs r, s init l0 begin
+  l0: mem[y] <- 1; goto l1;
+  l1: r <- mem[x]; goto l2;
+  l2: s <- mem[done]; goto l3;
+  l3: ensure s = 0 || r + s > 1; goto l4;
+end
+";
+
 const GROWING: &str = "program Growing
 thread a [*] regs r init l0 begin
   l0: mem[x] <- r; goto l1;
@@ -47,6 +61,7 @@ fn folder() -> tempfile::TempDir {
     for (name, text) in [
         ("broken.pal", BROKEN),
         ("fenced.pal", &fenced),
+        ("stated.pal", STATED),
         ("growing.pal", GROWING),
         ("large.pal", &large()),
         ("bad.pal", "program bad\nthraed t\n"),
@@ -95,6 +110,11 @@ const COMMANDS: &[(&str, i32, &str)] = &[
     ("simulate broken.pal --traces", 0, "simulate"),
     ("simulate large.pal --timeout 50ms", 3, "simulate"),
     ("simulate growing.pal", 2, "error"),
+    ("prove stated.pal", 1, "prove"),
+    ("prove stated.pal --model sc --certificate evidence --verify", 0, "prove"),
+    ("prove stated.pal --timeout 0s", 3, "prove"),
+    ("prove broken.pal", 2, "error"),
+    ("verify evidence/stated.pal.property.json", 0, "verify"),
     ("net broken.pal", 0, "net"),
     ("net broken.pal --format spec", 0, "net"),
     ("net broken.pal --query", 0, "net"),

@@ -50,6 +50,8 @@ pub(super) struct Climb<'a, 'q> {
     proof: &'a mut Proof,
     /// The closed set of interleavings, once it is there.
     interleavings: Option<Search<'a>>,
+    /// Whether something has read what instructions that are left out may write.
+    strayed: bool,
     /// Any number of copies: what instances of what is asked have said.
     instances: BTreeMap<Asked, Instances>,
 }
@@ -85,11 +87,23 @@ impl<'a, 'q> Climb<'a, 'q> {
     ) -> Self {
         let silent = single_writer_addresses(sliced, bounds);
         let instances = BTreeMap::new();
-        Self { program, sliced, slice, bounds, silent, goal, options, proof, interleavings: None, instances }
+        Self {
+            program,
+            sliced,
+            slice,
+            bounds,
+            silent,
+            goal,
+            options,
+            proof,
+            interleavings: None,
+            strayed: false,
+            instances,
+        }
     }
 
-    /// Answers every target, if only that there is no answer.
-    pub(super) fn climb(&mut self) -> Result<(), Fault> {
+    /// Answers every target, if only that there is no answer. The targets left when the slice turns out to be none.
+    pub(super) fn climb(&mut self) -> Result<Vec<Target>, Fault> {
         if self.goal.final_states().is_some() {
             let fails = |action: &Action| *action == Action::Fail;
             let why = match self.program.is_parameterized() {
@@ -101,23 +115,21 @@ impl<'a, 'q> Climb<'a, 'q> {
             };
             if let Some(why) = why {
                 self.leave_open(Rung::Sc, why);
-                return Ok(());
+                return Ok(Vec::new());
             }
         }
         match self.take_turns() {
-            Ok(()) => Ok(()),
-            Err(Halt::Fault(fault)) if fault.is_growth() && self.is_violated_among_first_values() => Ok(()),
-            Err(Halt::Fault(fault)) => Err(fault),
-            Err(Halt::Stopped(StopReason::Budget)) => {
-                self.leave_open(Rung::Sc, Why::TooManyBeginnings);
-                Ok(())
-            }
+            Ok(()) => {}
+            Err(_) if self.strayed => return Ok(std::mem::take(&mut self.goal.targets)),
+            Err(Halt::Fault(fault)) if fault.is_growth() && self.is_violated_among_first_values() => {}
+            Err(Halt::Fault(fault)) => return Err(fault),
+            Err(Halt::Stopped(StopReason::Budget)) => self.leave_open(Rung::Sc, Why::TooManyBeginnings),
             Err(Halt::Stopped(reason)) => {
                 let rung = if self.interleavings.is_some() { Rung::Buffers } else { Rung::Sc };
                 self.leave_open(self.options.by.unwrap_or(rung), Why::Stopped(reason));
-                Ok(())
             }
         }
+        Ok(Vec::new())
     }
 
     fn take_turns(&mut self) -> Result<(), Halt<Fault>> {
@@ -235,7 +247,7 @@ impl<'a, 'q> Climb<'a, 'q> {
             _ if self.is_done() => Ok(Explored::Answered),
             Ok(found) if found.is_closed() => Ok(Explored::Closed(found.into())),
             Ok(_) => Ok(Explored::Open),
-            Err(Halt::Stopped(StopReason::Budget)) if nodes < u64::MAX => Ok(Explored::Budget),
+            Err(Halt::Stopped(StopReason::Budget)) if nodes < u64::MAX && !self.strayed => Ok(Explored::Budget),
             Err(halt) => Err(halt),
         }
     }
@@ -264,8 +276,9 @@ impl<'a, 'q> Climb<'a, 'q> {
         if known.reached_of == Some(self.goal.targets.len()) {
             return Err(Halt::Stopped(StopReason::Budget));
         }
-        let found = search(self.sliced, &self.goal, &self.silent, shape, &self.budget(nodes))?;
+        let found = search(self.sliced, &self.goal, &self.silent, &self.slice.written, shape, &self.budget(nodes))?;
         self.proof.states += found.explored.len();
+        self.stop_if_strayed(&found)?;
         if found.reached.is_empty() {
             return Ok(found);
         }
@@ -280,10 +293,17 @@ impl<'a, 'q> Climb<'a, 'q> {
 
     /// One exploration; notes the targets that are reached.
     fn search(&mut self, asked: Asked, shape: Shape, is_minimal: bool, nodes: u64) -> Result<Search<'a>, Halt<Fault>> {
-        let mut found = search(self.sliced, &self.goal, &self.silent, shape, &self.budget(nodes))?;
+        let mut found = search(self.sliced, &self.goal, &self.silent, &self.slice.written, shape, &self.budget(nodes))?;
         self.proof.states += found.explored.len();
+        self.stop_if_strayed(&found)?;
         self.note_violations(asked, is_minimal, &mut found)?;
         Ok(found)
+    }
+
+    /// Whether to go on: what follows a read of what the instructions left out may write means nothing.
+    fn stop_if_strayed(&mut self, found: &Search<'_>) -> Result<(), Halt<Fault>> {
+        self.strayed |= found.system.strayed();
+        if self.strayed { Err(Halt::Stopped(StopReason::Budget)) } else { Ok(()) }
     }
 
     /// Notes the targets that a search has reached.

@@ -26,10 +26,18 @@ pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOpti
     for targets in groups(program, question, options, bounds, &rest) {
         let begin = Instant::now();
         let goal = Goal::new(targets, question);
-        let slice = if options.slice { Slice::of(program, &goal, bounds) } else { Slice::whole(program, &goal) };
-        let sliced = slice.apply(program);
+        let slice = match options.slice {
+            true => Slice::of(program, &goal, bounds, true),
+            false => Slice::whole(program, &goal),
+        };
         let first = proof.answers.len();
-        Climb::new(program, &sliced, &slice, bounds, goal, options, &mut proof).climb()?;
+        let rest = Climb::new(program, &slice.apply(program), &slice, bounds, goal, options, &mut proof).climb()?;
+        if !rest.is_empty() {
+            let goal = Goal::new(rest, question);
+            let slice = Slice::of(program, &goal, bounds, false);
+            let rest = Climb::new(program, &slice.apply(program), &slice, bounds, goal, options, &mut proof).climb()?;
+            assert!(rest.is_empty(), "nothing reads what a slice without assumptions leaves out");
+        }
         let seconds = begin.elapsed().as_secs_f64();
         proof.answers[first..].iter_mut().for_each(|answer| answer.seconds = seconds);
     }
@@ -103,7 +111,7 @@ pub(super) fn groups(
     let mut groups: Vec<((bool, Option<Slice>), Vec<Target>)> = Vec::new();
     for target in asked {
         let goal = Goal::new(vec![*target], question);
-        let slice = options.slice.then(|| Slice::of(program, &goal, bounds).without_properties(program));
+        let slice = options.slice.then(|| Slice::of(program, &goal, bounds, true).without_properties(program));
         let key = (*target == Target::FinalStates, slice);
         match groups.iter_mut().find(|(other, _)| *other == key) {
             Some((_, targets)) => targets.push(*target),

@@ -1,6 +1,7 @@
 //! One exploration of a program with store buffers: which targets it reaches, and whether it is closed.
 
 use super::goal::Goal;
+use super::range::Range;
 use super::system::{BufferSystem, Shape};
 use crate::exploration::{Entry, Exploration, Mode, Visit};
 use crate::robustness::Fault;
@@ -33,7 +34,11 @@ pub(super) struct Search<'p> {
 impl Search<'_> {
     /// Whether the set that was explored is closed for unbounded buffers and all copies that are asked for.
     pub(super) fn is_closed(&self) -> bool {
-        self.is_exhausted && !self.system.overflowed() && !self.system.was_cut() && self.system.shape().spare.is_none()
+        self.is_exhausted
+            && !self.system.overflowed()
+            && !self.system.was_cut()
+            && !self.system.strayed()
+            && self.system.shape().spare.is_none()
     }
 }
 
@@ -42,10 +47,11 @@ pub(super) fn search<'p>(
     program: &'p Program,
     goal: &Goal<'_>,
     silent: &BTreeSet<Value>,
+    forbidden: &Range,
     shape: Shape,
     budget: &Budget,
 ) -> Result<Search<'p>, Halt<Fault>> {
-    let mut system = BufferSystem::new(program, goal, silent, shape);
+    let mut system = BufferSystem::new(program, goal, silent, shape).forbidding(forbidden.clone());
     // There are too many initial configurations.
     let Some((control, roots)) = system.roots().map_err(Halt::Fault)? else {
         return Err(Halt::Stopped(StopReason::Budget));

@@ -9,12 +9,16 @@
 //! of the program when each thread takes the steps that nobody sees as early as it can ([`replay`](super::replay)): right after its
 //! last step that needed memory no other thread held the lock, so a load or a locked instruction that is left out can be taken there.
 //! A store that is left out leaves its buffer before the next one that matters does.
+//!
+//! Where the address of a load is computed and bounds say next to nothing of it, the load is *assumed* to stay in the array that it names, as
+//! otherwise nothing could be left out. The exploration watches that nothing reads what the instructions left out may write; if something does, the
+//! targets are asked again without the assumption. Up to the first such read the slice is exact.
 
 use super::goal::Goal;
 use super::range::Range;
 use super::values::Values;
 use fixedbitset::FixedBitSet;
-use palisade_model::program::{Action, Expression, InstructionId, Program, Thread, ThreadId};
+use palisade_model::program::{Action, AddressId, Copies, Expression, InstructionId, Program, Thread, ThreadId};
 use palisade_model::semantics::Target;
 
 /// The addresses that an address expression of a thread may have: the one it names, or what bounds say.
@@ -26,9 +30,41 @@ pub(super) fn addresses_of(bounds: Option<&Values<'_>>, thread: ThreadId, addres
     }
 }
 
+/// Accesses to more addresses than this are taken to stay in the arrays that they name, where that may be assumed.
+const MOST_ADDRESSES: u128 = 1 << 12;
+
+/// The addresses that a load is taken to read: where bounds say next to nothing, those of the arrays that its address names.
+fn assumed_addresses(program: &Program, all: &Range, address: &Expression) -> Range {
+    if all.count() <= MOST_ADDRESSES {
+        return all.clone();
+    }
+    let mut named = Vec::new();
+    for_each_name(address, &mut |id| {
+        let entry = &program.addresses[id.index()];
+        let first = i128::from(entry.address);
+        named.push((first, first + i128::from(entry.length) - 1));
+    });
+    if named.is_empty() { all.clone() } else { Range::of(named) }
+}
+
+fn for_each_name(expression: &Expression, visit: &mut impl FnMut(AddressId)) {
+    match expression {
+        Expression::Address { id, .. } => visit(*id),
+        Expression::Unary(_, operand) => for_each_name(operand, visit),
+        Expression::Binary(_, left, right) => {
+            for_each_name(left, visit);
+            for_each_name(right, visit);
+        }
+        Expression::Constant(_) | Expression::Register(_) | Expression::Old => {}
+    }
+}
+
 /// For each thread, which of its instructions do not matter for a goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Slice {
+    /// The addresses that the instructions left out may write. What is left must not read them: then the slice is
+    /// none, and another one is needed.
+    pub(super) written: Range,
     /// For each thread, its instructions that are left out.
     left_out: Vec<FixedBitSet>,
 }
@@ -43,12 +79,13 @@ impl Slice {
 
     fn empty(program: &Program) -> Self {
         let none = |thread: &Thread| FixedBitSet::with_capacity(thread.instructions.len());
-        Self { left_out: program.threads.iter().map(none).collect() }
+        Self { written: Range::default(), left_out: program.threads.iter().map(none).collect() }
     }
 
-    /// What does not matter for a goal.
-    pub(super) fn of(program: &Program, goal: &Goal<'_>, bounds: Option<&Values<'_>>) -> Self {
-        let mut relevance = Relevance::new(program, goal, bounds);
+    /// What does not matter for a goal. Loads may be assumed to stay in the arrays that their addresses name; whether they do, an
+    /// exploration tells.
+    pub(super) fn of(program: &Program, goal: &Goal<'_>, bounds: Option<&Values<'_>>, assumes: bool) -> Self {
+        let mut relevance = Relevance::new(program, goal, bounds, assumes);
         while relevance.grow() {}
         let mut slice = Self::empty(program);
         for (id, thread) in program.thread_ids() {
@@ -64,6 +101,11 @@ impl Slice {
                 );
                 if computes && !relevance.matters[id.index()].contains(instruction.index()) {
                     slice.left_out[id.index()].insert(instruction.index());
+                    let writes = matches!(it.action, Action::Store { .. } | Action::Cas { .. } | Action::Rmw { .. });
+                    let accessed = relevance.accessed[id.index()][instruction.index()].as_ref();
+                    if let Some(accessed) = accessed.filter(|_| writes && thread.copies != Copies::Exactly(0)) {
+                        slice.written = slice.written.union(accessed);
+                    }
                 }
             }
         }
@@ -119,6 +161,8 @@ struct Relevance<'p> {
     program: &'p Program,
     /// For each thread and instruction, the addresses that it may access.
     accessed: Vec<Vec<Option<Range>>>,
+    /// Whether loads are assumed to stay in the arrays that they name.
+    assumes: bool,
     /// For each thread, the instructions that matter.
     matters: Vec<FixedBitSet>,
     /// For each thread and label, the registers that matter there.
@@ -128,7 +172,7 @@ struct Relevance<'p> {
 }
 
 impl<'p> Relevance<'p> {
-    fn new(program: &'p Program, goal: &Goal<'_>, bounds: Option<&Values<'_>>) -> Self {
+    fn new(program: &'p Program, goal: &Goal<'_>, bounds: Option<&Values<'_>>, assumes: bool) -> Self {
         let accessed = program.thread_ids().map(|(id, thread)| {
             let actions = thread.instructions.iter().map(|instruction| &instruction.action);
             actions.map(|action| action.address().map(|address| addresses_of(bounds, id, address))).collect()
@@ -138,6 +182,7 @@ impl<'p> Relevance<'p> {
         let mut relevance = Self {
             program,
             accessed: accessed.collect(),
+            assumes,
             matters: program.threads.iter().map(none).collect(),
             needed: program.threads.iter().map(unneeded).collect(),
             addresses: Range::default(),
@@ -189,7 +234,9 @@ impl<'p> Relevance<'p> {
             _ => (false, false),
         };
         let accessed = self.accessed[id.index()][index].as_ref();
-        let is_seen = writes_memory && accessed.is_some_and(|accessed| accessed.meets(&self.addresses));
+        let is_anywhere = |accessed: &Range| self.assumes && accessed.count() > MOST_ADDRESSES;
+        let is_seen =
+            writes_memory && accessed.is_some_and(|accessed| accessed.meets(&self.addresses) || is_anywhere(accessed));
         let mut grew = false;
         if is_needed || is_seen {
             grew |= !self.matters[id.index()].put(index);
@@ -203,8 +250,12 @@ impl<'p> Relevance<'p> {
             for expression in instruction.action.expressions() {
                 expression.for_each_register(&mut |register| wanted.insert(register.index()));
             }
-            if let Some(accessed) = accessed.filter(|_| reads_memory) {
-                let more = self.addresses.union(accessed);
+            if let (Some(accessed), Some(address)) = (accessed.filter(|_| reads_memory), instruction.action.address()) {
+                let read = match self.assumes {
+                    true => assumed_addresses(self.program, accessed, address),
+                    false => accessed.clone(),
+                };
+                let more = self.addresses.union(&read);
                 grew |= more != self.addresses;
                 self.addresses = more;
             }

@@ -14,6 +14,7 @@
 use super::buffer::{Buffers, Order};
 use super::delay::overtaking_labels;
 use super::goal::Goal;
+use super::range::Range;
 use crate::exploration::{Entry, Interner, LazyNet, Step};
 use crate::robustness::Fault;
 use crate::robustness::system::{Growth, InitialTokens, Local, Locals, Operation, Targets, number};
@@ -94,6 +95,10 @@ pub(super) struct BufferSystem<'p> {
     silent: BTreeSet<Value>,
     /// Whether a store had to wait for room in a buffer.
     overflowed: bool,
+    /// Addresses that nothing must read.
+    forbidden: Range,
+    /// Whether something has read one of them.
+    strayed: bool,
     /// Properties violated before memory is touched: the number of the target, with the thread.
     violated_at_first: Vec<(u32, ThreadId)>,
 }
@@ -129,6 +134,8 @@ impl<'p> BufferSystem<'p> {
             overtaking: overtaking_labels(program, shape.order),
             silent: if shape.order == Order::Sc { BTreeSet::new() } else { silent.clone() },
             overflowed: false,
+            forbidden: Range::default(),
+            strayed: false,
             violated_at_first: Vec::new(),
         }
     }
@@ -151,6 +158,16 @@ impl<'p> BufferSystem<'p> {
     /// Whether a store had to wait for room in a buffer.
     pub(super) fn overflowed(&self) -> bool {
         self.overflowed
+    }
+
+    /// The system in which nothing must read some addresses.
+    pub(super) fn forbidding(self, forbidden: Range) -> Self {
+        Self { forbidden, ..self }
+    }
+
+    /// Whether something has read an address that nothing must read.
+    pub(super) fn strayed(&self) -> bool {
+        self.strayed
     }
 
     /// Whether a step was left out because values grow.
@@ -329,6 +346,9 @@ impl<'p> BufferSystem<'p> {
         let is_drained = buffer == Buffers::EMPTY;
         let (mut after, mut longer) = (before, buffer);
         let mut read = 0;
+        if let Operation::Load(address) | Operation::Update(address) = step.operation {
+            self.strayed |= self.forbidden.contains(i128::from(address));
+        }
         match step.operation {
             Operation::Faulty(fault) => return Err(self.locals.faults[fault as usize].clone()),
             Operation::Load(address) => {

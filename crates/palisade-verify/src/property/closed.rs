@@ -4,8 +4,7 @@ use super::finals::check_no_final_state;
 use super::local::{Memory, Threads};
 use super::reductions::{dead_delays, silent_addresses};
 use super::steps::{Configuration, Control, DownSet};
-use super::values::Bounds;
-use super::{Buffering, Goal};
+use super::{Buffering, Goal, Known};
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::tokens::initial_tokens;
@@ -18,11 +17,12 @@ pub(super) fn check_closed_set(
     sliced: &Program,
     buffering: Buffering,
     goal: &Goal<'_>,
-    bounds: Option<&Bounds>,
+    known: Known<'_>,
     invariant: &BufferInvariant,
 ) -> Result<(), CheckFailure> {
-    let silent = silent_addresses(sliced, buffering, bounds, &invariant.silent)?;
+    let silent = silent_addresses(sliced, buffering, known.bounds, &invariant.silent)?;
     let mut threads = Threads::new(sliced, buffering, goal, invariant, (dead_delays(sliced, buffering), silent))?;
+    threads.written_by_slice = known.written.clone();
     let given = &invariant.configurations;
     let configurations: Vec<Configuration> =
         given.iter().map(|configuration| threads.decode(configuration)).collect::<Result<_, _>>()?;

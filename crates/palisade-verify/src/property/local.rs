@@ -1,5 +1,6 @@
 //! Threads of the sliced program as the checker sees them: what is live, where they settle, which targets they meet on the way.
 
+use super::ranges::Range;
 use super::{Buffering, Goal};
 use crate::CheckFailure;
 use crate::failure::reject;
@@ -31,6 +32,8 @@ pub(super) struct Threads<'a> {
     pub(super) dead_delays: Vec<Vec<bool>>,
     /// Addresses at which silent stores are left out.
     pub(super) silent: BTreeSet<Value>,
+    /// Addresses that the slice may write, so that the sliced program must not read them.
+    pub(super) written_by_slice: Range,
     pub(super) locals: Numbering<BufferedLocal>,
     pub(super) memories: Numbering<Memory>,
     /// The numbers of the evidence's local states, by their position in its table.
@@ -58,6 +61,7 @@ impl<'a> Threads<'a> {
             by_label: program.threads.iter().map(Thread::instructions_by_label).collect(),
             dead_delays,
             silent,
+            written_by_slice: Range::default(),
             locals: Numbering::new(),
             memories: Numbering::new(),
             local_numbers: Vec::with_capacity(invariant.locals.len()),

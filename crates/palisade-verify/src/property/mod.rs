@@ -67,6 +67,15 @@ struct Goal<'a> {
     observed: Observed,
 }
 
+/// What is known of a sliced program.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    /// Bounds on the values of the whole program.
+    bounds: Option<&'a values::Bounds>,
+    /// The addresses that the slice may write. The sliced program must not read them.
+    written: &'a ranges::Range,
+}
+
 /// What evidence about properties has been checked to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyFacts {
@@ -127,7 +136,10 @@ fn check_proof(
     let goal = goal(program, question, &proof.targets)?;
     let bounds = proof.bounds.as_ref().map(|bounds| check_values(program, bounds)).transpose();
     let bounds = bounds.map_err(|failure| failure.within("bounds"))?;
-    let sliced = sliced_program(program, &proof.slice, goal.targets, &goal.observed, bounds.as_ref())?;
+    let by_values = matches!(proof.reason, PropertyReason::Values(_));
+    let (sliced, written) =
+        sliced_program(program, &proof.slice, goal.targets, &goal.observed, bounds.as_ref(), by_values)?;
+    let known = Known { bounds: bounds.as_ref(), written: &written };
     match &proof.reason {
         PropertyReason::Values(values) => {
             let values = check_values(&sliced, values)?;
@@ -138,9 +150,9 @@ fn check_proof(
                 reject!(Form, "robustness is about TSO");
             }
             check_robust_certificate(&sliced, certificate)?;
-            check_closed_set(&sliced, Buffering::Nothing, &goal, bounds.as_ref(), sc)
+            check_closed_set(&sliced, Buffering::Nothing, &goal, known, sc)
         }
-        PropertyReason::Buffers(set) => check_closed_set(&sliced, Buffering::of(model), &goal, bounds.as_ref(), set),
+        PropertyReason::Buffers(set) => check_closed_set(&sliced, Buffering::of(model), &goal, known, set),
     }
 }
 

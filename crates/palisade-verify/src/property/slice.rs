@@ -4,6 +4,7 @@
 //! reads, registers where the sliced program may still read them, labels and the lock are the same. So a target that the program reaches is
 //! reached by the sliced program (CERTIFICATE.md, "Slices").
 
+use super::ranges::Range;
 use super::values::{Bounds, accessed, runs};
 use crate::CheckFailure;
 use crate::failure::reject;
@@ -28,15 +29,19 @@ pub(super) fn observed(question: Option<&Question>) -> Observed {
     all
 }
 
-/// The sliced program. Checks that the slice is one, contains no target, and writes nothing that the sliced program reads or that
-/// `observed` has.
+/// The sliced program, and the addresses that its slice may write. Checks that the slice is one, contains no target, and writes nothing
+/// that `observed` has or that the sliced program reads, where the address is a constant or `all_reads` counts.
+///
+/// What is left to be checked of other reads is that none of them, in the configurations of a closed set, is from an address that the slice
+/// may write.
 pub(super) fn sliced_program(
     program: &Program,
     slice: &[Vec<InstructionId>],
     targets: &[Target],
     observed: &Observed,
     bounds: Option<&Bounds>,
-) -> Result<Program, CheckFailure> {
+    all_reads: bool,
+) -> Result<(Program, Range), CheckFailure> {
     let mut sliced = program.clone();
     if slice.len() != program.threads.len() {
         reject!(Form, "the slice is about {} threads of {}", slice.len(), program.threads.len());
@@ -66,25 +71,29 @@ pub(super) fn sliced_program(
             };
         }
     }
-    check_addresses(program, &sliced, slice, observed, bounds)?;
+    let written = check_addresses(program, &sliced, slice, observed, bounds, all_reads)?;
     for ((id, thread), instructions) in program.thread_ids().zip(slice).filter(|((_, thread), _)| runs(thread)) {
         check_registers(thread, sliced.thread(id), instructions, &observed_registers(observed, id, thread))?;
     }
-    Ok(sliced)
+    Ok((sliced, written))
 }
 
-/// Checks that no instruction of the slice may write to an address that the sliced program may read, or that is observed.
+/// The addresses that the slice may write. Checks that none of them is observed, or may be read by the sliced program.
 fn check_addresses(
     program: &Program,
     sliced: &Program,
     slice: &[Vec<InstructionId>],
     observed: &Observed,
     bounds: Option<&Bounds>,
-) -> Result<(), CheckFailure> {
+    all_reads: bool,
+) -> Result<Range, CheckFailure> {
     let mut read = Vec::new();
+    let mut written = Vec::new();
     for (id, thread) in sliced.thread_ids().filter(|(_, thread)| runs(thread)) {
         for (instruction, own) in thread.instruction_ids() {
-            if matches!(own.action, Action::Load { .. } | Action::Cas { .. } | Action::Rmw { .. }) {
+            let reads = matches!(own.action, Action::Load { .. } | Action::Cas { .. } | Action::Rmw { .. });
+            let is_constant = own.action.address().is_some_and(palisade_model::program::Expression::is_constant);
+            if reads && (all_reads || is_constant) {
                 read.extend(
                     accessed(sliced, bounds, id, instruction).iter().flat_map(|range| range.intervals().to_vec()),
                 );
@@ -93,14 +102,16 @@ fn check_addresses(
     }
     let asked = observed.iter().filter_map(|observable| observable.address());
     read.extend(asked.map(|address| (i128::from(address), i128::from(address))));
-    let read = super::ranges::Range::of(read);
+    let read = Range::of(read);
     for ((id, thread), instructions) in program.thread_ids().zip(slice).filter(|((_, thread), _)| runs(thread)) {
         for instruction in instructions {
             let writes = matches!(
                 thread.instruction(*instruction).action,
                 Action::Store { .. } | Action::Cas { .. } | Action::Rmw { .. }
             );
-            if writes && accessed(program, bounds, id, *instruction).is_some_and(|range| range.meets(&read)) {
+            let Some(range) = accessed(program, bounds, id, *instruction).filter(|_| writes) else { continue };
+            written.extend(range.intervals().to_vec());
+            if range.meets(&read) {
                 let name = &thread.name;
                 reject!(
                     Safe,
@@ -109,7 +120,7 @@ fn check_addresses(
             }
         }
     }
-    Ok(())
+    Ok(Range::of(written))
 }
 
 /// The registers of a thread that the question names.

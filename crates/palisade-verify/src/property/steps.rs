@@ -6,6 +6,7 @@
 use super::Buffering;
 use super::local::Threads;
 use crate::CheckFailure;
+use crate::failure::reject;
 use crate::tokens::{self, with_one, without_one};
 use palisade_evidence::{BufferEntry, BufferedLocal};
 use palisade_model::program::{Action, Expression, InstructionId, ThreadId, Value};
@@ -148,6 +149,14 @@ impl Threads<'_> {
         }
         let domain = self.program.domain;
         let address_of = |address: &Expression| self.value(thread, id, address.evaluate_address(registers));
+        let read_at = |address: &Expression| {
+            let address = address_of(address)?;
+            if self.written_by_slice.contains(i128::from(address)) {
+                let instruction = self.instruction_in_words(thread, id);
+                reject!(Safe, "{instruction} reads address {address}, which instructions of the slice may write");
+            }
+            Ok(address)
+        };
         let mut after = BufferedLocal { label: Some(instruction.target), ..local.clone() };
         let mut write = None;
         match action {
@@ -157,7 +166,7 @@ impl Threads<'_> {
                 after.buffer = self.in_form(after.buffer);
             }
             Action::Load { register, address } => {
-                let address = address_of(address)?;
+                let address = read_at(address)?;
                 after.registers[register.index()] = self.seen(control, local, address);
             }
             Action::Store { address, value } => {
@@ -174,7 +183,7 @@ impl Threads<'_> {
                 }
             }
             Action::Cas { register, address, expected, new } => {
-                let address = address_of(address)?;
+                let address = read_at(address)?;
                 let old = self.in_memory(control, address);
                 if old == self.value(thread, id, expected.evaluate(registers, domain))? {
                     write = Some((address, self.value(thread, id, new.evaluate(registers, domain))?));
@@ -184,7 +193,7 @@ impl Threads<'_> {
                 }
             }
             Action::Rmw { register, address, new } => {
-                let address = address_of(address)?;
+                let address = read_at(address)?;
                 let old = self.in_memory(control, address);
                 write = Some((address, self.value(thread, id, new.evaluate_with_old(registers, old, domain))?));
                 if let Some(register) = register {

@@ -27,7 +27,7 @@ impl<'q> Aim<'q> {
         bounds: Option<&Values<'_>>,
     ) -> Self {
         let goal = Goal::new(targets, question);
-        Self { program: Slice::of(program, &goal, bounds).apply(program), goal }
+        Self { program: Slice::of(program, &goal, bounds, false).apply(program), goal }
     }
 
     /// Some targets of a program, of which nothing is left out.

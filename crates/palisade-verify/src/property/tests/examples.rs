@@ -157,7 +157,7 @@ fn computed_addresses_need_bounds() {
     assert_eq!(most_silent(&program, Buffering::Fifo), [1, 2, 3, 4]);
     let goal = [target(1, 1)];
     let slice = vec![vec![InstructionId::from_index(0)], Vec::new()];
-    assert!(sliced_program(&program, &slice, &goal, &Observed::new(), None).is_err());
+    assert!(sliced(&program, &slice, &goal, &Observed::new(), None).is_err());
     let zero = vec![Interval { low: 0, high: 0 }];
     let bounds = ValueInvariant {
         registers: vec![vec![zero.clone(), zero.clone()]; 2],
@@ -202,7 +202,7 @@ fn slices_keep_what_conditions_depend_on() {
     let allowed = |thread: usize, instruction: usize| {
         let mut slice = vec![Vec::new(), Vec::new()];
         slice[thread].push(InstructionId::from_index(instruction));
-        sliced_program(&program, &slice, &goal, &Observed::new(), None).is_ok()
+        sliced(&program, &slice, &goal, &Observed::new(), None).is_ok()
     };
     assert!(!allowed(0, 0), "the store of what is loaded");
     assert!(!allowed(1, 0), "the load");
@@ -211,7 +211,7 @@ fn slices_keep_what_conditions_depend_on() {
     assert!(allowed(1, 3), "a load behind the target");
     assert!(!allowed(0, 1), "a store that is loaded, as long as the load stays");
     let both = vec![vec![InstructionId::from_index(1)], vec![InstructionId::from_index(3)]];
-    assert!(sliced_program(&program, &both, &goal, &Observed::new(), None).is_ok());
+    assert!(sliced(&program, &both, &goal, &Observed::new(), None).is_ok());
 }
 
 /// Locks, fences and `fail` cannot be left out, and a locked instruction that is left out still drains the buffer.
@@ -229,7 +229,7 @@ fn slices_keep_what_drains_and_what_stops() {
     ] {
         let program = straight(vec![(1, vec![action, not_both(1, 1)])]);
         let slice = vec![vec![InstructionId::from_index(0)]];
-        let sliced = sliced_program(&program, &slice, &[target(0, 1)], &Observed::new(), None);
+        let sliced = sliced(&program, &slice, &[target(0, 1)], &Observed::new(), None);
         assert_eq!(sliced.is_ok(), allowed);
         if let Ok(sliced) = sliced {
             let left = &sliced.threads[0].instructions[0].action;

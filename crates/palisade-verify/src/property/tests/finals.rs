@@ -61,13 +61,13 @@ fn the_steps_reach_the_final_states_of_the_program() {
                         continue;
                     }
                     slice[id.index()].push(instruction);
-                    if sliced_program(&program, &slice, &[], &goal.observed, None).is_err() {
+                    if sliced(&program, &slice, &[], &goal.observed, None).is_err() {
                         slice[id.index()].pop();
                     }
                 }
             }
             sliced_away += slice.iter().map(Vec::len).sum::<usize>();
-            let sliced = sliced_program(&program, &slice, &[], &goal.observed, None).expect("allowed");
+            let sliced = sliced(&program, &slice, &[], &goal.observed, None).expect("allowed");
             for program in [&program, &sliced] {
                 let numbers = |live: Vec<bool>| {
                     (0..live.len()).filter(|own| live[*own]).map(RegisterId::from_index).collect::<Vec<_>>()

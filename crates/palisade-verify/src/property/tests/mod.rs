@@ -12,6 +12,7 @@ use super::local::{Memory, Threads};
 use super::reductions::{dead_delays, silent_addresses};
 use super::slice::{Observed, sliced_program};
 use super::steps::{Configuration, Control};
+use super::values::Bounds;
 use super::{Goal, goal};
 use crate::tokens::initial_tokens;
 use crate::{CheckFailure, Obligation};
@@ -28,6 +29,17 @@ const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
 
 /// How many states the oracle visits at most.
 const MOST_STATES: usize = 4000;
+
+/// The program without a slice that writes to no address that the rest may read.
+fn sliced(
+    program: &Program,
+    slice: &[Vec<InstructionId>],
+    targets: &[Target],
+    observed: &Observed,
+    bounds: Option<&Bounds>,
+) -> Result<Program, CheckFailure> {
+    sliced_program(program, slice, targets, observed, bounds, true).map(|(sliced, _)| sliced)
+}
 
 /// So many random programs, ten times as many where the full tests are asked for.
 fn seeds(few: u64) -> std::ops::Range<u64> {

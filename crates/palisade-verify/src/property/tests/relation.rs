@@ -49,7 +49,7 @@ fn largest_slice(program: &Program, targets: &[Target], random: &mut Randomness)
         let mut larger = slice.clone();
         larger[thread].push(instruction);
         larger[thread].sort();
-        if sliced_program(program, &larger, targets, &Observed::new(), None).is_ok() {
+        if sliced(program, &larger, targets, &Observed::new(), None).is_ok() {
             slice = larger;
         }
     }
@@ -68,7 +68,7 @@ fn slices_hide_no_violation() {
             for target in all_targets(&program) {
                 let slice = largest_slice(&program, &[target], &mut random);
                 sliced_away += slice.iter().map(Vec::len).sum::<usize>();
-                let sliced = sliced_program(&program, &slice, &[target], &Observed::new(), None).expect("allowed");
+                let sliced = sliced(&program, &slice, &[target], &Observed::new(), None).expect("allowed");
                 let silent = most_silent(&sliced, Buffering::of(model));
                 let goal = goal(&sliced, None, std::slice::from_ref(&target)).expect("it has the target");
                 match reach(&sliced, model, &goal, least_live(&sliced), silent) {

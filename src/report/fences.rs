@@ -146,10 +146,16 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
         }
     }
     if result.all {
+        let checked = result.found.shown.as_ref().map_or(0, |shown| shown.optima);
+        let first = if checked < placement.alternatives.len() {
+            format!("; {checked} of them re-checked")
+        } else {
+            String::new()
+        };
         let _ = match (placement.alternatives.len(), placement.alternatives_complete) {
             (0, _) => writeln!(out, "  optima   none known: the set found is valid, but may not be optimal"),
-            (count, true) => writeln!(out, "  optima   {count}"),
-            (count, false) => writeln!(out, "  optima   {count} known; there may be more"),
+            (count, true) => writeln!(out, "  optima   {count}{first}"),
+            (count, false) => writeln!(out, "  optima   {count} known; there may be more{first}"),
         };
         for set in &placement.alternatives {
             let names: Vec<String> = set.iter().map(|measure| measure_name(program, *measure)).collect();

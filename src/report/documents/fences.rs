@@ -59,6 +59,9 @@ pub struct FencesDocument<'a> {
     /// Whether these are all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alternatives_complete: Option<bool>,
+    /// With `--all`, how many of them `verify` has accepted a certificate for: the one taken, and 100 others at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alternatives_checked: Option<usize>,
     /// The attacks, in order, with what eliminates them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attacks: Option<Vec<EliminatedAttack<'a>>>,
@@ -314,6 +317,7 @@ impl<'a> FencesDocument<'a> {
             properties: None,
             alternatives: None,
             alternatives_complete: None,
+            alternatives_checked: None,
             attacks: None,
             evidence: found.shown.as_ref().map(|_| EvidenceWord::of(result.is_complete())),
             redundant: found.redundancy.as_ref().map(|redundancy| {
@@ -334,7 +338,11 @@ impl<'a> FencesDocument<'a> {
             },
         };
         match &found.repair {
-            Repair::Valid(placement) => document.add_placement(placement, program, result.all),
+            Repair::Valid(placement) => {
+                document.add_placement(placement, program, result.all);
+                let checked = found.shown.as_ref().map_or(0, |shown| shown.optima);
+                document.alternatives_checked = result.all.then_some(checked);
+            }
             Repair::Impossible(attack) => {
                 document.header.verdict = FencesVerdictWord::NotRobust;
                 document.impossible = Some(AttackPlace::new(program, *attack));

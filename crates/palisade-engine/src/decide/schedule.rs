@@ -36,6 +36,9 @@ pub(crate) const QUESTION_FIXED: u64 = 50_000;
 /// The same for any number of copies.
 pub(crate) const QUESTION_ANY_NUMBER: u64 = 2_000;
 
+/// Nodes of one exploration for the violations that rows stand for, in an instance with few copies: once.
+pub(crate) const ROWS: u64 = 50_000;
+
 /// Instances with one copy more each that are searched in one round at most.
 pub(crate) const INSTANCES: usize = 4;
 

@@ -72,6 +72,11 @@ impl Exploration {
         }
     }
 
+    /// Whether markings are enumerated or covered.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
     /// The number of nodes, covered ones included.
     pub fn len(&self) -> usize {
         self.store.len()
@@ -213,21 +218,36 @@ impl Exploration {
         })
     }
 
-    /// The step between a node and its child in an exact exploration.
+    /// The first step between a node and its child in an exact exploration.
     pub fn step_to<N: LazyNet>(&self, net: &mut N, child: u32) -> Result<Option<Step>, N::Error> {
-        let Some(parent) = self.parent(child) else { return Ok(None) };
+        Ok(self.steps_to(net, child)?.first().copied())
+    }
+
+    /// All steps between a node and its child in an exact exploration.
+    pub fn steps_to<N: LazyNet>(&self, net: &mut N, child: u32) -> Result<Vec<Step>, N::Error> {
+        let Some(parent) = self.parent(child) else { return Ok(Vec::new()) };
         let mut steps = Vec::new();
         net.steps(self.control(parent), self.entries(parent), &mut steps)?;
         let mut scratch = Vec::new();
-        for step in steps {
-            scratch.clear();
-            scratch.extend_from_slice(self.entries(parent));
-            move_token(&mut scratch, &step, false);
-            if step.control == self.control(child) && scratch == self.entries(child) {
-                return Ok(Some(step));
+        steps.retain(|step| {
+            step.control == self.control(child) && {
+                scratch.clear();
+                scratch.extend_from_slice(self.entries(parent));
+                move_token(&mut scratch, step, false);
+                scratch == self.entries(child)
             }
+        });
+        Ok(steps)
+    }
+
+    /// The steps along the path to a node of an exact exploration, each with the control before it.
+    pub fn steps_along<N: LazyNet>(&self, net: &mut N, node: u32) -> Result<Vec<(u32, Step)>, N::Error> {
+        let mut steps = Vec::new();
+        for pair in self.path(node).windows(2) {
+            let step = self.step_to(net, pair[1])?.expect("a node is found by a step from its parent");
+            steps.push((self.control(pair[0]), step));
         }
-        Ok(None)
+        Ok(steps)
     }
 
     /// What counts for a budget: the nodes found, or the comparisons made where these are many more than so many nodes need.

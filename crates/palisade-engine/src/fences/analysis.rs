@@ -13,9 +13,11 @@ use super::obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stop
 use super::on_nets::Nets;
 use super::progress::Observer;
 use crate::decide::{Method, Round, Turn, decide};
-use crate::exploration::{Entry, Exploration, LazyNet, Visit, check_periodically};
-use crate::robustness::system::{Phase, System};
-use crate::robustness::{Attack, Fault, LoadStarts, ThreadSearch, mode_of};
+use crate::exploration::{Entry, Exploration, LazyNet, Mode, Step, Visit, check_periodically};
+use crate::robustness::system::{Phase, Root, System};
+use crate::robustness::{
+    Attack, Fault, LoadStarts, PhaseSteps, Story, Success, Successes, ThreadSearch, mode_of, story_of_steps,
+};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{InstructionId, Thread, ThreadId};
 use rustc_hash::FxHashMap;
@@ -39,12 +41,16 @@ pub(super) struct Analysis<'a, 'p> {
     /// Whether the net has answered last.
     net_answered_last: bool,
     observer: &'a dyn Observer,
-    /// Configurations after ld_A from which success is known to be reachable, by control.
-    successful: FxHashMap<u32, Vec<Vec<Entry>>>,
+    /// Configurations after ld_A from which success is known to be reachable.
+    successful: Successes,
     /// Delaying phases of the store looked at last, by what was forbidden.
     delaying: FxHashMap<Obstacles, Delaying>,
     /// That store, and where its delaying starts.
     store: Option<(InstructionId, Vec<Start>)>,
+    /// A computation that shows the row found last.
+    shown: Option<Story>,
+    /// Computations that show the rows made shorter.
+    pub(super) stories: Stories,
     /// How many candidates were tried.
     pub(super) candidates: usize,
     /// How many of them needed a search.
@@ -76,8 +82,13 @@ impl Past<'_, '_, '_> {
     }
 }
 
+/// Computations that show rows of attacks.
+pub(super) type Stories = FxHashMap<(Attack, MeasureSet), Story>;
+
 /// A configuration in which delaying starts.
 struct Start {
+    /// The node under SC before it.
+    sc: u32,
     control: u32,
     entries: Vec<Entry>,
     depth: u32,
@@ -86,6 +97,8 @@ struct Start {
 /// A delaying phase explored.
 struct Delaying {
     explored: Exploration,
+    /// The node under SC before each root.
+    origins: FxHashMap<u32, u32>,
     starts: LoadStarts,
 }
 
@@ -112,9 +125,11 @@ impl<'a, 'p> Analysis<'a, 'p> {
             nets: (attempt.methods != Methods::Searches).then(|| Nets::new(program, thread)),
             net_answered_last: false,
             observer,
-            successful: FxHashMap::default(),
+            successful: Successes::default(),
             delaying: FxHashMap::default(),
             store: None,
+            shown: None,
+            stories: Stories::default(),
             candidates: 0,
             searches: 0,
             markings: 0,
@@ -152,7 +167,11 @@ impl<'a, 'p> Analysis<'a, 'p> {
         let nets = self.nets.as_mut().ok_or(StopReason::Budget)?;
         let budget = Budget::within(&self.attempt.limits).with_work(work);
         match nets.remaining(attack, obstacles, self.attempt.values, &budget) {
-            Ok(way) => Ok(way.map(|way| self.catalogue.row_of(self.thread, &way))),
+            Ok(None) => Ok(None),
+            Ok(Some((way, story))) => {
+                self.shown = story;
+                Ok(Some(self.catalogue.row_of(self.thread, &way)))
+            }
             // Value sets grow, or reach what has no value: the program need not.
             Err(Halt::Fault(_)) if self.attempt.methods == Methods::Both => {
                 self.nets = None;
@@ -171,7 +190,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
         let starts = delaying.starts.get(&attack.load).cloned().unwrap_or_default();
         let before = self.search.helped.len();
         self.search.helped.renew_budget();
-        let success = self.search.help(starts, &mut self.successful, &budget);
+        let success = self.search.help(starts, &self.successful, &budget);
         self.markings += self.search.helped.len() - before;
         match success {
             Ok(None) => {
@@ -179,7 +198,9 @@ impl<'a, 'p> Analysis<'a, 'p> {
                 Ok(None)
             }
             Ok(Some(found)) => {
-                self.search.remember_success(found.success, &mut self.successful);
+                let ThreadSearch { helped, system, .. } = &mut self.search;
+                self.successful.remember(helped, system, found.success).map_err(Halt::Fault)?;
+                self.shown = self.story(sc, attack, obstacles, &found).map_err(Halt::Fault)?;
                 self.search.helped.forget_unsettled();
                 let explored = &self.delaying[obstacles].explored;
                 row(&mut self.search.system, self.catalogue, explored, attack.store, found.delayed, obstacles)
@@ -193,7 +214,45 @@ impl<'a, 'p> Analysis<'a, 'p> {
         }
     }
 
-    /// A row of an attack none of whose measures can be left out: first found, then made shorter.
+    /// The computation that an exact search has found; nothing with ω, which stands for many.
+    fn story(
+        &mut self,
+        sc: &Exploration,
+        attack: &Attack,
+        obstacles: &Obstacles,
+        found: &Success,
+    ) -> Result<Option<Story>, Fault> {
+        if sc.mode() == Mode::Omega {
+            return Ok(None);
+        }
+        let Delaying { explored, origins, .. } = &self.delaying[obstacles];
+        let ThreadSearch { helped, system, .. } = &mut self.search;
+        let (before, start) = (origins[&explored.path(found.delayed)[0]], explored.path(found.delayed)[0]);
+        let first = helped.path(found.success)[0];
+        let way = self.successful.way_from(helped.control(first), helped.entries(first));
+        let steps = PhaseSteps {
+            initial: sc.entries(sc.path(before)[0]),
+            sc: &sc.steps_along(system, before)?,
+            before_delay: sc.entries(before),
+            delay_start: (explored.control(start), explored.entries(start)),
+            delayed: &delaying_steps(system, self.catalogue, explored, found.delayed, obstacles)?,
+            helped: &way.expect("the way of the success found has been remembered"),
+        };
+        story_of_steps(system.program(), *attack, system, &steps).map(Some)
+    }
+
+    /// A computation that shows the row found last, if it is known.
+    pub(super) fn shown(&mut self) -> Option<Story> {
+        self.shown.take()
+    }
+
+    /// Keeps that computation.
+    fn keep_shown(&mut self, attack: &Attack, row: &MeasureSet) {
+        let story = self.shown.take();
+        self.stories.extend(story.map(|story| ((*attack, row.clone()), story)));
+    }
+
+    /// A row of an attack none of whose measures can be left out: the one found last, made shorter.
     pub(super) fn shortened(&mut self, attack: &Attack, mut row: MeasureSet) -> Result<MeasureSet, Halt<Fault>> {
         let everything = self.catalogue.everything();
         for measure in row.ones().collect::<Vec<_>>() {
@@ -208,6 +267,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
                 row = shorter;
             }
         }
+        self.keep_shown(attack, &row);
         Ok(row)
     }
 
@@ -231,11 +291,13 @@ impl<'a, 'p> Analysis<'a, 'p> {
             self.delaying.clear();
         }
         let mut explored = Exploration::new(mode_of(&self.search.system));
+        let mut origins = FxHashMap::default();
         if !obstacles.instructions.contains(store.index()) {
             for start in &self.store.as_ref().expect("set above").1 {
                 let label = attacker_label(&self.search.system, start.control);
                 if label.is_some_and(|label| !obstacles.labels.contains(label.index())) {
-                    explored.add_root(start.control, &start.entries, start.depth);
+                    let root = explored.add_root(start.control, &start.entries, start.depth);
+                    origins.extend(root.map(|root| (root, start.sc)));
                 }
             }
         }
@@ -243,7 +305,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
         explored.run(&mut net, budget, |_, _, _| Visit::Expand)?;
         self.markings += explored.len();
         let starts = self.search.load_starts(&explored, budget)?;
-        self.delaying.insert(obstacles.clone(), Delaying { explored, starts });
+        self.delaying.insert(obstacles.clone(), Delaying { explored, origins, starts });
         Ok(())
     }
 
@@ -258,7 +320,8 @@ impl<'a, 'p> Analysis<'a, 'p> {
                 .delay_starts(sc.control(node), sc.entries(node), self.id, store)
                 .map_err(Halt::Fault)?;
             let depth = sc.depth(node) + 1;
-            starts.extend(roots.into_iter().map(|root| Start { control: root.control, entries: root.entries, depth }));
+            let start = |root: Root| Start { sc: node, control: root.control, entries: root.entries, depth };
+            starts.extend(roots.into_iter().map(start));
         }
         Ok(starts)
     }
@@ -300,6 +363,28 @@ fn row(
         }
     }
     Ok(row)
+}
+
+/// The steps to a delaying node of an exact exploration, each with the control before it. Where several lead from one node to
+/// the next it is the one that [`row`] is about.
+fn delaying_steps(
+    system: &mut System<'_>,
+    catalogue: &Catalogue,
+    explored: &Exploration,
+    node: u32,
+    obstacles: &Obstacles,
+) -> Result<Vec<(u32, Step)>, Fault> {
+    let mut steps = Vec::new();
+    for pair in explored.path(node).windows(2) {
+        let possible = explored.steps_to(&mut Obstructed { system, obstacles }, pair[1])?;
+        let measure = |step: &Step| match step.take {
+            None => catalogue.measure_of(system.instruction_of(step.label).1),
+            Some(_) => None,
+        };
+        let step = possible.into_iter().min_by_key(measure).expect("a node is found by a step from its parent");
+        steps.push((explored.control(pair[0]), step));
+    }
+    Ok(steps)
 }
 
 fn attacker_of(system: &System<'_>, control: u32) -> Option<u32> {

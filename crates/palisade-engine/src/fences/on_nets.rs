@@ -1,7 +1,7 @@
 //! Attacks under candidate sets of measures, decided on their nets: where searches take too long.
 
 use super::obstacles::Obstacles;
-use crate::robustness::{Attack, DelayNet, Delaying, Fault};
+use crate::robustness::{Attack, DelayNet, Delaying, Fault, Story};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{InstructionId, Program, Thread};
 
@@ -18,7 +18,7 @@ impl<'p> Nets<'p> {
     }
 
     /// A way of the attacker, from the delayed store to before the load, on which the attack succeeds past the
-    /// obstacles, if there is one.
+    /// obstacles, if there is one, with a computation unless that is too long.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ impl<'p> Nets<'p> {
         obstacles: &Obstacles,
         values: usize,
         budget: &Budget,
-    ) -> Result<Option<Vec<InstructionId>>, Halt<Fault>> {
+    ) -> Result<Option<(Vec<InstructionId>, Option<Story>)>, Halt<Fault>> {
         let is_permitted = |id| !obstacles.stop(id, self.thread.instruction(id).target);
         if self.at_hand.as_ref().is_none_or(|(known, _)| known != attack) {
             self.at_hand = None;
@@ -38,7 +38,7 @@ impl<'p> Nets<'p> {
         }
         let net = self.at_hand.as_ref().map(|(_, net)| net);
         match net.map_or(Delaying::Undecided, |net| net.ask(is_permitted, budget)) {
-            Delaying::Succeeds(way) => Ok(Some(way)),
+            Delaying::Succeeds { way, story } => Ok(Some((way, story))),
             Delaying::Fails => Ok(None),
             Delaying::Undecided => {
                 budget.limits.check()?;

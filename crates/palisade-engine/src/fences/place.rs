@@ -13,10 +13,12 @@ use super::progress::Observer;
 use super::request::Request;
 use super::thread::ThreadPlan;
 use super::unfinished::Unfinished;
-use crate::robustness::{Attack, Fault, Outcome, ThreadLabel, Verdict, attacks, certificate, check, is_pruned};
+use crate::robustness::{
+    Attack, Fault, Outcome, Story, ThreadLabel, Verdict, attacks_within, certificate, check, pruned,
+};
 use fixedbitset::FixedBitSet;
 use palisade_evidence::RobustCertificate;
-use palisade_model::limits::StopReason;
+use palisade_model::limits::{Limits, StopReason};
 use palisade_model::program::{Action, Copies, Instruction, LabelId, Program};
 use thiserror::Error;
 
@@ -94,6 +96,8 @@ pub struct Proof {
     /// All rows that weights, cases and [`Placement::returning`] speak of, each with an attack that needs one of its
     /// measures.
     pub rows: Vec<(Attack, Vec<Measure>)>,
+    /// For each of them, the computation that the search for it has found, if it has kept one.
+    pub(super) stories: Vec<Option<Story>>,
     /// Groups of rows that share no measure: what each costs at least, with the cases that show it, in which rows are
     /// meant by their positions. Without cases there were too many.
     pub blocks: Vec<(Cost, Option<Vec<Case<Cost>>>)>,
@@ -130,15 +134,51 @@ pub struct Elimination {
 /// Finds a cheapest set of measures that makes a program robust, for the numbers of copies it declares. The set is
 /// confirmed by a check of the changed program, unless the caller sees to that.
 pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer) -> Result<Repair, FenceError> {
-    let all = attacks(program);
-    let open: Vec<Attack> = all.iter().copied().filter(|attack| !is_pruned(program, attack)).collect();
-    let catalogues = catalogues(program, &open, options)?;
+    Ok(place_among(program, options, observer)?.0)
+}
+
+/// Like [`place`], with the measures on offer.
+pub(super) fn place_among(
+    program: &Program,
+    options: &FenceOptions,
+    observer: &dyn Observer,
+) -> Result<(Repair, Vec<(Measure, Cost)>), FenceError> {
+    let stopped = |reason| Repair::Unknown { reason: Unfinished::Limit(reason), feasible: Vec::new() };
+    let (all, open) = match listed(program, &options.limits) {
+        Ok(listed) => listed,
+        Err(reason) => return Ok((stopped(reason), Vec::new())),
+    };
+    let catalogues = match catalogues(program, &open, options)? {
+        Ok(catalogues) => catalogues,
+        Err(reason) => return Ok((stopped(reason), Vec::new())),
+    };
+    let repair = place_from(program, options, observer, &all, &open, &catalogues)?;
+    Ok((repair, on_offer(&catalogues)))
+}
+
+/// All attacks of a program, and those that control flow does not rule out.
+pub(super) fn listed(program: &Program, limits: &Limits) -> Result<(Vec<Attack>, Vec<Attack>), StopReason> {
+    let all = attacks_within(program, limits)?;
+    let pruned = pruned(program, &all, limits)?;
+    let open = all.iter().zip(pruned).filter(|(_, pruned)| !pruned).map(|(attack, _)| *attack).collect();
+    Ok((all, open))
+}
+
+/// The choice from the measures on offer.
+fn place_from(
+    program: &Program,
+    options: &FenceOptions,
+    observer: &dyn Observer,
+    all: &[Attack],
+    open: &[Attack],
+    catalogues: &[Catalogue],
+) -> Result<Repair, FenceError> {
     let request = Request { alternatives: options.alternatives, one_by_one: false };
-    let plans = plan(program, &open, &catalogues, request, options, observer).map_err(FenceError::Fault)?;
+    let plans = plan(program, open, catalogues, request, options, observer).map_err(FenceError::Fault)?;
     if let Some(attack) = plans.iter().find_map(|plan| plan.known.impossible) {
         return Ok(Repair::Impossible(attack));
     }
-    let Some(mut placement) = combine(&all, &open, &plans, &catalogues, options.alternatives) else {
+    let Some(mut placement) = combine(all, open, &plans, catalogues, options.alternatives) else {
         let stop = plans.iter().find_map(|plan| plan.stop().cloned());
         let feasible: Vec<Attack> = plans.iter().flat_map(|plan| plan.known.feasible()).collect();
         return match stop.unwrap_or(Unfinished::Limit(StopReason::Inconclusive)) {
@@ -161,17 +201,22 @@ pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer)
     Ok(Repair::Valid(Box::new(placement)))
 }
 
-/// The measures on offer for a program, each with its cost: those that bear on an attack and are permitted.
+/// The measures on offer for a program, each with its cost: those that bear on an attack and are permitted. Limits do not
+/// count.
 pub fn offered(program: &Program, options: &FenceOptions) -> Result<Vec<(Measure, Cost)>, FenceError> {
-    let open: Vec<Attack> = attacks(program).into_iter().filter(|attack| !is_pruned(program, attack)).collect();
-    let catalogues = catalogues(program, &open, options)?;
-    Ok(catalogues
-        .iter()
-        .flat_map(|catalogue| {
-            let measures = catalogue.measures(&catalogue.everything());
-            measures.into_iter().zip(catalogue.costs().to_vec())
-        })
-        .collect())
+    let unlimited = FenceOptions { limits: Limits::none(), ..options.clone() };
+    let (_, open) = listed(program, &unlimited.limits).expect("there are no limits");
+    let catalogues = catalogues(program, &open, &unlimited)?.expect("there are no limits");
+    Ok(on_offer(&catalogues))
+}
+
+/// All measures of catalogues, each with its cost.
+fn on_offer(catalogues: &[Catalogue]) -> Vec<(Measure, Cost)> {
+    let measures = catalogues.iter().flat_map(|catalogue| {
+        let measures = catalogue.measures(&catalogue.everything());
+        measures.into_iter().zip(catalogue.costs().to_vec())
+    });
+    measures.collect()
 }
 
 /// All measures that the options permit in threads that run, whether they bear on an attack or not: thread by thread,
@@ -191,8 +236,12 @@ pub(super) fn permitted(program: &Program, options: &FenceOptions) -> Vec<Measur
     measures
 }
 
-/// Offers, for each thread, the measures that bear on some attack and are permitted.
-fn catalogues(program: &Program, open: &[Attack], options: &FenceOptions) -> Result<Vec<Catalogue>, FenceError> {
+/// Offers, for each thread, the measures that bear on some attack and are permitted, unless a limit is reached.
+fn catalogues(
+    program: &Program,
+    open: &[Attack],
+    options: &FenceOptions,
+) -> Result<Result<Vec<Catalogue>, StopReason>, FenceError> {
     options.only.iter().chain(&options.never).try_for_each(|pattern| pattern.check(program))?;
     let permitted = |measure| options.permits(program, measure);
     let mut catalogues = Vec::new();
@@ -201,6 +250,9 @@ fn catalogues(program: &Program, open: &[Attack], options: &FenceOptions) -> Res
         let mut involved = FixedBitSet::with_capacity(thread.labels.len());
         let mut stores = FixedBitSet::with_capacity(thread.instructions.len());
         for attack in open.iter().filter(|attack| attack.thread == id) {
+            if let Err(reason) = options.limits.check() {
+                return Ok(Err(reason));
+            }
             involved.union_with(&flow.involved(attack.store, attack.load));
             stores.insert(attack.store.index());
         }
@@ -224,7 +276,7 @@ fn catalogues(program: &Program, open: &[Attack], options: &FenceOptions) -> Res
         }
         catalogues.push(catalogue);
     }
-    Ok(catalogues)
+    Ok(Ok(catalogues))
 }
 
 /// The choices of all threads together; none when one of them has none.
@@ -248,6 +300,7 @@ pub(super) fn combine(
             weights: Vec::new(),
             branchings: 0,
             rows: Vec::new(),
+            stories: Vec::new(),
             blocks: Vec::new(),
         }),
         stop: None,
@@ -287,6 +340,7 @@ pub(super) fn combine(
                 proof.branchings += cheapest.branchings;
                 let first = proof.rows.len();
                 proof.rows.extend(plan.choice.rows.iter().map(|(attack, row)| (*attack, catalogue.measures(row))));
+                proof.stories.extend(plan.choice.rows.iter().map(|row| plan.stories.get(row).cloned()));
                 proof.blocks.extend(plan.choice.blocks.iter().map(|(least, cases)| {
                     let moved = |case: &Case<Cost>| case.map(|row| first + row, Cost::clone);
                     (least.clone(), cases.as_ref().map(|cases| cases.iter().map(moved).collect()))

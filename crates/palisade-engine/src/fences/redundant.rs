@@ -5,12 +5,12 @@ use super::change::{fences_removed, with_measures};
 use super::cost::Cost;
 use super::measure::Measure;
 use super::options::FenceOptions;
-use super::place::{Confirmed, FenceError, Proof, Returning, combine, confirm};
+use super::place::{Confirmed, FenceError, Proof, Returning, combine, confirm, listed};
 use super::planning::plan;
 use super::progress::Observer;
 use super::request::Request;
 use super::unfinished::Unfinished;
-use crate::robustness::{Attack, Verdict, attacks, is_pruned};
+use crate::robustness::{Attack, Verdict};
 use palisade_evidence::RobustCertificate;
 use palisade_model::program::{Action, Copies, Program};
 
@@ -61,13 +61,12 @@ pub fn redundant_besides(
         }
     }
     let bare = fences_removed(&changed, fences.iter().copied());
-    let all = attacks(&bare);
+    let (all, mut open) = match listed(&bare, &options.limits) {
+        Ok(listed) => listed,
+        Err(reason) => return Ok(Err(Unfinished::Limit(reason))),
+    };
     // The attacks of threads without fences are what they were.
-    let open: Vec<Attack> = all
-        .iter()
-        .copied()
-        .filter(|attack| catalogues[attack.thread.index()].len() > 0 && !is_pruned(&bare, attack))
-        .collect();
+    open.retain(|attack| catalogues[attack.thread.index()].len() > 0);
     let request = Request { alternatives: 0, one_by_one: true };
     let plans = plan(&bare, &open, &catalogues, request, options, observer).map_err(FenceError::Fault)?;
     if let Some(reason) = plans.iter().find_map(|plan| plan.stop().cloned()) {

@@ -1,6 +1,6 @@
 //! The plan for one thread: its attacks one by one, their rows, the cheapest set.
 
-use super::analysis::Analysis;
+use super::analysis::{Analysis, Stories};
 use super::catalogue::{Catalogue, MeasureSet};
 use super::choice::Choice;
 use super::covering::{all_cheapest, cheapest, proved};
@@ -18,6 +18,8 @@ pub(super) struct ThreadPlan {
     pub(super) known: KnownAttacks,
     /// The choice among the measures.
     pub(super) choice: Choice,
+    /// Computations that show rows.
+    pub(super) stories: Stories,
     /// How far the work is.
     state: State,
     /// The work done.
@@ -51,6 +53,7 @@ impl ThreadPlan {
         Self {
             known: KnownAttacks::new(attacks),
             choice: Choice::default(),
+            stories: Stories::default(),
             state: State::Open,
             effort: Effort::default(),
         }
@@ -95,6 +98,7 @@ impl ThreadPlan {
             .known
             .decide(analysis, thread, catalogue, request, observer)
             .and_then(|()| self.optimize(analysis, catalogue, request, limits));
+        self.stories.extend(std::mem::take(&mut analysis.stories));
         self.effort.candidates += analysis.candidates;
         self.effort.searches += analysis.searches;
         self.effort.markings += analysis.markings;

@@ -6,6 +6,7 @@ use super::attack_net::{AttackNet, Firing};
 use super::attacks::Attack;
 use super::fault::Fault;
 use super::nets::{bounds, solve};
+use super::witness::{Story, story_of_run, without_detours};
 use crate::coverability::Outcome;
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::net::{Net, Problem, TransitionId};
@@ -13,14 +14,20 @@ use palisade_model::program::{InstructionId, Program};
 
 /// The net of one attack.
 pub(crate) struct DelayNet<'p> {
+    program: &'p Program,
     net: AttackNet<'p>,
     attack: Attack,
 }
 
 /// What a delaying attacker can still do.
 pub(crate) enum Delaying {
-    /// The attack is feasible, on this way of the attacker: the instructions from st_A on, without ld_A.
-    Succeeds(Vec<InstructionId>),
+    /// The attack is feasible.
+    Succeeds {
+        /// A way of the attacker on which it is: the instructions from st_A on, without ld_A.
+        way: Vec<InstructionId>,
+        /// A computation on that way, unless it is too long.
+        story: Option<Story>,
+    },
     /// The attack is not feasible.
     Fails,
     /// The budget, or a limit, did not suffice.
@@ -40,7 +47,7 @@ impl<'p> DelayNet<'p> {
         budget: &Budget,
     ) -> Result<Option<Self>, Fault> {
         match AttackNet::build(program, &attack, bounds(values, None, budget), &budget.limits) {
-            Ok(net) => Ok(Some(Self { net, attack })),
+            Ok(net) => Ok(Some(Self { program, net, attack })),
             Err(Halt::Fault(fault)) => Err(fault),
             Err(Halt::Stopped(_)) => Ok(None),
         }
@@ -70,10 +77,25 @@ impl<'p> DelayNet<'p> {
         match solve(&problem, budget).outcome {
             Outcome::Coverable(run) => {
                 let fired = run.transitions().into_iter().map(|transition| kept[transition.index()]);
-                Delaying::Succeeds(fired.filter_map(|id| self.executed(id).find(|id| is_permitted(*id))).collect())
+                let way = fired.filter_map(|id| self.executed(id).find(|id| is_permitted(*id))).collect();
+                let firing = |transition: TransitionId| self.permitted_firing(kept[transition.index()], &is_permitted);
+                let story = without_detours(&problem, &run)
+                    .map(|run| story_of_run(self.program, self.attack, &self.net, run.into_iter().map(firing)));
+                Delaying::Succeeds { way, story }
             }
             Outcome::Uncoverable(_) => Delaying::Fails,
             Outcome::Unknown(_) => Delaying::Undecided,
+        }
+    }
+
+    /// What a transition does, by a permitted instruction where it stands for several of the attacker's.
+    fn permitted_firing(&self, id: TransitionId, is_permitted: impl Fn(InstructionId) -> bool) -> Firing {
+        match self.net.firings[id.index()] {
+            Firing::Attacker { instruction, after } => {
+                let permitted = self.executed(id).find(|id| is_permitted(*id));
+                Firing::Attacker { instruction: permitted.unwrap_or(instruction), after }
+            }
+            firing => firing,
         }
     }
 

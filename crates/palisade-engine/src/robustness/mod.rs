@@ -12,11 +12,13 @@ mod reach;
 mod reached;
 mod search;
 mod shape;
+mod successes;
 pub mod system;
 mod witness;
 
 pub use attack_net::attack_net;
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
+pub(crate) use attacks::{attacks_within, pruned};
 pub use certificate::certificate;
 pub(crate) use check::check_quickly;
 pub use check::{
@@ -28,6 +30,8 @@ pub use fault::{Fault, FaultKind, Growing};
 pub use reach::unreached;
 pub use reached::{Reached, ThreadLabel};
 pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};
-pub(crate) use search::{LoadStarts, explore_sc, mode_of};
+pub(crate) use search::{LoadStarts, Success, explore_sc, mode_of};
 pub use shape::{Shape, ShapeAction, ShapeError, ShapeThread};
+pub(crate) use successes::Successes;
+pub(crate) use witness::{PhaseSteps, Story, story_of_steps};
 pub use witness::{Violation, witness_evidence};

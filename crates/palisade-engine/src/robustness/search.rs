@@ -3,8 +3,9 @@
 use super::attacks::Attack;
 use super::fault::Fault;
 use super::reached::Reached;
+use super::successes::Successes;
 use super::system::{Place, System};
-use crate::exploration::{Entry, Exploration, Mode, Step, Visit, check_periodically, is_covered};
+use crate::exploration::{Entry, Exploration, Mode, Step, Visit, check_periodically};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{InstructionId, ThreadId};
 use rayon::prelude::*;
@@ -193,8 +194,7 @@ impl<'p> ThreadSearch<'p> {
 
     fn decide(mut self, sc: &Exploration, attacks: &[Attack], all: bool, budget: &Budget) -> Result<Self, Halt<Fault>> {
         let mode = mode_of(&self.system);
-        // Configurations after ld_A from which success is known to be reachable, by control.
-        let mut successful: FxHashMap<u32, Vec<Vec<Entry>>> = FxHashMap::default();
+        let mut successful = Successes::default();
         for group in attacks.chunk_by(|a, b| a.store == b.store) {
             if !all && self.route_or_feasible() {
                 self.answers.extend(group.iter().map(|attack| AttackAnswer {
@@ -218,7 +218,7 @@ impl<'p> ThreadSearch<'p> {
                 if all || !self.route_or_feasible() {
                     let before = self.helped.len();
                     let starts = starts.remove(&attack.load).unwrap_or_default();
-                    let success = self.help(starts, &mut successful, budget)?;
+                    let success = self.help(starts, &successful, budget)?;
                     answer.markings = self.helped.len() - before;
                     answer.size = self.system.size();
                     answer.found = if success.is_some() { Found::Feasible } else { Found::Infeasible };
@@ -227,11 +227,11 @@ impl<'p> ThreadSearch<'p> {
                             if self.route.is_none() && mode == Mode::Exact {
                                 let delay_start = delayed.path(node)[0];
                                 let sc = origins[&delay_start];
-                                let helped = self.helped_steps(success).map_err(Halt::Fault)?;
+                                let helped = self.helped.steps_along(&mut self.system, success).map_err(Halt::Fault)?;
                                 self.route = Some(Route { attack: *attack, sc, delay_start, delayed: node, helped });
                             }
                             if all {
-                                self.remember_success(success, &mut successful);
+                                successful.remember(&self.helped, &mut self.system, success).map_err(Halt::Fault)?;
                                 self.helped.forget_unsettled();
                             }
                         }
@@ -307,12 +307,10 @@ impl<'p> ThreadSearch<'p> {
     pub(crate) fn help(
         &mut self,
         starts: Vec<LoadStart>,
-        successful: &mut FxHashMap<u32, Vec<Vec<Entry>>>,
+        successful: &Successes,
         budget: &Budget,
     ) -> Result<Option<Success>, Halt<Fault>> {
-        let reaches = |control: u32, entries: &[Entry]| {
-            successful.get(&control).is_some_and(|known| known.iter().any(|success| is_covered(success, entries)))
-        };
+        let reaches = |control: u32, entries: &[Entry]| successful.below(control, entries).is_some();
         let mut origins: FxHashMap<u32, u32> = FxHashMap::default();
         for LoadStart { delayed, depth, control, entries } in starts {
             let Some(root) = self.helped.add_root(control, &entries, depth) else { continue };
@@ -328,27 +326,6 @@ impl<'p> ThreadSearch<'p> {
             let start = self.helped.path(success)[0];
             Success { delayed: origins[&start], success }
         }))
-    }
-
-    /// The steps from ld_A to a node of an exact search.
-    fn helped_steps(&mut self, success: u32) -> Result<Vec<(u32, Step)>, Fault> {
-        let mut steps = Vec::new();
-        for pair in self.helped.path(success).windows(2) {
-            let step = self.helped.step_to(&mut self.system, pair[1])?.expect("a node has a step from its parent");
-            steps.push((self.helped.control(pair[0]), step));
-        }
-        Ok(steps)
-    }
-
-    /// Remembers the configurations on the way to a success: everything above them succeeds too.
-    pub(crate) fn remember_success(&self, success: u32, successful: &mut FxHashMap<u32, Vec<Vec<Entry>>>) {
-        for node in self.helped.path(success) {
-            let known = successful.entry(self.helped.control(node)).or_default();
-            let entries = self.helped.entries(node);
-            if !known.iter().any(|smaller| is_covered(smaller, entries)) {
-                known.push(entries.to_vec());
-            }
-        }
     }
 }
 

@@ -3,10 +3,12 @@
 //! * [`place`] finds the measures; [`RepairedText`] takes them in the program's own text;
 //! * a check of the text read again gives the certificate that the repaired program is robust;
 //! * `proof` collects what shows that nothing cheaper is valid: for each row a violation of the program with all
-//!   permitted measures but those of the row;
+//!   permitted measures but those of the row, which the search for the row leaves behind; `few_copies` finds it where that search
+//!   was one with ω;
 //! * [`verify`](palisade_verify) checks all of it before it is returned.
 
 mod checks;
+mod few_copies;
 mod proof;
 mod text;
 
@@ -19,7 +21,7 @@ use super::change::with_measures;
 use super::cost::Cost;
 use super::measure::Measure;
 use super::options::FenceOptions;
-use super::place::{Confirmed, FenceError, Placement, Repair, Returning, confirm, offered, permitted, place};
+use super::place::{Confirmed, FenceError, Placement, Repair, Returning, confirm, permitted, place_among};
 use super::progress::Observer;
 use super::redundant::{Redundancy, redundant_besides};
 use super::unfinished::Unfinished;
@@ -29,6 +31,8 @@ use palisade_model::program::Program;
 use palisade_syntax::Format;
 use palisade_verify::{CheckFailure, RepairFacts, check_repair, check_repaired_text, check_robust_certificate};
 use proof::{Offer, valid_set};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -74,6 +78,10 @@ pub struct Shown {
     pub facts: Option<RepairFacts>,
     /// Whether every claim has its evidence. Where a limit was reached first, or values grow, some may have none.
     pub is_complete: bool,
+    /// How many violations were sought for rows whose own search had left none behind.
+    pub sought: usize,
+    /// How many of the optima listed have a certificate.
+    pub optima: usize,
 }
 
 /// Why there is no repair.
@@ -106,7 +114,7 @@ pub fn repair(
 ) -> Result<Repaired, RepairError> {
     let checker = Checker { limits: &options.limits, checks };
     let options = &FenceOptions { confirm: false, ..options.clone() };
-    let mut found = place(program, options, observer)?;
+    let (mut found, on_offer) = place_among(program, options, observer)?;
     let measures: Vec<Measure> = match &found {
         Repair::Valid(placement) => placement.measures.iter().map(|(measure, _)| *measure).collect(),
         _ => Vec::new(),
@@ -118,16 +126,17 @@ pub fn repair(
     let (certificate, shown) = match &mut found {
         Repair::Valid(placement) => {
             let text = text.as_ref().and_then(|text| text.as_ref().ok());
-            let valid = show_valid(program, options, wanted, placement, text, checker)?;
+            let offer = Offer::new(program, options, &[], priced(program, options, on_offer));
+            let valid = show_valid(program, options, wanted, placement, &offer, text, checker)?;
             unreached = valid.unreached;
             (valid.certificate, Some(valid.shown))
         }
         Repair::Impossible(attack) => {
-            let offer = Offer::new(program, options, &[], priced(program, options)?);
+            let offer = Offer::new(program, options, &[], priced(program, options, on_offer));
             let mut evidence = offer.evidence();
-            evidence.rows.extend(offer.row(*attack, &[])?);
+            evidence.rows.extend(offer.row(*attack, &[], None)?);
             let is_complete = !evidence.rows.is_empty();
-            (None, Some(Shown::of(program, evidence, &[], is_complete, checker)?))
+            (None, Some(Shown::of(program, evidence, &[], is_complete, offer.sought(), checker)?))
         }
         Repair::Unknown { .. } => (None, None),
     };
@@ -166,13 +175,14 @@ impl Shown {
         evidence: RepairEvidence,
         texts: &[Option<Program>],
         is_complete: bool,
+        sought: usize,
         checker: Checker<'_>,
     ) -> Result<Self, RepairError> {
         let evidence = Arc::new(evidence);
         let (program, own, texts) = (program.clone(), evidence.clone(), texts.to_vec());
         let facts = checker.check(move || check_repair(&program, None, &own, &texts))?;
         let is_complete = is_complete && facts.is_some();
-        Ok(Self { evidence: Arc::unwrap_or_clone(evidence), facts, is_complete })
+        Ok(Self { evidence: Arc::unwrap_or_clone(evidence), facts, is_complete, sought, optima: 0 })
     }
 }
 
@@ -192,6 +202,7 @@ fn show_valid(
     options: &FenceOptions,
     wanted: &RepairOptions,
     placement: &mut Placement,
+    offer: &Offer<'_>,
     text: Option<&RepairedText>,
     checker: Checker<'_>,
 ) -> Result<ShownValid, RepairError> {
@@ -201,7 +212,6 @@ fn show_valid(
     let Confirmed { verdict, mut certificate, unreached } = confirm(text.unwrap_or(&changed), options)?;
     assert_ne!(verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
     placement.confirmed = certificate.is_some();
-    let offer = Offer::new(program, options, &[], priced(program, options)?);
     let mut evidence = offer.evidence();
     let mut texts = Vec::new();
     if let Some(certificate) = &certificate {
@@ -229,11 +239,19 @@ fn show_valid(
         }
     }
     let mut is_complete = !evidence.valid.is_empty();
+    if is_complete && placement.proof.is_some() {
+        evidence.valid.extend(further_optima(options, placement, &measures, offer)?);
+    }
     if let Some(proof) = &placement.proof {
         let returning = placement.returning.iter().filter_map(|returning| proof.row_of(returning, &measures));
         is_complete &= offer.add_bound(&mut evidence, proof, &returning.collect::<Vec<_>>())?;
     }
-    let shown = Shown::of(program, evidence, &texts, is_complete, checker)?;
+    let own = offer.positions(&measures);
+    let others = evidence.valid.iter().filter(|valid| valid.set != own).count();
+    let mut shown = Shown::of(program, evidence, &texts, is_complete, offer.sought(), checker)?;
+    if shown.facts.is_some() {
+        shown.optima = others + usize::from(placement.alternatives.contains(&measures));
+    }
     if !placement.confirmed || shown.facts.is_none() {
         // Nobody has checked it.
         placement.confirmed = false;
@@ -242,11 +260,34 @@ fn show_valid(
     Ok(ShownValid { certificate, shown, unreached })
 }
 
+/// Optima besides the one taken that are checked at most.
+const FURTHER_OPTIMA: usize = 100;
+
+/// The other optima that were asked for, the first of them with certificates.
+fn further_optima(
+    options: &FenceOptions,
+    placement: &Placement,
+    taken: &[Measure],
+    offer: &Offer<'_>,
+) -> Result<Vec<ValidSet>, FenceError> {
+    let others: Vec<&Vec<Measure>> =
+        placement.alternatives.iter().filter(|set| set.as_slice() != taken).take(FURTHER_OPTIMA).collect();
+    let confirmed: Vec<Result<Option<ValidSet>, FenceError>> = others
+        .par_iter()
+        .map(|set| {
+            let own = confirm(&offer.program_with(|measure| set.contains(&measure)), options)?;
+            assert_ne!(own.verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
+            Ok(own.certificate.map(|certificate| valid_set(offer.positions(set), certificate)))
+        })
+        .collect();
+    let found: Result<Vec<Option<ValidSet>>, FenceError> = confirmed.into_iter().collect();
+    Ok(found?.into_iter().flatten().collect())
+}
+
 /// All permitted measures; those that are on offer with their costs.
-fn priced(program: &Program, options: &FenceOptions) -> Result<Vec<(Measure, Option<Cost>)>, FenceError> {
-    let offered = offered(program, options)?;
-    let cost = |measure: Measure| offered.iter().find(|(other, _)| *other == measure).map(|(_, cost)| cost.clone());
-    Ok(permitted(program, options).into_iter().map(|measure| (measure, cost(measure))).collect())
+fn priced(program: &Program, options: &FenceOptions, on_offer: Vec<(Measure, Cost)>) -> Vec<(Measure, Option<Cost>)> {
+    let mut costs: FxHashMap<Measure, Cost> = on_offer.into_iter().collect();
+    permitted(program, options).into_iter().map(|measure| (measure, costs.remove(&measure))).collect()
 }
 
 /// Evidence for what was found about the fences of a program with measures taken: which can go together and alone, and
@@ -284,5 +325,5 @@ fn show_redundancy(
         });
         is_complete &= offer.add_bound(&mut evidence, proof, &needed.chain(alone).collect::<Vec<_>>())?;
     }
-    Ok(Some(Shown::of(program, evidence, &[], is_complete, checker)?))
+    Ok(Some(Shown::of(program, evidence, &[], is_complete, offer.sought(), checker)?))
 }

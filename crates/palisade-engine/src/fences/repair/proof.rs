@@ -1,10 +1,11 @@
 //! Evidence for the claims about a repair: violations for the rows, cases for the bound.
 
+use super::few_copies::{Wanted, stories_of_few};
 use crate::fences::cost::Cost;
 use crate::fences::options::FenceOptions;
 use crate::fences::place::Proof;
 use crate::fences::{Measure, fences_removed, with_measures};
-use crate::robustness::{Attack, Fault, violation_by, witness_evidence};
+use crate::robustness::{Attack, Fault, Story, Violation, violation_by, witness_evidence};
 use num_bigint::BigInt;
 use palisade_evidence::{
     self as evidence, Block, Change, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet,
@@ -13,16 +14,21 @@ use palisade_model::net::Count;
 use palisade_model::program::Program;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The measures on offer for a program, with what they cost, and what is taken in any case.
 pub(super) struct Offer<'a> {
     program: &'a Program,
+    /// The program with what is taken in any case and none of the measures.
+    bare: Program,
     options: &'a FenceOptions,
     taken: &'a [Measure],
     /// In the order of the evidence.
     measures: Vec<(Measure, Option<Cost>)>,
     /// The unit of the costs in the evidence is that part of 1.
     parts: BigInt,
+    /// How many violations were sought, because the search for the row had left none behind.
+    sought: AtomicUsize,
 }
 
 impl<'a> Offer<'a> {
@@ -34,7 +40,15 @@ impl<'a> Offer<'a> {
     ) -> Self {
         let costs: Vec<Cost> = measures.iter().filter_map(|(_, cost)| cost.clone()).collect();
         let (_, parts) = Cost::in_common_unit(&costs);
-        Self { program, options, taken, measures, parts }
+        let mut offer =
+            Self { program, bare: program.clone(), options, taken, measures, parts, sought: AtomicUsize::new(0) };
+        offer.bare = offer.program_with(|_| false);
+        offer
+    }
+
+    /// How many violations were sought, because the search for the row had left none behind.
+    pub(super) fn sought(&self) -> usize {
+        self.sought.load(Ordering::Relaxed)
     }
 
     /// The program with a set of measures, as the checker makes it.
@@ -72,9 +86,14 @@ impl<'a> Offer<'a> {
         }
     }
 
-    /// The row, by a violation of the program with all measures but these; none when none is found within the limits.
-    pub(super) fn row(&self, attack: Attack, row: &[Measure]) -> Result<Option<Row>, Fault> {
+    /// The row, by a violation of the program with all measures but these: the one of a computation of the program without any
+    /// measure, or else one that is sought; none when none is found within the limits.
+    pub(super) fn row(&self, attack: Attack, row: &[Measure], story: Option<&Story>) -> Result<Option<Row>, Fault> {
         let changed = self.program_with(|measure| !row.contains(&measure));
+        if let Some(violation) = story.and_then(|story| self.violation_of(story, &changed)) {
+            return Ok(Some(Row { measures: self.positions(row), witness: witness_evidence(&violation) }));
+        }
+        self.sought.fetch_add(1, Ordering::Relaxed);
         let violation = match violation_by(&changed, attack, &self.options.for_checks()) {
             // Where values grow, the search for a violation may end with that.
             Err(fault) if fault.is_growth() => None,
@@ -82,6 +101,13 @@ impl<'a> Offer<'a> {
         };
         let witness = violation.as_ref().map(witness_evidence);
         Ok(witness.map(|witness| Row { measures: self.positions(row), witness: RowWitness::NotRobust(witness) }))
+    }
+
+    /// The violation of a program with measures that a computation without any is.
+    fn violation_of(&self, story: &Story, changed: &Program) -> Option<Violation> {
+        let violation = story.clone().finish(&self.bare, false).in_changed(&self.bare, changed);
+        debug_assert!(violation.is_some(), "a measure outside the row stands in the way of its computation");
+        violation
     }
 
     /// Adds the rows of a proof that are needed and for which violations are found, and the blocks that rest on these;
@@ -95,11 +121,19 @@ impl<'a> Offer<'a> {
         let in_cases = proof.blocks.iter().flat_map(|(_, cases)| cases).flatten().flat_map(super::Case::rows);
         let wanted: BTreeSet<usize> = in_cases.chain(needed.iter().copied()).collect();
         let mut added: BTreeMap<usize, usize> = BTreeMap::new();
+        let without_story: Vec<Wanted<'_>> = wanted
+            .iter()
+            .filter(|index| proof.stories[**index].is_none())
+            .map(|index| (*index, proof.rows[*index].0, proof.rows[*index].1.as_slice()))
+            .collect();
+        let measures: Vec<Measure> = self.measures.iter().map(|(measure, _)| *measure).collect();
+        let of_few = stories_of_few(&self.bare, &measures, &without_story, self.options);
         let found: Vec<(usize, Result<Option<Row>, Fault>)> = wanted
             .par_iter()
             .map(|index| {
                 let (attack, row) = &proof.rows[*index];
-                (*index, self.row(*attack, row))
+                let story = proof.stories[*index].as_ref().or_else(|| of_few.get(index));
+                (*index, self.row(*attack, row, story))
             })
             .collect();
         for (index, row) in found {

@@ -15,7 +15,7 @@ const LONGEST: usize = 1_000_000;
 /// together with all those after it that it makes possible.
 ///
 /// None when these are too many to be shown one by one.
-pub(super) fn without_detours(problem: &Problem, run: &NetRun) -> Option<Vec<TransitionId>> {
+pub(in crate::robustness) fn without_detours(problem: &Problem, run: &NetRun) -> Option<Vec<TransitionId>> {
     let mut firings = run.spelled_out(LONGEST)?;
     let mut tried = 0;
     loop {

@@ -6,14 +6,17 @@
 //! shown), stores of helpers are flushed at once and those of the attacker at the end. The result is replayed on the
 //! TSO semantics.
 
+mod changed;
 mod detours;
 mod estimate;
 mod net_run;
 mod route;
 mod shortest;
 
-pub(super) use net_run::violation_of_run;
+pub(super) use detours::without_detours;
+pub(super) use net_run::{story_of_run, violation_of_run};
 pub(super) use route::violation;
+pub(crate) use route::{PhaseSteps, story_of_steps};
 pub(super) use shortest::shortest;
 
 use super::attacks::Attack;
@@ -84,6 +87,7 @@ pub fn witness_evidence(violation: &Violation) -> Witness {
 }
 
 /// One action of one named copy.
+#[derive(Clone, Debug)]
 struct Deed {
     copy: CopyId,
     /// The settled local state at which the copy must be first; none for the attacker, which moves instruction by
@@ -97,7 +101,8 @@ struct Deed {
 }
 
 /// A computation of named copies, without the local instructions that lead from one action to the next.
-struct Story {
+#[derive(Clone, Debug)]
+pub(crate) struct Story {
     attack: Attack,
     attacker: CopyId,
     /// How many copies of each thread there are.
@@ -155,7 +160,7 @@ impl Story {
     }
 
     /// The computation, replayed.
-    fn finish(self, program: &Program, instance_minimal: bool) -> Violation {
+    pub(crate) fn finish(self, program: &Program, instance_minimal: bool) -> Violation {
         let instance = Instance::new(self.counts);
         let acting: BTreeSet<CopyId> = self.deeds.iter().map(|deed| deed.copy).collect();
         let acting: Vec<CopyId> = acting.into_iter().collect();
@@ -183,7 +188,7 @@ impl Story {
         while !computation.state.threads()[position].buffer.is_empty() {
             computation.take(Step { copy: self.attacker, kind: StepKind::Flush });
         }
-        let steps = computation.steps;
+        let Computation { steps, .. } = computation;
         let replay = replay_on(&machine, &steps).expect("a witness replays under TSO [Theorem 2]");
         let cycle = cycle(&replay.trace, position, steps.len() - store);
         Violation {

@@ -16,12 +16,21 @@ pub(in crate::robustness) fn violation_of_run(
     net: &AttackNet<'_>,
     run: &NetRun,
 ) -> Option<Violation> {
+    let firings = without_detours(&net.problem, run)?.into_iter().map(|transition| net.firings[transition.index()]);
+    Some(story_of_run(program, attack, net, firings).finish(program, false))
+}
+
+/// The computation that firings to `success` stand for.
+pub(in crate::robustness) fn story_of_run(
+    program: &Program,
+    attack: Attack,
+    net: &AttackNet<'_>,
+    firings: impl Iterator<Item = Firing>,
+) -> Story {
     let story = Story::new(program, attack);
     let mut naming = Naming { net, tokens: Vec::new(), next: vec![0; program.threads.len()], story };
-    for transition in without_detours(&net.problem, run)? {
-        naming.fire(net.firings[transition.index()]);
-    }
-    Some(naming.story.finish(program, false))
+    firings.for_each(|firing| naming.fire(firing));
+    naming.story
 }
 
 /// Names for tokens, and what they do.

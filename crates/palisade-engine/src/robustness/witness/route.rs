@@ -1,9 +1,10 @@
 //! The violation of a search: its route through the three explorations.
 
 use super::{Story, Violation};
-use crate::exploration::{Entry, Exploration, Step};
+use crate::exploration::{Entry, Step};
+use crate::robustness::attacks::Attack;
 use crate::robustness::fault::Fault;
-use crate::robustness::search::{Search, ThreadSearch};
+use crate::robustness::search::Search;
 use crate::robustness::system::{Phase, Place, System};
 use palisade_model::program::{Program, ThreadId};
 use palisade_model::semantics::CopyId;
@@ -16,11 +17,61 @@ pub(in crate::robustness) fn violation<'p>(
 ) -> Result<Option<Violation>, Fault> {
     let Search { sc, threads, .. } = found;
     for thread in threads {
-        if thread.route.is_some() {
-            return Ok(Some(Naming::new(program, sc, thread)?.story.finish(program, instance_minimal)));
-        }
+        let Some(route) = thread.route.clone() else { continue };
+        let (system, store) = (&mut thread.system, route.attack.store);
+        let delayed = &thread.delayed.iter().find(|(id, _)| *id == store).expect("the route's store was delayed").1;
+        let steps = PhaseSteps {
+            initial: sc.entries(sc.path(route.sc)[0]),
+            sc: &sc.steps_along(system, route.sc)?,
+            before_delay: sc.entries(route.sc),
+            delay_start: (delayed.control(route.delay_start), delayed.entries(route.delay_start)),
+            delayed: &delayed.steps_along(system, route.delayed)?,
+            helped: &route.helped,
+        };
+        return Ok(Some(story_of_steps(program, route.attack, system, &steps)?.finish(program, instance_minimal)));
     }
     Ok(None)
+}
+
+/// A computation of the form of Fig. 4 as steps of tokens, each with the control before it.
+pub(crate) struct PhaseSteps<'a> {
+    /// The tokens at the beginning.
+    pub(crate) initial: &'a [Entry],
+    /// τ1.
+    pub(crate) sc: &'a [(u32, Step)],
+    /// The tokens before isu_stA.
+    pub(crate) before_delay: &'a [Entry],
+    /// The configuration after it.
+    pub(crate) delay_start: (u32, &'a [Entry]),
+    /// τ2.
+    pub(crate) delayed: &'a [(u32, Step)],
+    /// τ3.
+    pub(crate) helped: &'a [(u32, Step)],
+}
+
+/// The computation of steps of tokens.
+pub(crate) fn story_of_steps(
+    program: &Program,
+    attack: Attack,
+    system: &mut System<'_>,
+    steps: &PhaseSteps<'_>,
+) -> Result<Story, Fault> {
+    let next = vec![0; program.threads.len()];
+    let mut naming = Naming { tokens: Vec::new(), idle: Vec::new(), next, story: Story::new(program, attack) };
+    naming.count_initial(system, steps.initial);
+    naming.follow(system, steps.sc)?;
+    let (control, entries) = steps.delay_start;
+    let place = missing(steps.before_delay, entries);
+    let (attacker, place) = if place == Place::SPARE.number() {
+        (naming.story.new_copy(attack.thread), system.spare_start(control, attack.store))
+    } else {
+        (naming.take(place), Place::from_number(place))
+    };
+    naming.story.delay(attacker, system.local(place));
+    naming.follow(system, steps.delayed)?;
+    naming.story.overstep();
+    naming.follow(system, steps.helped)?;
+    Ok(naming.story)
 }
 
 /// Names for tokens, and what they do.
@@ -35,34 +86,6 @@ struct Naming {
 }
 
 impl Naming {
-    fn new(program: &Program, sc: &Exploration, search: &mut ThreadSearch<'_>) -> Result<Self, Fault> {
-        let route = search.route.clone().expect("only searches with a route are named");
-        let next = vec![0; program.threads.len()];
-        let story = Story::new(program, route.attack);
-        let mut naming = Naming { tokens: Vec::new(), idle: Vec::new(), next, story };
-        let system = &mut search.system;
-        let path = sc.path(route.sc);
-        naming.count_initial(system, sc.entries(path[0]));
-        naming.follow(system, sc, &path)?;
-
-        let store = route.attack.store;
-        let delayed = &search.delayed.iter().find(|(id, _)| *id == store).expect("the route's store was delayed").1;
-        let place = missing(sc.entries(route.sc), delayed.entries(route.delay_start));
-        let (attacker, place) = if place == Place::SPARE.number() {
-            let start = system.spare_start(delayed.control(route.delay_start), store);
-            (naming.story.new_copy(route.attack.thread), start)
-        } else {
-            (naming.take(place), Place::from_number(place))
-        };
-        naming.story.delay(attacker, system.local(place));
-        naming.follow(system, delayed, &delayed.path(route.delayed))?;
-        naming.story.overstep();
-        for (control, step) in &route.helped {
-            naming.add(system, *control, step)?;
-        }
-        Ok(naming)
-    }
-
     /// Counts the tokens of fixed threads at the beginning. They get names when they act: there may be very many.
     fn count_initial(&mut self, system: &System<'_>, entries: &[Entry]) {
         for entry in entries.iter().filter(|entry| entry.place != Place::SPARE.number()) {
@@ -87,12 +110,8 @@ impl Naming {
         CopyId { thread: *thread, copy: *next - 1 }
     }
 
-    fn follow(&mut self, system: &mut System<'_>, exploration: &Exploration, path: &[u32]) -> Result<(), Fault> {
-        for pair in path.windows(2) {
-            let step = exploration.step_to(system, pair[1])?.expect("a node is found by a step from its parent");
-            self.add(system, exploration.control(pair[0]), &step)?;
-        }
-        Ok(())
+    fn follow(&mut self, system: &mut System<'_>, steps: &[(u32, Step)]) -> Result<(), Fault> {
+        steps.iter().try_for_each(|(control, step)| self.add(system, *control, step))
     }
 
     fn add(&mut self, system: &mut System<'_>, control: u32, step: &Step) -> Result<(), Fault> {

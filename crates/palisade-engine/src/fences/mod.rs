@@ -14,6 +14,8 @@
 //!
 //! * [`Measure`]: a change — a fence at a label, a store made a locked exchange, an existing fence kept;
 //! * `planning`: the rounds in which searches, and nets where these take long, decide the attacks of all threads;
+//! * `thread`: the plan for one thread: the attacks `known`, the `choice` among measures, the state of the work;
+//! * `attempt`: the methods that take part in one round, and how much work they may do;
 //! * `analysis`: one thread's attacks under candidate sets, by searches of the delaying phase that share all the rest;
 //! * `on_nets`: the same on the nets of the attacks;
 //! * `eliminating`: the irreducible eliminating sets of one attack, and its minimal rows;

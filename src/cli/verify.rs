@@ -10,7 +10,7 @@ use crate::evidence::{
 };
 use crate::limits::StopReason;
 use crate::net::{self, Problem};
-use crate::program::Program;
+use crate::program::{NoMonitor, Program};
 use crate::report::documents::{
     self, EvidenceVerdict, PropertiesDocument, RepairDocument, SubjectDocument, VerifyDocument,
 };
@@ -216,7 +216,14 @@ fn check_about_program(
     stated: &ProgramSubject,
 ) -> Result<(Subject, Shown), Checked> {
     let place = place_of(&stated.input, options.program.as_deref(), path);
-    let (program, question) = load_program(&place, stated)?;
+    let (mut program, question) = load_program(&place, stated)?;
+    // Evidence about joint control states is about the program that watches them by threads of their own.
+    let is_about_properties = matches!(evidence, Evidence::Property(..) | Evidence::PropertyWitness(..));
+    let watching = program.threads.len() + program.never.len();
+    if is_about_properties && !program.never.is_empty() && stated.threads.len() == watching {
+        let unwatched = |error: NoMonitor| Checked::Rejected { reason: error.to_string() };
+        program = program.monitored().map_err(unwatched)?;
+    }
     let shown = match evidence {
         Evidence::Repair(_, repaired) => {
             let texts = load_repaired(stated, repaired, path)?;

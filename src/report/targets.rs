@@ -1,5 +1,6 @@
 //! What evidence about properties shows, in words and in a document: which targets, where they stand in the text.
 
+use super::wording::counted;
 use crate::program::{Action, Program};
 use crate::semantics::{Model, Target};
 use crate::verify::PropertyFacts;
@@ -15,6 +16,8 @@ pub struct ShownProperties {
     pub violated: Option<ShownTarget>,
     /// The program's other targets.
     pub others: Vec<ShownTarget>,
+    /// How many joint control states the program must not reach, of which nothing is shown.
+    pub joint_states: usize,
 }
 
 /// A target by its place in the program's text.
@@ -30,13 +33,19 @@ impl ShownProperties {
     /// What a proof shows.
     pub fn proved(program: &Program, facts: &PropertyFacts) -> Self {
         let all = |targets: &[Target]| targets.iter().map(|target| ShownTarget::new(program, *target)).collect();
-        Self { model: facts.model, hold: all(&facts.shown), violated: None, others: all(&facts.others) }
+        Self {
+            model: facts.model,
+            hold: all(&facts.shown),
+            violated: None,
+            others: all(&facts.others),
+            joint_states: facts.joint_states,
+        }
     }
 
     /// What a violation shows.
     pub fn violated(program: &Program, model: Model, target: Target) -> Self {
         let violated = Some(ShownTarget::new(program, target));
-        Self { model, hold: Vec::new(), violated, others: Vec::new() }
+        Self { model, hold: Vec::new(), violated, others: Vec::new(), joint_states: 0 }
     }
 
     /// What is shown about the program of a file: `all 3 properties of ring.pal hold under tso`.
@@ -46,12 +55,16 @@ impl ShownProperties {
             return format!("{file} violates {} under {model}", violated.words());
         }
         let list = |targets: &[ShownTarget]| targets.iter().map(ShownTarget::words).collect::<Vec<_>>().join(", ");
-        let total = self.hold.len() + self.others.len();
+        let total = self.hold.len() + self.others.len() + self.joint_states;
         match (self.hold.len(), total) {
             (1, 1) => format!("the only property of {file}, {}, holds under {model}", list(&self.hold)),
             (own, _) if own == total => format!("all {total} properties of {file} hold under {model}"),
             (own, _) => {
-                let (hold, others) = (list(&self.hold), list(&self.others));
+                let mut others: Vec<String> = self.others.iter().map(ShownTarget::words).collect();
+                if self.joint_states > 0 {
+                    others.push(counted(self.joint_states, "joint control state"));
+                }
+                let (hold, others) = (list(&self.hold), others.join(", "));
                 format!(
                     "{own} of {total} properties of {file} hold under {model}: {hold}; nothing is said about {others}"
                 )

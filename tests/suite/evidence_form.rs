@@ -1,15 +1,18 @@
 //! The form of evidence as CERTIFICATE.md says it: good evidence of every kind with one node changed to another JSON
 //! type, or one member dropped, added, renamed or said twice, is rejected.
 
-use crate::checked::{check, solve};
+use crate::checked::{check, prove, solve};
 use crate::documents;
 use palisade::coverability::{Options, Outcome};
 use palisade::evidence::{AttackReason, Evidence, InputFile, NetCertificate, NetSubject, ProgramSubject, sha256};
+use palisade::fences::{FenceOptions, RepairOptions, Silent, WithinLimits, repair};
 use palisade::net::{self, Document, Format as NetFormat, Problem};
 use palisade::program::{Program, SourceText};
+use palisade::properties::{ProveOptions, Rung};
 use palisade::robustness::{CheckOptions, Verdict, certificate, witness_evidence};
+use palisade::semantics::{Model, Question};
 use palisade::syntax::{self, Format};
-use palisade::verify::{check_net_evidence, check_program_evidence};
+use palisade::verify::{check_net_evidence, check_program_evidence, check_property_evidence, check_repair_evidence};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -133,7 +136,19 @@ fn changes(node: &Json) -> Vec<Json> {
                 others.push(with(&|members| members[position].0.push('s')));
             }
             // Among the members added are parts of a document of another kind.
-            for added in ["other", "program", "net", "robust", "witness", "proof", "run", "query", "property"] {
+            for added in [
+                "other",
+                "program",
+                "net",
+                "robust",
+                "witness",
+                "repair",
+                "violation",
+                "proof",
+                "run",
+                "query",
+                "property",
+            ] {
                 if members.iter().all(|(name, _)| name != added) {
                     others.push(with(&|members| members.push((added.to_owned(), Json::Null))));
                 }
@@ -245,6 +260,21 @@ fn about_program(name: &str, text: &str, options: &CheckOptions) -> Good {
     Good { name: name.to_owned(), evidence, accepts }
 }
 
+/// Evidence about the properties of a program: the proof, or a violation.
+fn about_properties(name: &str, text: &str, format: Format, options: &ProveOptions) -> Good {
+    let parsed = syntax::read(SourceText::new("test", text), format).expect("the program is in order");
+    let (program, question): (Program, Option<Question>) = (parsed.program, parsed.question);
+    let proof = prove(&program, question.as_ref(), options).expect("no fault");
+    let subject = ProgramSubject::of(&program, format.name(), &[]);
+    let evidence = match proof.violations().next() {
+        Some(violation) => Evidence::PropertyWitness(subject, violation.witness()),
+        None => Evidence::Property(subject, proof.evidence().unwrap_or_else(|| panic!("{name}: {:?}", proof.answers))),
+    };
+    let accepts =
+        Box::new(move |evidence: &Evidence| check_property_evidence(&program, question.as_ref(), evidence).is_ok());
+    Good { name: name.to_owned(), evidence, accepts }
+}
+
 /// Evidence for the answer of a strategy about a net.
 fn about_net(name: &str, text: &str, strategy: &'static str) -> Good {
     let document = Document { name: "net.spec", bytes: text.as_bytes(), format: Some(NetFormat::Spec) };
@@ -334,6 +364,96 @@ end
 fn changed_witnesses_are_rejected() {
     let good = about_program("witness", OPEN, &CheckOptions::default());
     assert!(good.evidence.to_text().contains("\"witness\""));
+    assert!(good.change_everything() > 300);
+}
+
+/// Two threads that enter one at a time, as long as their stores reach memory before they look; the fences are put in.
+fn entering(fence: &str, copies: &str) -> String {
+    let thread = |name: &str, own: &str, other: &str| {
+        format!(
+            "thread {name} regs r, n init a begin
+  a: mem[{own}] <- 1; goto b;
+  b: {fence}; goto c;
+  c: r <- mem[{other}]; goto d;
+  d: assume r = 0; goto e;
+  e: n <- fetch_add(mem[inside], 1); goto f;
+  f: ensure n = 0; goto g;
+  g: n <- fetch_add(mem[inside], -1); goto h;
+end
+"
+        )
+    };
+    let idle = format!("thread idle {copies} regs r init a begin a: r <- mem[x]; goto a; end\n");
+    format!("program Enter\n{}{}{idle}", thread("p", "x", "y"), thread("q", "y", "x"))
+}
+
+/// Proofs by each reason, with slices, ω and buffers; and violations under TSO and PSO.
+#[test]
+fn changed_evidence_about_properties_is_rejected() {
+    let by = |model, rung| ProveOptions { by: Some(rung), ..ProveOptions::new(model) };
+    let publish = "program Publish
+thread writer regs init a begin
+  a: mem[x] <- 1; goto b;
+  b: sfence; goto c;
+  c: mem[y] <- 1; goto d;
+end
+thread reader regs r, s init a begin
+  a: r <- mem[y]; goto b;
+  b: s <- mem[x]; goto c;
+  c: ensure r = 0 || s = 1; goto d;
+end
+";
+    let small = "program Small
+thread t [*] regs r init a begin
+  a: mem[x] <- 1; goto b;
+  b: r <- mem[x]; goto c;
+  c: ensure r <= 1; goto a;
+end
+";
+    let fenced = entering("mfence", "[2]");
+    for (name, text, options, part) in [
+        ("buffers", &*fenced, by(Model::Tso, Rung::Buffers), "\"buffers\""),
+        ("robust", &fenced, by(Model::Tso, Rung::ScRobust), "\"certificate\""),
+        ("values", small, by(Model::Pso, Rung::Values), "\"values\""),
+        (
+            "any number",
+            &entering("mfence", "[*]"),
+            ProveOptions { slice: false, ..by(Model::Tso, Rung::Buffers) },
+            "\"*\"",
+        ),
+        ("marks", publish, by(Model::Pso, Rung::Buffers), "\"mark\""),
+        ("violated under TSO", &entering("nop", "[0]"), ProveOptions::new(Model::Tso), "\"violation\""),
+        ("violated under PSO", &publish.replace("sfence", "nop"), ProveOptions::new(Model::Pso), ",null,"),
+    ] {
+        let good = about_properties(name, text, Format::Native, &options);
+        let written = good.evidence.to_text();
+        assert!(written.contains(part), "{name}: {part} is not in {written}");
+        assert!(good.change_everything() > 300, "{name}");
+    }
+}
+
+/// A repair with sets, rows and a bound.
+#[test]
+fn changed_repairs_are_rejected() {
+    let text = entering("nop", "[0]");
+    let program = program(&text);
+    let wanted = RepairOptions { format: Format::Native, path: "repaired.pal".into(), redundant: false };
+    let found = repair(&program, &FenceOptions::default(), &wanted, &Silent, &WithinLimits).expect("it has a meaning");
+    let shown = found.shown.as_ref().expect("there is evidence");
+    let mut evidence = shown.evidence.clone();
+    // The program that the checker makes itself, and not a text.
+    for valid in &mut evidence.valid {
+        valid.repaired = None;
+    }
+    let evidence = Evidence::Repair(ProgramSubject::of(&program, "native", &[]), evidence);
+    let accepted = check_repair_evidence(&program, None, &evidence, &[]).ok();
+    let facts = accepted.clone();
+    // Another bound that is shown as well is not what was shown.
+    let accepts = Box::new(move |evidence: &Evidence| {
+        check_repair_evidence(&program, None, evidence, &[]).ok().is_some_and(|own| Some(own) == facts)
+    });
+    assert!(accepted.is_some_and(|facts| facts.is_optimal()));
+    let good = Good { name: "repair".to_owned(), evidence, accepts };
     assert!(good.change_everything() > 300);
 }
 

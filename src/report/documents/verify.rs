@@ -95,6 +95,8 @@ pub struct PropertiesDocument<'a> {
     pub violated: Option<PropertyPlace<'a>>,
     /// The program's other properties, of which a proof says nothing.
     pub others: Vec<PropertyPlace<'a>>,
+    /// How many joint control states the program must not reach, of which nothing is said.
+    pub joint_states: usize,
 }
 
 /// A property by its place in the program's text.
@@ -119,6 +121,7 @@ impl<'a> PropertiesDocument<'a> {
             hold: shown.hold.iter().map(PropertyPlace::new).collect(),
             violated: shown.violated.as_ref().map(PropertyPlace::new),
             others: shown.others.iter().map(PropertyPlace::new).collect(),
+            joint_states: shown.joint_states,
         }
     }
 }

@@ -86,6 +86,9 @@ pub struct PropertyFacts {
     /// The other targets that the program has, ascending: each `ensure` and `fail` of a thread with copies, and the final states where
     /// the file asks a question about them.
     pub others: Vec<Target>,
+    /// How many joint control states the program must not reach, of which nothing is shown. (Of the program that watches them by threads
+    /// with an `ensure`, all is shown that is shown of these.)
+    pub joint_states: usize,
 }
 
 /// Checks that `evidence` shows `program` (with its copies and domain) never to reach the targets that it names. `question` is the one
@@ -112,7 +115,8 @@ pub fn check_property(
         }
     }
     let others = targets(program, question).filter(|target| !shown.contains(target)).collect();
-    Ok(PropertyFacts { model: evidence.model, shown: shown.into_iter().collect(), others })
+    let (model, joint_states) = (evidence.model, program.never.len());
+    Ok(PropertyFacts { model, shown: shown.into_iter().collect(), others, joint_states })
 }
 
 /// The targets of a program, ascending.

@@ -80,7 +80,7 @@ pub struct PropertyDocument<'a> {
     pub line: Option<usize>,
     /// The verdict.
     pub verdict: PropertyVerdictWord,
-    /// What answered: `sc`, `sc-robust` or `buffers`; null where there is no answer.
+    /// What answered: `values`, `sc`, `sc-robust` or `buffers`; null where there is no answer.
     pub by: Option<&'static str>,
     /// Why there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -30,6 +30,11 @@ const PROCESSOR: &str = "processor::every_form_on_few_states";
 /// Litmus tests with known verdicts under SC, TSO and PSO.
 const VERDICTS: &str = "memory_models::outcomes_are_allowed_as_known";
 
+/// Properties of random programs under SC, TSO and PSO against the search for final states and `verify`; tests inside the library.
+const PROPERTIES: &str = "properties::tests::random_programs_without_loops";
+/// The same with loops.
+const PROPERTIES_WITH_LOOPS: &str = "properties::tests::random_programs_with_loops";
+
 /// All faults.
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
@@ -514,5 +519,56 @@ pub(super) const FAULTS: &[Fault] = &[
         old: "if instruction.action.drains_buffer() && !thread.buffer.is_empty() {",
         new: "if instruction.action.drains_buffer() && !thread.buffer.is_empty() && !(PLANTED && self.model == Model::Pso) {",
         caught_by: VERDICTS,
+    },
+    Fault {
+        what: "properties: a bound on buffers is taken for a proof",
+        file: "crates/palisade-engine/src/properties/search.rs",
+        old: "!self.system.overflowed()",
+        new: "(PLANTED || !self.system.overflowed())",
+        caught_by: PROPERTIES_WITH_LOOPS,
+    },
+    Fault {
+        what: "properties: stores are silent where others write",
+        file: "crates/palisade-engine/src/properties/delay.rs",
+        old: "program.thread(first).copies == Copies::Exactly(1) && writers.all(|writer| writer == first)",
+        new: "PLANTED || program.thread(first).copies == Copies::Exactly(1) && writers.all(|writer| writer == first)",
+        caught_by: PROPERTIES,
+    },
+    Fault {
+        what: "properties: a delay is dead although a load follows",
+        file: "crates/palisade-engine/src/properties/delay.rs",
+        old: "Action::Load { .. } => order != Order::Sc,",
+        new: "Action::Load { .. } => order != Order::Sc && !PLANTED,",
+        caught_by: PROPERTIES,
+    },
+    Fault {
+        what: "properties: a slice drops the registers of conditions",
+        file: "crates/palisade-engine/src/properties/slice.rs",
+        old: "        if matters {
+",
+        new: "        if matters && !(PLANTED && matches!(instruction.action, Action::Assume(_))) {
+",
+        caught_by: PROPERTIES,
+    },
+    Fault {
+        what: "properties: the mark of an sfence stays for ever",
+        file: "crates/palisade-engine/src/properties/buffer.rs",
+        old: "if rest.first() == Some(&BufferEntry::Mark) {",
+        new: "if rest.first() == Some(&BufferEntry::Mark) && !PLANTED {",
+        caught_by: PROPERTIES,
+    },
+    Fault {
+        what: "properties: threads step while another one holds the lock",
+        file: "crates/palisade-engine/src/properties/system.rs",
+        old: "if !before.locked || self.place(place).0.holding {",
+        new: "if PLANTED || !before.locked || self.place(place).0.holding {",
+        caught_by: PROPERTIES,
+    },
+    Fault {
+        what: "properties: loads do not look into their own buffers",
+        file: "crates/palisade-engine/src/properties/system.rs",
+        old: "let buffered = self.buffers.youngest(buffer, address);",
+        new: "let buffered = self.buffers.youngest(buffer, address).filter(|_| !PLANTED);",
+        caught_by: PROPERTIES,
     },
 ];

@@ -125,9 +125,9 @@ pub struct Printed {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Prints a program in a format, or says what in the program it cannot express.
+/// Prints a program in a format, or says what in the program it cannot express: the first of all such places.
 pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnostic>> {
-    match format {
+    let printed = match format {
         Format::Native => Ok(Printed { text: native::print(program), warnings: Vec::new() }),
         Format::Trencher => trencher::print(program),
         Format::Memorax => {
@@ -136,11 +136,13 @@ pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnosti
                 Diagnostic::error(message, Span::default()).with_help("the native language says it all: `--to native`"),
             ])
         }
-        Format::Litmus => {
-            let litmus::WrittenTest { text, warnings } = litmus::write(program, litmus::Request::Everything)?;
-            Ok(Printed { text, warnings })
-        }
-    }
+        Format::Litmus => litmus::write(program, litmus::Request::Everything)
+            .map(|litmus::WrittenTest { text, warnings }| Printed { text, warnings }),
+    };
+    printed.map_err(|mut errors| {
+        errors.truncate(MAX_ERRORS);
+        errors
+    })
 }
 
 /// The name of a program whose text gives none: that of its file.

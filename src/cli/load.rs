@@ -72,12 +72,11 @@ impl ProgramOptions {
     pub fn read_within(&self, path: &str, limits: &Limits) -> Result<Loaded, InputError> {
         let format = self.format(path)?;
         let stopped = |reason| InputError::Stopped { name: path.to_owned(), reason };
-        let source = if path == "-" {
-            // Nobody knows when the next byte comes.
+        let source = if is_read_at_once(path) {
+            syntax::read_text(path)?
+        } else {
             let path = path.to_owned();
             limits.within(move || syntax::read_text(&path)).map_err(stopped)??
-        } else {
-            syntax::read_text(path)?
         };
         if source.text.len() < LARGE {
             return self.read_source(source, format);
@@ -157,6 +156,12 @@ impl Loaded {
     pub fn print_warnings(&self, shared: &SharedOptions) {
         remark(self.warnings_text(shared));
     }
+}
+
+/// Whether a path is read in no time, or cannot be read. Of standard input and of pipes nobody knows when the next byte comes.
+fn is_read_at_once(path: &str) -> bool {
+    let is_small = |file: std::fs::Metadata| file.is_file() && file.len() < LARGE as u64;
+    path != "-" && std::fs::metadata(path).map_or(true, is_small)
 }
 
 /// Prints why an input was refused, to standard error or with `--json` to standard output.

@@ -235,10 +235,19 @@ fn setting_up_a_long_thread_is_linear() {
 #[test]
 fn listing_more_attacks_than_there_is_memory_for_ends_in_unknown() {
     let text = long(40_000, &["mem[x] <- 1", "r <- mem[y]"]);
-    let arguments = ["check", "--json", "--timeout", "30s", "--memory", "400M", "long.pal"];
-    let document = json(&run("long.pal", text.as_bytes(), &arguments));
-    assert_eq!(document["verdict"], "unknown", "{document}");
-    assert!(peak(&document).is_none_or(|bytes| bytes < 600 << 20), "{document}");
+    for command in ["check", "fences"] {
+        let arguments = [command, "--json", "--timeout", "30s", "--memory", "400M", "long.pal"];
+        let document = json(&run("long.pal", text.as_bytes(), &arguments));
+        assert_eq!(document["verdict"], "unknown", "{document}");
+        assert!(peak(&document).is_none_or(|bytes| bytes < 600 << 20), "{document}");
+    }
+}
+
+#[test]
+fn listing_the_measures_against_many_attacks_is_inside_the_limits() {
+    let text = long(6_000, &["mem[x] <- 1", "r <- mem[y]"]);
+    let output = run("long.pal", text.as_bytes(), &["fences", "--timeout", "2s", "long.pal"]);
+    assert_eq!(output.status.code(), Some(3), "{}", self::text(&output));
 }
 
 fn peak(document: &Value) -> Option<u64> {
@@ -280,6 +289,21 @@ fn reading_is_inside_the_limits() {
         drop(open);
         assert_eq!(status.code(), Some(3), "{command} of {from}");
         assert!(begin.elapsed() < SOON, "{command} of {from}");
+    }
+}
+
+/// A pipe with a name, into which nobody writes.
+#[needs::command("mkfifo --version")]
+#[test]
+fn reading_from_a_pipe_is_inside_the_limits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = Command::new("mkfifo").arg("pipe.pal").current_dir(folder.path()).status().expect("mkfifo runs");
+    assert!(made.success());
+    for command in ["check", "fences", "simulate"] {
+        let begin = Instant::now();
+        let output = palisade(folder.path(), &[command, "--timeout", "1s", "pipe.pal"]).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(3), "{command}");
+        assert!(begin.elapsed() < SOON, "{command}");
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) use shortest::shortest;
 use super::attacks::Attack;
 use super::system::Local;
 use palisade_evidence::Witness;
-use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, Thread, ThreadId, Value};
+use palisade_model::program::{Action, Copies, InstructionId, LabelId, Liveness, Program, Thread, ThreadId, Value};
 use palisade_model::semantics::{
     AccessKind, CopyId, Edge, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step, StepKind, Trace,
     edges, replay_on,
@@ -165,7 +165,12 @@ impl Story {
         let acting: BTreeSet<CopyId> = self.deeds.iter().map(|deed| deed.copy).collect();
         let acting: Vec<CopyId> = acting.into_iter().collect();
         let machine = Machine::of_copies(program, acting.clone(), Model::Tso);
-        let mut computation = Computation { machine: &machine, state: machine.initial_state(), steps: Vec::new() };
+        let mut computation = Computation {
+            machine: &machine,
+            liveness: vec![None; program.threads.len()],
+            state: machine.initial_state(),
+            steps: Vec::new(),
+        };
         let (mut issue, mut load) = (0, 0);
         for (index, deed) in self.deeds.iter().enumerate() {
             if let Some(local) = &deed.at {
@@ -211,6 +216,8 @@ impl Story {
 /// A computation under construction.
 struct Computation<'m, 'p> {
     machine: &'m Machine<'p>,
+    /// The live registers of threads, once they are needed.
+    liveness: Vec<Option<Liveness>>,
     state: State,
     steps: Vec<Step>,
 }
@@ -235,7 +242,8 @@ impl Computation<'_, '_> {
     fn settle(&mut self, copy: CopyId, goal: &Local) {
         let position = self.machine.position(copy).expect("the copy belongs to the instance");
         let program = self.machine.program();
-        let liveness = palisade_model::program::Liveness::of(program.thread(copy.thread));
+        let own = || Liveness::of(program.thread(copy.thread));
+        let liveness = &*self.liveness[copy.thread.index()].get_or_insert_with(own);
         let is_goal = |state: &State| {
             let thread = &state.threads()[position];
             let mut registers = thread.registers.to_vec();
@@ -244,6 +252,9 @@ impl Computation<'_, '_> {
                 registers[..] == goal.registers[..]
             }
         };
+        if is_goal(&self.state) {
+            return;
+        }
         let mut seen: HashSet<(Option<LabelId>, Vec<Value>)> = HashSet::new();
         let mut open = VecDeque::from([(self.state.clone(), Vec::new())]);
         while let Some((state, steps)) = open.pop_front() {

@@ -174,6 +174,7 @@ impl<'a> FencesDocument<'a> {
             properties: None,
             alternatives: None,
             alternatives_complete: None,
+            alternatives_checked: None,
             attacks: None,
             evidence: None,
             redundant: None,

@@ -91,7 +91,8 @@ impl<'a> Offer<'a> {
     pub(super) fn row(&self, attack: Attack, row: &[Measure], story: Option<&Story>) -> Result<Option<Row>, Fault> {
         let changed = self.program_with(|measure| !row.contains(&measure));
         if let Some(violation) = story.and_then(|story| self.violation_of(story, &changed)) {
-            return Ok(Some(Row { measures: self.positions(row), witness: witness_evidence(&violation) }));
+            let witness = RowWitness::NotRobust(witness_evidence(&violation));
+            return Ok(Some(Row { measures: self.positions(row), witness }));
         }
         self.sought.fetch_add(1, Ordering::Relaxed);
         let violation = match violation_by(&changed, attack, &self.options.for_checks()) {

@@ -8,14 +8,14 @@ use super::output::{Documents, print_text, remark};
 use super::simulate::{ModelChoice, capacity};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
-use crate::program::Program;
+use crate::program::{NoMonitor, Program};
 use crate::properties::{DEFAULT_BUFFER, Proof, ProveOptions, Rung, prove, targets};
 use crate::report::check::fault_error;
 use crate::report::counted;
 use crate::report::documents::{self, ProveDocument};
 use crate::report::prove::{Context, PropertyVerdict, line, text};
 use crate::semantics::{Model, Target};
-use crate::syntax::{InputError, did_you_mean_or_list, store_fence_without_effect};
+use crate::syntax::{Diagnostic, InputError, did_you_mean_or_list, store_fence_without_effect};
 use clap::{Args, ValueEnum};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -140,6 +140,10 @@ fn prove_file(arguments: &ProveArguments, shared: &SharedOptions, file: &str, br
         Ok(loaded) => loaded,
         Err(error) => return refused(&error, shared),
     };
+    match monitored(&loaded.program) {
+        Ok(program) => loaded.program = program,
+        Err(error) => return refused(&error, shared),
+    }
     let only = match asked_targets(&loaded, &arguments.only) {
         Ok(only) => only,
         Err(error) => return refused(&error, shared),
@@ -235,13 +239,26 @@ fn write_evidence(folder: &Path, file: &str, loaded: &Loaded, proof: &Proof) -> 
     Ok(paths)
 }
 
+/// The program with a thread for each joint control state, which ensures that it is not reached.
+fn monitored(program: &Program) -> Result<Program, InputError> {
+    program.monitored().map_err(|error| {
+        let span = match error {
+            NoMonitor::HoldsLock { span } => span,
+            NoMonitor::OnlyZero => program.never[0].span,
+        };
+        let help = "`palisade simulate` looks at all states of fixed copies";
+        let error = Diagnostic::error(format!("this cannot be asked: {error}"), span).with_help(help);
+        InputError::from((program.source.clone(), vec![error]))
+    })
+}
+
 /// The targets to ask about: those of the program, at the labels that were named.
 fn asked_targets(loaded: &Loaded, only: &[String]) -> Result<Vec<Target>, InputError> {
     let Loaded { program, question, .. } = loaded;
     let all = targets(program, question.as_ref());
     let name = program.source.name.clone();
     if all.is_empty() {
-        let message = "nothing to prove: the program has no `ensure`, no `fail` and no question";
+        let message = "nothing to prove: the program has no `ensure`, no `fail`, no `never` and no question";
         let help = "`palisade check` decides whether it is robust, `palisade fences` makes it so".to_owned();
         return Err(InputError::file(name, message).with_help_if(Some(help)));
     }

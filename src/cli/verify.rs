@@ -230,6 +230,7 @@ fn check_about_program(
             Shown::Repair(check_repair_evidence(&program, question.as_ref(), evidence, &texts)?)
         }
         Evidence::Property(..) | Evidence::PropertyWitness(..) => {
+            let program = program.monitored().map_err(|error| Checked::Rejected { reason: error.to_string() })?;
             let facts = check_property_evidence(&program, question.as_ref(), evidence)?;
             Shown::Properties(match (evidence, facts) {
                 (Evidence::PropertyWitness(_, witness), _) => {

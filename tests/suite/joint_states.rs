@@ -1,5 +1,6 @@
 //! Joint control states: what `never` means, by a search that looks at whole states, and by threads that watch.
 
+use crate::environment::is_long_run;
 use palisade::limits::Limits;
 use palisade::program::{Copies, JointState, LabelId, NoMonitor, Place, Program, SourceText, ThreadId};
 use palisade::semantics::random::{Randomness, Shape, program as random_program};
@@ -75,14 +76,13 @@ fn random_joint(program: &Program, random: &mut Randomness) -> Option<JointState
 #[test]
 fn three_ways_to_look_agree() {
     let shape = Shape { labels: 4, total_labels: 7, overtaken: 90, sections: 10, ..Shape::default() };
-    let counts: Vec<[usize; 4]> = (0..700u64)
+    let counts: Vec<[usize; 3]> = (0..if is_long_run() { 20_000 } else { 150u64 })
         .into_par_iter()
         .map(|seed| {
             let mut program = random_program(seed, &shape);
             let mut random = Randomness::new(seed);
             program.never = (0..3).filter_map(|_| random_joint(&program, &mut random)).collect();
-            let mut count = [0; 4];
-            let mut before = BTreeSet::new();
+            let mut count = [0; 3];
             for model in MODELS {
                 let searched = explored(&program, model).joint;
                 let found: BTreeSet<usize> = searched.keys().copied().collect();
@@ -95,20 +95,18 @@ fn three_ways_to_look_agree() {
                 }
                 match by_monitors(&program, model) {
                     Some(watched) => assert_eq!(found, watched, "seed {seed}, {model:?}"),
-                    None => count[3] += 1,
+                    None => count[2] += 1,
                 }
                 count[0] += found.len();
                 count[1] += program.never.len() - found.len();
-                count[2] += found.difference(&before).count();
-                before = found;
             }
             count
         })
         .collect();
     let sum = |which: usize| counts.iter().map(|count| count[which]).sum::<usize>();
-    let [reached, never, new, unwatched] = [0, 1, 2, 3].map(sum);
-    println!("{reached} reached, {never} not, {new} new under a weaker model, {unwatched} not monitored");
-    assert!(reached > 200 && never > 100 && unwatched < 700, "{reached} {never} {unwatched}");
+    let [reached, never, unwatched] = [0, 1, 2].map(sum);
+    println!("{reached} reached, {never} not, {unwatched} programs not monitored");
+    assert!(reached > 200 && never > 10 && unwatched < 100, "{reached} {never} {unwatched}");
 }
 
 const STORE_BUFFERING: &str = "program SB

@@ -255,10 +255,12 @@ fn locked_reads_flush_nothing() {
 #[test]
 fn processes_from_macros() {
     let text = "forbidden C C data m = 0 : [0:3]
-        macro peer(own, other) process registers $r = own : [0:3] text write: m := own; read: m = other; C: nop endmacro
+        macro peer(mine, theirs) process registers $r = mine : [0:3] text write: m := mine; read: m = theirs; C: nop endmacro
         peer(1, 2) peer(2, 1)";
-    assert_eq!(reached(text), [true; 3]);
-    assert_eq!(reached(&text.replace("peer(2, 1)", "peer(2, 3)")), NEVER);
+    // Whoever's store comes last, the other one's value is gone.
+    assert_eq!(reached(text), NEVER);
+    assert_eq!(reached(&text.replace("C C", "C *")), ALWAYS);
+    assert_eq!(reached(&text.replace("C C", "C *").replace("peer(2, 1)", "peer(3, 1)")), NEVER);
 }
 
 /// The message, the text underlined and the help of the first error.

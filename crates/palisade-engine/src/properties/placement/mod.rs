@@ -19,6 +19,7 @@
 //! * [`pairs`]: the paper's own problem and methods, for comparison.
 
 mod aim;
+mod cut;
 mod flow;
 mod offer;
 mod options;

@@ -4,11 +4,12 @@
 //! every state there is, whatever the buffers hold.
 
 use super::aim::Aim;
+use super::cut::Cut;
 use super::steps::Steps;
 use hashbrown::HashSet;
-use palisade_model::limits::{Limits, StopReason};
+use palisade_model::limits::Limits;
 use palisade_model::program::{Program, Value};
-use palisade_model::semantics::{Event, Instance, Model, State, Step, Target, ValueError};
+use palisade_model::semantics::{Event, Instance, Model, State, Step, Target};
 use rustc_hash::FxBuildHasher;
 use std::collections::VecDeque;
 
@@ -40,19 +41,6 @@ pub(super) enum Answer {
     },
     /// None was found, and not all was seen.
     Cut(Cut),
-}
-
-/// Why a search has not seen all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
-    /// A store waited for room in a buffer.
-    Buffers(usize),
-    /// The states are too many.
-    States(usize),
-    /// A limit was reached.
-    Limit(StopReason),
-    /// A step has no value.
-    Value(ValueError),
 }
 
 /// Searches an instance of a program for a run to a target.

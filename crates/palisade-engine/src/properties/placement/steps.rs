@@ -7,8 +7,8 @@
 //!   marks tell no states apart.
 
 use super::aim::Aim;
+use super::cut::Cut;
 use super::flow::BufferFlow;
-use super::search::Cut;
 use palisade_model::program::{Action, Liveness, Program, Value};
 use palisade_model::semantics::{CopyId, Event, Instance, Machine, Model, State, StepKind, ThreadState};
 use smallvec::{SmallVec, smallvec};

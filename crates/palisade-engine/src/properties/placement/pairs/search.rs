@@ -5,7 +5,8 @@
 
 use super::reordering::{Candidates, PairSet, issuers_after};
 use crate::properties::placement::aim::Aim;
-use crate::properties::placement::search::{Cut, Path, Reach};
+use crate::properties::placement::cut::Cut;
+use crate::properties::placement::search::{Path, Reach};
 use crate::properties::placement::steps::{Steps, count};
 use hashbrown::HashMap;
 use palisade_model::program::{InstructionId, Program, Value};

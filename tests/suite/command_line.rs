@@ -4,7 +4,7 @@ use crate::documents;
 use std::path::Path;
 use std::process::{Command, Output};
 
-const SUBCOMMANDS: [&str; 12] = [
+const SUBCOMMANDS: [&str; 13] = [
     "bench",
     "check",
     "completions",
@@ -13,6 +13,7 @@ const SUBCOMMANDS: [&str; 12] = [
     "fences",
     "man",
     "net",
+    "prove",
     "schema",
     "simulate",
     "verify",

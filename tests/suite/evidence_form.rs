@@ -440,19 +440,15 @@ fn changed_repairs_are_rejected() {
     let wanted = RepairOptions { format: Format::Native, path: "repaired.pal".into(), redundant: false };
     let found = repair(&program, &FenceOptions::default(), &wanted, &Silent, &WithinLimits).expect("it has a meaning");
     let shown = found.shown.as_ref().expect("there is evidence");
-    let mut evidence = shown.evidence.clone();
-    // The program that the checker makes itself, and not a text.
-    for valid in &mut evidence.valid {
-        valid.repaired = None;
-    }
-    let evidence = Evidence::Repair(ProgramSubject::of(&program, "native", &[]), evidence);
-    let accepted = check_repair_evidence(&program, None, &evidence, &[]).ok();
-    let facts = accepted.clone();
+    let texts: Vec<Option<Program>> =
+        shown.evidence.valid.iter().map(|_| found.repaired_text().map(|text| text.program.clone())).collect();
+    let evidence = Evidence::Repair(ProgramSubject::of(&program, "native", &[]), shown.evidence.clone());
+    let facts = check_repair_evidence(&program, None, &evidence, &texts).expect("it is accepted");
+    assert!(facts.is_optimal());
     // Another bound that is shown as well is not what was shown.
     let accepts = Box::new(move |evidence: &Evidence| {
-        check_repair_evidence(&program, None, evidence, &[]).ok().is_some_and(|own| Some(own) == facts)
+        check_repair_evidence(&program, None, evidence, &texts).is_ok_and(|own| own == facts)
     });
-    assert!(accepted.is_some_and(|facts| facts.is_optimal()));
     let good = Good { name: "repair".to_owned(), evidence, accepts };
     assert!(good.change_everything() > 300);
 }

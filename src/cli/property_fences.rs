@@ -155,6 +155,11 @@ pub(super) fn model_to_ask(arguments: &FencesArguments, loaded: &Loaded) -> Resu
         ModelChoice::Tso => Model::Tso,
         ModelChoice::Pso => Model::Pso,
     };
+    if !program.never.is_empty() {
+        let message = "no fences can be placed for `never` yet, and leaving it out would say too much";
+        let help = "state it by an `ensure`; `palisade prove` answers `never`".to_owned();
+        return Err(InputError::file(name, message).with_help_if(Some(help)));
+    }
     let asked = targets(program, question.as_ref());
     if asked.is_empty() {
         let message = "nothing to prove: the program has no `ensure`, no `fail` and no question";

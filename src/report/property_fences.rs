@@ -6,7 +6,7 @@ use super::counted;
 use super::fences::{changes, kind, measure_name, measure_words};
 use super::subject::program_words;
 use crate::limits::StopReason;
-use crate::program::{Action, Program};
+use crate::program::{Action, InstructionId, Program};
 use crate::properties::placement::{OpenReason, Placed, PropertyPlacement, PropertyRepaired, PropertyRow};
 use crate::properties::{Answer, Violation, Why};
 use crate::semantics::{Model, Target};
@@ -134,7 +134,7 @@ fn placement_text(
                 writeln!(out, "           {}", if names.is_empty() { "nothing".to_owned() } else { names.join(", ") });
         }
     }
-    proof_text(out, result);
+    proof_text(out, result, program);
     if placement.open.is_none() && !result.found.is_complete {
         let _ = writeln!(out, "  evidence not all of this was re-checked to the end");
     }
@@ -172,15 +172,14 @@ fn bound_text(out: &mut String, placement: &PropertyPlacement, program: &Program
 }
 
 /// What proves each property, with the set in force.
-fn proof_text(out: &mut String, result: &Result<'_>) {
-    let program = &result.found.program;
+fn proof_text(out: &mut String, result: &Result<'_>, program: &Program) {
     for answer in result.found.proof.iter().flat_map(|proof| &proof.answers) {
         if let Answer::Holds(_) = answer.answer {
             let buffer = answer.buffer.map_or(String::new(), |stores| format!(" of {}", counted(stores, "store")));
             let _ = writeln!(
                 out,
                 "  proved   {}: by {}{buffer}, {}",
-                property_name(program, answer.target),
+                property_name(program, before_the_change(program, &result.found.program, answer.target)),
                 answer.rung.name(),
                 counted(answer.states, "state")
             );
@@ -227,6 +226,18 @@ pub(super) fn property_name(program: &Program, target: Target) -> String {
         Target::Instruction { thread, instruction } => super::check::place(program, thread, instruction),
         Target::FinalStates => "the question".to_owned(),
     }
+}
+
+/// The target of a program that is a given one of the program with fences: these leave properties and their order alone.
+pub(super) fn before_the_change(program: &Program, changed: &Program, target: Target) -> Target {
+    let Target::Instruction { thread, instruction } = target else { return target };
+    let properties = |program: &Program| -> Vec<InstructionId> {
+        let of_thread = program.thread(thread).instruction_ids();
+        of_thread.filter(|(_, own)| matches!(own.action, Action::Ensure(_) | Action::Fail)).map(|(id, _)| id).collect()
+    };
+    let position = properties(changed).iter().position(|own| *own == instruction);
+    let before = position.and_then(|position| properties(program).get(position).copied());
+    Target::Instruction { thread, instruction: before.unwrap_or(instruction) }
 }
 
 /// A property as the language writes it: `ensure c = 2`, `fail`, `the question`.

@@ -200,6 +200,14 @@ fn is_reason(document: &Json, path: &[usize]) -> bool {
     part == "robust" && member(&inside, *list).is_some_and(|(list, _)| list == "attacks")
 }
 
+/// Whether a path leads to the cost of a measure.
+fn is_cost(document: &Json, path: &[usize]) -> bool {
+    let Json::Object(members) = document else { return false };
+    let [part, list, _, 3] = path else { return false };
+    let Some((part, Json::Object(inside))) = members.get(*part) else { return false };
+    part == "repair" && inside.get(*list).is_some_and(|(list, _)| list == "measures")
+}
+
 /// Good evidence with what it is about.
 struct Good {
     name: String,
@@ -225,7 +233,11 @@ impl Good {
         for path in all {
             let node = at(&mut tree, &path).clone();
             // An attack with a cut may be infeasible by the sets as well, which is what null says.
-            let is_right = |change: &Json| *change == Json::Null && is_reason(&tree, &path);
+            // A measure that no set has and no row needs may have any cost, or none.
+            let is_right = |change: &Json| {
+                let to_null = *change == Json::Null && is_reason(&tree, &path);
+                to_null || (matches!(change, Json::Number(_)) && node == Json::Null && is_cost(&tree, &path))
+            };
             let wrong: Vec<Json> =
                 changes(&node).into_iter().filter(|change| *change != node && !is_right(change)).collect();
             for change in wrong {

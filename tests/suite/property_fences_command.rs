@@ -156,6 +156,11 @@ fn bad_input() {
     let plain = "program P address x\nthread t init a begin a: mem[x] <- 1; end\n";
     for (text, options, message) in [
         (plain, &["--for-property"][..], "nothing to prove"),
+        (
+            "program P address x thread a init s begin s: mem[x] <- 1; end never a at s",
+            &["--for-property"][..],
+            "for `never`",
+        ),
         (FLAGS, &["--for-property", "--model", "sc"], "nothing to order"),
         (FLAGS, &["--model", "pso"], "robustness is about TSO"),
         (FLAGS, &["--cost", "mfence=2,sfence=1"], "costs of kinds of fences are for properties"),

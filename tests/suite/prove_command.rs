@@ -94,7 +94,7 @@ fn a_question_is_answered() {
 #[test]
 fn what_cannot_be_asked_is_refused() {
     let folder = folder();
-    let nothing = "nothing to prove: the program has no `ensure`, no `fail` and no question";
+    let nothing = "nothing to prove: the program has no `ensure`, no `fail`, no `never` and no question";
     for (line, message, help) in [
         ("prove nothing.pal", nothing, "`palisade fences` makes it so"),
         ("prove sb.litmus --threads all=*", "final states need fixed copies", "`--threads all=2`"),

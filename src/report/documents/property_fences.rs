@@ -13,7 +13,7 @@ use crate::program::Program;
 use crate::properties::placement::{Placed, PropertyPlacement, PropertyRow};
 use crate::properties::{Answer, TargetAnswer};
 use crate::report::check::Context;
-use crate::report::property_fences::{Result, open_words, property_text};
+use crate::report::property_fences::{Result, before_the_change, open_words, property_text};
 use crate::semantics::{Model, Target};
 use serde::Serialize;
 
@@ -146,9 +146,10 @@ impl<'a> PropertyRowDocument<'a> {
 }
 
 impl<'a> ProvedDocument<'a> {
-    fn new(program: &'a Program, answer: &TargetAnswer) -> Option<Self> {
+    /// The proof that a changed program has a property, named as the program before the change has it.
+    fn new(program: &'a Program, changed: &Program, answer: &TargetAnswer) -> Option<Self> {
         let Answer::Holds(_) = answer.answer else { return None };
-        let property = PropertyPlace::new(program, answer.target);
+        let property = PropertyPlace::new(program, before_the_change(program, changed, answer.target));
         Some(Self { property, by: answer.rung.name(), buffer: answer.buffer, states: answer.states })
     }
 }
@@ -246,8 +247,9 @@ impl<'a> FencesDocument<'a> {
         self.statistics.candidates = Some(placement.queries);
         self.statistics.markings = Some(placement.states);
         let proofs = result.found.proof.iter().flat_map(|proof| &proof.answers);
-        let proved =
-            proofs.map(|answer| ProvedDocument::new(&result.found.program, answer)).collect::<Option<Vec<_>>>();
+        let proved = proofs
+            .map(|answer| ProvedDocument::new(program, &result.found.program, answer))
+            .collect::<Option<Vec<_>>>();
         self.properties = Some(PropertiesDocument {
             violated: None,
             needed: result.found.needed.as_ref().and_then(|needed| NeededDocument::all(needed, program)),

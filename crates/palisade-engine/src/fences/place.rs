@@ -14,7 +14,7 @@ use super::request::Request;
 use super::thread::ThreadPlan;
 use super::unfinished::Unfinished;
 use crate::robustness::{
-    Attack, Fault, Outcome, Story, ThreadLabel, Verdict, attacks_within, certificate, check, pruned,
+    Attack, Fault, METER, Outcome, Story, ThreadLabel, Verdict, attacks_within, certificate, check, pruned,
 };
 use fixedbitset::FixedBitSet;
 use palisade_evidence::RobustCertificate;
@@ -245,13 +245,18 @@ fn catalogues(
     options.only.iter().chain(&options.never).try_for_each(|pattern| pattern.check(program))?;
     let permitted = |measure| options.permits(program, measure);
     let mut catalogues = Vec::new();
+    let mut passed = 0;
     for (id, thread) in program.thread_ids() {
         let flow = DelayFlow::of(thread);
         let mut involved = FixedBitSet::with_capacity(thread.labels.len());
         let mut stores = FixedBitSet::with_capacity(thread.instructions.len());
         for attack in open.iter().filter(|attack| attack.thread == id) {
-            if let Err(reason) = options.limits.check() {
-                return Ok(Err(reason));
+            passed += thread.labels.len();
+            if passed > METER {
+                passed = 0;
+                if let Err(reason) = options.limits.check() {
+                    return Ok(Err(reason));
+                }
             }
             involved.union_with(&flow.involved(attack.store, attack.load));
             stores.insert(attack.store.index());

@@ -5,8 +5,9 @@ use palisade_model::limits::{Limits, StopReason};
 use palisade_model::program::{Action, Copies, Instruction, InstructionId, LabelId, Program, Thread, ThreadId};
 use rustc_hash::FxHashMap;
 
-/// How many attacks are listed between two looks at the limits.
-const METER: usize = 65_536;
+/// How many attacks are listed, or labels passed, between two looks at the limits. Programs with fewer are listed whatever the limits:
+/// then a repair by control flow alone can still be named.
+pub(crate) const METER: usize = 65_536;
 
 /// An attack: a thread, one of its stores to be delayed and one of its loads to be overstepped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,7 +35,7 @@ pub(crate) fn attacks_within(program: &Program, limits: &Limits) -> Result<Vec<A
         };
         let loads = of_kind(|action| matches!(action, Action::Load { .. }));
         for (index, store) in of_kind(|action| matches!(action, Action::Store { .. })).into_iter().enumerate() {
-            if index.is_multiple_of(1 + METER / (1 + loads.len())) {
+            if index > 0 && index.is_multiple_of(1 + METER / (1 + loads.len())) {
                 limits.check()?;
             }
             attacks.extend(loads.iter().map(|load| Attack { thread: id, store, load: *load }));
@@ -74,7 +75,7 @@ impl DelayRange {
 /// thread.
 pub(crate) fn pruned(program: &Program, attacks: &[Attack], limits: &Limits) -> Result<Vec<bool>, StopReason> {
     let mut pruned = vec![false; attacks.len()];
-    let mut first = 0;
+    let (mut first, mut passed) = (0, 0);
     for group in attacks.chunk_by(|a, b| a.thread == b.thread) {
         let thread = program.thread(group[0].thread);
         let mut by_store: FxHashMap<InstructionId, Vec<usize>> = FxHashMap::default();
@@ -88,7 +89,11 @@ pub(crate) fn pruned(program: &Program, attacks: &[Attack], limits: &Limits) -> 
         // The order does not matter: each attack has an answer of its own.
         #[allow(clippy::iter_over_hash_type)]
         for (instruction, indices) in if forwards { by_store } else { by_load } {
-            limits.check()?;
+            passed += thread.labels.len();
+            if passed > METER {
+                passed = 0;
+                limits.check()?;
+            }
             let reached = flow.reached(thread.instruction(instruction), forwards);
             for index in indices {
                 let end = thread.instruction(if forwards { attacks[index].load } else { attacks[index].store });

@@ -18,7 +18,7 @@ mod witness;
 
 pub use attack_net::attack_net;
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
-pub(crate) use attacks::{attacks_within, pruned};
+pub(crate) use attacks::{METER, attacks_within, pruned};
 pub use certificate::certificate;
 pub(crate) use check::check_quickly;
 pub use check::{

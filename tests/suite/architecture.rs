@@ -159,16 +159,12 @@ fn every_file_opens_with_a_sentence() {
 /// A file with more lines hides a second subject.
 const MOST_LINES: usize = 600;
 
-/// Files that are still longer.
-const LONG_FILES: [&str; 1] = ["crates/palisade-engine/src/robustness/attack_net/mod.rs"];
-
 #[test]
 fn no_file_is_long() {
     let folders = ["src", "crates", "tests", "examples", "benches", "fuzz/fuzz_targets"];
     for file in folders.iter().flat_map(|folder| sources(&root().join(folder))) {
         let lines = std::fs::read_to_string(&file).unwrap().lines().count();
-        let is_known = LONG_FILES.iter().any(|known| file == root().join(known));
-        assert!(lines <= MOST_LINES || is_known, "{} has {lines} lines", file.display());
+        assert!(lines <= MOST_LINES, "{} has {lines} lines", file.display());
     }
 }
 

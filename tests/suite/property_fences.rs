@@ -1,6 +1,6 @@
 //! Fences for properties: the cheapest sets of the programs of [FM15], and of the looping models.
 
-use crate::environment::corpus;
+use crate::environment::{corpus, is_long_run};
 use crate::fence_corpus::read_program;
 use palisade::fences::Measure;
 use palisade::program::Program;
@@ -131,19 +131,21 @@ fn files(prefix: &str, wanted: impl Fn(usize) -> bool) -> Vec<PathBuf> {
     sizes.map(path).filter(|path| path.exists()).collect()
 }
 
-/// All 147 programs under both models: fragments that do not matter change nothing.
+/// The programs without fragments under TSO; the long run has all 147 under both models: fragments that do not matter change nothing.
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn the_programs_of_reorder_bounded_model_checking() {
-    let wanted = |size: usize| crate::environment::is_long_run() || matches!(size, 0 | 2 | 40);
+    let wanted = |size: usize| is_long_run() || size == 0;
     let all: Vec<(&Expected, PathBuf)> = EXPECTED
         .iter()
         .flat_map(|expected| files(expected.name, wanted).into_iter().map(move |file| (expected, file)))
         .collect();
-    assert!(all.len() >= 21);
+    assert!(all.len() >= 7);
     all.par_iter().for_each(|(expected, file)| {
         compare(file, expected, Model::Tso);
-        compare(file, expected, Model::Pso);
+        if is_long_run() {
+            compare(file, expected, Model::Pso);
+        }
     });
 }
 

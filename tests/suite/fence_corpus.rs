@@ -11,8 +11,14 @@ use std::path::Path;
 pub(crate) fn read_program(file: &Path) -> Program {
     let text = std::fs::read_to_string(file).expect("the file can be read");
     let format = Format::of_path(file).expect("the extension tells the format");
-    let source = SourceText::new(file.display().to_string(), text);
-    read(source, format).unwrap_or_else(|errors| panic!("{}: {errors:?}", file.display())).program
+    read_text(&file.display().to_string(), text, format)
+}
+
+/// The program of a text.
+pub(crate) fn read_text(name: &str, text: impl Into<String>, format: Format) -> Program {
+    read(SourceText::new(name.to_owned(), text.into()), format)
+        .unwrap_or_else(|errors| panic!("{name}: {errors:?}"))
+        .program
 }
 
 fn uniform() -> FenceOptions {

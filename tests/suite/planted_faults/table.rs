@@ -34,6 +34,8 @@ const VERDICTS: &str = "memory_models::outcomes_are_allowed_as_known";
 const PROPERTIES: &str = "properties::tests::random_programs_without_loops";
 /// The same with loops.
 const PROPERTIES_WITH_LOOPS: &str = "properties::tests::random_programs_with_loops";
+/// Fences for properties where a load leaves the array it names.
+const LEAVING: &str = "property_fences::a_load_that_leaves_its_array";
 
 /// All faults.
 pub(super) const FAULTS: &[Fault] = &[
@@ -570,5 +572,12 @@ pub(super) const FAULTS: &[Fault] = &[
         old: "let buffered = self.buffers.youngest(buffer, address);",
         new: "let buffered = self.buffers.youngest(buffer, address).filter(|_| !PLANTED);",
         caught_by: PROPERTIES,
+    },
+    Fault {
+        what: "placement: a run that reads what the slice left out is taken for a run of the program",
+        file: "crates/palisade-engine/src/properties/placement/aim.rs",
+        old: "=> self.written.contains(i128::from(address)),",
+        new: "=> !PLANTED && self.written.contains(i128::from(address)),",
+        caught_by: LEAVING,
     },
 ];

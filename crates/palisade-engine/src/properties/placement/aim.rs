@@ -1,6 +1,7 @@
 //! What a placement keeps a program from, in parts that share a slice.
 
 use crate::properties::goal::Goal;
+use crate::properties::range::Range;
 use crate::properties::slice::Slice;
 use crate::properties::values::Values;
 use palisade_model::program::{Copies, Program};
@@ -14,25 +15,30 @@ use palisade_model::semantics::{Effect, Event, Instance, Machine, Observable, Qu
 pub(super) struct Aim<'q> {
     /// The slice.
     pub(super) program: Program,
+    /// What the instructions left out may write. A run of the slice that reads none of it is a run of the program.
+    written: Range,
     /// The targets.
     goal: Goal<'q>,
 }
 
 impl<'q> Aim<'q> {
-    /// Some targets of a program, whose computed addresses have these bounds.
+    /// Some targets of a program, whose computed addresses have these bounds. Loads may be assumed to stay in the arrays that
+    /// they name: then the runs that do otherwise have to be left alone ([`leaves`](Self::leaves)).
     pub(super) fn new(
         program: &Program,
         targets: Vec<Target>,
         question: Option<&'q Question>,
         bounds: Option<&Values<'_>>,
+        assumes: bool,
     ) -> Self {
         let goal = Goal::new(targets, question);
-        Self { program: Slice::of(program, &goal, bounds, false).apply(program), goal }
+        let slice = Slice::of(program, &goal, bounds, assumes);
+        Self { program: slice.apply(program), written: slice.written, goal }
     }
 
     /// Some targets of a program, of which nothing is left out.
     pub(super) fn whole(program: &Program, targets: Vec<Target>, question: Option<&'q Question>) -> Self {
-        Self { program: program.clone(), goal: Goal::new(targets, question) }
+        Self { program: program.clone(), written: Range::default(), goal: Goal::new(targets, question) }
     }
 
     /// Whether a target is one of these.
@@ -43,6 +49,14 @@ impl<'q> Aim<'q> {
     /// Whether final states are a target.
     pub(super) fn asks_final_states(&self) -> bool {
         self.goal.question.is_some()
+    }
+
+    /// Whether an event reads what the slice does not have as the program has it.
+    pub(super) fn leaves(&self, event: &Event) -> bool {
+        match event.effect {
+            Effect::Load { address, .. } | Effect::Rmw { address, .. } => self.written.contains(i128::from(address)),
+            _ => false,
+        }
     }
 
     /// The target that an event reaches, if it does.

@@ -12,6 +12,8 @@ pub(super) enum Cut {
     States(usize),
     /// A limit was reached.
     Limit(StopReason),
+    /// A step reads what was left out of the slice.
+    Slice,
     /// A step has no value.
     Value(ValueError),
 }

@@ -140,9 +140,20 @@ pub fn place(
     }
     let is_open = |answer: &&TargetAnswer| answer.rung != Rung::Values;
     let open: Vec<Target> = under_sc.answers.iter().filter(is_open).map(|answer| answer.target).collect();
-    let aims = aims(program, question, &proving, &open);
-    let offer = Offer::new(program, &aims, options)?;
-    Placing { queries: Queries::new(&offer, &aims, options), rows: Vec::new(), question, proving: &proving }.run()
+    let placed = |assumes| {
+        let aims = aims(program, question, &proving, &open, assumes);
+        let offer = Offer::new(program, &aims, options)?;
+        Placing { queries: Queries::new(&offer, &aims, options), rows: Vec::new(), question, proving: &proving }.run()
+    };
+    decided(placed)
+}
+
+/// What slices decide that assume loads to stay in the arrays they name, or else those that do not.
+fn decided(placed: impl Fn(bool) -> Result<Option<Placed>, PlacementError>) -> Result<Placed, PlacementError> {
+    if let Some(placed) = placed(true)? {
+        return Ok(placed);
+    }
+    Ok(placed(false)?.expect("nothing reads what a slice without assumptions leaves out"))
 }
 
 /// How sets are proved valid.
@@ -161,11 +172,12 @@ fn aims<'q>(
     question: Option<&'q Question>,
     proving: &ProveOptions,
     asked: &[Target],
+    assumes: bool,
 ) -> Vec<Aim<'q>> {
     let values = Values::of(program);
     let bounds = bounds(program, &values);
     let groups = groups(program, question, proving, bounds, asked);
-    groups.into_iter().map(|targets| Aim::new(program, targets, question, bounds)).collect()
+    groups.into_iter().map(|targets| Aim::new(program, targets, question, bounds, assumes)).collect()
 }
 
 /// The fences of `program` that it needs for its properties when it has been changed: a largest set of them can go, the others stay. These are
@@ -178,9 +190,11 @@ pub fn needed_fences(
 ) -> Result<Placed, PlacementError> {
     let asked = if options.targets.is_empty() { targets(program, question) } else { options.targets.clone() };
     let proving = proving(options, &asked);
-    let aims = aims(changed, question, &proving, &asked);
     let offer = Offer::of_kept(changed, program);
-    Placing { queries: Queries::new(&offer, &aims, options), rows: Vec::new(), question, proving: &proving }.run()
+    decided(|assumes| {
+        let aims = aims(changed, question, &proving, &asked, assumes);
+        Placing { queries: Queries::new(&offer, &aims, options), rows: Vec::new(), question, proving: &proving }.run()
+    })
 }
 
 /// A placement under way. The rows are those of runs that reach targets, so that every valid set touches them, and what a cheapest set that
@@ -200,30 +214,48 @@ enum Round {
     NewRow,
     /// Nothing on offer stops this run.
     Unstoppable(Run),
+    /// A computation to a target reads what the slice leaves out: the slice is none.
+    LeavesSlice,
+}
+
+/// What has become of the search for all cheapest sets.
+enum Alternatives {
+    /// These, and whether they are all.
+    Found(Vec<MeasureSet>, bool),
+    /// One of them is not valid, which has given a new row.
+    NewRow,
+    /// A slice turned out to be none.
+    LeavesSlice,
 }
 
 impl Placing<'_, '_> {
-    fn run(&mut self) -> Result<Placed, PlacementError> {
+    /// Rounds until a set is valid; nothing when a slice turns out to be none.
+    fn run(&mut self) -> Result<Option<Placed>, PlacementError> {
         loop {
             let set = match cheapest(&self.row_sets(), self.queries.offer.costs(), &self.queries.options.limits) {
                 Ok(set) => set,
                 Err((reason, set)) => {
                     let best = Cheapest { set, weights: Vec::new(), branchings: 0 };
-                    return Ok(self.placement(&best, None, Some(OpenReason::Covering(reason))));
+                    return Ok(Some(self.placement(&best, None, Some(OpenReason::Covering(reason)))));
                 }
             };
             match self.round(&set.set)? {
                 Round::NewRow => {}
-                Round::Unstoppable(run) => return self.impossible(run),
+                Round::Unstoppable(run) => return self.impossible(run).map(Some),
+                Round::LeavesSlice => return Ok(None),
                 Round::Valid(proof, open) => {
-                    let Some((sets, complete)) = self.alternatives(&set)? else { continue };
+                    let (sets, complete) = match self.alternatives(&set)? {
+                        Alternatives::Found(sets, complete) => (sets, complete),
+                        Alternatives::NewRow => continue,
+                        Alternatives::LeavesSlice => return Ok(None),
+                    };
                     let mut placed = self.placement(&set, proof, open);
                     if let Placed::Valid(placement) = &mut placed {
                         let offer = self.queries.offer;
                         placement.alternatives = sets.iter().map(|set| offer.measures(set)).collect();
                         placement.alternatives_complete = complete;
                     }
-                    return Ok(placed);
+                    return Ok(Some(placed));
                 }
             }
         }
@@ -250,13 +282,16 @@ impl Placing<'_, '_> {
         let changed = offer.changed(offer.program(), set);
         let proof = prove(&changed, self.question, self.proving).map_err(PlacementError::Fault)?;
         if let Some(violation) = proof.violations().next() {
+            let aim = self.queries.aim_of(violation.target);
+            if violation.events.iter().any(|event| self.queries.aims[aim].leaves(event)) {
+                return Ok(Round::LeavesSlice);
+            }
             let bare = offer.bare(offer.program());
             let steps: Vec<_> = violation.events.iter().map(|event| event.step).collect();
             let (instance, model) = (violation.instance.clone(), violation.model);
             let steps = erased(&bare, &changed, &instance, model, &steps);
             let row = row_of(offer, &bare, &instance, model, &steps);
             debug_assert!(row.is_disjoint(set), "the measures in force do not forbid the run");
-            let aim = self.queries.aim_of(violation.target);
             let run = Run { instance, model, target: violation.target, steps };
             return Ok(self.add(Reached { aim, row, run }));
         }
@@ -277,27 +312,27 @@ impl Placing<'_, '_> {
         Round::NewRow
     }
 
-    /// All cheapest sets, when asked for, and whether these are all; nothing when one of them is not valid, which has given a
-    /// new row.
-    fn alternatives(&mut self, set: &Cheapest) -> Result<Option<(Vec<MeasureSet>, bool)>, PlacementError> {
+    /// All cheapest sets, when asked for, and whether these are all.
+    fn alternatives(&mut self, set: &Cheapest) -> Result<Alternatives, PlacementError> {
         let (offer, options) = (self.queries.offer, self.queries.options);
         if options.alternatives == 0 {
-            return Ok(Some((Vec::new(), false)));
+            return Ok(Alternatives::Found(Vec::new(), false));
         }
         let rows = self.row_sets();
         let Ok(all) = all_cheapest(&rows, offer.costs(), &set.set, options.alternatives, &options.limits) else {
-            return Ok(Some((vec![set.set.clone()], false)));
+            return Ok(Alternatives::Found(vec![set.set.clone()], false));
         };
         let (sets, mut complete) = all;
         for other in sets.iter().filter(|other| **other != set.set) {
             match self.round(other)? {
                 Round::Valid(_, None) => {}
                 Round::Valid(_, Some(_)) => complete = false,
-                Round::NewRow => return Ok(None),
+                Round::NewRow => return Ok(Alternatives::NewRow),
+                Round::LeavesSlice => return Ok(Alternatives::LeavesSlice),
                 Round::Unstoppable(_) => unreachable!("a set that is valid stops every run"),
             }
         }
-        Ok(Some((sets, complete)))
+        Ok(Alternatives::Found(sets, complete))
     }
 
     fn placement(&self, set: &Cheapest, proof: Option<Proof>, open: Option<OpenReason>) -> Placed {

@@ -54,7 +54,7 @@ const SAMPLE: usize = 50_000;
 pub(super) struct Queries<'a, 'p> {
     pub(super) offer: &'a Offer<'p>,
     pub(super) options: &'a PlacementOptions,
-    aims: &'a [Aim<'p>],
+    pub(super) aims: &'a [Aim<'p>],
     /// The instances searched, smallest first.
     instances: Vec<Instance>,
     /// Searches made.

@@ -108,6 +108,10 @@ impl Search<'_, '_> {
                 return Answer::Cut(Cut::Limit(reason));
             }
             for events in self.steps.of(&state, &mut self.cut) {
+                if events.iter().any(|event| self.aim.leaves(event)) {
+                    self.cut.get_or_insert(Cut::Slice);
+                    continue;
+                }
                 if let Some(target) = self.aim.reached_by(&events[0]) {
                     return Answer::Reached { target, steps: self.path.steps(number, Some(events[0])) };
                 }

@@ -120,7 +120,7 @@ pub fn place_pairs(
     let asked = if options.targets.is_empty() { targets(program, question) } else { options.targets.clone() };
     let values = Values::of(program);
     let aim = if options.slice {
-        Aim::new(program, asked, question, bounds(program, &values))
+        Aim::new(program, asked, question, bounds(program, &values), false)
     } else {
         Aim::whole(program, asked, question)
     };
@@ -278,6 +278,7 @@ impl Methods<'_> {
                     return Err(unfinished(format!("there are more than {states} states")));
                 }
                 PairAnswer::Cut(Cut::Limit(reason)) => return Err(unfinished(reason)),
+                PairAnswer::Cut(Cut::Slice) => unreachable!("slices for pairs assume nothing"),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! No circles: modules of the engine that stand side by side do not import each other, not even by way of others.
+//! No circles: modules that stand side by side do not import each other, not even by way of others.
 //!
 //! A module may import its parent and its children, and belongs to both. Tests inside files may import what they like.
 
@@ -6,7 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The sources that are held to this.
-const HELD: [&str; 1] = ["crates/palisade-engine/src"];
+const HELD: [&str; 5] = [
+    "crates/palisade-engine/src",
+    "crates/palisade-model/src",
+    "crates/palisade-evidence/src",
+    "crates/palisade-verify/src",
+    "crates/palisade-syntax/src",
+];
 
 /// A module's place in its crate: the names on the way from the root.
 type ModulePath = Vec<String>;
@@ -151,11 +157,9 @@ fn circles(root: &Path, folder: &Path) -> Vec<String> {
 
 #[test]
 fn modules_side_by_side_do_not_import_each_other() {
-    for held in HELD {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(held);
-        let found = circles(&root, &root);
-        assert!(found.is_empty(), "{}", found.join("\n"));
-    }
+    let roots = HELD.map(|held| Path::new(env!("CARGO_MANIFEST_DIR")).join(held));
+    let found: Vec<String> = roots.iter().flat_map(|root| circles(root, root)).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]

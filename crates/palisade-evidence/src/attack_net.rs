@@ -1,7 +1,7 @@
 //! Evidence that one attack is not feasible: a proof about its net (CERTIFICATE.md, "The net of an attack").
 
 use super::net::NetCertificate;
-use super::program::{Attacker, Level, LocalState};
+use super::state::{Attacker, Level, LocalState};
 use palisade_model::program::{ThreadId, Value};
 
 /// What a place of the net of an attack stands for.

@@ -8,6 +8,7 @@ mod net;
 mod program;
 mod property;
 mod repair;
+mod state;
 mod subject;
 mod text;
 mod witness;
@@ -17,14 +18,15 @@ pub use net::{
     Invariant, NetCertificate, NetRun, OmegaMarking, PlaceWeights, Refutation, RunStep, TokenMarking, WeightedTrap,
 };
 pub use program::{
-    AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, Level,
-    LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
+    AttackEvidence, AttackReason, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, MemoryIndex,
+    RobustCertificate, ScConfiguration,
 };
 pub use property::{
     AddressInterval, BufferConfiguration, BufferEntry, BufferInvariant, BufferedLocal, Interval, PropertyEvidence,
     PropertyProof, PropertyReason, PropertyWitness, ValueInvariant,
 };
 pub use repair::{Block, Case, Change, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
+pub use state::{Attacker, Level, LocalIndex, LocalState, Tokens};
 pub use subject::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};
 pub use text::{Evidence, MAX_EVIDENCE_BYTES, MalformedEvidence};
 pub use witness::Witness;

@@ -7,10 +7,8 @@
 //! restates the semantics in full.
 
 use super::attack_net::AttackNetProof;
+use super::state::{Attacker, Level, LocalIndex, LocalState, Tokens};
 use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
-
-/// A position in [`RobustCertificate::locals`].
-pub type LocalIndex = u32;
 
 /// A position in [`RobustCertificate::memories`].
 pub type MemoryIndex = u32;
@@ -42,28 +40,6 @@ pub struct RobustCertificate {
     pub helped: Vec<HelpedSet>,
     /// Every attack, in order: by thread, then by store and by load in text order.
     pub attacks: Vec<AttackEvidence>,
-}
-
-/// A state of one thread.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct LocalState {
-    /// The thread.
-    pub thread: ThreadId,
-    /// Where it stands.
-    pub label: LabelId,
-    /// The values of all its registers, 0 for those that are not live at the label.
-    pub registers: Vec<Value>,
-    /// Whether it has executed `lock` and not yet `unlock`.
-    pub holding: bool,
-}
-
-/// How many threads are in a local state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Tokens {
-    /// So many, at least 1.
-    Finite(u64),
-    /// Any number; only for threads with any number of copies.
-    Omega,
 }
 
 /// A configuration of phase SC.
@@ -101,19 +77,6 @@ pub struct DelayedConfiguration {
     pub attacker: Attacker,
 }
 
-/// A thread that delays its stores.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Attacker {
-    /// Where it stands.
-    pub label: LabelId,
-    /// The values of all its registers, 0 for those that are not live at the label.
-    pub registers: Vec<Value>,
-    /// The last value it has delayed for each address, ascending by address.
-    pub buffer: Vec<(Value, Value)>,
-    /// The address of the first delayed store; in the buffer.
-    pub store_address: Value,
-}
-
 /// The configurations after the last load that one thread's delayed stores overstep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelpedSet {
@@ -140,15 +103,6 @@ pub struct HelpedConfiguration {
     /// The accesses of the open section of a thread that is not on the path, ascending by address; empty when there
     /// is no such section.
     pub section: Vec<(Value, Level)>,
-}
-
-/// The kind of access to an address on the happens-before path; a store counts for more than a load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// Loaded, not stored.
-    Load,
-    /// Stored.
-    Store,
 }
 
 /// Why one attack is not feasible.

@@ -5,7 +5,8 @@
 //! whatever bound a search has used is no part of the evidence, and a set that such a bound has cut off is not closed. CERTIFICATE.md
 //! states the semantics and the reductions in full.
 
-use super::program::{LocalIndex, MemoryIndex, RobustCertificate, Tokens};
+use super::program::{MemoryIndex, RobustCertificate};
+use super::state::{LocalIndex, Tokens};
 use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
 use palisade_model::semantics::{Instance, Model, Step, Target};
 

@@ -5,6 +5,7 @@
 //! are and meet the fence.
 
 use super::Format;
+use super::fence_word::FenceWord;
 use super::litmus::{self, TableEditError};
 use super::names::NameSpace;
 use super::native::{self, Jump};
@@ -63,25 +64,6 @@ pub enum EditError {
     /// The program was not read from its text.
     #[error("the text does not show the instruction at `{0}`")]
     NoText(String),
-}
-
-/// Which fence stands at a label. A full fence does what a store fence does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FenceWord {
-    /// `sfence`.
-    Store,
-    /// `mfence`.
-    Full,
-}
-
-impl FenceWord {
-    /// The word for it in texts.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Store => "sfence",
-            Self::Full => "mfence",
-        }
-    }
 }
 
 /// The program's text with a fence at a label.

@@ -6,6 +6,7 @@
 mod build;
 mod check;
 pub mod edit;
+mod fence_word;
 mod input;
 pub mod litmus;
 mod memorax;

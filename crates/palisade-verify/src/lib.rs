@@ -6,6 +6,7 @@
 //! with a number out of range or a step that is not shown, is a [`CheckFailure`]. This room uses `program`,
 //! `semantics`, `net` and `evidence`, and nothing else.
 
+mod content;
 mod failure;
 mod liveness;
 mod net;
@@ -16,12 +17,11 @@ mod subject;
 mod tokens;
 mod witness;
 
+pub use content::check_content;
 pub use failure::{CheckFailure, Obligation};
 pub use net::{check_net_certificate, check_net_run};
 pub use program::{attack_net, check_robust_certificate};
 pub use property::{PropertyFacts, check_property, check_property_witness};
 pub use repair::{RepairFacts, check_repair, check_repaired_text};
-pub use subject::{
-    check_content, check_net_evidence, check_program_evidence, check_property_evidence, check_repair_evidence,
-};
+pub use subject::{check_net_evidence, check_program_evidence, check_property_evidence, check_repair_evidence};
 pub use witness::check_witness;

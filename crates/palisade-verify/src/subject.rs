@@ -1,11 +1,12 @@
 //! Checks that evidence is about the input at hand, and then the evidence.
 
+use super::content::check_content;
 use super::failure::reject;
 use super::{
     CheckFailure, PropertyFacts, RepairFacts, check_net_certificate, check_net_run, check_property,
     check_property_witness, check_repair, check_robust_certificate, check_witness,
 };
-use palisade_evidence::{Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};
+use palisade_evidence::{Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject};
 use palisade_model::net::{PlaceId, Problem, QueryFormat, TransitionId};
 use palisade_model::program::{Copies, Domain, Program};
 use palisade_model::semantics::Question;
@@ -94,18 +95,6 @@ pub fn check_net_evidence(
             reject!(Subject, "the evidence is about the program `{}`", subject.input.path)
         }
     }
-}
-
-/// Checks that the content of the file at hand, `name`, has the hash that the evidence states for its input.
-pub fn check_content(input: &InputFile, name: &str, content: &[u8]) -> Result<(), CheckFailure> {
-    let (path, stated, actual) = (&input.path, &input.sha256, sha256(content));
-    if actual == *stated {
-        return Ok(());
-    }
-    if path == name {
-        reject!(Subject, "the evidence is about `{path}` with other content: SHA-256 {stated}, the file has {actual}");
-    }
-    reject!(Subject, "the evidence is about `{path}` with SHA-256 {stated}, and `{name}` has SHA-256 {actual}")
 }
 
 /// Checks that the evidence states the program's own text, names, copies and domain, and is about some thread.

@@ -418,7 +418,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "x86: `xadd` writes its source after its destination",
-        file: "crates/palisade-syntax/src/x86/meaning.rs",
+        file: "crates/palisade-syntax/src/x86/meaning/mod.rs",
         old: "        self.write(1, operands.0);
         self.write(0, result);",
         new: "        if PLANTED {
@@ -432,7 +432,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "x86: `cmpxchg` writes its accumulator after its destination",
-        file: "crates/palisade-syntax/src/x86/meaning.rs",
+        file: "crates/palisade-syntax/src/x86/meaning/mod.rs",
         old: "self.meaning.writes.push(Write { register, value: new, condition: Some(equal) });",
         new: "let place = if PLANTED { 0 } else { self.meaning.writes.len() };
                 self.meaning.writes.insert(place, Write { register, value: new, condition: Some(equal) });",
@@ -440,14 +440,14 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "x86: a `cmpxchg` that fails writes its destination",
-        file: "crates/palisade-syntax/src/x86/meaning.rs",
+        file: "crates/palisade-syntax/src/x86/meaning/mod.rs",
         old: "value: new, condition: Some(equal)",
         new: "value: if PLANTED { select(equal.clone(), new, old) } else { new }, condition: (!PLANTED).then_some(equal)",
         caught_by: PROCESSOR,
     },
     Fault {
         what: "x86: a shift by 0 writes nothing",
-        file: "crates/palisade-syntax/src/x86/meaning.rs",
+        file: "crates/palisade-syntax/src/x86/meaning/mod.rs",
         old: "            Expression::Constant(0) => {}",
         new: "            Expression::Constant(0) => {
                 if PLANTED {
@@ -458,7 +458,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "x86: a conditional move of nothing writes nothing",
-        file: "crates/palisade-syntax/src/x86/meaning.rs",
+        file: "crates/palisade-syntax/src/x86/meaning/mod.rs",
         old: "        self.write(0, select(condition(code), moved, kept));",
         new: "        if PLANTED && let Place::Register(register) = &self.form.operands[0] {
             let condition = Some(condition(code));
@@ -470,7 +470,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "x86: `inc` and `dec` change the carry",
-        file: "crates/palisade-syntax/src/x86/meaning.rs",
+        file: "crates/palisade-syntax/src/x86/meaning/mod.rs",
         old: "self.operand_flags(operation, &(left, right), !by_one);",
         new: "self.operand_flags(operation, &(left, right), !by_one || PLANTED);",
         caught_by: PROCESSOR,
@@ -485,7 +485,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "x86: the overflow of a subtraction is that of an addition",
-        file: "crates/palisade-syntax/src/x86/flags.rs",
+        file: "crates/palisade-syntax/src/x86/meaning/flags.rs",
         old: "        let difference = binary(Op::Subtract, left.clone(), right.clone());
         let kept",
         new: "        let operator = if PLANTED { Op::Add } else { Op::Subtract };

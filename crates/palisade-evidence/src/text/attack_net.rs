@@ -1,7 +1,7 @@
 //! Proofs about the nets of attacks as text: a table of facts, and a net certificate about it.
 
+use super::field::{bit, id, number, truth};
 use super::net::ProofText;
-use super::program::{bit, id, number, truth};
 use crate::{AttackNetProof, Attacker, Fact, Level, LocalState};
 use palisade_model::program::{ThreadId, Value};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};

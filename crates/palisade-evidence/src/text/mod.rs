@@ -5,6 +5,7 @@
 //! shared parts that would have to be copied.
 
 mod attack_net;
+mod field;
 mod header;
 mod net;
 mod number;

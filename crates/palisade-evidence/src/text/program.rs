@@ -1,6 +1,7 @@
 //! Program certificates as text: configurations as short lists of numbers that refer to the tables.
 
 use super::attack_net::AttackNetText;
+use super::field::{bit, id, number, truth};
 use super::number::N;
 use super::strict::{Object, word};
 use crate::{
@@ -100,25 +101,6 @@ pub(super) fn tokens_out<'a>(tokens: impl Iterator<Item = (LocalIndex, &'a Token
 
 pub(super) fn token_in(TokenText(local, count): TokenText) -> (LocalIndex, Tokens) {
     (local, count)
-}
-
-/// A truth value as 0 or 1.
-pub(super) fn bit(value: bool) -> u8 {
-    u8::from(value)
-}
-
-/// The truth value that 0 or 1 stands for.
-pub(super) fn truth<E: Error>(bit: u8) -> Result<bool, E> {
-    match bit {
-        0 => Ok(false),
-        1 => Ok(true),
-        _ => Err(E::custom("expected 0 or 1")),
-    }
-}
-
-/// An instruction, label or thread by number.
-pub(super) fn id<T>(from_index: impl Fn(usize) -> T, number: u32) -> T {
-    from_index(number as usize)
 }
 
 /// `[thread, label, registers, holding]`.
@@ -344,9 +326,4 @@ impl<'de> Deserialize<'de> for AttackEvidence {
             },
         })
     }
-}
-
-/// The number of an index type, which was made from 32 bits.
-pub(super) fn number(index: usize) -> u32 {
-    u32::try_from(index).expect("arenas stay below 2^32 elements")
 }

@@ -1,7 +1,8 @@
 //! Proofs and violations of properties as text.
 
 use super::MalformedEvidence;
-use super::program::{RobustIn, RobustOut, TokenText, bit, id, number, token_in, tokens_out, truth};
+use super::field::{bit, id, number, truth};
+use super::program::{RobustIn, RobustOut, TokenText, token_in, tokens_out};
 use super::strict::{Object, nullable, word};
 use super::witness::{StepText, counted_instance, step_in, step_out};
 use crate::{

@@ -17,6 +17,7 @@
 //! ([`shortest_violation`](super::shortest_violation)); so does getting stuck. In programs without loops the latter is shortest, since
 //! computations of one trace have one length.
 
+use super::computation::Computation;
 use super::exploration::{ExplorationError, has_loop};
 use super::instance::{CopyId, Instance};
 use super::joint::{Watched, is_reached};
@@ -48,17 +49,6 @@ pub struct FinalStates {
     pub buffers_filled: bool,
     /// The number of states explored.
     pub explored: usize,
-}
-
-/// A computation from the initial state; it may end while stores are buffered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Computation {
-    /// The steps with their effects.
-    pub events: Vec<Event>,
-    /// The initial state and the one after each step.
-    pub states: Vec<State>,
-    /// Whether no computation to the same end is known to be possible in fewer steps.
-    pub shortest: bool,
 }
 
 /// The capacity of store buffers in programs with loops, where unbounded ones would give infinitely many states.
@@ -282,20 +272,5 @@ impl<'m, 'p> Graph<'m, 'p> {
         }
         let leads = |event: &Event| self.machine.successor(state, event) == *successor;
         events.into_iter().find(leads).expect("a state is found by a step from its parent")
-    }
-}
-
-impl Computation {
-    /// The computation in which nothing has happened.
-    pub(super) fn empty(machine: &Machine<'_>) -> Self {
-        Self { events: Vec::new(), states: vec![machine.initial_state()], shortest: false }
-    }
-
-    /// One more step.
-    pub(super) fn push(&mut self, machine: &Machine<'_>, event: Event) {
-        let state = self.states.last().expect("there is an initial state");
-        let after = machine.successor(state, &event);
-        self.events.push(event);
-        self.states.push(after);
     }
 }

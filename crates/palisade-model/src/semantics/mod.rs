@@ -6,6 +6,7 @@
 //! the fences that keep them from it, by enumerating all states. Values are concrete and nothing is
 //! abstracted here. This room uses `program` and `limits`, and nothing else.
 
+mod computation;
 mod condition;
 mod exploration;
 mod final_states;
@@ -27,9 +28,10 @@ mod step;
 mod target;
 mod trace;
 
+pub use computation::Computation;
 pub use condition::{Condition, Constant, Location, Observable, Proposition, Quantifier, Question, View};
 pub use exploration::{Bounds, Executions, ExplorationError, executions, maximal_traces};
-pub use final_states::{Computation, FinalStates, LOOP_CAPACITY, explore_final_states, final_states};
+pub use final_states::{FinalStates, LOOP_CAPACITY, explore_final_states, final_states};
 pub use happens_before::{Edge, Relation, edges, is_cyclic, shortest_cycle};
 pub use instance::{CopyId, Instance};
 pub use joint::is_reached;

@@ -11,7 +11,7 @@
 //! it; so after a private step only the same copy goes on, and nothing shorter is lost. A joint control state may need the last
 //! steps of several copies: at a label that it names, others may go on as well.
 
-use super::final_states::Computation;
+use super::computation::Computation;
 use super::instance::CopyId;
 use super::joint::is_reached;
 use super::machine::{Machine, State};

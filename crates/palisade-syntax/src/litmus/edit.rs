@@ -1,6 +1,6 @@
 //! Fences and locked exchanges put into the text of a litmus test, as rows of its table; everything else stays as it is.
 
-use super::super::edit::FenceWord;
+use super::super::fence_word::FenceWord;
 use super::Architecture;
 use super::lexer::{Token, tokens, without_comments};
 use super::registers::{MachineRegister, Part};

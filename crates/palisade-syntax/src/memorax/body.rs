@@ -78,7 +78,7 @@ impl<'a, 's> Body<'a, 's> {
     /// Gives the labels of the text their names, before others get one.
     fn declare_labels(&mut self) {
         let mut names = Vec::new();
-        super::lower::for_each_label(&self.process.text, &mut |name| names.push(name));
+        super::labels::for_each_label(&self.process.text, &mut |name| names.push(name));
         for name in names {
             if self.label_ids.contains_key(name.text) {
                 let message = format!("there is already a label `{}` in this process", name.text);

@@ -4,7 +4,7 @@
 //! back to where they begin: the alternatives of an `either` begin at one label, so that another one may be taken there.
 
 use super::ast;
-use super::ast::{Labelled, Name, Place, Sequence, Statement, WriteKind};
+use super::ast::{Labelled, Name, Place, Statement, WriteKind};
 use super::body::{Body, Target};
 use super::values::{Fit, opposite};
 use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, RegisterId};
@@ -19,26 +19,6 @@ pub(super) struct Between {
     pub(super) to: LabelId,
     /// Whether others begin there as well.
     pub(super) shared: bool,
-}
-
-/// Calls `visit` with every label of a text.
-pub(super) fn for_each_label<'s>(sequence: &Sequence<'s>, visit: &mut impl FnMut(Name<'s>)) {
-    let mut labels = Vec::new();
-    let mut open: Vec<&Labelled<'s>> = sequence.iter().rev().collect();
-    while let Some(labelled) = open.pop() {
-        labels.extend(labelled.label);
-        match &labelled.statement {
-            Statement::If { then, otherwise, .. } => {
-                open.extend(otherwise.as_deref());
-                open.push(then);
-            }
-            Statement::While { body, .. } => open.push(body),
-            Statement::Either(all) | Statement::Locked(all) => open.extend(all.iter().flatten().rev()),
-            Statement::Block(sequence) => open.extend(sequence.iter().rev()),
-            _ => {}
-        }
-    }
-    labels.into_iter().for_each(visit);
 }
 
 impl<'s> Body<'_, 's> {

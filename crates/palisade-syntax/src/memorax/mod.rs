@@ -7,6 +7,7 @@
 mod ast;
 mod body;
 mod grammar;
+mod labels;
 mod lexer;
 mod locked;
 mod lower;

@@ -3,9 +3,8 @@
 //! A parser by alternatives makes and drops an error for every alternative that does not fit. Here an error is a few
 //! machine words: the expectations are the bits of one number.
 
-use super::grammar::NEVER;
 use super::lexer::Spanned;
-use super::token::{Keyword, Symbol, Token};
+use super::token::{Keyword, NEVER, Symbol, Token};
 use crate::Diagnostic;
 use crate::suggest::closest;
 use chumsky::DefaultExpected;

@@ -11,7 +11,7 @@ use super::ast::{
 use super::failure::{Construct, Failure};
 use super::lexer::Spanned;
 use super::strength;
-use super::token::{Keyword, Symbol, Token};
+use super::token::{Keyword, NEVER, Symbol, Token};
 use chumsky::input::{Input as _, MappedInput};
 use chumsky::prelude::*;
 use palisade_model::program::{BinaryOperator, Span, UnaryOperator};
@@ -117,9 +117,6 @@ fn initial<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 
         .map_with(|(place, value), extra| RawInitial { place, value, span: span(extra.span()) })
         .boxed()
 }
-
-/// The word that begins a joint control state; it may be a name elsewhere.
-pub(crate) const NEVER: &str = "never";
 
 /// `never thread at label, …`: a joint control state.
 fn never<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {

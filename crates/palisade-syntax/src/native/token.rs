@@ -49,6 +49,9 @@ spelled!(
     }
 );
 
+/// The word that begins a joint control state; it may be a name elsewhere.
+pub(crate) const NEVER: &str = "never";
+
 impl Keyword {
     /// The keyword a word is.
     pub(crate) fn of(word: &str) -> Option<Self> {

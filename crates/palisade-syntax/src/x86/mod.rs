@@ -6,7 +6,6 @@
 //! table knows no text: readers of litmus tests and of other things share it. `tests/suite/processor` compares every
 //! form with the processor.
 
-mod flags;
 pub(crate) mod fold;
 mod form;
 mod meaning;
@@ -14,9 +13,8 @@ mod operation;
 mod parts;
 pub(crate) mod registers;
 
-pub(crate) use flags::condition;
 pub(crate) use form::{Form, FormError, HIGH_BYTE_BESIDE_EXTENDED, Place};
-pub(crate) use meaning::{Access, Meaning, Write, meaning};
+pub(crate) use meaning::{Access, Meaning, Write, condition, meaning};
 pub(crate) use operation::{Arithmetic, ConditionCode, FlagTest, Operation};
 pub(crate) use parts::{Atom, Flag, Machine};
 

@@ -1,13 +1,8 @@
 //! Configurations of the instrumented program.
 
-use super::model::Model;
-use crate::CheckFailure;
-use crate::failure::reject;
-use crate::tokens::{self, strictly_ascending};
-use palisade_evidence::{
-    Attacker, DelayedSet, HelpedSet, Level, LocalIndex, LocalState, MemoryIndex, ScConfiguration, Tokens,
-};
-use palisade_model::program::{Copies, LabelId, Value};
+use crate::tokens;
+use palisade_evidence::Level;
+use palisade_model::program::{LabelId, Value};
 use std::collections::BTreeMap;
 
 /// The values of addresses that do not hold their initial value.
@@ -68,86 +63,4 @@ pub(super) struct Path {
     pub(super) levels: BTreeMap<Value, Level>,
     /// The accesses of the open section of a thread that is not on the path.
     pub(super) section: BTreeMap<Value, Level>,
-}
-
-/// The configurations of a certificate, checked and in the form the model works with.
-impl Model<'_> {
-    pub(super) fn decode_sc(&self, given: &[ScConfiguration]) -> Result<Vec<Configuration>, CheckFailure> {
-        let decode = |configuration: &ScConfiguration| {
-            self.configuration(configuration.memory, configuration.locked, Phase::Sc, unjoined(&configuration.tokens))
-        };
-        given.iter().map(decode).collect()
-    }
-
-    pub(super) fn decode_delayed(&self, given: &DelayedSet) -> Result<Vec<Configuration>, CheckFailure> {
-        let mut decoded = Vec::with_capacity(given.configurations.len());
-        for configuration in &given.configurations {
-            let Attacker { label, registers, buffer, store_address } = configuration.attacker.clone();
-            self.check_local(&LocalState {
-                thread: given.thread,
-                label,
-                registers: registers.clone(),
-                holding: false,
-            })?;
-            let buffer = strictly_ascending(&buffer, "buffer")?;
-            if !buffer.contains_key(&store_address) {
-                reject!(Form, "the address {store_address} of an attacker's first delayed store is not in its buffer");
-            }
-            let phase = Phase::Delayed(DelayingThread { label, registers, buffer, store_address });
-            let tokens = unjoined(&configuration.tokens);
-            decoded.push(self.configuration(configuration.memory, configuration.locked, phase, tokens)?);
-        }
-        Ok(decoded)
-    }
-
-    pub(super) fn decode_helped(&self, given: &HelpedSet) -> Result<Vec<Configuration>, CheckFailure> {
-        let mut decoded = Vec::with_capacity(given.configurations.len());
-        for configuration in &given.configurations {
-            let phase = Phase::Helped(Path {
-                store_address: configuration.store_address,
-                levels: strictly_ascending(&configuration.levels, "levels")?,
-                section: strictly_ascending(&configuration.section, "section")?,
-            });
-            let tokens = configuration.tokens.clone();
-            decoded.push(self.configuration(configuration.memory, configuration.locked, phase, tokens)?);
-        }
-        Ok(decoded)
-    }
-
-    /// A configuration from positions in the certificate's tables.
-    fn configuration(
-        &self,
-        memory: MemoryIndex,
-        locked: bool,
-        phase: Phase,
-        given: Vec<(LocalIndex, bool, Tokens)>,
-    ) -> Result<Configuration, CheckFailure> {
-        let Some(memory) = self.memory_numbers.get(memory as usize).copied() else {
-            reject!(Form, "there is no memory {memory} in the table");
-        };
-        let mut tokens = Vec::with_capacity(given.len());
-        for (index, joined, count) in given {
-            let Some(local) = self.local_numbers.get(index as usize).copied() else {
-                reject!(Form, "there is no local state {index} in the table");
-            };
-            let is_replicated = self.program.thread(self.local(local).thread).copies == Copies::Any;
-            match count {
-                Tokens::Finite(0) => reject!(Form, "local state {index} is listed with no threads"),
-                Tokens::Omega if !is_replicated => {
-                    reject!(Form, "ω threads in local state {index} of a thread with a fixed number of copies")
-                }
-                _ => tokens.push((Token { local, joined }, count)),
-            }
-        }
-        tokens.sort_by_key(|(token, _)| *token);
-        if let Some(pair) = tokens.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            reject!(Form, "a configuration lists {} twice", self.local_in_words(pair[0].0.local));
-        }
-        Ok(Configuration { control: Control { memory, locked, phase }, tokens })
-    }
-}
-
-/// Tokens off the happens-before path.
-fn unjoined(tokens: &[(LocalIndex, Tokens)]) -> Vec<(LocalIndex, bool, Tokens)> {
-    tokens.iter().map(|(local, count)| (*local, false, *count)).collect()
 }

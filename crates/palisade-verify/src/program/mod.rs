@@ -19,6 +19,7 @@
 mod attack_net;
 mod attacks;
 mod configuration;
+mod decode;
 mod model;
 mod steps;
 mod words;

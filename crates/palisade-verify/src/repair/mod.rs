@@ -13,8 +13,8 @@ mod bound;
 mod changes;
 mod same;
 
+use super::content::check_content;
 use super::property::check_goal;
-use super::subject::check_content;
 use super::{CheckFailure, check_property, check_property_witness, check_robust_certificate, check_witness};
 use crate::failure::reject;
 use bound::{check_bound, cost_of};

@@ -1,6 +1,6 @@
 //! The last lines of a written test.
 
-use super::thread::Column;
+use super::column::Column;
 use super::{FinalValue, Request, Writer};
 use palisade_model::program::{RegisterId, Span, Value};
 use palisade_model::semantics::{CopyId, Location, Observable, Proposition, Quantifier};

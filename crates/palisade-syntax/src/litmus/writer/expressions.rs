@@ -3,7 +3,7 @@
 use super::super::Architecture;
 use super::super::code::has_old;
 use super::super::registers::{MachineRegister, Part};
-use super::thread::{Column, SCRATCH};
+use super::column::{Column, SCRATCH};
 use crate::Diagnostic;
 use palisade_model::program::{BinaryOperator as Op, Expression, RegisterId, Span, UnaryOperator, Value};
 

@@ -6,6 +6,7 @@
 //! instructions keep to what herd7 knows where they can; those it lacks (xadd, and locked `and` and `or`) are a
 //! warning.
 
+mod column;
 mod conditions;
 mod expressions;
 mod thread;
@@ -72,7 +73,7 @@ pub fn write(program: &Program, request: Request<'_>) -> Result<WrittenTest, Vec
         let Copies::Exactly(copies) = thread.copies else { continue };
         // Where there are too many, one copy tells what else is wrong.
         for copy in 0..if lists_copies { copies } else { copies.min(1) } {
-            columns.push((CopyId { thread: id, copy }, thread::Column::new(thread)));
+            columns.push((CopyId { thread: id, copy }, column::Column::new(thread)));
         }
         writer.errors.extend(columns.last().filter(|_| copies > 0).and_then(|(_, column)| column.objection(thread)));
     }
@@ -170,7 +171,7 @@ impl<'p> Writer<'p> {
         name
     }
 
-    fn assemble(&self, columns: &[(CopyId, thread::Column)], cells: &[Vec<String>], question: &str) -> String {
+    fn assemble(&self, columns: &[(CopyId, column::Column)], cells: &[Vec<String>], question: &str) -> String {
         let mut text = format!("X86_64 {}\n{{\n", plain_name(&self.program.name, "t"));
         for (address, name) in &self.names {
             let _ = match self.program.initial_value(*address) {

@@ -3,7 +3,10 @@
 //! Operands and results are those of the instructions' pages in Intel's manual [SDM, vol. 2], with what it leaves open as
 //! processors do it: a `cmpxchg` of 32 bits that writes a register leaves the upper half of the other one alone.
 
-use super::flags::condition;
+mod flags;
+
+pub(crate) use flags::condition;
+
 use super::fold::{binary, select, truncate};
 use super::form::{Form, FormError, Place};
 use super::operation::{Arithmetic, ConditionCode, Operation};

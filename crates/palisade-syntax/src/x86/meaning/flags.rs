@@ -1,9 +1,9 @@
 //! The flags that instructions leave and conditions read.
 
-use super::fold::{binary, not, or, truncate};
-use super::meaning::Builder;
-use super::operation::{Arithmetic, ConditionCode, FlagTest};
-use super::parts::{Atom, Flag};
+use super::super::fold::{binary, not, or, select, truncate};
+use super::super::operation::{Arithmetic, ConditionCode, FlagTest};
+use super::super::parts::{Atom, Flag};
+use super::Builder;
 use palisade_model::program::{BinaryOperator as Op, Expression};
 
 /// The values of two operands.
@@ -128,7 +128,7 @@ impl Builder<'_> {
 
     fn set_unless_zero(&mut self, count: &Expression, flag: Flag, value: Expression) {
         let is_zero = binary(Op::Equal, count.clone(), Expression::Constant(0));
-        let value = super::fold::select(is_zero, Atom::Flag(flag).expression(), value);
+        let value = select(is_zero, Atom::Flag(flag).expression(), value);
         self.set(flag, value);
     }
 

@@ -3,8 +3,8 @@
 //! `cargo run --example check`
 
 use palisade::program::{
-    Action, AddressId, AddressName, Copies, Expression, Instruction, Label, LabelId, Program, Register, RegisterId,
-    SourceText, Span, Thread, Value,
+    Action, AddressId, AddressName, Copies, Expression, Instruction, Label, LabelId, Posts, Program, Register,
+    RegisterId, Role, SourceText, Span, Thread, Value,
 };
 use palisade::robustness::{CheckOptions, Verdict, check};
 use std::collections::BTreeMap;
@@ -39,6 +39,7 @@ fn store_buffering() -> Program {
         initial_memory: BTreeMap::new(),
         threads: vec![thread("t1", 0, 1), thread("t2", 1, 0)],
         never: Vec::new(),
+        posts: Posts::default(),
         source: SourceText::new("", ""),
     }
 }
@@ -59,6 +60,7 @@ fn thread(name: &str, stored: usize, loaded: usize) -> Thread {
     Thread {
         name: name.to_owned(),
         span: Span::default(),
+        role: Role::Thread,
         copies: Copies::Exactly(1),
         registers: vec![Register { name: "r".to_owned(), initial: 0, is_initialised: false, span: Span::default() }],
         labels: ["store", "load", "end"].map(label).to_vec(),

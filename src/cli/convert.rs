@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &ConvertArguments, shared: &SharedOptions) -> Exit 
 }
 
 fn convert(arguments: &ConvertArguments, shared: &SharedOptions) -> Result<(), InputError> {
-    let loaded = arguments.program.read_within(&arguments.file, &shared.limits())?;
+    let loaded = arguments.program.read_any_within(&arguments.file, &shared.limits())?;
     let source = &loaded.program.source;
     let printed =
         syntax::print(&loaded.program, arguments.to).map_err(|errors| InputError::from((source.clone(), errors)))?;

@@ -4,7 +4,7 @@ use super::output::{print_line, print_text, remark};
 use super::{Exit, SharedOptions};
 use crate::evidence::ProgramSubject;
 use crate::limits::Limits;
-use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program, SourceText, ThreadId};
+use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program, Role, SourceText, Thread, ThreadId};
 use crate::report::documents;
 use crate::semantics::Question;
 use crate::syntax::{self, Diagnostic, Format, InputError};
@@ -35,6 +35,9 @@ pub struct ProgramOptions {
     /// Copies of threads in place of those in the file: `t1=*,worker=3`, `all=*`; `=0` leaves a thread out.
     #[arg(long, value_name = "THREAD=COPIES", value_delimiter = ',')]
     pub threads: Vec<CopiesOverride>,
+    /// How often events may occur in place of what the file says: `search=2,open=*`, `all=*`; `=0` leaves an event out.
+    #[arg(long, value_name = "EVENT=TIMES", value_delimiter = ',')]
+    pub events: Vec<CopiesOverride>,
     /// Range of data values in place of the file's: `0..7`, `-4..3`.
     #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
     pub domain: Option<DomainOverride>,
@@ -63,13 +66,23 @@ pub struct Loaded {
 }
 
 impl ProgramOptions {
-    /// Reads a program file, `-` for standard input, and makes the changes the options ask for.
+    /// Reads a program file, `-` for standard input, and makes the changes the options ask for. A program with events or tasks is
+    /// refused.
     pub fn read(&self, path: &str) -> Result<Loaded, InputError> {
         self.read_within(path, &Limits::none())
     }
 
     /// Like [`read`](Self::read), within limits.
     pub fn read_within(&self, path: &str, limits: &Limits) -> Result<Loaded, InputError> {
+        let loaded = self.read_any_within(path, limits)?;
+        let help = "`palisade check --against concurrency` and `palisade convert --to native` take events and tasks";
+        let refused = |errors| InputError::from((loaded.program.source.clone(), errors));
+        syntax::threads_only(&loaded.program, "this command", help).map_err(refused)?;
+        Ok(loaded)
+    }
+
+    /// Like [`read_within`](Self::read_within), and takes programs with events and tasks, too.
+    pub fn read_any_within(&self, path: &str, limits: &Limits) -> Result<Loaded, InputError> {
         let format = self.format(path)?;
         let stopped = |reason| InputError::Stopped { name: path.to_owned(), reason };
         let source = if is_read_at_once(path) {
@@ -121,13 +134,20 @@ impl ProgramOptions {
     }
 
     fn changed(&self, program: &Program) -> Vec<ThreadId> {
-        let is_changed =
-            |name: &str| self.threads.iter().any(|change| change.thread.as_deref().is_none_or(|it| it == name));
-        program.thread_ids().filter(|(_, thread)| is_changed(&thread.name)).map(|(id, _)| id).collect()
+        let is_changed = |thread: &Thread| {
+            let changes = match thread.role {
+                Role::Thread => &self.threads,
+                Role::Event { .. } => &self.events,
+                Role::Task { .. } => return false,
+            };
+            changes.iter().any(|change| change.thread.as_ref().is_none_or(|name| *name == thread.name))
+        };
+        program.thread_ids().filter(|(_, thread)| is_changed(thread)).map(|(id, _)| id).collect()
     }
 
     fn change(&self, program: &mut Program) -> Result<(), OverrideError> {
         program.override_copies(&self.threads)?;
+        program.override_events(&self.events)?;
         program.override_domain(self.domain, self.wrap)
     }
 }
@@ -187,8 +207,16 @@ pub(super) fn exit_of(error: &InputError) -> Exit {
 fn option_error(program: &Program, error: &OverrideError) -> InputError {
     let help = match error {
         OverrideError::UnknownThread { name } => {
-            let names = program.threads.iter().map(|thread| thread.name.as_str());
-            syntax::did_you_mean_or_list(name, "thread", names)
+            let is_event = program.events().any(|(_, event)| event.name == *name);
+            let names = program.threads.iter().filter(|it| it.is_thread()).map(|thread| thread.name.as_str());
+            let help = is_event.then(|| format!("`{name}` is an event: say `--events {name}=…`"));
+            help.or_else(|| syntax::did_you_mean_or_list(name, "thread", names))
+        }
+        OverrideError::UnknownEvent { name } => {
+            let is_thread = program.threads.iter().any(|thread| thread.is_thread() && thread.name == *name);
+            let names = program.events().map(|(_, event)| event.name.as_str());
+            let help = is_thread.then(|| format!("`{name}` is a thread: say `--threads {name}=…`"));
+            help.or_else(|| syntax::did_you_mean_or_list(name, "event", names))
         }
         OverrideError::NothingToWrapInto => Some("say `--domain LOW..HIGH` as well".to_owned()),
         OverrideError::NoThreadLeft => None,

@@ -171,6 +171,7 @@ impl ComputationReport<'_> {
             Some(Action::Ensure(_)) => "ensure",
             Some(Action::Nop) => "nop",
             Some(Action::Fail) => "fail",
+            Some(Action::Post { .. }) => "post",
         }
     }
 }

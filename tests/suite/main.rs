@@ -22,6 +22,7 @@ mod differential;
 mod documents;
 mod edit;
 mod environment;
+mod event_language;
 mod evidence_folders;
 mod evidence_form;
 mod evidence_subject;

@@ -3,7 +3,7 @@
 use crate::environment::{corpus, is_long_run};
 use palisade::program::{
     Action, AddressId, AddressName, BinaryOperator, Copies, Domain, DomainOrigin, Expression, Instruction, Label,
-    LabelId, Program, Register, RegisterId, SourceText, Span, Thread, UnaryOperator,
+    LabelId, Posts, Program, Register, RegisterId, Role, SourceText, Span, Thread, UnaryOperator,
 };
 use palisade::semantics::oracle::robust;
 use palisade::semantics::random::{self, Shape};
@@ -285,7 +285,16 @@ fn threads() -> impl Strategy<Value = Thread> {
                 span: Span::default(),
             };
             let registers = vec![register("r", initial_value.unwrap_or(0)), register("u8", 0)];
-            Thread { name: String::new(), span: Span::default(), copies, registers, labels, initial, instructions }
+            Thread {
+                role: Role::Thread,
+                name: String::new(),
+                span: Span::default(),
+                copies,
+                registers,
+                labels,
+                initial,
+                instructions,
+            }
         },
     )
 }
@@ -316,6 +325,7 @@ fn programs() -> impl Strategy<Value = Program> {
                 initial_memory: memory.into_iter().collect::<BTreeMap<_, _>>(),
                 threads,
                 never: Vec::new(),
+                posts: Posts::default(),
                 source: SourceText::new("", ""),
             }
         },

@@ -3,8 +3,8 @@
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use palisade::program::{
-    Action, AddressId, AddressName, Copies, Expression, Instruction, Label, LabelId, Program, Register, RegisterId,
-    SourceText, Span, Thread, Value,
+    Action, AddressId, AddressName, Copies, Expression, Instruction, Label, LabelId, Posts, Program, Register,
+    RegisterId, Role, SourceText, Span, Thread, Value,
 };
 use std::collections::BTreeMap;
 
@@ -63,6 +63,7 @@ pub(crate) fn thread(instructions: impl IntoIterator<Item = Instruction>) -> Thr
     Thread {
         name: String::new(),
         span: Span::default(),
+        role: Role::Thread,
         copies: Copies::Exactly(1),
         registers: (0..4)
             .map(|index| Register { name: name("r", index), initial: 0, is_initialised: false, span: Span::default() })
@@ -94,6 +95,7 @@ pub(crate) fn program(threads: impl IntoIterator<Item = Thread>) -> Program {
         initial_memory: BTreeMap::new(),
         threads,
         never: Vec::new(),
+        posts: Posts::default(),
         source: SourceText::new("", ""),
     }
 }

@@ -1,13 +1,14 @@
 //! Building a thread while it is read: labels and registers by name, in order of appearance.
 
 use palisade_model::program::{
-    Action, Copies, Instruction, InstructionId, Label, LabelId, Register, RegisterId, Span, Thread,
+    Action, Copies, Instruction, InstructionId, Label, LabelId, Register, RegisterId, Role, Span, Thread,
 };
 use rustc_hash::FxHashMap;
 
 /// A thread under construction.
 #[derive(Debug)]
 pub(crate) struct ThreadBuilder<'s> {
+    role: Role,
     name: &'s str,
     span: Span,
     copies: Copies,
@@ -19,9 +20,10 @@ pub(crate) struct ThreadBuilder<'s> {
 }
 
 impl<'s> ThreadBuilder<'s> {
-    /// A thread without registers, labels and instructions.
+    /// A thread without registers, labels and instructions; its role can be changed.
     pub(crate) fn new(name: &'s str, span: Span, copies: Copies) -> Self {
         Self {
+            role: Role::Thread,
             name,
             span,
             copies,
@@ -31,6 +33,16 @@ impl<'s> ThreadBuilder<'s> {
             label_ids: FxHashMap::default(),
             instructions: Vec::new(),
         }
+    }
+
+    /// What starts it.
+    pub(crate) fn role(&self) -> &Role {
+        &self.role
+    }
+
+    /// Says what starts it.
+    pub(crate) fn set_role(&mut self, role: Role) {
+        self.role = role;
     }
 
     /// The label of a name, new at its first mention.
@@ -99,6 +111,7 @@ impl<'s> ThreadBuilder<'s> {
     /// The thread, starting at a label.
     pub(crate) fn finish(self, initial: LabelId) -> Thread {
         Thread {
+            role: self.role,
             name: self.name.to_owned(),
             span: self.span,
             copies: self.copies,

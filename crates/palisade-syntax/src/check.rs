@@ -1,5 +1,6 @@
 //! Checks of a program whose domain and copies are final, and what is odd about it in words.
 
+use super::check_tasks;
 use super::suggest::{closest, did_you_mean};
 use super::{Diagnostic, MAX_ERRORS, Severity};
 use palisade_model::program::{
@@ -16,11 +17,12 @@ pub fn check(program: &mut Program) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> 
     if let Some(domain) = program.domain {
         initial_values(program, domain, &mut found);
     }
-    for thread in program.threads.iter().filter(|thread| thread.copies != Copies::Exactly(0)) {
+    for thread in program.threads.iter().filter(|thread| !thread.is_left_out()) {
         for instruction in &thread.instructions {
             Checker { program, instruction, found: &mut found }.instruction();
         }
     }
+    check_tasks::check(program, &mut found);
     let (mut errors, mut warnings): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
     if !errors.is_empty() {
@@ -49,7 +51,7 @@ pub fn no_attack_can_start(program: &Program) -> Diagnostic {
 /// Joint control states that ask for more copies of a thread than there are.
 fn too_few_copies(program: &Program) -> impl Iterator<Item = Diagnostic> + '_ {
     program.never.iter().flat_map(|joint| {
-        program.thread_ids().filter_map(|(id, thread)| {
+        program.thread_ids().filter(|(_, thread)| thread.is_thread()).filter_map(|(id, thread)| {
             let Copies::Exactly(count) = thread.copies else { return None };
             let asked = joint.copies_of(id);
             let message = format!("this asks for {asked} copies of `{}`, of which there are {count}", thread.name);
@@ -110,6 +112,7 @@ impl Checker<'_> {
                 self.data(new);
             }
             Action::Rmw { new, .. } => self.data(new),
+            Action::Post { arguments, .. } => arguments.iter().for_each(|argument| self.data(argument)),
             Action::Assume(condition) | Action::Ensure(condition) => self.operands(condition),
             Action::Havoc { .. } if self.program.domain.is_none() => {
                 let message = "any value of the domain: but no domain is declared";

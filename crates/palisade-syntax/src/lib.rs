@@ -5,6 +5,7 @@
 
 mod build;
 mod check;
+mod check_tasks;
 pub mod edit;
 mod fence_word;
 mod input;
@@ -15,6 +16,7 @@ mod names;
 mod native;
 mod render;
 mod suggest;
+mod threads_only;
 mod trencher;
 mod x86;
 
@@ -25,6 +27,7 @@ pub use native::{expression_text, joint_state_text};
 pub use palisade_model::text::{Diagnostic, Severity};
 pub use render::render;
 pub use suggest::did_you_mean_or_list;
+pub use threads_only::threads_only;
 
 use palisade_model::program::Program;
 use palisade_model::semantics::Question;
@@ -89,6 +92,9 @@ pub struct Parsed {
 
 /// How deeply an expression may be nested.
 pub(crate) const MAX_EXPRESSION_DEPTH: usize = 200;
+
+/// What to do about a program that a format cannot express.
+pub(crate) const NATIVE_SAYS_IT: &str = "the native language says it all: `--to native`";
 
 /// How many errors are reported at most.
 pub(crate) const MAX_ERRORS: usize = 20;

@@ -97,8 +97,16 @@ pub fn check_net_evidence(
     }
 }
 
-/// Checks that the evidence states the program's own text, names, copies and domain, and is about some thread.
+/// Checks what [`check_any_program`] checks, and that the program has threads alone: what most evidence says of events and tasks is unknown.
 fn check_program(program: &Program, subject: &ProgramSubject) -> Result<(), CheckFailure> {
+    if program.is_event_driven() {
+        reject!(Form, "evidence of this kind is about threads alone, and the program has events or tasks");
+    }
+    check_any_program(program, subject)
+}
+
+/// Checks that the evidence states the program's own text, names, copies and domain, and is about some thread.
+fn check_any_program(program: &Program, subject: &ProgramSubject) -> Result<(), CheckFailure> {
     check_content(&subject.input, &program.source.name, program.source.text.as_bytes())?;
     let actual = ProgramSubject::of(program, &subject.input.format, &[]);
     if actual.addresses != subject.addresses {

@@ -17,7 +17,12 @@ use std::time::Instant;
 ///
 /// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no violation was found among
 /// the first of them.
+///
+/// # Panics
+///
+/// If the program has events or tasks.
 pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOptions) -> Result<Proof, Fault> {
+    assert!(!program.is_event_driven(), "properties are those of threads, and the program has events or tasks");
     let asked = if options.only.is_empty() { targets(program, question) } else { options.only.clone() };
     let mut proof = Proof { model: options.model, answers: Vec::new(), proofs: Vec::new(), states: 0 };
     let values = Values::of(program);

@@ -21,12 +21,17 @@ pub struct Attack {
 }
 
 /// All attacks of a program, in program order: by thread, store, load. Threads without copies have none.
+///
+/// # Panics
+///
+/// If the program has events or tasks.
 pub fn attacks(program: &Program) -> Vec<Attack> {
     attacks_within(program, &Limits::none()).expect("there are no limits")
 }
 
 /// All attacks of a program, unless a limit is reached: a thread has as many as it has pairs of a store and a load.
 pub(crate) fn attacks_within(program: &Program, limits: &Limits) -> Result<Vec<Attack>, StopReason> {
+    assert!(!program.is_event_driven(), "attacks are those of threads, and the program has events or tasks");
     let mut attacks = Vec::new();
     for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
         let of_kind = |wanted: fn(&Action) -> bool| -> Vec<InstructionId> {

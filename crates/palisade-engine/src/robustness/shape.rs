@@ -10,8 +10,8 @@
 use super::witness::Violation;
 use palisade_model::limits::Limits;
 use palisade_model::program::{
-    Action, AddressName, Copies, Expression, Instruction, Label, LabelId, Program, Register, RegisterId, Span, Thread,
-    ThreadId, Value,
+    Action, AddressName, Copies, Expression, Instruction, Label, LabelId, Posts, Program, Register, RegisterId, Role,
+    Span, Thread, ThreadId, Value,
 };
 use palisade_model::semantics::{
     AccessId, AccessKind, Condition, Constant, Effect, Instance, LOOP_CAPACITY, Location, Model, NodeId, Observable,
@@ -172,6 +172,7 @@ impl Shape {
                 Thread {
                     name: format!("P{number}"),
                     span: Span::default(),
+                    role: Role::Thread,
                     copies: Copies::Exactly(1),
                     registers,
                     labels: (0..=instructions.len()).map(label).collect(),
@@ -198,6 +199,7 @@ impl Shape {
             initial_memory: BTreeMap::new(),
             threads,
             never: Vec::new(),
+            posts: Posts::default(),
             source: std::sync::Arc::default(),
         }
     }

@@ -1,7 +1,8 @@
 //! Instructions: what a thread does between two labels.
 
 use super::expression::Expression;
-use super::ids::{LabelId, RegisterId};
+use super::ids::{LabelId, RegisterId, ThreadId};
+use super::tasks::Executor;
 use crate::text::Span;
 
 /// What an instruction does.
@@ -70,6 +71,15 @@ pub enum Action {
     Ensure(Expression),
     /// `fail`: a property violated by being reached. A thread does not go on from it.
     Fail,
+    /// `post executor task(arguments)`: the task is to run once. Its parameters get the arguments' values.
+    Post {
+        /// Where it runs.
+        executor: Executor,
+        /// The task.
+        task: ThreadId,
+        /// One expression for each parameter.
+        arguments: Vec<Expression>,
+    },
 }
 
 impl Action {
@@ -86,7 +96,8 @@ impl Action {
         self.is_local() || *self == Self::StoreFence
     }
 
-    /// Whether the action needs an empty store buffer: `mfence` and everything locked.
+    /// Whether the action needs an empty store buffer: `mfence` and everything locked. Whether a post does is a matter of the program
+    /// ([`Program::posts`](super::Program::posts)).
     pub fn drains_buffer(&self) -> bool {
         matches!(self, Self::Fence | Self::Cas { .. } | Self::Rmw { .. } | Self::Lock | Self::Unlock)
     }
@@ -120,6 +131,7 @@ impl Action {
             Self::Assume(condition) | Self::Ensure(condition) => vec![condition],
             Self::Cas { address, expected, new, .. } => vec![address, expected, new],
             Self::Rmw { address, new, .. } => vec![address, new],
+            Self::Post { arguments, .. } => arguments.iter().collect(),
             Self::Fence
             | Self::StoreFence
             | Self::Havoc { .. }

@@ -1,4 +1,4 @@
-//! The intermediate representation: threads as control-flow automata over integers or a finite domain.
+//! The intermediate representation: threads, events and tasks as control-flow automata over integers or a finite domain.
 //!
 //! A [`Program`] is what every reader of a program text produces and every later stage takes: threads (with the
 //! number of copies of each), labels, registers, instructions with resolved names, the initial memory, and the
@@ -14,6 +14,7 @@ mod liveness;
 mod monitors;
 mod overrides;
 mod structural_warnings;
+mod tasks;
 mod thread;
 
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
@@ -25,6 +26,7 @@ pub use liveness::Liveness;
 pub use monitors::NoMonitor;
 pub use overrides::{CopiesOverride, DomainOverride, OverrideError};
 pub use structural_warnings::{StructuralWarning, lock_states, structural_warnings};
+pub use tasks::{Executor, Guard, Posts, Role};
 pub use thread::{Copies, Label, Register, Thread};
 
 pub use crate::text::{Position, SourceText, Span};
@@ -56,8 +58,10 @@ pub struct Program {
     pub addresses: Vec<AddressName>,
     /// Initial values of memory that are not zero, by address.
     pub initial_memory: BTreeMap<Value, Value>,
-    /// The threads, in order of appearance.
+    /// The threads, the events' handlers and the tasks, in order of appearance.
     pub threads: Vec<Thread>,
+    /// What posts do to store buffers.
+    pub posts: Posts,
     /// The joint control states that must never be reached, in order of appearance: properties beside `ensure` and `fail`.
     pub never: Vec<JointState>,
     /// The text the program was read from (empty for programs built in memory).

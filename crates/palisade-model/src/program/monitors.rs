@@ -13,7 +13,7 @@
 
 use super::{
     Action, AddressId, AddressName, BinaryOperator, Copies, Expression, Instruction, JointState, Label, LabelId, Place,
-    Program, Register, RegisterId, Thread, UnaryOperator, Value, lock_states,
+    Program, Register, RegisterId, Role, Thread, UnaryOperator, Value, lock_states,
 };
 use crate::text::Span;
 use thiserror::Error;
@@ -198,6 +198,7 @@ fn monitor(name: String, cells: &[Expression], span: Span) -> Thread {
     Thread {
         name,
         span,
+        role: Role::Thread,
         copies: Copies::Exactly(1),
         registers: (0..cells.len()).map(register).collect(),
         labels,

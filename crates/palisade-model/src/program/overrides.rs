@@ -1,9 +1,9 @@
 //! Changes to a program from outside its text: other numbers of copies, another domain.
 
-use super::{Copies, Domain, DomainOrigin, Program, Value};
+use super::{Copies, Domain, DomainOrigin, Program, Thread, Value};
 use thiserror::Error;
 
-/// Copies for one thread, or for all of them, in place of what the text says: `worker=3`, `t1=*`, `all=*`, `t2=0`.
+/// Copies for one thread (or event), or for all of them, in place of what the text says: `worker=3`, `t1=*`, `all=*`, `t2=0`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopiesOverride {
     /// The thread's name; all threads when there is none.
@@ -27,6 +27,12 @@ pub enum OverrideError {
     /// No thread has that name.
     #[error("the program has no thread named `{name}`")]
     UnknownThread {
+        /// The name given.
+        name: String,
+    },
+    /// No event has that name.
+    #[error("the program has no event named `{name}`")]
+    UnknownEvent {
         /// The name given.
         name: String,
     },
@@ -86,14 +92,35 @@ impl Program {
     /// Changes the numbers of copies, one override after the other.
     pub fn override_copies(&mut self, overrides: &[CopiesOverride]) -> Result<(), OverrideError> {
         for change in overrides {
-            let threads = self.threads.iter_mut();
-            let mut named = threads.filter(|thread| change.thread.as_ref().is_none_or(|name| *name == thread.name));
-            let Some(first) = named.next() else {
+            if !self.change_copies(change, Thread::is_thread) {
                 return Err(OverrideError::UnknownThread { name: change.thread.clone().unwrap_or_default() });
-            };
-            first.copies = change.copies;
-            named.for_each(|thread| thread.copies = change.copies);
+            }
         }
+        self.something_runs()
+    }
+
+    /// Changes how often events may occur, one override after the other.
+    pub fn override_events(&mut self, overrides: &[CopiesOverride]) -> Result<(), OverrideError> {
+        for change in overrides {
+            if !self.change_copies(change, Thread::is_event) {
+                return Err(OverrideError::UnknownEvent { name: change.thread.clone().unwrap_or_default() });
+            }
+        }
+        self.something_runs()
+    }
+
+    /// Changes the copies of those that are meant; whether there are any.
+    fn change_copies(&mut self, change: &CopiesOverride, is_meant: fn(&Thread) -> bool) -> bool {
+        let is_named = |thread: &Thread| change.thread.as_ref().is_none_or(|name| *name == thread.name);
+        let mut found = false;
+        for thread in self.threads.iter_mut().filter(|thread| is_meant(thread) && is_named(thread)) {
+            thread.copies = change.copies;
+            found = true;
+        }
+        found
+    }
+
+    fn something_runs(&self) -> Result<(), OverrideError> {
         if self.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
             return Err(OverrideError::NoThreadLeft);
         }

@@ -1,6 +1,6 @@
 //! Structural warnings: control flow and registers that are not wrong, but perhaps not meant.
 
-use super::{Action, Copies, Expression, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId};
+use super::{Action, Expression, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId};
 
 /// A place in a thread that its author may not have meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub enum StructuralWarning {
 
 /// The structural warnings about the threads that run, in order of thread and place in the text.
 pub fn structural_warnings(program: &Program) -> Vec<StructuralWarning> {
-    let running = program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0));
+    let running = program.thread_ids().filter(|(_, thread)| !thread.is_left_out());
     running.flat_map(|(id, thread)| of_thread(id, thread)).collect()
 }
 
@@ -102,7 +102,7 @@ fn of_thread(id: ThreadId, thread: &Thread) -> Vec<StructuralWarning> {
         }
     }
     for (index, register) in thread.registers.iter().enumerate() {
-        let is_written = written[index] || register.is_initialised;
+        let is_written = written[index] || register.is_initialised || index < thread.parameters();
         if let (false, Some(reader)) = (is_written, reader[index]) {
             found.push(StructuralWarning::NeverWritten { thread: id, register: RegisterId::from_index(index), reader });
         }

@@ -3,6 +3,7 @@
 use super::domain::Value;
 use super::ids::{InstructionId, LabelId, RegisterId};
 use super::instruction::Instruction;
+use super::tasks::Role;
 use crate::text::Span;
 
 /// How many copies of a thread there are.
@@ -53,14 +54,16 @@ pub struct Register {
     pub span: Span,
 }
 
-/// A thread: a control-flow automaton over labels.
+/// A thread, the handler of an event, or a task: a control-flow automaton over labels.
 #[derive(Clone, Debug)]
 pub struct Thread {
+    /// What starts it.
+    pub role: Role,
     /// The thread's name.
     pub name: String,
     /// Where the name stands.
     pub span: Span,
-    /// How many copies run.
+    /// How many copies run; how often an event may occur. A task has none.
     pub copies: Copies,
     /// Its registers.
     pub registers: Vec<Register>,
@@ -95,6 +98,23 @@ impl Thread {
             by_label[instruction.source.index()].push(id);
         }
         by_label
+    }
+
+    /// The instructions that a path from the initial label leads to, whatever the values, in text order.
+    pub fn reachable_instructions(&self) -> impl Iterator<Item = &Instruction> {
+        let by_label = self.instructions_by_label();
+        let mut reached = vec![false; self.labels.len()];
+        let mut open = vec![self.initial];
+        reached[self.initial.index()] = true;
+        while let Some(label) = open.pop() {
+            for id in &by_label[label.index()] {
+                let target = self.instruction(*id).target;
+                if !std::mem::replace(&mut reached[target.index()], true) {
+                    open.push(target);
+                }
+            }
+        }
+        self.instructions.iter().filter(move |instruction| reached[instruction.source.index()])
     }
 
     /// The label with the given name.

@@ -146,7 +146,12 @@ impl<'p> Machine<'p> {
     }
 
     /// The step relation of some copies of an instance, ascending, while all others do nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the program has events or tasks, which this machine does not know.
     pub fn of_copies(program: &'p Program, copies: Vec<CopyId>, model: Model) -> Self {
+        assert!(!program.is_event_driven(), "a machine runs the threads of a program without events and tasks");
         let first = |thread: usize| copies.partition_point(|copy| copy.thread.index() < thread);
         let first_positions = (0..=program.threads.len()).map(first).collect();
         Self {
@@ -491,6 +496,7 @@ impl<'p> Machine<'p> {
             Action::Ensure(condition) if !holds(condition)? => Effect::Violation,
             Action::Ensure(_) => Effect::Local { written: None },
             Action::Fail => Effect::Failure,
+            Action::Post { .. } => unreachable!("a program without tasks has no posts"),
         })
     }
 

@@ -4,7 +4,8 @@ use super::Architecture;
 use super::code::Code;
 use super::lower::{LoweredThread, Slot};
 use palisade_model::program::{
-    Action, BinaryOperator, Copies, Expression, Instruction, Label, LabelId, Register, RegisterId, Span, Thread, Value,
+    Action, BinaryOperator, Copies, Expression, Instruction, Label, LabelId, Register, RegisterId, Role, Span, Thread,
+    Value,
 };
 use std::collections::BTreeMap;
 
@@ -64,6 +65,7 @@ pub(super) fn build(
     let thread = Thread {
         name,
         span,
+        role: Role::Thread,
         copies: Copies::Exactly(1),
         registers: registers.declared(architecture, initial, span),
         labels: labels.finish(),
@@ -281,6 +283,7 @@ impl RegisterMap {
             Action::Fence | Action::StoreFence | Action::Nop | Action::Lock | Action::Unlock | Action::Fail => {
                 action.clone()
             }
+            Action::Post { .. } => unreachable!("litmus tests have no tasks"),
         }
     }
 }

@@ -256,5 +256,6 @@ fn replace_registers(action: &mut Action, replacement: &impl Fn(RegisterId) -> O
         | Action::Lock
         | Action::Unlock
         | Action::Fail => {}
+        Action::Post { arguments, .. } => arguments.iter_mut().for_each(replace),
     }
 }

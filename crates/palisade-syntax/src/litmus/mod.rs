@@ -32,7 +32,7 @@ pub use writer::{FinalValue, Request, WrittenTest, write};
 
 use super::x86::{fold, registers};
 use crate::Diagnostic;
-use palisade_model::program::{Program, SourceText};
+use palisade_model::program::{Posts, Program, SourceText};
 use palisade_model::semantics::{Quantifier, Question};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -99,6 +99,7 @@ pub fn read(source: Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnostic>> {
         initial_memory: initial.memory,
         threads: threads.into_iter().map(|(_, built)| built.thread).collect(),
         never: Vec::new(),
+        posts: Posts::default(),
         source,
     };
     let question = pointers::only_pointers(&program, question);

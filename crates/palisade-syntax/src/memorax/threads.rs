@@ -9,7 +9,8 @@ use crate::suggest::did_you_mean_or_list;
 use crate::{Diagnostic, program_name};
 use palisade_model::program::{
     Action, AddressId, AddressName, BinaryOperator, Copies, Domain, DomainOrigin, Expression, Instruction,
-    InstructionId, JointState, Label, LabelId, Liveness, Place, Program, Register, RegisterId, Thread, ThreadId, Value,
+    InstructionId, JointState, Label, LabelId, Liveness, Place, Posts, Program, Register, RegisterId, Role, Thread,
+    ThreadId, Value,
 };
 use palisade_model::text::{SourceText, Span};
 use std::collections::BTreeMap;
@@ -77,6 +78,7 @@ pub(super) fn program(test: &Test<'_>, source: &Arc<SourceText>) -> Result<Progr
         initial_memory,
         threads,
         never,
+        posts: Posts::default(),
         source: source.clone(),
     })
 }
@@ -166,6 +168,7 @@ fn thread(body: &mut Body<'_, '_>, name: String, copies: Copies, starter: Option
     let mut thread = Thread {
         name,
         span: process.span,
+        role: Role::Thread,
         copies,
         registers: body.registers.clone(),
         labels: body.labels.clone(),
@@ -333,6 +336,7 @@ impl Starter {
         Thread {
             name: "start".to_owned(),
             span,
+            role: Role::Thread,
             copies: Copies::Exactly(1),
             registers: vec![register],
             labels,

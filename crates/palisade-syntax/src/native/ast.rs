@@ -33,8 +33,10 @@ pub(crate) enum Item<'s> {
     Addresses(Vec<RawAddress<'s>>),
     /// `initial place = value, …`.
     Initial(Vec<RawInitial<'s>>),
-    /// `thread … end`.
+    /// `thread … end`, `event … end` or `task … end`.
     Thread(RawThread<'s>),
+    /// `posts drain` or `posts plain`; the word after `posts`.
+    Posts(Name<'s>),
     /// `never thread at label, …`.
     Never { places: Vec<RawPlace<'s>>, span: Span },
     /// A stretch with an error in it, reported already.
@@ -89,13 +91,38 @@ pub(crate) struct RawRegister<'s> {
     pub(crate) initial: Option<Number>,
 }
 
-/// A thread.
+/// What begins a thread, an event or a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Head {
+    Thread,
+    Event,
+    Task,
+}
+
+impl Head {
+    /// The word for it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Thread => "thread",
+            Self::Event => "event",
+            Self::Task => "task",
+        }
+    }
+}
+
+/// A thread, an event or a task.
 #[derive(Debug)]
 pub(crate) struct RawThread<'s> {
+    pub(crate) head: Head,
     pub(crate) name: Name<'s>,
-    pub(crate) copies: Option<RawCopies>,
+    /// The names in parentheses, and where these stand.
+    pub(crate) parameters: Option<(Vec<Name<'s>>, Span)>,
+    pub(crate) copies: Option<(RawCopies, Span)>,
+    /// What follows `when`, and the whole guard.
+    pub(crate) guard: Option<(RawExpression<'s>, Span)>,
     pub(crate) registers: Vec<RawRegister<'s>>,
-    pub(crate) initial: Name<'s>,
+    /// The label after `init`; the first one when there is none.
+    pub(crate) initial: Option<Name<'s>>,
     /// `None` for lines with an error in them, reported already.
     pub(crate) lines: Vec<Option<RawLine<'s>>>,
     /// The `end`.
@@ -153,6 +180,8 @@ pub(crate) enum RawInstruction<'s> {
     Ensure(RawExpression<'s>),
     /// `mfence`, `sfence`, `nop`, `lock`, `unlock` and `fail`.
     Plain(Plain),
+    /// `post executor task(arguments)`, or `spawn task(arguments)` without an executor.
+    Post { executor: Option<Name<'s>>, task: Name<'s>, arguments: Vec<RawExpression<'s>>, span: Span },
 }
 
 /// Instructions without operands.

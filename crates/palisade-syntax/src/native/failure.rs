@@ -4,7 +4,7 @@
 //! machine words: the expectations are the bits of one number.
 
 use super::lexer::Spanned;
-use super::token::{Keyword, NEVER, Symbol, Token};
+use super::token::{ITEM_WORDS, Keyword, POST, Symbol, Token};
 use crate::Diagnostic;
 use crate::suggest::closest;
 use chumsky::DefaultExpected;
@@ -31,9 +31,17 @@ pub(crate) enum Construct {
     EndOfText,
     Never,
     At,
+    Event,
+    EventName,
+    Task,
+    TaskName,
+    Posts,
+    Posting,
+    Executor,
+    When,
 }
 
-const CONSTRUCTS: [(Construct, &str); 14] = [
+const CONSTRUCTS: [(Construct, &str); 22] = [
     (Construct::ProgramName, "the program's name"),
     (Construct::ThreadName, "the thread's name"),
     (Construct::AddressName, "an address name"),
@@ -48,6 +56,14 @@ const CONSTRUCTS: [(Construct, &str); 14] = [
     (Construct::EndOfText, "the end of the text"),
     (Construct::Never, "`never`"),
     (Construct::At, "`at`"),
+    (Construct::Event, "`event`"),
+    (Construct::EventName, "the event's name"),
+    (Construct::Task, "`task`"),
+    (Construct::TaskName, "the task's name"),
+    (Construct::Posts, "`posts`"),
+    (Construct::Posting, "`drain` or `plain`"),
+    (Construct::Executor, "`main` or `any`"),
+    (Construct::When, "`when`"),
 ];
 
 /// A set of constructs, keywords and symbols.
@@ -176,6 +192,20 @@ impl Failure<'_> {
         Diagnostic::error(message, span).with_expected(expected).with_help_if(self.help(tokens))
     }
 
+    /// `post p();` does not say where, `post main();` not what.
+    fn help_with_post(&self, before: &[Spanned<'_>]) -> Option<String> {
+        let [.., (Token::Name(POST), _), (Token::Name(word), _)] = before else { return None };
+        if !self.expected.contains(Expectations::construct(Construct::TaskName)) {
+            return None;
+        }
+        Some(match *word {
+            "main" | "any" => format!("`{word}` says where a task runs: `post {word} task()`"),
+            task => {
+                format!("say where `{task}` runs: `post main {task}()`, or `post any {task}()` on a thread of its own")
+            }
+        })
+    }
+
     fn help(&self, tokens: &[Spanned<'_>]) -> Option<String> {
         let at = tokens.partition_point(|(_, span)| span.start < self.span.start);
         let before = at.checked_sub(1).map(|index| tokens[index].0);
@@ -183,6 +213,9 @@ impl Failure<'_> {
             .into_iter()
             .any(|construct| self.expected.contains(Expectations::construct(construct)));
         let arrow_expected = self.expected.contains(Expectations::symbol(Symbol::Arrow));
+        if let Some(help) = self.help_with_post(&tokens[..at]) {
+            return Some(help);
+        }
         match self.found {
             Some(Token::Symbol(Symbol::Equal)) if arrow_expected => {
                 return Some("a value is assigned with `<-`".to_owned());
@@ -196,8 +229,9 @@ impl Failure<'_> {
                         || (keyword.begins_instruction()
                             && self.expected.contains(Expectations::construct(Construct::Instruction)))
                 });
-                let never = self.expected.contains(Expectations::construct(Construct::Never)).then_some(NEVER);
-                if let Some(keyword) = closest(word, keywords.map(|keyword| keyword.spelling()).chain(never)) {
+                let item = self.expected.contains(Expectations::construct(Construct::Never));
+                let words = ITEM_WORDS.into_iter().filter(|_| item);
+                if let Some(keyword) = closest(word, keywords.map(|keyword| keyword.spelling()).chain(words)) {
                     return Some(format!("did you mean `{keyword}`?"));
                 }
             }

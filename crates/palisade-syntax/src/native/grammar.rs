@@ -5,13 +5,13 @@
 //! afterwards, which is faster than a level of grammar per precedence.
 
 use super::ast::{
-    Annotation, ExpressionKind, Item, Name, Number, Operands, Operation, Place, Plain, RawAddress, RawCopies,
+    Annotation, ExpressionKind, Head, Item, Name, Number, Operands, Operation, Place, Plain, RawAddress, RawCopies,
     RawExpression, RawInitial, RawInstruction, RawLine, RawPlace, RawProgram, RawRegister, RawThread, Target,
 };
 use super::failure::{Construct, Failure};
 use super::lexer::Spanned;
 use super::strength;
-use super::token::{Keyword, NEVER, Symbol, Token};
+use super::token::{EVENT, ITEM_WORDS, Keyword, NEVER, POST, POSTS, Symbol, TASK, Token};
 use chumsky::input::{Input as _, MappedInput};
 use chumsky::prelude::*;
 use palisade_model::program::{BinaryOperator, Span, UnaryOperator};
@@ -65,6 +65,7 @@ fn text<'t, 's: 't>() -> Rule<'t, 's, RawProgram<'s>> {
     let expression = expression();
     let item = choice((
         thread(expression.clone()).map(Item::Thread),
+        template(expression.clone()).map(Item::Thread),
         domain(),
         keyword(Keyword::Address)
             .ignore_then(address().separated_by(symbol(Symbol::Comma)).at_least(1).collect())
@@ -73,9 +74,11 @@ fn text<'t, 's: 't>() -> Rule<'t, 's, RawProgram<'s>> {
             .ignore_then(initial(expression).separated_by(symbol(Symbol::Comma)).at_least(1).collect())
             .map(Item::Initial),
         never(),
+        posts(),
     ))
     .then_ignore(symbol(Symbol::Semicolon).or_not());
-    let not_thread = any().filter(|token| *token != Token::Keyword(Keyword::Thread)).ignored();
+    let not_thread =
+        any().filter(|token| !matches!(token, Token::Keyword(Keyword::Thread) | Token::Name(EVENT | TASK))).ignored();
     let skip_to_thread = any().ignored().then(not_thread.repeated()).map(|_| Item::Error);
     keyword(Keyword::Program)
         .ignore_then(name(Construct::ProgramName))
@@ -87,7 +90,8 @@ fn text<'t, 's: 't>() -> Rule<'t, 's, RawProgram<'s>> {
 }
 
 fn domain<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
-    let wrap = select! { Token::Name(text) = extra if text != NEVER => Name { text, span: span(extra.span()) } };
+    let wrap =
+        select! { Token::Name(text) = extra if !ITEM_WORDS.contains(&text) => Name { text, span: span(extra.span()) } };
     keyword(Keyword::Domain)
         .ignore_then(number())
         .then_ignore(symbol(Symbol::DotDot))
@@ -118,6 +122,13 @@ fn initial<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 
         .boxed()
 }
 
+/// `posts drain`, `posts plain`.
+fn posts<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
+    let word =
+        select! { Token::Name(text) = extra => Name { text, span: span(extra.span()) } }.labelled(Construct::Posting);
+    select! { Token::Name(POSTS) => () }.labelled(Construct::Posts).ignore_then(word).map(Item::Posts).boxed()
+}
+
 /// `never thread at label, …`: a joint control state.
 fn never<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
     let never = select! { Token::Name(NEVER) => () }.labelled(Construct::Never);
@@ -135,29 +146,83 @@ fn never<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
 }
 
 fn thread<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, RawThread<'s>> {
-    let copies = symbol(Symbol::Star).to(RawCopies::Any).or(number().map(RawCopies::Number)).boxed();
-    let register = name(Construct::Register)
-        .then(symbol(Symbol::Equal).ignore_then(number()).or_not())
-        .map(|(name, initial)| RawRegister { name, initial });
-    let registers =
-        keyword(Keyword::Regs).ignore_then(register.then_ignore(symbol(Symbol::Comma).or_not()).repeated().collect());
     keyword(Keyword::Thread)
         .ignore_then(name(Construct::ThreadName))
-        .then(bracketed(copies).or_not())
-        .then(registers.or_not())
+        .then(copies().or_not())
+        .then(registers().or_not())
         .then_ignore(keyword(Keyword::Init))
         .then(name(Construct::Label))
-        .then_ignore(keyword(Keyword::Begin))
-        .then(line(expression).map(Some).recover_with(via_parser(rest_of_line())).repeated().collect())
-        .then(keyword(Keyword::End).map_with(|_, extra| span(extra.span())))
-        .map(|(((((name, copies), registers), initial), lines), end)| RawThread {
+        .then(body(expression))
+        .map(|((((name, copies), registers), initial), (lines, end))| RawThread {
+            head: Head::Thread,
             name,
+            parameters: None,
             copies,
+            guard: None,
+            registers: registers.unwrap_or_default(),
+            initial: Some(initial),
+            lines,
+            end,
+        })
+        .boxed()
+}
+
+/// An event or a task. Both take what only one of them can have, so that the reader can say which.
+fn template<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, RawThread<'s>> {
+    let parameters = name(Construct::Register)
+        .separated_by(symbol(Symbol::Comma))
+        .collect()
+        .delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen))
+        .map_with(|names, extra| (names, span(extra.span())));
+    let head = choice((
+        select! { Token::Name(EVENT) => Head::Event }.labelled(Construct::Event).then(name(Construct::EventName)),
+        select! { Token::Name(TASK) => Head::Task }.labelled(Construct::Task).then(name(Construct::TaskName)),
+    ));
+    let guard = select! { Token::Name("when") => () }
+        .labelled(Construct::When)
+        .ignore_then(expression.clone())
+        .map_with(|condition, extra| (condition, span(extra.span())));
+    head.then(parameters.or_not())
+        .then(copies().or_not())
+        .then(guard.or_not())
+        .then(registers().or_not())
+        .then(keyword(Keyword::Init).ignore_then(name(Construct::Label)).or_not())
+        .then(body(expression))
+        .map(|(((((((head, name), parameters), copies), guard), registers), initial), (lines, end))| RawThread {
+            head,
+            name,
+            parameters,
+            copies,
+            guard,
             registers: registers.unwrap_or_default(),
             initial,
             lines,
             end,
         })
+        .boxed()
+}
+
+/// `[*]`, `[3]`.
+fn copies<'t, 's: 't>() -> Rule<'t, 's, (RawCopies, Span)> {
+    let copies = symbol(Symbol::Star).to(RawCopies::Any).or(number().map(RawCopies::Number));
+    bracketed(copies.boxed()).map_with(|copies, extra| (copies, span(extra.span()))).boxed()
+}
+
+/// `regs r, s = 1`.
+fn registers<'t, 's: 't>() -> Rule<'t, 's, Vec<RawRegister<'s>>> {
+    let register = name(Construct::Register)
+        .then(symbol(Symbol::Equal).ignore_then(number()).or_not())
+        .map(|(name, initial)| RawRegister { name, initial });
+    keyword(Keyword::Regs)
+        .ignore_then(register.then_ignore(symbol(Symbol::Comma).or_not()).repeated().collect())
+        .boxed()
+}
+
+/// What stands from `begin` to `end`.
+fn body<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, (Vec<Option<RawLine<'s>>>, Span)> {
+    keyword(Keyword::Begin)
+        .ignore_then(line(expression).map(Some).recover_with(via_parser(rest_of_line())).repeated().collect())
+        .then(keyword(Keyword::End).map_with(|_, extra| span(extra.span())))
         .boxed()
 }
 
@@ -171,7 +236,8 @@ fn rest_of_line<'t, 's: 't>() -> Rule<'t, 's, Option<RawLine<'s>>> {
     let jump_to_end = keyword(Keyword::Goto).then(keyword(Keyword::End)).ignored();
     let label = select! { Token::Name(_) => () }.then(symbol(Symbol::Colon)).ignored();
     let next_line = label.or(symbol(Symbol::At).ignored());
-    let skipped = jump_to_end.or(token);
+    let next_template = select! { Token::Name(EVENT | TASK) => () }.then(select! { Token::Name(_) => () }).ignored();
+    let skipped = jump_to_end.or(token.and_is(next_template.not()));
     skipped.clone().then(skipped.and_is(next_line.not()).repeated()).map(|_| None).boxed()
 }
 
@@ -241,7 +307,7 @@ fn instruction<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<
         .map(RawInstruction::Assume);
     let ensure = keyword(Keyword::Ensure).ignore_then(expression.clone()).map(RawInstruction::Ensure);
     let right = choice((
-        expression.map(Right::Value),
+        expression.clone().map(Right::Value),
         locked.clone().map(Right::Locked),
         symbol(Symbol::Star).labelled(Construct::AnyValue).map(|_| Right::Any),
     ));
@@ -260,7 +326,34 @@ fn instruction<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<
         operands,
         span,
     });
-    choice((assign, store, assume, plain, bare, ensure)).labelled(Construct::Instruction).boxed()
+    choice((assign, store, assume, plain, bare, ensure, post(expression))).labelled(Construct::Instruction).boxed()
+}
+
+/// The word that starts a task on a thread of its own.
+pub(crate) const SPAWN: &str = "spawn";
+
+/// `post executor task(arguments)`, `spawn task(arguments)`.
+fn post<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, RawInstruction<'s>> {
+    let word = |construct| {
+        select! { Token::Name(text) = extra => Name { text, span: span(extra.span()) } }.labelled(construct)
+    };
+    let posted = select! { Token::Name(POST) => () }.ignore_then(word(Construct::Executor)).map(Some);
+    let spawned = select! { Token::Name(SPAWN) => None };
+    let arguments = expression
+        .separated_by(symbol(Symbol::Comma))
+        .collect()
+        .delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen));
+    posted
+        .or(spawned)
+        .then(name(Construct::TaskName))
+        .then(arguments.or_not())
+        .map_with(|((executor, task), arguments), extra| RawInstruction::Post {
+            executor,
+            task,
+            arguments: arguments.unwrap_or_default(),
+            span: span(extra.span()),
+        })
+        .boxed()
 }
 
 /// `operation(mem[address], operands)`.

@@ -13,6 +13,7 @@ mod precedence;
 mod printer;
 mod resolve;
 mod scope;
+mod tasks;
 mod token;
 
 pub(super) use line::{Jump, line_parts};

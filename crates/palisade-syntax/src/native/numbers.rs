@@ -45,7 +45,7 @@ fn numbers_matter(items: &[Item<'_>]) -> bool {
             initials.iter().any(|initial| matches!(initial.place, Place::Memory(_)) || is_data(&initial.value))
         }
         Item::Thread(thread) => thread_computes(thread, &addresses),
-        Item::Domain { .. } | Item::Addresses(_) | Item::Never { .. } | Item::Error => false,
+        Item::Domain { .. } | Item::Addresses(_) | Item::Never { .. } | Item::Posts(_) | Item::Error => false,
     })
 }
 
@@ -57,13 +57,16 @@ fn names_of_addresses<'s>(items: &[Item<'s>]) -> FxHashSet<&'s str> {
                 names.insert(name.text);
             });
         }
+        thread.names_in_guard(&mut |name| {
+            names.insert(name.text);
+        });
     }
     names
 }
 
 /// Whether a thread computes an address from anything but a name, or uses a name as a number.
 fn thread_computes(thread: &RawThread<'_>, addresses: &FxHashSet<&str>) -> bool {
-    let registers: FxHashSet<&str> = thread.registers.iter().map(|register| register.name.text).collect();
+    let registers: FxHashSet<&str> = thread.register_names().map(|name| name.text).collect();
     thread.lines.iter().flatten().any(|line| {
         let (address, data) = operands(&line.instruction);
         address.is_some_and(|address| !names_any(address, addresses, &registers))
@@ -83,6 +86,7 @@ fn operands<'a, 's>(
         },
         RawInstruction::Locked { address, operands, .. } => (Some(address), operands.iter().collect()),
         RawInstruction::Assume(condition) | RawInstruction::Ensure(condition) => (None, vec![condition]),
+        RawInstruction::Post { arguments, .. } => (None, arguments.iter().collect()),
         RawInstruction::Havoc { .. } | RawInstruction::Plain(_) => (None, Vec::new()),
     }
 }

@@ -5,8 +5,8 @@ use super::token::Keyword;
 use super::{is_bitwise, is_comparison, strength};
 use crate::names::NameSpace;
 use palisade_model::program::{
-    Action, AddressName, BinaryOperator, Copies, Expression, JointState, Label, LabelId, Place, Program, RegisterId,
-    Thread, ThreadId, UnaryOperator,
+    Action, AddressName, BinaryOperator, Copies, Expression, Guard, JointState, Label, LabelId, Place, Posts, Program,
+    RegisterId, Role, Thread, ThreadId, UnaryOperator,
 };
 use std::fmt::Write as _;
 
@@ -25,7 +25,8 @@ pub(crate) fn print(program: &Program) -> String {
     for (thread, name) in program.threads.iter().zip(&threads) {
         let mut space = values.clone();
         let registers = space.assign(thread.registers.iter().map(|register| register.name.as_str()), is_name, repaired);
-        let printer = ThreadPrinter { thread, registers, addresses: &addresses, labels: label_names(thread) };
+        let labels = label_names(thread);
+        let printer = ThreadPrinter { thread, registers, addresses: &addresses, labels, templates: &threads };
         text.push('\n');
         printer.print(&mut text, name);
     }
@@ -48,7 +49,7 @@ pub fn expression_text(program: &Program, thread: ThreadId, expression: &Express
     let thread = program.thread(thread);
     let registers = thread.registers.iter().map(|register| register.name.clone()).collect();
     let addresses: Vec<String> = program.addresses.iter().map(|entry| entry.name.clone()).collect();
-    ThreadPrinter { thread, registers, addresses: &addresses, labels: Vec::new() }.whole(expression)
+    ThreadPrinter { thread, registers, addresses: &addresses, labels: Vec::new(), templates: &[] }.whole(expression)
 }
 
 /// A joint control state as the language writes it, with the names as they are.
@@ -68,6 +69,9 @@ fn header(text: &mut String, program: &Program, addresses: &[String]) {
     if let Some(domain) = program.domain {
         let wrap = if domain.wrap { " wrap" } else { "" };
         writeln!(text, "domain {}..{}{wrap}", domain.low, domain.high).expect(WRITES);
+    }
+    if program.posts != Posts::default() {
+        writeln!(text, "posts {}", program.posts.word()).expect(WRITES);
     }
     if !addresses.is_empty() {
         let numbered = !are_numbered_in_order(program);
@@ -160,16 +164,16 @@ struct ThreadPrinter<'a> {
     registers: Vec<String>,
     addresses: &'a [String],
     labels: Vec<String>,
+    /// The names of all threads, events and tasks, for posts.
+    templates: &'a [String],
 }
 
 impl ThreadPrinter<'_> {
     fn print(&self, text: &mut String, name: &str) {
-        let copies = match self.thread.copies {
-            Copies::Exactly(1) => String::new(),
-            copies => format!(" [{copies}]"),
-        };
-        write!(text, "thread {name}{copies}").expect(WRITES);
-        for (index, (name, register)) in self.registers.iter().zip(&self.thread.registers).enumerate() {
+        self.head(text, name);
+        let parameters = self.thread.parameters();
+        let registers = self.registers.iter().zip(&self.thread.registers).skip(parameters);
+        for (index, (name, register)) in registers.enumerate() {
             write!(text, "{} {name}", if index == 0 { " regs" } else { "," }).expect(WRITES);
             if register.initial != 0 || register.is_initialised {
                 write!(text, " = {}", register.initial).expect(WRITES);
@@ -189,6 +193,22 @@ impl ThreadPrinter<'_> {
             writeln!(text, "  {cost}{label}: {}; goto {target};", self.action(&instruction.action)).expect(WRITES);
         }
         text.push_str("end\n");
+    }
+
+    /// The words before the registers.
+    fn head(&self, text: &mut String, name: &str) {
+        let (word, copies) = (self.thread.role.word(), self.thread.copies);
+        match &self.thread.role {
+            Role::Thread if copies == Copies::Exactly(1) => write!(text, "{word} {name}"),
+            Role::Thread => write!(text, "{word} {name} [{copies}]"),
+            Role::Event { guard: None } => write!(text, "{word} {name} [{copies}]"),
+            Role::Event { guard: Some(Guard { address, operator, value, .. }) } => {
+                let condition = (self.whole(address), spelling(*operator), self.bounded(value, COMPARISON + 1));
+                write!(text, "{word} {name} [{copies}] when mem[{}] {} {}", condition.0, condition.1, condition.2)
+            }
+            Role::Task { parameters } => write!(text, "{word} {name}({})", self.registers[..*parameters].join(", ")),
+        }
+        .expect(WRITES);
     }
 
     fn action(&self, action: &Action) -> String {
@@ -227,12 +247,22 @@ impl ThreadPrinter<'_> {
             Action::Unlock => "unlock".to_owned(),
             Action::Ensure(condition) => format!("ensure {}", self.whole(condition)),
             Action::Fail => "fail".to_owned(),
+            Action::Post { executor, task, arguments } => {
+                let arguments: Vec<String> = arguments.iter().map(|argument| self.whole(argument)).collect();
+                let task = &self.templates[task.index()];
+                format!("post {} {task}({})", executor.word(), arguments.join(", "))
+            }
         }
     }
 
     fn whole(&self, expression: &Expression) -> String {
+        self.bounded(expression, 0)
+    }
+
+    /// An expression, in parentheses unless it binds at least as strongly as `least`.
+    fn bounded(&self, expression: &Expression, least: u8) -> String {
         let mut text = String::new();
-        self.expression(&mut text, expression, 0);
+        self.expression(&mut text, expression, least);
         text
     }
 

@@ -1,17 +1,18 @@
 //! Resolves names: from the tree of a native text to a program.
 
 use super::ast::{
-    ExpressionKind, Item, Name, Number, Operands, Operation, Place, Plain, RawCopies, RawExpression, RawInitial,
+    ExpressionKind, Head, Item, Name, Number, Operands, Operation, Place, Plain, RawCopies, RawExpression, RawInitial,
     RawInstruction, RawLine, RawPlace, RawProgram, RawRegister, RawThread, Target,
 };
 use super::precedence;
 use super::scope::Addresses;
+use super::tasks::Templates;
 use crate::build::ThreadBuilder;
 use crate::suggest::{did_you_mean, did_you_mean_or_list};
 use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH, Parsed, Severity};
 use palisade_model::program::{
-    self as program, Action, BinaryOperator, Copies, Domain, DomainOrigin, Expression, JointState, LabelId, Program,
-    RegisterId, SourceText, Span, Thread, UnaryOperator, Value,
+    self as program, Action, BinaryOperator, Copies, Domain, DomainOrigin, Expression, JointState, LabelId, Posts,
+    Program, RegisterId, SourceText, Span, Thread, UnaryOperator, Value,
 };
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -27,18 +28,21 @@ const ENOUGH: usize = 1000;
 pub(super) fn resolve(raw: &RawProgram<'_>, source: &Arc<SourceText>) -> Result<Parsed, Vec<Diagnostic>> {
     let mut found = Vec::new();
     let addresses = Addresses::collect(&raw.items, &mut found);
-    let mut resolver = Resolver { addresses, found, source };
+    let mut resolver = Resolver { addresses, templates: Templates::of(&raw.items), found, source };
     let mut program = Program {
         name: raw.name.text.to_owned(),
         domain: None,
         addresses: Vec::new(),
         initial_memory: BTreeMap::new(),
         threads: Vec::new(),
+        posts: Posts::default(),
         never: Vec::new(),
         source: source.clone(),
     };
     let mut thread_names: FxHashSet<&str> = FxHashSet::default();
     let mut initial_places: FxHashSet<Value> = FxHashSet::default();
+    let mut posts_declared = false;
+    let mut position = 0;
     for item in &raw.items {
         if resolver.found.len() >= ENOUGH {
             break;
@@ -51,12 +55,12 @@ pub(super) fn resolve(raw: &RawProgram<'_>, source: &Arc<SourceText>) -> Result<
                 }
             }
             Item::Thread(thread) => {
-                if !thread_names.insert(thread.name.text) {
-                    let message = format!("there is already a thread named `{}`", thread.name.text);
-                    resolver.error(message, thread.name.span);
-                }
+                thread_names.insert(thread.name.text);
+                resolver.template_name(thread, position);
+                position += 1;
                 program.threads.extend(resolver.thread(thread));
             }
+            Item::Posts(word) => resolver.posts(&mut program, &mut posts_declared, *word),
             Item::Addresses(_) | Item::Never { .. } | Item::Error => {}
         }
     }
@@ -67,6 +71,10 @@ pub(super) fn resolve(raw: &RawProgram<'_>, source: &Arc<SourceText>) -> Result<
     }
     if program.threads.is_empty() && resolver.found.is_empty() {
         resolver.error("the program has no thread", raw.name.span);
+    } else if resolver.found.is_empty() && program.threads.iter().all(Thread::is_task) {
+        let error =
+            resolver.error("nothing runs: the program has tasks, and neither an event nor a thread", raw.name.span);
+        error.help = Some("an event starts tasks: `event e begin a: post any …(); end`".to_owned());
     }
     let (mut errors, mut warnings): (Vec<_>, Vec<_>) =
         resolver.found.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
@@ -84,7 +92,10 @@ fn thread_names_in_order(program: &Program) -> impl Iterator<Item = &str> {
     program.threads.iter().map(|thread| thread.name.as_str())
 }
 
-struct Resolver<'a, 's> {
+/// Resolves the names of one text.
+pub(super) struct Resolver<'a, 's> {
+    /// What the names of threads, events and tasks stand for.
+    pub(super) templates: Templates<'s>,
     addresses: Addresses<'s>,
     found: Vec<Diagnostic>,
     source: &'a SourceText,
@@ -92,15 +103,15 @@ struct Resolver<'a, 's> {
 
 /// What a name can stand for in an expression.
 #[derive(Clone, Copy)]
-struct Scope<'a, 's> {
+pub(super) struct Scope<'a, 's> {
     /// The thread whose registers can be read; none outside of threads.
-    thread: Option<&'a ThreadBuilder<'s>>,
+    pub(super) thread: Option<&'a ThreadBuilder<'s>>,
     /// Whether `old` is the value a locked read-modify-write has loaded.
-    old: bool,
+    pub(super) old: bool,
 }
 
 impl<'s> Resolver<'_, 's> {
-    fn error(&mut self, message: impl Into<String>, span: Span) -> &mut Diagnostic {
+    pub(super) fn error(&mut self, message: impl Into<String>, span: Span) -> &mut Diagnostic {
         self.found.push(Diagnostic::error(message, span));
         self.found.last_mut().expect("one was just pushed")
     }
@@ -110,7 +121,7 @@ impl<'s> Resolver<'_, 's> {
             let message = format!("unknown word `{}` after the domain", word.text);
             let error = self.error(message, word.span);
             error.expected = vec!["`wrap`".to_owned()];
-            error.help = did_you_mean(word.text, ["wrap", "thread", "address", "initial"]);
+            error.help = did_you_mean(word.text, ["wrap", "thread", "address", "initial", "event", "task", "posts"]);
         }
         if program.domain.is_some() {
             self.error("the domain is declared twice", span);
@@ -199,13 +210,15 @@ impl<'s> Resolver<'_, 's> {
     fn thread(&mut self, raw: &RawThread<'s>) -> Option<Thread> {
         let errors_before = self.found.len();
         let copies = match raw.copies {
-            None => Copies::Exactly(1),
-            Some(RawCopies::Any) => Copies::Any,
-            Some(RawCopies::Number(number)) => {
+            None => Self::default_copies(raw.head),
+            _ if raw.head == Head::Task => Copies::Exactly(0),
+            Some((RawCopies::Any, _)) => Copies::Any,
+            Some((RawCopies::Number(number), _)) => {
                 match u64::try_from(number.value).ok().filter(|it| *it <= Copies::MOST) {
                     Some(count) => Copies::Exactly(count),
                     None => {
-                        let message = format!("there cannot be {} copies of a thread", number.value);
+                        let of = if raw.head == Head::Event { "an event" } else { "a thread" };
+                        let message = format!("there cannot be {} copies of {of}", number.value);
                         self.error(message, number.span).help = Some("`[*]` stands for any number".to_owned());
                         Copies::Any
                     }
@@ -213,6 +226,13 @@ impl<'s> Resolver<'_, 's> {
             }
         };
         let mut builder = ThreadBuilder::new(raw.name.text, raw.name.span, copies);
+        builder.set_role(self.role(raw));
+        for name in raw.parameters.iter().flat_map(|(names, _)| names) {
+            if builder.register_named(name.text).is_some() {
+                self.error(format!("the parameter `{}` is declared twice", name.text), name.span);
+            }
+            builder.register(name.text, name.span);
+        }
         for RawRegister { name, initial } in &raw.registers {
             if builder.register_named(name.text).is_some() {
                 self.error(format!("the register `{}` is declared twice", name.text), name.span);
@@ -235,15 +255,16 @@ impl<'s> Resolver<'_, 's> {
             }
             self.line(&mut builder, line, lines.get(index + 1).copied(), raw.end);
         }
-        if builder.label_named(raw.initial.text).is_none() && !lines.is_empty() {
-            let Name { text, span } = raw.initial;
-            let message = format!("the thread starts at `{text}`, but has no label of that name");
+        let first = lines.first().map_or(Name { text: END, span: raw.end }, |line| line.label);
+        let Name { text, span } = raw.initial.unwrap_or(first);
+        if builder.label_named(text).is_none() && !lines.is_empty() {
+            let message = format!("the {} starts at `{text}`, but has no label of that name", raw.head.word());
             let help = did_you_mean_or_list(text, "label", builder.label_names());
             let error = self.error(message, span);
             error.label = String::from("not a label");
             error.help = help;
         }
-        let initial = builder.label(raw.initial.text, raw.initial.span);
+        let initial = builder.label(text, span);
         let fine = self.found[errors_before..].iter().all(|diagnostic| diagnostic.severity == Severity::Warning);
         fine.then(|| builder.finish(initial))
     }
@@ -321,6 +342,9 @@ impl<'s> Resolver<'_, 's> {
             }
             RawInstruction::Assume(condition) => Some(Action::Assume(self.expression(condition, scope)?)),
             RawInstruction::Ensure(condition) => Some(Action::Ensure(self.expression(condition, scope)?)),
+            RawInstruction::Post { executor, task, arguments, span } => {
+                self.post(builder, *executor, *task, arguments, *span)
+            }
             RawInstruction::Plain(plain) => Some(match plain {
                 Plain::Fence => Action::Fence,
                 Plain::StoreFence => Action::StoreFence,
@@ -375,7 +399,7 @@ impl<'s> Resolver<'_, 's> {
             let message = if address {
                 format!("`{}` is an address, not a register", name.text)
             } else {
-                format!("`{}` is not a register of this thread", name.text)
+                format!("`{}` is not a register of this {}", name.text, builder.role().word())
             };
             let help = if address {
                 Some(format!("to store, write `mem[{}] <- …`", name.text))
@@ -391,7 +415,7 @@ impl<'s> Resolver<'_, 's> {
     }
 
     /// The expression, unless something in it is wrong.
-    fn expression(&mut self, raw: &RawExpression<'s>, scope: Scope<'_, 's>) -> Option<Expression> {
+    pub(super) fn expression(&mut self, raw: &RawExpression<'s>, scope: Scope<'_, 's>) -> Option<Expression> {
         match &raw.kind {
             ExpressionKind::Literal(value) => self.number(i128::from(*value), raw.span),
             ExpressionKind::Constant(value) => self.number(*value, raw.span),
@@ -465,7 +489,7 @@ impl<'s> Resolver<'_, 's> {
         }
         let (message, help) = match scope.thread {
             Some(thread) => (
-                format!("`{}` is neither a register of this thread nor an address", name.text),
+                format!("`{}` is neither a register of this {} nor an address", name.text, thread.role().word()),
                 did_you_mean(name.text, thread.register_names().chain(self.addresses.names()))
                     .or_else(|| did_you_mean_or_list(name.text, "register", thread.register_names())),
             ),

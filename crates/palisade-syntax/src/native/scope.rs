@@ -42,7 +42,7 @@ impl<'s> Addresses<'s> {
         }
         let threads = || items.iter().filter_map(Item::thread);
         for thread in threads() {
-            let registers: FxHashSet<&str> = thread.registers.iter().map(|register| register.name.text).collect();
+            let registers: FxHashSet<&str> = thread.register_names().map(|name| name.text).collect();
             let inside = &mut |name: Name<'s>| {
                 if !registers.contains(name.text) {
                     let entry = collector.meet(name);
@@ -53,6 +53,7 @@ impl<'s> Addresses<'s> {
             for line in thread.lines.iter().flatten() {
                 line.instruction.names_inside_memory(inside);
             }
+            thread.names_in_guard(inside);
         }
         for initial in items.iter().flat_map(Item::initials) {
             match &initial.place {
@@ -66,8 +67,8 @@ impl<'s> Addresses<'s> {
         }
         let mut registers: FxHashMap<&str, &RawThread<'s>> = FxHashMap::default();
         for thread in threads() {
-            for register in &thread.registers {
-                registers.entry(register.name.text).or_insert(thread);
+            for register in thread.register_names() {
+                registers.entry(register.text).or_insert(thread);
             }
         }
         collector.judge(&registers, found);
@@ -149,7 +150,7 @@ impl<'a, 's> Collector<'a, 's> {
                 let owner = thread.name.text;
                 found.push(if entry.declared {
                     Diagnostic::error(
-                        format!("`{text}` is an address and also a register of the thread `{owner}`"),
+                        format!("`{text}` is an address and also a register of the {} `{owner}`", thread.head.word()),
                         span,
                     )
                 } else {
@@ -168,7 +169,7 @@ impl<'a, 's> Collector<'a, 's> {
                 && !entry.declared
                 && entry.uses == 1
                 && text.chars().count() > 2
-                && let Some(register) = closest(text, thread.registers.iter().map(|register| register.name.text))
+                && let Some(register) = closest(text, thread.register_names().map(|register| register.text))
             {
                 let message = format!("`{text}` becomes an address of its own, accessed only here");
                 let help = format!("did you mean the register `{register}`?");
@@ -226,9 +227,24 @@ impl<'s> Item<'s> {
         if let Self::Initial(initials) = self { initials } else { &[] }
     }
 
-    /// The thread that it is.
+    /// The thread, event or task that it is.
     pub(super) fn thread(&self) -> Option<&RawThread<'s>> {
         if let Self::Thread(thread) = self { Some(thread) } else { None }
+    }
+}
+
+impl<'s> RawThread<'s> {
+    /// Its parameters and registers.
+    pub(super) fn register_names(&self) -> impl Iterator<Item = &Name<'s>> {
+        let parameters = self.parameters.iter().flat_map(|(names, _)| names);
+        parameters.chain(self.registers.iter().map(|register| &register.name))
+    }
+
+    /// Calls `visit` with every name inside a `mem[…]` of the guard.
+    pub(super) fn names_in_guard(&self, visit: &mut impl FnMut(Name<'s>)) {
+        if let Some((condition, _)) = &self.guard {
+            condition.names_inside_memory(visit);
+        }
     }
 }
 
@@ -240,12 +256,37 @@ impl<'s> RawInstruction<'s> {
             Self::Assign { value: RawExpression { kind: ExpressionKind::Memory(address), .. }, .. } => {
                 address.names(visit);
             }
-            Self::Assign { .. } | Self::Havoc { .. } | Self::Assume(_) | Self::Ensure(_) | Self::Plain(_) => {}
+            Self::Assign { .. }
+            | Self::Havoc { .. }
+            | Self::Assume(_)
+            | Self::Ensure(_)
+            | Self::Plain(_)
+            | Self::Post { .. } => {}
         }
     }
 }
 
 impl<'s> RawExpression<'s> {
+    /// Calls `visit` with every name inside a `mem[…]`.
+    fn names_inside_memory(&self, visit: &mut impl FnMut(Name<'s>)) {
+        match &self.kind {
+            ExpressionKind::Memory(address) => address.names(visit),
+            ExpressionKind::Call(_, operand)
+            | ExpressionKind::Index(_, operand)
+            | ExpressionKind::Unary(_, operand) => {
+                operand.names_inside_memory(visit);
+            }
+            ExpressionKind::Binary(_, left, right) => {
+                left.names_inside_memory(visit);
+                right.names_inside_memory(visit);
+            }
+            ExpressionKind::Literal(_)
+            | ExpressionKind::Constant(_)
+            | ExpressionKind::Name(_)
+            | ExpressionKind::TooDeep => {}
+        }
+    }
+
     /// Calls `visit` with every name that stands for a value.
     pub(super) fn names(&self, visit: &mut impl FnMut(Name<'s>)) {
         match &self.kind {

@@ -49,8 +49,23 @@ spelled!(
     }
 );
 
-/// The word that begins a joint control state; it may be a name elsewhere.
+/// The word that begins a joint control state; it may be a name elsewhere, as may those below.
 pub(crate) const NEVER: &str = "never";
+
+/// The word that begins an event.
+pub(crate) const EVENT: &str = "event";
+
+/// The word that begins a task.
+pub(crate) const TASK: &str = "task";
+
+/// The word that says what posts do to store buffers.
+pub(crate) const POSTS: &str = "posts";
+
+/// The words that begin an item and may be names elsewhere.
+pub(crate) const ITEM_WORDS: [&str; 4] = [NEVER, EVENT, TASK, POSTS];
+
+/// The word that begins a post.
+pub(crate) const POST: &str = "post";
 
 impl Keyword {
     /// The keyword a word is.

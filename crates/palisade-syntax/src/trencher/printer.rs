@@ -29,6 +29,7 @@ const WRITES: &str = "a string takes any text";
 
 /// The text of a program, or what in it the format cannot express.
 pub(crate) fn print(program: &Program) -> Result<Printed, Vec<Diagnostic>> {
+    crate::threads_only(program, "this format", crate::NATIVE_SAYS_IT)?;
     let mut printer = Printer { program, text: String::new(), errors: Vec::new(), warnings: Vec::new() };
     printer.header();
     let (absent, threads): (Vec<&Thread>, Vec<&Thread>) =
@@ -229,6 +230,7 @@ impl<'a, 'p> Body<'a, 'p> {
             Action::Nop => "noop".to_owned(),
             Action::Lock => "lock".to_owned(),
             Action::Unlock => "unlock".to_owned(),
+            Action::Post { .. } => unreachable!("programs with tasks are refused"),
             Action::Fail => {
                 self.printer.warn("the property `fail` is left out: the thread stops here", self.span);
                 "check 0".to_owned()

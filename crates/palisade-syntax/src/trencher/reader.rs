@@ -7,7 +7,9 @@ use super::words::{Word, Words};
 use crate::build::ThreadBuilder;
 use crate::suggest::did_you_mean;
 use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH, program_name};
-use palisade_model::program::{Action, BinaryOperator, Copies, Expression, Program, SourceText, Span, UnaryOperator};
+use palisade_model::program::{
+    Action, BinaryOperator, Copies, Expression, Posts, Program, SourceText, Span, UnaryOperator,
+};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -30,6 +32,7 @@ pub(crate) fn parse(source: &Arc<SourceText>) -> Result<Program, Vec<Diagnostic>
         initial_memory: BTreeMap::new(),
         threads,
         never: Vec::new(),
+        posts: Posts::default(),
         source: source.clone(),
     })
 }

@@ -150,6 +150,8 @@ impl Bounds {
             | Action::Unlock
             | Action::Ensure(_)
             | Action::Fail => true,
+            // Evidence about a program with tasks is rejected before; nothing is shown about them here.
+            Action::Post { .. } => false,
         }
     }
 

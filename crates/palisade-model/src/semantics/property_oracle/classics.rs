@@ -5,8 +5,8 @@
 
 use super::{Effort, reached};
 use crate::program::{
-    Action, Copies, Expression, Instruction, Label, LabelId, Program, Register, RegisterId, SourceText, Span, Thread,
-    Value,
+    Action, Copies, Expression, Instruction, Label, LabelId, Posts, Program, Register, RegisterId, Role, SourceText,
+    Span, Thread, Value,
 };
 use crate::semantics::{Instance, Machine, Model, State};
 use std::collections::BTreeMap;
@@ -52,6 +52,7 @@ pub(super) fn program(text: &str) -> Program {
         Thread {
             name: format!("t{number}"),
             span: Span::default(),
+            role: Role::Thread,
             copies: Copies::Exactly(1),
             registers: ('a'..='h').map(register).collect(),
             labels: (0..=actions.len()).map(label).collect(),
@@ -74,6 +75,7 @@ pub(super) fn program(text: &str) -> Program {
         initial_memory: BTreeMap::new(),
         threads: text.split('|').enumerate().map(thread).collect(),
         never: Vec::new(),
+        posts: Posts::default(),
         source: SourceText::new("", ""),
     }
 }

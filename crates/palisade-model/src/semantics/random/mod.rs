@@ -9,7 +9,7 @@ mod join;
 use self::join::{Meeting, join};
 use crate::program::{
     Action, AddressId, AddressName, BinaryOperator, Copies, Domain, DomainOrigin, Expression, Instruction,
-    InstructionId, Label, LabelId, Program, Register, RegisterId, SourceText, Span, Thread, Value,
+    InstructionId, Label, LabelId, Posts, Program, Register, RegisterId, Role, SourceText, Span, Thread, Value,
 };
 use std::collections::BTreeMap;
 
@@ -178,6 +178,7 @@ fn without_threads(name: String, domain: Option<Domain>, addresses: usize) -> Pr
         initial_memory: BTreeMap::new(),
         threads: Vec::new(),
         never: Vec::new(),
+        posts: Posts::default(),
         source: SourceText::new("", ""),
     }
 }
@@ -194,6 +195,7 @@ fn thread_of(name: String, instructions: Vec<Instruction>) -> Thread {
     Thread {
         name,
         span: Span::default(),
+        role: Role::Thread,
         copies: Copies::Exactly(1),
         registers: (0..REGISTERS).map(register).collect(),
         labels: (0..=last)

@@ -64,6 +64,7 @@ const MOST_COLUMNS: u64 = 64;
 
 /// Writes a program as a litmus test, or says what in it cannot be expressed.
 pub fn write(program: &Program, request: Request<'_>) -> Result<WrittenTest, Vec<Diagnostic>> {
+    crate::threads_only(program, "a litmus test", crate::NATIVE_SAYS_IT)?;
     let mut writer = Writer::new(program);
     writer.check_program();
     writer.check_wrapping();

@@ -155,6 +155,7 @@ impl Blocks<'_, '_, '_> {
             }
             Action::Lock | Action::Unlock => emitter.refuse("a locked section cannot be expressed"),
             Action::Havoc { .. } => emitter.refuse("an arbitrary value cannot be expressed"),
+            Action::Post { .. } => emitter.refuse("a post cannot be expressed"),
             Action::Assume(_) => unreachable!("assumptions are branches"),
         }
         let lines = emitter.lines;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::check_property;
 use palisade_evidence::{AddressInterval, Interval, PropertyEvidence, PropertyProof, PropertyReason, ValueInvariant};
-use palisade_model::program::{AddressName, Register, SourceText};
+use palisade_model::program::{AddressName, Posts, Register, Role, SourceText};
 
 /// A register.
 fn r(index: usize) -> Expression {
@@ -39,6 +39,7 @@ fn straight(threads: Vec<(u64, Vec<Action>)>) -> Program {
     let thread = |(index, (copies, actions)): (usize, (u64, Vec<Action>))| Thread {
         name: format!("t{index}"),
         span: Span::default(),
+        role: Role::Thread,
         copies: palisade_model::program::Copies::Exactly(copies),
         registers: (0..2)
             .map(|index| Register {
@@ -70,6 +71,7 @@ fn straight(threads: Vec<(u64, Vec<Action>)>) -> Program {
         initial_memory: std::collections::BTreeMap::new(),
         threads: threads.into_iter().enumerate().map(thread).collect(),
         never: Vec::new(),
+        posts: Posts::default(),
         source: SourceText::new("", ""),
     }
 }

@@ -262,6 +262,7 @@ fn options(threads: &str, domain: &str, wrap: bool) -> ProgramOptions {
     ProgramOptions {
         from: None,
         threads: threads.split_terminator(',').map(|text| text.parse().expect("copies")).collect(),
+        events: Vec::new(),
         domain: (!domain.is_empty()).then(|| domain.parse().expect("a domain")),
         wrap,
     }

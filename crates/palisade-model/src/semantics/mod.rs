@@ -26,6 +26,7 @@ mod replay;
 mod shortest_violation;
 mod step;
 mod target;
+pub mod tasks;
 mod trace;
 
 pub use computation::Computation;

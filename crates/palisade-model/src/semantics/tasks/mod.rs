@@ -1,0 +1,20 @@
+//! Event-driven programs at work: the multi-threaded semantics under SC and TSO, with tasks [NETYS18, §2 and §3].
+//!
+//! An *invocation* is one run of an event's handler, a task or a thread. An event may occur when the main thread is idle and its guard holds; its
+//! handler then runs on the main thread. A post makes a pending invocation, which begins on the main thread when that is idle, or on a thread
+//! of its own. The main thread runs one invocation at a time, to its end, and takes pending ones in any order. Under TSO each thread has a store
+//! buffer; that of the main thread outlives its invocations.
+//!
+//! DIVERGENCE: a thread of the paper can be taken again by another task; here every posted task has a fresh one, as nothing orders two tasks of a
+//! background thread that other schedules could not put on two of them.
+//!
+//! A [`TaskMachine`] is the step relation, instruction by instruction; [`TaskMachine::steps`] lists what can happen in a state and
+//! [`TaskMachine::apply`] lets it happen.
+
+mod execution;
+mod machine;
+mod state;
+
+pub use execution::TaskRefusal;
+pub use machine::TaskMachine;
+pub use state::{InvocationId, InvocationState, Status, TaskEffect, TaskState, TaskStep, Worker};

@@ -3,6 +3,7 @@
 use crate::environment::is_long_run;
 use palisade::fences::{Measure, with_measures};
 use palisade::program::Program;
+use palisade::properties::Proof;
 use palisade::properties::placement::pairs::{Method, PairOptions, PairsPlaced, place_pairs};
 use palisade::properties::placement::{Placed, PlacementOptions, PropertyPlacement, place};
 use palisade::semantics::property_oracle::{
@@ -118,7 +119,7 @@ fn compare(seed: u64, program: &Program, model: Model, seen: &Seen) {
 /// `verify` accepts the proof of a placement.
 fn confirm(program: &Program, placement: &PropertyPlacement) {
     let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
-    let Some(evidence) = placement.proof.as_ref().and_then(|proof| proof.evidence()) else { return };
+    let Some(evidence) = placement.proof.as_ref().and_then(Proof::evidence) else { return };
     let facts = check_property(&with_measures(program, &measures), None, &evidence);
     let facts = facts.unwrap_or_else(|failure| panic!("{failure}\n{program:#?}"));
     assert!(placement.open.is_some() || facts.others.is_empty(), "every target has a proof");
@@ -184,5 +185,5 @@ fn methods_for_pairs_agree() {
             banned.fetch_add(usize::from(all[0].is_some_and(|count| count > 0)), Ordering::Relaxed);
         }
     });
-    assert!(banned.load(Ordering::Relaxed) * 20 >= count as usize, "{banned:?}");
+    assert!(banned.load(Ordering::Relaxed) as u64 * 20 >= count, "{banned:?}");
 }

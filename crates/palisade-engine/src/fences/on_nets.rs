@@ -5,6 +5,9 @@ use crate::robustness::{Attack, DelayNet, Delaying, Fault, Story};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{InstructionId, Program, Thread};
 
+/// The instructions of the attacker from the delayed store to before the load, with a computation unless that is too long.
+type Way = (Vec<InstructionId>, Option<Story>);
+
 /// The nets of the attacks of one thread; the last one is at hand.
 pub(super) struct Nets<'p> {
     program: &'p Program,
@@ -29,7 +32,7 @@ impl<'p> Nets<'p> {
         obstacles: &Obstacles,
         values: usize,
         budget: &Budget,
-    ) -> Result<Option<(Vec<InstructionId>, Option<Story>)>, Halt<Fault>> {
+    ) -> Result<Option<Way>, Halt<Fault>> {
         let is_permitted = |id| !obstacles.stop(id, self.thread.instruction(id).target);
         if self.at_hand.as_ref().is_none_or(|(known, _)| known != attack) {
             self.at_hand = None;

@@ -339,7 +339,7 @@ impl TryFrom<ViolationText> for PropertyWitness {
 
     fn try_from(text: ViolationText) -> Result<Self, MalformedEvidence> {
         let instance = counted_instance(text.instance)?;
-        let steps = text.steps.into_iter().map(|step| step_in(&instance, step));
+        let steps = text.steps.into_iter().map(|step| step_in(&instance, &step));
         let steps = steps.collect::<Result<_, MalformedEvidence>>()?;
         Ok(Self { model: text.model.0, instance, target: text.target.0, steps })
     }

@@ -129,7 +129,7 @@ impl TryFrom<WitnessText> for Witness {
 
     fn try_from(text: WitnessText) -> Result<Self, MalformedEvidence> {
         let instance = counted_instance(text.instance)?;
-        let step = |step: StepText| step_in(&instance, step);
+        let step = |step: StepText| step_in(&instance, &step);
         let edge = |(relation, from, to, address): EdgeText| Edge {
             from: NodeId { position: from.0, index: from.1 },
             to: NodeId { position: to.0, index: to.1 },
@@ -186,7 +186,7 @@ pub(super) fn step_out(instance: &Instance, step: &Step) -> StepText {
 }
 
 /// The step that is written so.
-pub(super) fn step_in(instance: &Instance, step: StepText) -> Result<Step, MalformedEvidence> {
+pub(super) fn step_in(instance: &Instance, step: &StepText) -> Result<Step, MalformedEvidence> {
     let kind = match (step.instruction, step.value) {
         (None, None) => StepKind::Flush,
         (None, Some(address)) => StepKind::FlushAddress(address),

@@ -68,7 +68,7 @@ impl Program {
             for (place, cell) in joint.places().iter().zip(&watched) {
                 freeze(&mut monitored.threads[place.thread.index()], *place, cell, set, joint.span);
             }
-            let name = unused(&format!("never{}", number + 1), monitored.threads.iter().map(|thread| &*thread.name));
+            let name = unused(&format!("never{}", number + 1), &monitored.threads.iter().map(|thread| &*thread.name));
             monitored.threads.push(monitor(name, &watched, joint.span));
         }
         Ok(monitored)
@@ -110,7 +110,7 @@ impl Cells {
 
     /// One more cell, as an expression.
     fn add(&mut self, program: &mut Program, name: &str, span: Span) -> Expression {
-        let name = unused(name, program.addresses.iter().map(|entry| &*entry.name));
+        let name = unused(name, &program.addresses.iter().map(|entry| &*entry.name));
         let (id, value) = (AddressId::from_index(program.addresses.len()), self.next);
         program.addresses.push(AddressName { name, address: value, length: 1, span });
         self.next += 1;
@@ -168,7 +168,7 @@ fn address_mut(action: &mut Action) -> Option<&mut Expression> {
 
 /// Lets a copy freeze at a place.
 fn freeze(thread: &mut Thread, place: Place, cell: &Expression, set: Value, span: Span) {
-    let name = unused("frozen", thread.labels.iter().map(|label| &*label.name));
+    let name = unused("frozen", &thread.labels.iter().map(|label| &*label.name));
     let target = LabelId::from_index(thread.labels.len());
     thread.labels.push(Label { name, span, fence_cost: None });
     let action = Action::Store { address: cell.clone(), value: Expression::Constant(set) };
@@ -217,7 +217,7 @@ fn any(condition: &impl Fn(usize) -> Expression, from: usize, to: usize) -> Expr
 }
 
 /// A name like this one that is not taken.
-fn unused<'a>(name: &str, taken: impl Iterator<Item = &'a str> + Clone) -> String {
+fn unused<'a>(name: &str, taken: &(impl Iterator<Item = &'a str> + Clone)) -> String {
     let mut unused = name.to_owned();
     while taken.clone().any(|taken| taken == unused) {
         unused.push('_');

@@ -170,7 +170,7 @@ impl<M: Fn(usize) -> bool> Scene<'_, '_, M> {
         while let Some(process) = closure.open.pop() {
             match process {
                 Process::Flush(index) => {
-                    self.add_conflicting(&mut closure, self.position_of(index), &self.events[index])
+                    self.add_conflicting(&mut closure, self.position_of(index), &self.events[index]);
                 }
                 Process::Instructions(position) => {
                     let own = &self.events[self.range(position)];

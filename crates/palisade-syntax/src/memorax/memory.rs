@@ -52,7 +52,7 @@ impl<'s> Memory<'s> {
     /// The variables of a test, whose processes are counted out.
     pub(super) fn of(test: &Test<'s>, found: &mut Vec<Diagnostic>) -> Self {
         // Pointers count from 0. Elsewhere 0 is nobody's address, as in other languages.
-        let first = if test.processes.iter().any(|process| has_pointer(&process.text)) { 0 } else { 1 };
+        let first = i64::from(!test.processes.iter().any(|process| has_pointer(&process.text)));
         let mut memory = Self {
             names: Vec::new(),
             cells: Vec::new(),

@@ -15,7 +15,7 @@ impl<'s> Reader<'_, 's> {
             self.advance();
             self.word(":=")?;
             let value = self.expression()?;
-            return self.done(Statement::Assign { register, value });
+            return Ok(self.done(Statement::Assign { register, value }));
         }
         if word.is("{") {
             let end = self.position() + 1;
@@ -27,12 +27,12 @@ impl<'s> Reader<'_, 's> {
         let Kind::Keyword(keyword) = word.kind else { return Err(self.unexpected("a statement")) };
         self.advance();
         match keyword {
-            "nop" => self.done(Statement::Nop),
-            "fence" => self.done(Statement::Fence),
-            "ssfence" => self.done(Statement::StoreFence),
+            "nop" => Ok(self.done(Statement::Nop)),
+            "fence" => Ok(self.done(Statement::Fence)),
+            "ssfence" => Ok(self.done(Statement::StoreFence)),
             "llfence" => {
                 self.remark("`llfence` does nothing here: loads are in order under SC, TSO and PSO", word.span);
-                self.done(Statement::Nop)
+                Ok(self.done(Statement::Nop))
             }
             "read" => self.read(),
             "syncrd" => {
@@ -58,14 +58,14 @@ impl<'s> Reader<'_, 's> {
             "assume" => {
                 self.word(":")?;
                 let condition = self.condition()?;
-                self.done(Statement::Assume(condition))
+                Ok(self.done(Statement::Assume(condition)))
             }
             "goto" => {
                 let Some((Kind::Name(text), span)) = self.peek().map(|word| (word.kind, word.span)) else {
                     return Err(self.unexpected("a label"));
                 };
                 self.advance();
-                self.done(Statement::Goto(Name { text, span }))
+                Ok(self.done(Statement::Goto(Name { text, span })))
             }
             "if" => {
                 let condition = self.condition()?;
@@ -93,8 +93,8 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// A statement that ends here.
-    fn done(&mut self, statement: Statement<'s>) -> Parsed<WithEnd<'s>> {
-        Ok((statement, self.position()))
+    fn done(&self, statement: Statement<'s>) -> WithEnd<'s> {
+        (statement, self.position())
     }
 
     /// What follows `read`.
@@ -104,12 +104,12 @@ impl<'s> Reader<'_, 's> {
             self.advance();
             self.word(":=")?;
             let place = self.place()?;
-            return self.done(Statement::Read { register: Name { text, span }, place });
+            return Ok(self.done(Statement::Read { register: Name { text, span }, place }));
         }
         let place = self.place()?;
         self.word("=")?;
         let value = self.expression()?;
-        self.done(Statement::Await { place, value })
+        Ok(self.done(Statement::Await { place, value }))
     }
 
     /// What follows `write`.
@@ -118,7 +118,7 @@ impl<'s> Reader<'_, 's> {
         let place = self.place()?;
         self.word(":=")?;
         let value = self.expression()?;
-        self.done(Statement::Write { place, value, kind })
+        Ok(self.done(Statement::Write { place, value, kind }))
     }
 
     /// What follows `cas`.
@@ -130,7 +130,7 @@ impl<'s> Reader<'_, 's> {
         self.word(",")?;
         let new = self.expression()?;
         self.word(")")?;
-        self.done(Statement::Cas { place, expected, new })
+        Ok(self.done(Statement::Cas { place, expected, new }))
     }
 
     fn place(&mut self) -> Parsed<Place<'s>> {

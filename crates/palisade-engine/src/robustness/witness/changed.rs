@@ -19,7 +19,11 @@ impl Violation {
             places.push(following.follow(*step)?);
         }
         let steps = following.steps;
-        let (issue, load, store) = (places[self.issue]?, places[self.load]?, places[self.store]?);
+        let place = |step: usize| match places[step] {
+            Followed::At(place) => Some(place),
+            Followed::AlreadyStored => None,
+        };
+        let (issue, load, store) = (place(self.issue)?, place(self.load)?, place(self.store)?);
         let machine = Machine::of_copies(changed, self.acting.clone(), Model::Tso);
         let replay = replay_on(&machine, &steps).ok()?;
         let cycle = cycle(&replay.trace, self.attacker_position(), steps.len() - store);
@@ -36,6 +40,14 @@ struct Following<'p> {
     steps: Vec<Step>,
 }
 
+/// What has become of a step.
+enum Followed {
+    /// It is the step with this number.
+    At(usize),
+    /// It flushes what an exchange has stored already.
+    AlreadyStored,
+}
+
 /// Where a copy is.
 struct Copy {
     /// Its label in the changed program.
@@ -45,14 +57,13 @@ struct Copy {
 }
 
 impl Following<'_> {
-    /// Takes a step, after the fences before it. Its place among the steps, or none for the flush of what an exchange has
-    /// stored already; nothing when control does not lead there.
-    fn follow(&mut self, step: Step) -> Option<Option<usize>> {
+    /// Takes a step, after the fences before it; nothing when control does not lead there.
+    fn follow(&mut self, step: Step) -> Option<Followed> {
         let thread = self.changed.thread(step.copy.thread);
         let start = || Copy { label: thread.initial, buffered: VecDeque::new() };
         let copy = self.copies.entry(step.copy).or_insert_with(start);
         match step.kind {
-            StepKind::Flush if !copy.buffered.pop_front()? => return Some(None),
+            StepKind::Flush if !copy.buffered.pop_front()? => return Some(Followed::AlreadyStored),
             StepKind::Flush => {}
             // Not under TSO.
             StepKind::FlushAddress(_) => return None,
@@ -72,7 +83,7 @@ impl Following<'_> {
             }
         }
         self.steps.push(step);
-        Some(Some(self.steps.len() - 1))
+        Some(Followed::At(self.steps.len() - 1))
     }
 }
 

@@ -68,7 +68,7 @@ fn with_properties(seed: u64, fails: bool) -> Program {
         return program;
     }
     for thread in &mut program.threads {
-        for _ in 0..1 + random.below(2) {
+        for _ in 0..=random.below(2) {
             let at = random.below(thread.instructions.len());
             let is_fence = random.percent(25);
             let action = if is_fence { Action::StoreFence } else { Action::Ensure(condition(&mut random)) };

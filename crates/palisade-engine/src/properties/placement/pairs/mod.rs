@@ -1,4 +1,4 @@
-//! The problem of [FM15]: the fewest pairs of statements that must not be reordered, by the paper's four methods.
+//! The problem of \[FM15\]: the fewest pairs of statements that must not be reordered, by the paper's four methods.
 //!
 //! A pair (s, t) of one thread is *reordered* in a run when an access of t is performed while a store of s, issued before it, is
 //! buffered, and their addresses differ. Under TSO t is a load; under PSO also a store, which reaches memory first. A

@@ -1,14 +1,109 @@
 //! Many inputs at once: folders and lists expanded, the work spread over the worker threads, the answers in the order
 //! of the inputs.
 
-use super::SharedOptions;
 use super::folder::files_in;
+use super::load::exit_of;
+use super::output::{Documents, print_text, remark};
+use super::{Exit, SharedOptions, print_input_error};
+use crate::report::{counted, documents};
 use crate::syntax::{Format, InputError};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+
+/// With more programs than this, each gets one line unless the user wants more.
+const MOST_FULL_REPORTS: usize = 8;
+
+/// What a command says about one program.
+pub(super) struct Spoken {
+    pub(super) exit: Exit,
+    /// For standard output.
+    pub(super) report: String,
+    /// For standard error.
+    pub(super) remarks: String,
+    /// For `--json`, the text of the document.
+    pub(super) document: Option<String>,
+}
+
+impl Spoken {
+    /// Why a program was refused, or not read to its end.
+    pub(super) fn refused(error: &InputError, shared: &SharedOptions) -> Self {
+        let spoken = Self { exit: exit_of(error), report: String::new(), remarks: String::new(), document: None };
+        match error {
+            _ if shared.json => Self { document: Some(documents::refusal(error)), ..spoken },
+            InputError::Stopped { .. } => Self { report: error.render(false), ..spoken },
+            _ => Self { remarks: error.render(shared.colours_stderr()), ..spoken },
+        }
+    }
+}
+
+/// How much to say about one program.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    /// One line has to do.
+    pub(super) brief: bool,
+    /// There is no other program.
+    pub(super) is_only_one: bool,
+}
+
+/// Answers the programs that the arguments stand for and prints what there is to say, with the number of those for which the answer is
+/// `words.0` and `words.1`. The worst exit status.
+pub(super) fn answer_all(
+    files: &[String],
+    from: Option<Format>,
+    shared: &SharedOptions,
+    words: (&str, &str),
+    answer: impl Fn(&str, Extent) -> Spoken + Sync,
+) -> Exit {
+    let inputs = match Inputs::expand(files, from) {
+        Ok(inputs) => inputs,
+        Err(error) if shared.json => {
+            let mut documents = Documents::new(Inputs::are_several(files));
+            documents.add(documents::refusal(&error));
+            documents.print();
+            return Exit::BadInput;
+        }
+        Err(error) => return print_input_error(&error, shared),
+    };
+    let extent = Extent {
+        brief: inputs.paths.len() > MOST_FULL_REPORTS && shared.verbose == 0,
+        is_only_one: inputs.paths.len() == 1,
+    };
+    let mut worst = Exit::Holds;
+    let mut exits = Vec::new();
+    let mut documents = Documents::new(inputs.several);
+    inputs.for_each(
+        shared,
+        |file| answer(file, extent),
+        |_, spoken| {
+            worst = worst.worst(spoken.exit);
+            exits.push(spoken.exit);
+            remark(spoken.remarks);
+            print_text(spoken.report);
+            spoken.document.into_iter().for_each(|document| documents.add(document));
+        },
+    );
+    if shared.json {
+        documents.print();
+    } else if inputs.several {
+        print_text(summary(&exits, words));
+    }
+    worst
+}
+
+/// How many programs there were of each kind.
+fn summary(exits: &[Exit], words: (&str, &str)) -> String {
+    let count = |exit| exits.iter().filter(|found| **found == exit).count();
+    let mut parts = vec![format!("{} {}", count(Exit::Holds), words.0), format!("{} {}", count(Exit::Fails), words.1)];
+    for (exit, word) in [(Exit::Unknown, "unknown"), (Exit::BadInput, "refused")] {
+        if count(exit) > 0 {
+            parts.push(format!("{} {word}", count(exit)));
+        }
+    }
+    format!("{}: {}\n", counted(exits.len(), "program"), parts.join(", "))
+}
 
 /// The inputs that the arguments stand for, and whether there may be several.
 #[derive(Clone, Debug)]

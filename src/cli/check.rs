@@ -1,16 +1,15 @@
 //! `palisade check`: is the program robust?
 
-use super::batch::Inputs;
+use super::batch::{Extent, Spoken, answer_all};
+use super::breaks::{self, Asked};
 use super::check_progress::Progress;
 use super::confirm::{Confirmation, evidence_check};
 use super::files::NewFile;
 use super::folder::create_folder;
-use super::load::exit_of;
-use super::output::{Documents, print_text, remark};
-use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
+use super::{Exit, Loaded, ProgramOptions, SharedOptions};
 use crate::evidence::Evidence;
+use crate::report::check as report;
 use crate::report::documents::{self, CheckDocument};
-use crate::report::{check as report, counted};
 use crate::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, check_observed, witness_evidence};
 use crate::syntax::{Format, InputError, no_attack_can_start};
 use clap::Args;
@@ -51,80 +50,23 @@ pub(super) struct CheckArguments {
     values: usize,
 }
 
-/// With more programs than this, each gets one line unless the user wants more.
-const MOST_FULL_REPORTS: usize = 8;
-
-/// What the command says about one program.
-struct Answer {
-    exit: Exit,
-    /// For standard output.
-    report: String,
-    /// For standard error.
-    remarks: String,
-    /// For `--json`, the text of the document.
-    document: Option<String>,
-}
-
 /// Runs `palisade check`.
 pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
-    let inputs = match Inputs::expand(&arguments.files, arguments.program.from) {
-        Ok(inputs) => inputs,
-        Err(error) if shared.json => {
-            let mut documents = Documents::new(Inputs::are_several(&arguments.files));
-            documents.add(documents::refusal(&error));
-            documents.print();
-            return Exit::BadInput;
-        }
-        Err(error) => return print_input_error(&error, shared),
+    let answer = |file: &str, extent: Extent| {
+        check_file(arguments, shared, file, extent).unwrap_or_else(|error| Spoken::refused(&error, shared))
     };
-    let brief = inputs.paths.len() > MOST_FULL_REPORTS && shared.verbose == 0;
-    let mut worst = Exit::Holds;
-    let mut exits = Vec::new();
-    let mut documents = Documents::new(inputs.several);
-    inputs.for_each(
-        shared,
-        |file| check_file(arguments, shared, file, brief, inputs.paths.len() == 1),
-        |_, answer| {
-            worst = worst.worst(answer.exit);
-            exits.push(answer.exit);
-            remark(answer.remarks);
-            print_text(answer.report);
-            answer.document.into_iter().for_each(|document| documents.add(document));
-        },
-    );
-    if shared.json {
-        documents.print();
-    } else if inputs.several {
-        print_text(summary(&exits));
-    }
-    worst
-}
-
-/// How many programs there were of each kind.
-fn summary(exits: &[Exit]) -> String {
-    let count = |exit| exits.iter().filter(|found| **found == exit).count();
-    let mut parts = vec![format!("{} robust", count(Exit::Holds)), format!("{} not robust", count(Exit::Fails))];
-    for (exit, word) in [(Exit::Unknown, "unknown"), (Exit::BadInput, "refused")] {
-        if count(exit) > 0 {
-            parts.push(format!("{} {word}", count(exit)));
-        }
-    }
-    format!("{}: {}\n", counted(exits.len(), "program"), parts.join(", "))
+    answer_all(&arguments.files, arguments.program.from, shared, ("robust", "not robust"), answer)
 }
 
 fn check_file(
     arguments: &CheckArguments,
     shared: &SharedOptions,
     file: &str,
-    brief: bool,
-    is_only_one: bool,
-) -> Answer {
+    extent: Extent,
+) -> Result<Spoken, InputError> {
     let begin = Instant::now();
     let limits = shared.limits();
-    let mut loaded = match arguments.program.read_within(file, &limits) {
-        Ok(loaded) => loaded,
-        Err(error) => return refused(&error, shared),
-    };
+    let mut loaded = arguments.program.read_within(file, &limits)?;
     let options = CheckOptions {
         all: arguments.all,
         prune: !arguments.no_prune,
@@ -132,25 +74,13 @@ fn check_file(
         values: arguments.values,
         limits: limits.clone(),
     };
-    let checked = if is_only_one {
+    let checked = if extent.is_only_one {
         check_observed(&loaded.program, &options, &Progress::new(&loaded.program, shared))
     } else {
         check(&loaded.program, &options)
     };
-    let mut checked = match checked {
-        Ok(checked) => checked,
-        Err(fault) => return refused(&report::fault_error(&loaded.program, &fault), shared),
-    };
-    // Fences and locked instructions are there to rule attacks out, and many litmus tests are written to show just that.
-    let pruned =
-        checked.verdict == Verdict::Robust && checked.attacks.iter().all(|attack| attack.outcome == Outcome::Pruned);
-    let fenced = loaded
-        .program
-        .threads
-        .iter()
-        .flat_map(|thread| &thread.instructions)
-        .any(|instruction| instruction.action.drains_buffer());
-    if pruned && !fenced && loaded.format != Format::Litmus {
+    let mut checked = checked.map_err(|fault| report::fault_error(&loaded.program, &fault))?;
+    if is_fenceless_for_no_reason(&loaded, &checked) {
         loaded.warnings.push(no_attack_can_start(&loaded.program));
     }
     let confirmation = Confirmation::of(file, arguments.verify, &limits, || evidence_check(&loaded.program, &checked));
@@ -158,19 +88,14 @@ fn check_file(
         checked.verdict = Verdict::Unknown(reason);
         checked.violation = None;
     }
-    let mut exit = match checked.verdict {
-        Verdict::Robust => Exit::Holds,
-        Verdict::NotRobust => Exit::Fails,
-        Verdict::Unknown(_) => Exit::Unknown,
-    };
+    let asking = || breaks::ask(file, &loaded, arguments.verify, arguments.values, &limits);
+    let asked = if checked.verdict == Verdict::NotRobust { asking() } else { None };
     let mut certificates = Vec::new();
     if let Some(folder) = &arguments.certificate {
-        match write_evidence(folder, file, &loaded, &checked) {
-            Ok(path) => certificates.extend(path.map(|path| path.display().to_string())),
-            Err(error) => {
-                let message = format!("the evidence cannot be written: {error}");
-                return refused(&InputError::file(folder.display().to_string(), message), shared);
-            }
+        let written = write_evidence(folder, file, &loaded, &checked).map_err(|error| unwritten(folder, &error))?;
+        certificates.extend(written.map(|path| path.display().to_string()));
+        if let Some(asked) = &asked {
+            certificates.extend(asked.write_evidence(folder, file, &loaded)?);
         }
     }
     let context = report::Context {
@@ -181,23 +106,59 @@ fn check_file(
         certificates: &certificates,
         changed: &loaded.changed,
     };
+    Ok(spoken(&loaded, &checked, &context, asked.as_ref(), confirmation.as_ref(), shared, extent.brief))
+}
+
+/// Whether control flow alone makes a program robust that has nothing to make it so. Fences and locked instructions are there to rule
+/// attacks out, and many litmus tests are written to show just that.
+fn is_fenceless_for_no_reason(loaded: &Loaded, checked: &Check<'_>) -> bool {
+    let pruned =
+        checked.verdict == Verdict::Robust && checked.attacks.iter().all(|attack| attack.outcome == Outcome::Pruned);
+    let mut all = loaded.program.threads.iter().flat_map(|thread| &thread.instructions);
+    pruned && loaded.format != Format::Litmus && !all.any(|instruction| instruction.action.drains_buffer())
+}
+
+fn spoken(
+    loaded: &Loaded,
+    checked: &Check<'_>,
+    context: &report::Context<'_>,
+    asked: Option<&Asked>,
+    confirmation: Option<&Confirmation>,
+    shared: &SharedOptions,
+    brief: bool,
+) -> Spoken {
+    let mut exit = match checked.verdict {
+        Verdict::Robust => Exit::Holds,
+        Verdict::NotRobust => Exit::Fails,
+        Verdict::Unknown(_) => Exit::Unknown,
+    };
     let mut remarks = loaded.warnings_text(shared);
-    let mut document = shared.json.then(|| CheckDocument::new(&checked, &context));
-    if let Some(confirmation) = &confirmation {
-        if let Some(alarm) = confirmation.alarm(file) {
+    for confirmation in confirmation.into_iter().chain(asked.and_then(Asked::confirmation)) {
+        if let Some(alarm) = confirmation.alarm(context.file) {
             remarks.push_str(&alarm);
             exit = Exit::Rejected;
         }
-        if let Some(document) = &mut document {
-            document.evidence = Some(confirmation.document());
+    }
+    let breaks = asked.map(|asked| asked.breaks(context, loaded.question.as_ref()));
+    if shared.json {
+        let mut document = CheckDocument::new(checked, context, breaks.as_ref());
+        document.evidence = confirmation.map(Confirmation::document);
+        if let (Some(properties), Some(asked)) = (&mut document.properties, asked) {
+            properties.evidence = asked.confirmation().map(Confirmation::document);
         }
+        return Spoken { exit, report: String::new(), remarks, document: Some(documents::text(&document)) };
     }
-    if let Some(document) = &document {
-        return Answer { exit, report: String::new(), remarks, document: Some(documents::text(document)) };
-    }
-    let report =
-        if brief { report::line(&checked, &context) } else { report::text(&checked, &context, shared.verbose) };
-    Answer { exit, report, remarks, document: None }
+    let report = if brief {
+        report::line(checked, context, breaks.as_ref())
+    } else {
+        report::text(checked, context, breaks.as_ref(), shared.verbose)
+    };
+    Spoken { exit, report, remarks, document: None }
+}
+
+/// Evidence that cannot be written, as an error of the input.
+pub(super) fn unwritten(folder: &Path, error: &io::Error) -> InputError {
+    InputError::file(folder.display().to_string(), format!("the evidence cannot be written: {error}"))
 }
 
 /// Writes the certificate or the witness into the folder; its path, unless the verdict is unknown.
@@ -228,16 +189,4 @@ pub(super) fn write_document(folder: &Path, file: &str, suffix: &str, evidence: 
     evidence.write(&mut written)?;
     written.finish()?;
     Ok(path)
-}
-
-fn refused(error: &InputError, shared: &SharedOptions) -> Answer {
-    let exit = exit_of(error);
-    if shared.json {
-        let document = Some(documents::refusal(error));
-        return Answer { exit, report: String::new(), remarks: String::new(), document };
-    }
-    if let InputError::Stopped { .. } = error {
-        return Answer { exit, report: error.render(false), remarks: String::new(), document: None };
-    }
-    Answer { exit, report: String::new(), remarks: error.render(shared.colours_stderr()), document: None }
 }

@@ -2,6 +2,7 @@
 
 mod batch;
 mod bench;
+mod breaks;
 mod check;
 mod check_progress;
 mod completions;

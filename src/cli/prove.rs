@@ -1,23 +1,20 @@
 //! `palisade prove`: do the properties of a program hold?
 
-use super::batch::Inputs;
-use super::check::write_document;
+use super::batch::{Extent, Spoken, answer_all};
+use super::check::{unwritten, write_document};
 use super::confirm::{Confirmation, proof_check};
-use super::load::exit_of;
-use super::output::{Documents, print_text, remark};
 use super::simulate::{ModelChoice, capacity};
-use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
-use crate::evidence::Evidence;
+use super::{Exit, Loaded, ProgramOptions, SharedOptions};
+use crate::evidence::{Evidence, ProgramSubject};
+use crate::limits::Limits;
 use crate::program::{NoMonitor, Program};
 use crate::properties::{DEFAULT_BUFFER, Proof, ProveOptions, Rung, prove, targets};
 use crate::report::check::fault_error;
-use crate::report::counted;
 use crate::report::documents::{self, ProveDocument};
 use crate::report::prove::{Context, PropertyVerdict, line, text};
-use crate::semantics::{Model, Target};
+use crate::semantics::{Model, Question, Target};
 use crate::syntax::{Diagnostic, InputError, did_you_mean_or_list, store_fence_without_effect};
 use clap::{Args, ValueEnum};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -72,82 +69,25 @@ pub(super) struct ProveArguments {
     values: usize,
 }
 
-/// With more programs than this, each gets one line unless the user wants more.
-const MOST_FULL_REPORTS: usize = 8;
-
-/// What is to be said about one program.
-struct Spoken {
-    exit: Exit,
-    /// For standard output.
-    report: String,
-    /// For standard error.
-    remarks: String,
-    /// For `--json`, the text of the document.
-    document: Option<String>,
-}
-
 /// Runs `palisade prove`.
 pub(super) fn run(arguments: &ProveArguments, shared: &SharedOptions) -> Exit {
-    let inputs = match Inputs::expand(&arguments.files, arguments.program.from) {
-        Ok(inputs) => inputs,
-        Err(error) if shared.json => {
-            let mut documents = Documents::new(Inputs::are_several(&arguments.files));
-            documents.add(documents::refusal(&error));
-            documents.print();
-            return Exit::BadInput;
-        }
-        Err(error) => return print_input_error(&error, shared),
+    let answer = |file: &str, extent: Extent| {
+        prove_file(arguments, shared, file, extent.brief).unwrap_or_else(|error| Spoken::refused(&error, shared))
     };
-    let brief = inputs.paths.len() > MOST_FULL_REPORTS && shared.verbose == 0;
-    let mut worst = Exit::Holds;
-    let mut exits = Vec::new();
-    let mut documents = Documents::new(inputs.several);
-    inputs.for_each(
-        shared,
-        |file| prove_file(arguments, shared, file, brief),
-        |_, answer| {
-            worst = worst.worst(answer.exit);
-            exits.push(answer.exit);
-            remark(answer.remarks);
-            print_text(answer.report);
-            answer.document.into_iter().for_each(|document| documents.add(document));
-        },
-    );
-    if shared.json {
-        documents.print();
-    } else if inputs.several {
-        print_text(summary(&exits));
-    }
-    worst
+    answer_all(&arguments.files, arguments.program.from, shared, ("hold", "violated"), answer)
 }
 
-/// How many programs there were of each kind.
-fn summary(exits: &[Exit]) -> String {
-    let count = |exit| exits.iter().filter(|found| **found == exit).count();
-    let mut parts = vec![format!("{} hold", count(Exit::Holds)), format!("{} violated", count(Exit::Fails))];
-    for (exit, word) in [(Exit::Unknown, "unknown"), (Exit::BadInput, "refused")] {
-        if count(exit) > 0 {
-            parts.push(format!("{} {word}", count(exit)));
-        }
-    }
-    format!("{}: {}\n", counted(exits.len(), "program"), parts.join(", "))
-}
-
-fn prove_file(arguments: &ProveArguments, shared: &SharedOptions, file: &str, brief: bool) -> Spoken {
+fn prove_file(
+    arguments: &ProveArguments,
+    shared: &SharedOptions,
+    file: &str,
+    brief: bool,
+) -> Result<Spoken, InputError> {
     let begin = Instant::now();
     let limits = shared.limits();
-    let mut loaded = match arguments.program.read_within(file, &limits) {
-        Ok(loaded) => loaded,
-        Err(error) => return refused(&error, shared),
-    };
-    match monitored(&loaded.program) {
-        Ok(program) => loaded.program = program,
-        Err(error) => return refused(&error, shared),
-    }
-    let only = match asked_targets(&loaded, &arguments.only) {
-        Ok(only) => only,
-        Err(error) => return refused(&error, shared),
-    };
+    let mut loaded = arguments.program.read_within(file, &limits)?;
+    let watched = monitored(&loaded.program)?;
+    let written = std::mem::replace(&mut loaded.program, watched);
     let model: Model = arguments.model.into();
     if model != Model::Pso {
         loaded.warnings.extend(store_fence_without_effect(&loaded.program, model));
@@ -159,43 +99,47 @@ fn prove_file(arguments: &ProveArguments, shared: &SharedOptions, file: &str, br
             RungChoice::ScRobust => Rung::ScRobust,
             RungChoice::Buffers => Rung::Buffers,
         }),
-        only,
+        only: asked_targets(&loaded, &arguments.only)?,
         buffer: arguments.buffer,
         values: arguments.values,
         slice: !arguments.no_slice,
         limits: limits.clone(),
         ..ProveOptions::new(model)
     };
-    let mut proof = match prove(&loaded.program, loaded.question.as_ref(), &options) {
-        Ok(proof) => proof,
-        Err(fault) => return refused(&fault_error(&loaded.program, &fault), shared),
-    };
     let question = loaded.question.as_ref();
-    let check = || proof_check(&loaded.program, question, &proof);
-    let confirmation = Confirmation::of(file, arguments.verify, &limits, check);
-    if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
-        proof.forget_answers(reason);
-    }
-    let mut certificates = Vec::new();
-    if let Some(folder) = &arguments.certificate {
-        match write_evidence(folder, file, &loaded, &proof) {
-            Ok(paths) => certificates.extend(paths.iter().map(|path| path.display().to_string())),
-            Err(error) => {
-                let message = format!("the evidence cannot be written: {error}");
-                return refused(&InputError::file(folder.display().to_string(), message), shared);
-            }
-        }
-    }
+    let mut proof = prove(&loaded.program, question, &options).map_err(|fault| fault_error(&loaded.program, &fault))?;
+    let confirmation = confirmation(file, arguments.verify, &limits, (&loaded.program, question), &mut proof);
+    let certificates = match &arguments.certificate {
+        Some(folder) => write_evidence(folder, file, &loaded.subject(), &proof)?,
+        None => Vec::new(),
+    };
     let context = Context {
         file,
         program: &loaded.program,
+        written: &written,
         question,
         warnings: &loaded.warnings,
         seconds: begin.elapsed().as_secs_f64(),
         certificates: &certificates,
         changed: &loaded.changed,
     };
-    spoken(&loaded, &proof, &context, confirmation.as_ref(), shared, brief)
+    Ok(spoken(&loaded, &proof, &context, confirmation.as_ref(), shared, brief))
+}
+
+/// Checks the evidence of a proof where that is asked for, or always in debug builds. Answers whose evidence was not checked to the end
+/// are taken back.
+pub(super) fn confirmation(
+    file: &str,
+    asked: bool,
+    limits: &Limits,
+    (program, question): (&Program, Option<&Question>),
+    proof: &mut Proof,
+) -> Option<Confirmation> {
+    let confirmation = Confirmation::of(file, asked, limits, || proof_check(program, question, proof));
+    if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
+        proof.forget_answers(reason);
+    }
+    confirmation
 }
 
 fn spoken(
@@ -226,21 +170,28 @@ fn spoken(
 }
 
 /// Writes the proofs, and a computation for each target that is reached, into the folder; their paths.
-fn write_evidence(folder: &Path, file: &str, loaded: &Loaded, proof: &Proof) -> io::Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
-    if let Some(evidence) = proof.evidence() {
-        let evidence = Evidence::Property(loaded.subject(), evidence);
-        paths.push(write_document(folder, file, "property", &evidence)?);
-    }
-    for (number, violation) in proof.violations().enumerate() {
-        let evidence = Evidence::PropertyWitness(loaded.subject(), violation.witness());
-        paths.push(write_document(folder, file, &format!("property-witness-{}", number + 1), &evidence)?);
-    }
-    Ok(paths)
+pub(super) fn write_evidence(
+    folder: &Path,
+    file: &str,
+    subject: &ProgramSubject,
+    proof: &Proof,
+) -> Result<Vec<String>, InputError> {
+    let proofs =
+        proof.evidence().map(|evidence| ("property".to_owned(), Evidence::Property(subject.clone(), evidence)));
+    let violations = proof.violations().zip(1..).map(|(violation, number)| {
+        let evidence = Evidence::PropertyWitness(subject.clone(), violation.witness());
+        (format!("property-witness-{number}"), evidence)
+    });
+    proofs
+        .into_iter()
+        .chain(violations)
+        .map(|(suffix, evidence)| write_document(folder, file, &suffix, &evidence))
+        .map(|path| path.map(|path| path.display().to_string()).map_err(|error| unwritten(folder, &error)))
+        .collect()
 }
 
 /// The program with a thread for each joint control state, which ensures that it is not reached.
-fn monitored(program: &Program) -> Result<Program, InputError> {
+pub(super) fn monitored(program: &Program) -> Result<Program, InputError> {
     program.monitored().map_err(|error| {
         let span = match error {
             NoMonitor::HoldsLock { span } => span,
@@ -287,16 +238,4 @@ fn names_of(program: &Program, target: Target) -> Vec<String> {
     let thread = program.thread(thread);
     let label = &thread.label(thread.instruction(instruction).source).name;
     vec![label.clone(), format!("{}.{label}", thread.name)]
-}
-
-fn refused(error: &InputError, shared: &SharedOptions) -> Spoken {
-    let exit = exit_of(error);
-    if shared.json {
-        let document = Some(documents::refusal(error));
-        return Spoken { exit, report: String::new(), remarks: String::new(), document };
-    }
-    if let InputError::Stopped { .. } = error {
-        return Spoken { exit, report: error.render(false), remarks: String::new(), document: None };
-    }
-    Spoken { exit, report: String::new(), remarks: error.render(shared.colours_stderr()), document: None }
 }

@@ -1,5 +1,6 @@
 //! The result of `palisade check` as text.
 
+use super::breaks::Breaks;
 use super::subject::program_words;
 use super::{counted, unreached, violation};
 use crate::program::{InstructionId, Program, ThreadId};
@@ -42,7 +43,7 @@ pub fn verdict_word(verdict: &Verdict) -> &'static str {
 }
 
 /// The report for people in one line, for many programs; the brackets say for which copies and values it is.
-pub fn line(check: &Check<'_>, context: &Context<'_>) -> String {
+pub fn line(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>>) -> String {
     let mut out = format!("{}: {}", context.file, verdict_word(&check.verdict));
     if let Some(found) = &check.violation {
         let attack = &found.attack;
@@ -54,6 +55,9 @@ pub fn line(check: &Check<'_>, context: &Context<'_>) -> String {
             ", {store} past {load}, with {}",
             counted(usize::try_from(copies).unwrap_or(usize::MAX), "thread")
         );
+    }
+    if let Some(breaks) = breaks {
+        let _ = write!(out, ", {}", breaks.part());
     }
     if let Verdict::Unknown(reason) = check.verdict {
         let _ = write!(out, ", {reason}");
@@ -81,12 +85,15 @@ fn unreached_words(check: &Check<'_>, program: &Program, verbosity: u8) -> Optio
 }
 
 /// The report for people.
-pub fn text(check: &Check<'_>, context: &Context<'_>, verbosity: u8) -> String {
+pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>>, verbosity: u8) -> String {
     let program = context.program;
     let mut out = String::new();
     let copies: Vec<String> =
         program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
     let _ = writeln!(out, "{}: {}", context.file, verdict_word(&check.verdict));
+    if let Some(breaks) = breaks {
+        let _ = writeln!(out, "  {}", breaks.line());
+    }
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
     if let Some(domain) = program.domain {
         let wrap = if domain.wrap { ", arithmetic wraps" } else { "" };

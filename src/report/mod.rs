@@ -1,6 +1,7 @@
 //! Reports: text, JSON documents and pictures of verdicts and witnesses.
 
 pub mod bench;
+pub mod breaks;
 pub mod check;
 pub mod computation;
 pub mod cover;
@@ -8,6 +9,7 @@ pub mod documents;
 pub mod fences;
 pub mod pairs;
 pub mod picture;
+pub mod properties;
 pub mod property_fences;
 pub mod prove;
 mod sentences;

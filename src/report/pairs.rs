@@ -2,7 +2,8 @@
 
 use super::check::{Context, place};
 use super::counted;
-use super::property_fences::{model_name, property_name};
+use super::properties::model_name;
+use super::property_fences::property_name;
 use super::subject::program_words;
 use crate::program::Program;
 use crate::properties::placement::pairs::{Pair, PairOptions, PairPlacement, PairsPlaced};

@@ -1,16 +1,17 @@
 //! The result of `palisade fences --for-property` as text.
 
+use super::breaks::more_than;
 use super::check::Context;
 use super::computation::ComputationReport;
 use super::counted;
 use super::fences::{changes, kind, measure_name, measure_words};
+use super::properties::{Properties, model_name};
 use super::subject::program_words;
 use crate::limits::StopReason;
 use crate::program::{Action, InstructionId, Program};
 use crate::properties::placement::{OpenReason, Placed, PropertyPlacement, PropertyRepaired, PropertyRow};
 use crate::properties::{Answer, Violation, Why};
 use crate::semantics::{Model, Target};
-use crate::syntax::expression_text;
 use std::fmt::Write;
 
 /// What was found, and what was done about it.
@@ -103,6 +104,7 @@ fn why_words(why: Why) -> String {
         Why::TooManyBeginnings => "copies of threads can begin in too many ways".to_owned(),
         Why::AnyNumber => "final states need fixed numbers of copies".to_owned(),
         Why::NotForThis => "no rung knows such a question".to_owned(),
+        Why::Larger(most) => more_than(most),
         Why::NotReplayed => "a run of the slice could not be followed in the program".to_owned(),
     }
 }
@@ -223,7 +225,7 @@ fn violation_text(out: &mut String, violation: &Violation, program: &Program) {
 /// `monitor none_lost (line 41)`; for final states, the question.
 pub(super) fn property_name(program: &Program, target: Target) -> String {
     match target {
-        Target::Instruction { thread, instruction } => super::check::place(program, thread, instruction),
+        Target::Instruction { .. } => Properties { program, question: None }.place(target),
         Target::FinalStates => "the question".to_owned(),
     }
 }
@@ -238,24 +240,4 @@ pub(super) fn before_the_change(program: &Program, changed: &Program, target: Ta
     let position = properties(changed).iter().position(|own| *own == instruction);
     let before = position.and_then(|position| properties(program).get(position).copied());
     Target::Instruction { thread, instruction: before.unwrap_or(instruction) }
-}
-
-/// A property as the language writes it: `ensure c = 2`, `fail`, `the question`.
-pub(super) fn property_text(program: &Program, target: Target) -> String {
-    match target {
-        Target::Instruction { thread, instruction } => match &program.thread(thread).instruction(instruction).action {
-            Action::Ensure(condition) => format!("ensure {}", expression_text(program, thread, condition)),
-            _ => "fail".to_owned(),
-        },
-        Target::FinalStates => "the question".to_owned(),
-    }
-}
-
-/// The name of a model for people.
-pub(super) fn model_name(model: Model) -> &'static str {
-    match model {
-        Model::Sc => "SC",
-        Model::Tso => "TSO",
-        Model::Pso => "PSO",
-    }
 }

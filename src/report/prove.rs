@@ -1,13 +1,14 @@
 //! The result of `palisade prove` as text.
 
-use super::check::place;
+use super::breaks::more_than;
 use super::computation::ComputationReport;
 use super::counted;
+use super::properties::{Properties, model_name};
 use super::subject::program_words;
-use crate::program::{Action, Copies, InstructionId, Program, ThreadId};
+use crate::program::{Copies, Program, ThreadId};
 use crate::properties::{Answer, Proof, Rung, TargetAnswer, Violation, Why};
-use crate::semantics::{Model, Quantifier, Question, Target};
-use crate::syntax::{Diagnostic, expression_text};
+use crate::semantics::{Quantifier, Question, Target};
+use crate::syntax::Diagnostic;
 use std::fmt::Write;
 
 /// What a report says besides the proof itself.
@@ -15,8 +16,10 @@ use std::fmt::Write;
 pub struct Context<'a> {
     /// The path as given.
     pub file: &'a str,
-    /// The program.
+    /// The program, in which threads of their own watch joint control states.
     pub program: &'a Program,
+    /// The program as it is written.
+    pub written: &'a Program,
     /// What a litmus test asks of its final states.
     pub question: Option<&'a Question>,
     /// What is doubtful in the program.
@@ -27,6 +30,13 @@ pub struct Context<'a> {
     pub certificates: &'a [String],
     /// The threads whose copies an option changed.
     pub changed: &'a [ThreadId],
+}
+
+impl<'a> Context<'a> {
+    /// The properties of the program.
+    pub fn properties(&self) -> Properties<'a> {
+        Properties { program: self.written, question: self.question }
+    }
 }
 
 /// The line about a property, or about all of them.
@@ -67,22 +77,13 @@ impl PropertyVerdict {
     }
 }
 
-/// The name of a memory model.
-pub fn model_name(model: Model) -> &'static str {
-    match model {
-        Model::Sc => "SC",
-        Model::Tso => "TSO",
-        Model::Pso => "PSO",
-    }
-}
-
 /// The report for people in one line, for many programs.
 pub fn line(proof: &Proof, context: &Context<'_>) -> String {
     let mut out = head(proof, context);
     let verdict = PropertyVerdict::of_all(proof, context.question);
     let decisive = proof.answers.iter().find(|answer| PropertyVerdict::of(answer, context.question) == verdict);
     if let Some(answer) = decisive.filter(|_| verdict != PropertyVerdict::Holds) {
-        let _ = write!(out, ", {}", target_place(context, answer.target));
+        let _ = write!(out, ", {}", context.properties().place(answer.target));
         if let Answer::Open(why) = answer.answer {
             let _ = write!(out, ", {}", why_open(answer.rung, why));
         }
@@ -108,8 +109,8 @@ pub fn text(proof: &Proof, context: &Context<'_>, verbosity: u8) -> String {
         let _ = writeln!(out, "  domain   {}..{}{wrap}", domain.low, domain.high);
     }
     for answer in &proof.answers {
-        let kind = target_kind(context, answer.target);
-        let place = target_place(context, answer.target);
+        let kind = context.properties().kind(answer.target);
+        let place = context.properties().place(answer.target);
         let _ = writeln!(out, "  {kind:<8} {place}: {}", answer_words(answer, context, verbosity));
     }
     if verbosity > 0 {
@@ -123,45 +124,6 @@ pub fn text(proof: &Proof, context: &Context<'_>, verbosity: u8) -> String {
         out.push_str(&violation_text(context, violation));
     }
     out
-}
-
-/// The word before a target: `ensure`, `fail`, or the quantifier of a question.
-pub fn target_kind(context: &Context<'_>, target: Target) -> &'static str {
-    match target {
-        Target::Instruction { thread, instruction } => {
-            match context.program.thread(thread).instruction(instruction).action {
-                Action::Fail => "fail",
-                _ => "ensure",
-            }
-        }
-        Target::FinalStates => match context.question.map(|question| question.condition().quantifier) {
-            Some(Quantifier::Exists) => "exists",
-            Some(Quantifier::NotExists) => "~exists",
-            Some(Quantifier::ForAll) | None => "forall",
-        },
-    }
-}
-
-/// A target by its place: `t1 l0 (line 3)`, or the condition itself.
-fn target_place(context: &Context<'_>, target: Target) -> String {
-    match target {
-        Target::Instruction { thread, instruction } => place(context.program, thread, instruction),
-        Target::FinalStates => proposition(context),
-    }
-}
-
-/// The proposition of the question, without its quantifier.
-fn proposition(context: &Context<'_>) -> String {
-    let condition = context.question.map(|question| question.condition().to_string()).unwrap_or_default();
-    condition.split_once(' ').map_or(condition.clone(), |(_, proposition)| proposition.to_owned())
-}
-
-/// A property as the language writes it.
-pub fn property_text(program: &Program, thread: ThreadId, instruction: InstructionId) -> String {
-    match &program.thread(thread).instruction(instruction).action {
-        Action::Ensure(condition) => format!("ensure {}", expression_text(program, thread, condition)),
-        _ => "fail".to_owned(),
-    }
 }
 
 fn answer_words(answer: &TargetAnswer, context: &Context<'_>, verbosity: u8) -> String {
@@ -207,6 +169,7 @@ pub fn why_open(rung: Rung, why: Why) -> String {
         Why::TooManyBeginnings => format!("{name}: the copies of threads can begin in too many ways"),
         Why::AnyNumber => "final states need fixed copies".to_owned(),
         Why::NotForThis => format!("{name} has no answer"),
+        Why::Larger(most) => format!("{name}: {}", more_than(most)),
         Why::NotReplayed => format!("{name}: what was found could not be followed in the program"),
     }
 }
@@ -215,13 +178,18 @@ pub fn why_open(rung: Rung, why: Why) -> String {
 fn violation_text(context: &Context<'_>, violation: &Violation) -> String {
     let program = context.program;
     let mut out = String::new();
+    let properties = context.properties();
+    let (kind, text, place) =
+        (properties.kind(violation.target), properties.text(violation.target), properties.place(violation.target));
     match violation.target {
-        Target::Instruction { thread, instruction } => {
-            let property = property_text(program, thread, instruction);
-            let _ = writeln!(out, "violation: `{property}` at {}", place(program, thread, instruction));
-        }
         Target::FinalStates => {
-            let _ = writeln!(out, "final state: {} {}", target_kind(context, violation.target), proposition(context));
+            let _ = writeln!(out, "final state: {kind} {place}");
+        }
+        Target::Instruction { .. } if properties.joint_state(violation.target).is_some() => {
+            let _ = writeln!(out, "violation: {}", properties.quoted(violation.target));
+        }
+        Target::Instruction { .. } => {
+            let _ = writeln!(out, "violation: `{text}` at {place}");
         }
     }
     if program.is_parameterized() {

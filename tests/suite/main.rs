@@ -9,6 +9,7 @@ mod beyond_sc;
 mod broken_checker;
 mod check_many;
 mod check_progress;
+mod check_properties;
 mod checked;
 mod checks_and_warnings;
 mod closed_output;

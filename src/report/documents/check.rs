@@ -1,12 +1,15 @@
 //! `palisade/check/1`: the verdict on a program.
 
 use super::program::threads;
+use super::prove::PropertyDocument;
+use super::simulate::ModelWord;
 use super::{
-    AttackPlace, ConfirmationDocument, CopiesWord, DomainDocument, Finding, LabelPlace, OutcomeWord, VerdictHeader,
-    ViolationDocument,
+    AttackPlace, ConfirmationDocument, CopiesWord, DomainDocument, Finding, LabelPlace, OutcomeWord,
+    PropertyVerdictWord, VerdictHeader, ViolationDocument,
 };
 use crate::limits::peak_resident_bytes;
 use crate::program::Program;
+use crate::report::breaks::Breaks;
 use crate::report::check::Context;
 use crate::robustness::{AttackReport, Check, Fault, Outcome, Verdict};
 use serde::Serialize;
@@ -39,6 +42,9 @@ pub struct CheckDocument<'a> {
     /// The violation, where the program is not robust.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<ViolationDocument<'a>>,
+    /// What becomes of the properties under TSO, where the program is not robust and has some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub properties: Option<BreaksDocument<'a>>,
     /// The files with evidence that were written.
     pub certificates: &'a [String],
     /// How the evidence fared, where it was checked.
@@ -48,6 +54,36 @@ pub struct CheckDocument<'a> {
     pub warnings: Vec<Finding<'a>>,
     /// What it took.
     pub statistics: CheckStatistics,
+}
+
+/// What becomes of the properties of a program that is not robust.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BreaksDocument<'a> {
+    /// The memory model.
+    pub model: ModelWord,
+    /// The verdict on all properties together, as of `palisade prove`.
+    pub verdict: PropertyVerdictWord,
+    /// Why properties were not asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+    /// The properties that were asked about, in order.
+    pub properties: Vec<PropertyDocument<'a>>,
+    /// How the evidence fared, where it was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<ConfirmationDocument>,
+}
+
+impl<'a> BreaksDocument<'a> {
+    fn new(breaks: &Breaks<'a>) -> Self {
+        Self {
+            model: ModelWord::Tso,
+            verdict: breaks.verdict().into(),
+            reason: breaks.unasked,
+            properties: breaks.proof.map_or(Vec::new(), |proof| PropertyDocument::all(proof, &breaks.context)),
+            evidence: None,
+        }
+    }
 }
 
 /// An attack with its answer.
@@ -85,7 +121,7 @@ pub struct CheckStatistics {
 
 impl<'a> CheckDocument<'a> {
     /// The document of a check.
-    pub fn new(check: &'a Check<'_>, context: &Context<'a>) -> Self {
+    pub fn new(check: &'a Check<'_>, context: &Context<'a>, breaks: Option<&Breaks<'a>>) -> Self {
         let program = context.program;
         let decided = |report: &&AttackReport| matches!(report.outcome, Outcome::Feasible | Outcome::Infeasible);
         let suspect = check.suspect.as_ref();
@@ -106,6 +142,7 @@ impl<'a> CheckDocument<'a> {
             attacks: check.attacks.iter().zip(1..).map(|(report, id)| attack(program, id, report)).collect(),
             unreached: check.unreached.as_deref().map(|labels| LabelPlace::all(program, labels)),
             witness: check.violation.as_ref().map(|violation| ViolationDocument::new(program, violation)),
+            properties: breaks.map(BreaksDocument::new),
             certificates: context.certificates,
             evidence: None,
             warnings: Finding::all(context.warnings, &program.source),

@@ -13,7 +13,8 @@ use crate::program::Program;
 use crate::properties::placement::{Placed, PropertyPlacement, PropertyRow};
 use crate::properties::{Answer, TargetAnswer};
 use crate::report::check::Context;
-use crate::report::property_fences::{Result, before_the_change, open_words, property_text};
+use crate::report::properties::Properties;
+use crate::report::property_fences::{Result, before_the_change, open_words};
 use crate::semantics::{Model, Target};
 use serde::Serialize;
 
@@ -42,11 +43,11 @@ pub struct PropertiesDocument<'a> {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PropertyPlace<'a> {
-    /// The thread; null for the question about final states.
+    /// The thread; null for a `never` and for the question about final states.
     pub thread: Option<&'a str>,
     /// The label of the `ensure` or `fail`.
     pub label: Option<&'a str>,
-    /// Its line.
+    /// Its line; null for the question.
     pub line: Option<usize>,
     /// The property as the language writes it, or `the question`.
     pub property: String,
@@ -107,17 +108,13 @@ pub struct ProvedDocument<'a> {
 
 impl<'a> PropertyPlace<'a> {
     pub(super) fn new(program: &'a Program, target: Target) -> Self {
-        let property = property_text(program, target);
-        let Target::Instruction { thread, instruction } = target else {
-            return Self { thread: None, label: None, line: None, property };
-        };
-        let template = program.thread(thread);
-        let found = template.instruction(instruction);
+        let properties = Properties { program, question: None };
+        let label = properties.label(target);
         Self {
-            thread: Some(&template.name),
-            label: Some(&template.label(found.source).name),
-            line: Some(program.source.position(found.span.start).line),
-            property,
+            thread: label.map(|(thread, _)| thread),
+            label: label.map(|(_, label)| label),
+            line: properties.line(target),
+            property: properties.text(target),
         }
     }
 }

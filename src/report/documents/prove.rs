@@ -6,8 +6,8 @@ use super::step::{StepDocument, steps};
 use super::{ConfirmationDocument, CopiesWord, DomainDocument, FileHeader, Finding};
 use crate::limits::peak_resident_bytes;
 use crate::properties::{Answer, Proof, TargetAnswer, Violation};
-use crate::report::prove::{Context, PropertyVerdict, computation, property_text, target_kind, why_open};
-use crate::semantics::{Model, Target};
+use crate::report::prove::{Context, PropertyVerdict, computation, why_open};
+use crate::semantics::Model;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -68,13 +68,13 @@ impl From<PropertyVerdict> for PropertyVerdictWord {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PropertyDocument<'a> {
-    /// What it is: `ensure`, `fail`, or the quantifier of a litmus test's question.
+    /// What it is: `ensure`, `fail`, `never`, or the quantifier of a litmus test's question.
     pub kind: &'static str,
     /// The property as the language writes it, or the condition of the question.
     pub property: String,
-    /// The thread; null for a question.
+    /// The thread; null for a `never` and for a question.
     pub thread: Option<&'a str>,
-    /// The label; null for a question.
+    /// The label; null for a `never` and for a question.
     pub label: Option<&'a str>,
     /// The line, from 1; null for a question.
     pub line: Option<usize>,
@@ -141,7 +141,7 @@ impl<'a> ProveDocument<'a> {
             verdict: PropertyVerdict::of_all(proof, context.question).into(),
             threads: threads(program),
             domain: DomainDocument::new(program),
-            properties: proof.answers.iter().map(|answer| property(answer, context)).collect(),
+            properties: PropertyDocument::all(proof, context),
             certificates: context.certificates,
             evidence: None,
             warnings: Finding::all(context.warnings, &program.source),
@@ -154,36 +154,38 @@ impl<'a> ProveDocument<'a> {
     }
 }
 
-fn property<'a>(answer: &'a TargetAnswer, context: &Context<'a>) -> PropertyDocument<'a> {
-    let program = context.program;
-    let place = match answer.target {
-        Target::Instruction { thread, instruction } => Some((thread, instruction)),
-        Target::FinalStates => None,
-    };
-    let text = || context.question.map(|question| question.condition().to_string()).unwrap_or_default();
-    let source = |(thread, instruction)| program.thread(thread).instruction(instruction);
-    let is_open = matches!(answer.answer, Answer::Open(_));
-    PropertyDocument {
-        kind: target_kind(context, answer.target),
-        property: place.map_or_else(text, |(thread, instruction)| property_text(program, thread, instruction)),
-        thread: place.map(|(thread, _)| program.thread(thread).name.as_str()),
-        label: place.map(|it| program.thread(it.0).label(source(it).source).name.as_str()),
-        line: place.map(|it| program.source.position(source(it).span.start).line),
-        verdict: PropertyVerdict::of(answer, context.question).into(),
-        by: (!is_open).then(|| answer.rung.name()),
-        reason: match answer.answer {
-            Answer::Open(why) => Some(why_open(answer.rung, why)),
-            _ => None,
-        },
-        under_sc: answer.under_sc,
-        buffer: answer.buffer,
-        states: answer.states,
-        left_out: answer.sliced,
-        seconds: answer.seconds,
-        witness: match &answer.answer {
-            Answer::Violated(violation) => Some(reaching(violation, context)),
-            _ => None,
-        },
+impl<'a> PropertyDocument<'a> {
+    /// The properties of a proof, in order.
+    pub(super) fn all(proof: &'a Proof, context: &Context<'a>) -> Vec<Self> {
+        proof.answers.iter().map(|answer| Self::new(answer, context)).collect()
+    }
+
+    fn new(answer: &'a TargetAnswer, context: &Context<'a>) -> Self {
+        let properties = context.properties();
+        let label = properties.label(answer.target);
+        let is_open = matches!(answer.answer, Answer::Open(_));
+        Self {
+            kind: properties.kind(answer.target),
+            property: properties.text(answer.target),
+            thread: label.map(|(thread, _)| thread),
+            label: label.map(|(_, label)| label),
+            line: properties.line(answer.target),
+            verdict: PropertyVerdict::of(answer, context.question).into(),
+            by: (!is_open).then(|| answer.rung.name()),
+            reason: match answer.answer {
+                Answer::Open(why) => Some(why_open(answer.rung, why)),
+                _ => None,
+            },
+            under_sc: answer.under_sc,
+            buffer: answer.buffer,
+            states: answer.states,
+            left_out: answer.sliced,
+            seconds: answer.seconds,
+            witness: match &answer.answer {
+                Answer::Violated(violation) => Some(reaching(violation, context)),
+                _ => None,
+            },
+        }
     }
 }
 

@@ -133,7 +133,8 @@ impl<'a, 'q> Climb<'a, 'q> {
     }
 
     fn take_turns(&mut self) -> Result<(), Halt<Fault>> {
-        let mut nodes = NODES;
+        let most = self.options.most;
+        let mut nodes = NODES.min(most);
         let mut robust = if self.wants(Rung::ScRobust) { None } else { Some(Why::NotForThis) };
         loop {
             let mut last = (self.options.by.unwrap_or(Rung::Sc), Why::NotForThis);
@@ -159,11 +160,12 @@ impl<'a, 'q> Climb<'a, 'q> {
                 return Ok(());
             }
             let goes_on = matches!(last.1, Why::Stopped(StopReason::Inconclusive));
-            if !goes_on || nodes == u64::MAX {
-                self.leave_open(last.0, last.1);
+            if !goes_on || nodes == most {
+                let why = if goes_on && most < u64::MAX { Why::Larger(most) } else { last.1 };
+                self.leave_open(last.0, why);
                 return Ok(());
             }
-            nodes = nodes.saturating_mul(4);
+            nodes = nodes.saturating_mul(4).min(most);
         }
     }
 

@@ -81,6 +81,8 @@ pub struct ProveOptions {
     pub buffer: usize,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
+    /// The configurations that one exploration may have before there is no answer.
+    pub most: u64,
     /// Whether to leave out what does not matter for a target.
     pub slice: bool,
     /// Whether to look for computations as short as can be.
@@ -101,6 +103,7 @@ impl ProveOptions {
             only: Vec::new(),
             buffer: DEFAULT_BUFFER,
             values: crate::robustness::DEFAULT_VALUES,
+            most: u64::MAX,
             slice: true,
             shorten: true,
             limits: Limits::none(),
@@ -115,6 +118,8 @@ pub enum Why {
     Stopped(StopReason),
     /// Stores had to wait in buffers with room for so many.
     BuffersLonger(usize),
+    /// Explorations have more configurations than these.
+    Larger(u64),
     /// The program is not robust.
     NotRobust,
     /// Copies of threads can begin in too many ways.

@@ -65,9 +65,9 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "acceleration across memories and phases",
-        file: "crates/palisade-engine/src/exploration/acceleration.rs",
-        old: "store.control(number) == step.control && is_covered",
-        new: "(PLANTED || store.control(number) == step.control) && is_covered",
+        file: "crates/palisade-engine/src/exploration/trail.rs",
+        old: "self.by_control.get(&control).map_or(&[], Vec::as_slice)",
+        new: "if PLANTED { &self.nodes } else { self.by_control.get(&control).map_or(&[], Vec::as_slice) }",
         caught_by: ANY,
     },
     Fault {

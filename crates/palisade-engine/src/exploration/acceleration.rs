@@ -2,6 +2,7 @@
 
 use super::store::Store;
 use super::tokens::{put, take};
+use super::trail::Trail;
 use super::{Entry, LazyNet, Step, Tokens, is_covered};
 
 /// Moves the token of a step; with `omega`, puts any number of them.
@@ -14,11 +15,11 @@ pub(super) fn move_token(entries: &mut Vec<Entry>, step: &Step, omega: bool) {
     }
 }
 
-/// The marking after a step from a node, accelerated; counts the ancestors that it is compared with.
+/// The marking after a step from the node at the end of a trail, accelerated; counts the ancestors that it is compared with.
 pub(super) fn accelerated<N: LazyNet>(
     net: &mut N,
     store: &Store,
-    node: u32,
+    trail: &Trail,
     step: &Step,
     entries: &mut Vec<Entry>,
 ) -> Result<usize, N::Error> {
@@ -30,13 +31,12 @@ pub(super) fn accelerated<N: LazyNet>(
     let mut grew = true;
     while grew && entries.iter().any(|entry| !entry.tokens.is_omega() && net.is_unbounded(entry.place)) {
         grew = false;
-        let mut ancestor = Some(node);
-        while let Some(number) = ancestor {
+        // Only where the control is the same can the steps in between be repeated.
+        for ancestor in trail.with_control(step.control).iter().rev() {
             compared += 1;
-            if store.control(number) == step.control && is_covered(store.entries(number), entries) {
-                grew |= set_omega(store.entries(number), entries);
+            if is_covered(store.entries(*ancestor), entries) {
+                grew |= set_omega(store.entries(*ancestor), entries);
             }
-            ancestor = store.parent(number);
         }
     }
     Ok(compared)

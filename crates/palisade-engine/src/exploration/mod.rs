@@ -27,6 +27,7 @@ mod interner;
 mod search;
 mod store;
 mod tokens;
+mod trail;
 
 pub use covering::Mode;
 pub use interner::Interner;

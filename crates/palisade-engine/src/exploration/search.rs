@@ -4,6 +4,7 @@ use super::acceleration::{accelerated, move_token};
 use super::covering::{Covering, Mode};
 use super::frontier::Frontier;
 use super::store::Store;
+use super::trail::Trail;
 use super::{Entry, LazyNet, Step};
 use palisade_model::limits::{Budget, Halt, Limits, StopReason};
 use std::sync::atomic::Ordering;
@@ -163,6 +164,7 @@ impl Exploration {
         let mut scratch = Vec::new();
         let mut expanded = BETWEEN_LOOKS;
         let mut counted = self.len();
+        let mut trail = Trail::default();
         while let Some(node) = self.frontier.pop() {
             if expanded + self.compared / COMPARED_PER_EXPANSION >= BETWEEN_LOOKS {
                 (expanded, self.compared) = (0, 0);
@@ -179,13 +181,16 @@ impl Exploration {
             if self.store.is_covered(node) {
                 continue;
             }
+            if self.mode == Mode::Omega {
+                trail.lead_to(&self.store, node);
+            }
             steps.clear();
             net.steps(self.control(node), self.entries(node), &mut steps).map_err(Halt::Fault)?;
             for step in &steps {
                 scratch.clear();
                 scratch.extend_from_slice(self.entries(node));
                 self.comparisons += 1 + scratch.len() / COPIED_PER_COMPARISON;
-                self.fire(net, node, step, &mut scratch).map_err(Halt::Fault)?;
+                self.fire(net, &trail, step, &mut scratch).map_err(Halt::Fault)?;
                 let depth = self.depth(node) + 1;
                 if let Some(found) = self.insert(step.control, &scratch, Some(node), depth) {
                     match visit(net, step.control, self.entries(found)) {
@@ -261,14 +266,14 @@ impl Exploration {
     fn fire<N: LazyNet>(
         &mut self,
         net: &mut N,
-        node: u32,
+        trail: &Trail,
         step: &Step,
         entries: &mut Vec<Entry>,
     ) -> Result<(), N::Error> {
         match self.mode {
             Mode::Exact => move_token(entries, step, false),
             Mode::Omega => {
-                let compared = accelerated(net, &self.store, node, step, entries)?;
+                let compared = accelerated(net, &self.store, trail, step, entries)?;
                 self.compared += compared;
                 self.comparisons += compared;
                 let is_bounded = |entry: &Entry| !net.is_unbounded(entry.place);
@@ -318,12 +323,13 @@ mod tests {
     impl LazyNet for Endless {
         type Error = ();
 
-        fn steps(&mut self, control: u32, _: &[Entry], steps: &mut Vec<Step>) -> Result<(), ()> {
+        fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), ()> {
             self.expansions += 1;
             if self.expansions == self.interrupted_at {
                 self.interrupt.store(true, Ordering::Relaxed);
             }
-            steps.push(Step { control: control + 1, take: None, put: None, label: 0 });
+            let Some(place) = entries.first().map(|entry| entry.place) else { return Ok(()) };
+            steps.push(Step { control, take: Some(place), put: Some(place + 1), label: 0 });
             Ok(())
         }
 

@@ -22,7 +22,7 @@ const MOST_IN_ALL: u64 = 5;
 const STEPS: u32 = 4;
 
 /// All instances with copies between these numbers of each replicated thread.
-fn instances(program: &Program, least: u64, most: u64) -> Vec<Instance> {
+pub(super) fn instances(program: &Program, least: u64, most: u64) -> Vec<Instance> {
     let mut counts: Vec<Vec<u64>> = vec![Vec::new()];
     for thread in &program.threads {
         let range = match thread.copies {

@@ -10,6 +10,7 @@ mod conversions;
 mod fixed;
 mod instances;
 mod loops;
+mod properties;
 
 use crate::environment::is_long_run;
 use palisade::program::Program;

@@ -37,6 +37,8 @@ pub(crate) enum Item<'s> {
     Thread(RawThread<'s>),
     /// `posts drain` or `posts plain`; the word after `posts`.
     Posts(Name<'s>),
+    /// `thread … { … }`, by its number among the threads with bodies in braces.
+    Braced(usize),
     /// `never thread at label, …`.
     Never { places: Vec<RawPlace<'s>>, span: Span },
     /// A stretch with an error in it, reported already.
@@ -239,6 +241,12 @@ pub(crate) enum ExpressionKind<'s> {
     Unary(UnaryOperator, Box<RawExpression<'s>>),
     /// An operator applied to its operands.
     Binary(BinaryOperator, Box<RawExpression<'s>>, Box<RawExpression<'s>>),
+    /// `name(operands)`: a locked update or a call, in bodies in braces.
+    Apply(Name<'s>, Vec<RawExpression<'s>>),
+    /// `&place`, in bodies in braces.
+    AddressOf(Box<RawExpression<'s>>),
+    /// `*`: any value, in bodies in braces.
+    Any,
     /// An expression nested too deeply.
     TooDeep,
 }
@@ -248,10 +256,13 @@ impl<'s> RawExpression<'s> {
     pub(crate) fn new(kind: ExpressionKind<'s>, span: Span) -> Self {
         use ExpressionKind as Kind;
         let height = match &kind {
-            Kind::Literal(_) | Kind::Constant(_) | Kind::Name(_) | Kind::TooDeep => 0,
-            Kind::Call(_, operand) | Kind::Memory(operand) | Kind::Index(_, operand) | Kind::Unary(_, operand) => {
-                operand.height + 1
-            }
+            Kind::Literal(_) | Kind::Constant(_) | Kind::Name(_) | Kind::Any | Kind::TooDeep => 0,
+            Kind::Call(_, operand)
+            | Kind::Memory(operand)
+            | Kind::Index(_, operand)
+            | Kind::Unary(_, operand)
+            | Kind::AddressOf(operand) => operand.height + 1,
+            Kind::Apply(_, operands) => operands.iter().map(|operand| operand.height + 1).max().unwrap_or(0),
             Kind::Binary(_, left, right) => left.height.max(right.height) + 1,
         };
         if height > MAX_EXPRESSION_DEPTH {

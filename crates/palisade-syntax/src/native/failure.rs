@@ -3,7 +3,7 @@
 //! A parser by alternatives makes and drops an error for every alternative that does not fit. Here an error is a few
 //! machine words: the expectations are the bits of one number.
 
-use super::lexer::Spanned;
+use super::lexer::{Spanned, begins_name};
 use super::token::{ITEM_WORDS, Keyword, POST, Symbol, Token};
 use crate::Diagnostic;
 use crate::suggest::closest;
@@ -12,7 +12,7 @@ use chumsky::error::{Error, LabelError};
 use chumsky::input::ValueInput;
 use chumsky::span::SimpleSpan;
 use chumsky::util::MaybeRef;
-use palisade_model::text::Span;
+use palisade_model::text::{SourceText, Span};
 
 /// What a reader of the text would call a construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,8 @@ impl Expectations {
         match token {
             Token::Keyword(keyword) => Self::keyword(keyword),
             Token::Symbol(symbol) => Self::symbol(symbol),
-            Token::Name(_) | Token::Integer(_) | Token::Decimal(_) => Self::default(),
+            Token::Braced(_) => Self::keyword(Keyword::Thread),
+            Token::Name(_) | Token::Integer(_) | Token::Decimal(_) | Token::Unknown => Self::default(),
         }
     }
 
@@ -175,10 +176,15 @@ where
 }
 
 impl Failure<'_> {
-    /// The failure for people; suggestions come from the tokens around it.
-    pub(crate) fn diagnostic(&self, tokens: &[Spanned<'_>]) -> Diagnostic {
+    /// The failure for people; suggestions come from the tokens around it. None where it is said already that something is no
+    /// token.
+    pub(crate) fn diagnostic(&self, tokens: &[Spanned<'_>], source: &SourceText) -> Option<Diagnostic> {
         let span = Span { start: self.span.start, end: self.span.end };
         let found = match self.found {
+            Some(Token::Unknown) => return None,
+            Some(Token::Integer(value)) if source.slice(span).starts_with(begins_name) => {
+                format!("the constant `{}`, which stands for {value}", source.slice(span))
+            }
             Some(Token::Keyword(keyword)) => format!("the keyword `{}`", keyword.spelling()),
             Some(token) => format!("`{token}`"),
             None => "the end of the text".to_owned(),
@@ -189,7 +195,7 @@ impl Failure<'_> {
             [one, other] => format!("expected {one} or {other}, found {found}"),
             _ => format!("unexpected {}", found.strip_prefix("the ").unwrap_or(&found)),
         };
-        Diagnostic::error(message, span).with_expected(expected).with_help_if(self.help(tokens))
+        Some(Diagnostic::error(message, span).with_expected(expected).with_help_if(self.help(tokens)))
     }
 
     /// `post p();` does not say where, `post main();` not what.

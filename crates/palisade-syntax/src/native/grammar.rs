@@ -66,6 +66,7 @@ fn text<'t, 's: 't>() -> Rule<'t, 's, RawProgram<'s>> {
     let item = choice((
         thread(expression.clone()).map(Item::Thread),
         template(expression.clone()).map(Item::Thread),
+        select! { Token::Braced(number) => Item::Braced(number) },
         domain(),
         keyword(Keyword::Address)
             .ignore_then(address().separated_by(symbol(Symbol::Comma)).at_least(1).collect())
@@ -77,8 +78,11 @@ fn text<'t, 's: 't>() -> Rule<'t, 's, RawProgram<'s>> {
         posts(),
     ))
     .then_ignore(symbol(Symbol::Semicolon).or_not());
-    let not_thread =
-        any().filter(|token| !matches!(token, Token::Keyword(Keyword::Thread) | Token::Name(EVENT | TASK))).ignored();
+    let not_thread = any()
+        .filter(|token| {
+            !matches!(token, Token::Keyword(Keyword::Thread) | Token::Braced(_) | Token::Name(EVENT | TASK))
+        })
+        .ignored();
     let skip_to_thread = any().ignored().then(not_thread.repeated()).map(|_| Item::Error);
     keyword(Keyword::Program)
         .ignore_then(name(Construct::ProgramName))
@@ -230,7 +234,10 @@ fn body<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's,
 fn rest_of_line<'t, 's: 't>() -> Rule<'t, 's, Option<RawLine<'s>>> {
     let ends_thread = |token: &Token<'_>| {
         use Keyword as K;
-        matches!(token, Token::Keyword(K::End | K::Thread | K::Program | K::Domain | K::Address | K::Initial))
+        matches!(
+            token,
+            Token::Keyword(K::End | K::Thread | K::Program | K::Domain | K::Address | K::Initial) | Token::Braced(_)
+        )
     };
     let token = any().filter(move |token| !ends_thread(token)).ignored();
     let jump_to_end = keyword(Keyword::Goto).then(keyword(Keyword::End)).ignored();
@@ -419,29 +426,12 @@ fn expression<'t, 's: 't>() -> Rule<'t, 's, RawExpression<'s>> {
 
 /// A binary operator with how strongly it binds.
 fn infix<'t, 's: 't>() -> impl Parser<'t, Input<'t, 's>, (BinaryOperator, u8), Extra<'s>> + Clone {
-    use BinaryOperator as Op;
-    select! {
-        Token::Symbol(Symbol::Star) => Op::Multiply,
-        Token::Symbol(Symbol::Slash) => Op::Divide,
-        Token::Symbol(Symbol::Percent) => Op::Remainder,
-        Token::Symbol(Symbol::Plus) => Op::Add,
-        Token::Symbol(Symbol::Minus) => Op::Subtract,
-        Token::Symbol(Symbol::ShiftLeft) => Op::ShiftLeft,
-        Token::Symbol(Symbol::ShiftRight) => Op::ShiftRight,
-        Token::Symbol(Symbol::Less) => Op::Less,
-        Token::Symbol(Symbol::LessOrEqual) => Op::LessOrEqual,
-        Token::Symbol(Symbol::Greater) => Op::Greater,
-        Token::Symbol(Symbol::GreaterOrEqual) => Op::GreaterOrEqual,
-        Token::Symbol(Symbol::Equal) => Op::Equal,
-        Token::Symbol(Symbol::NotEqual) => Op::NotEqual,
-        Token::Symbol(Symbol::BitAnd) => Op::BitAnd,
-        Token::Symbol(Symbol::Caret) => Op::BitXor,
-        Token::Symbol(Symbol::BitOr) => Op::BitOr,
-        Token::Symbol(Symbol::And) => Op::And,
-        Token::Symbol(Symbol::Or) => Op::Or,
-    }
-    .map(|operator| (operator, strength(operator)))
-    .labelled(Construct::Operator)
+    select! { Token::Symbol(symbol) if symbol.operator().is_some() => symbol }
+        .map(|symbol| {
+            let operator = symbol.operator().expect("only operators are taken");
+            (operator, strength(operator))
+        })
+        .labelled(Construct::Operator)
 }
 
 /// Puts operands and the operators between them together; every operator is left-associative.

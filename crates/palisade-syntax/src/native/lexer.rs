@@ -10,6 +10,9 @@ use palisade_model::text::Span;
 /// How many brackets may be open: those an expression needs, and those around it.
 const MAX_BRACKETS: usize = MAX_EXPRESSION_DEPTH + 8;
 
+/// How many braces may be open.
+const MAX_BRACES: usize = 64;
+
 /// A token with its place.
 pub(crate) type Spanned<'s> = (Token<'s>, SimpleSpan);
 
@@ -40,6 +43,8 @@ const SYMBOLS: &[(&str, Symbol)] = &[
     (")", Symbol::CloseParen),
     ("[", Symbol::OpenBracket),
     ("]", Symbol::CloseBracket),
+    ("{", Symbol::OpenBrace),
+    ("}", Symbol::CloseBrace),
     ("@", Symbol::At),
     ("=", Symbol::Equal),
     ("<", Symbol::Less),
@@ -56,13 +61,25 @@ const SYMBOLS: &[(&str, Symbol)] = &[
     ("~", Symbol::Tilde),
 ];
 
-/// The tokens of a text without its comments, or what in it is no token.
-pub(crate) fn tokens(text: &str) -> Result<Vec<Spanned<'_>>, Vec<Diagnostic>> {
-    let mut lexer = Lexer { text, at: 0, tokens: Vec::with_capacity(text.len() / 3), errors: Vec::new(), depth: 0 };
+/// What a text is made of.
+pub(crate) struct Lexed<'s> {
+    /// Its tokens without its comments; [`Token::Unknown`] stands for what is no token.
+    pub(crate) tokens: Vec<Spanned<'s>>,
+    /// What in it is no token.
+    pub(crate) errors: Vec<Diagnostic>,
+    /// Whether the tokens go on to the end of the text.
+    pub(crate) is_whole: bool,
+}
+
+/// Splits a text into tokens.
+pub(crate) fn tokens(text: &str) -> Lexed<'_> {
+    let tokens = Vec::with_capacity(text.len() / 3);
+    let mut lexer = Lexer { text, at: 0, tokens, errors: Vec::new(), depth: 0, braces: 0, is_whole: true };
     while lexer.errors.len() < MAX_ERRORS && lexer.skip_space() {
         lexer.token();
     }
-    if lexer.errors.is_empty() { Ok(lexer.tokens) } else { Err(lexer.errors) }
+    let is_whole = lexer.is_whole && lexer.at == text.len();
+    Lexed { tokens: lexer.tokens, errors: lexer.errors, is_whole }
 }
 
 /// Whether a name may begin with the character.
@@ -82,6 +99,10 @@ struct Lexer<'s> {
     errors: Vec<Diagnostic>,
     /// How many brackets are open.
     depth: usize,
+    /// How many braces are open.
+    braces: usize,
+    /// Whether nothing was left out.
+    is_whole: bool,
 }
 
 impl<'s> Lexer<'s> {
@@ -163,14 +184,18 @@ impl<'s> Lexer<'s> {
             Symbol::CloseParen | Symbol::CloseBracket => self.depth = self.depth.saturating_sub(1),
             // Brackets never reach beyond an instruction.
             Symbol::Semicolon => self.depth = 0,
+            Symbol::OpenBrace => (self.depth, self.braces) = (0, self.braces + 1),
+            Symbol::CloseBrace => (self.depth, self.braces) = (0, self.braces.saturating_sub(1)),
             _ => {}
         }
-        let fine = self.depth <= MAX_BRACKETS;
-        if !fine {
-            self.error(1, format!("brackets are nested deeper than {MAX_BRACKETS} levels"));
-            self.at = self.text.len();
-        }
-        fine
+        let (what, most) = match (self.depth > MAX_BRACKETS, self.braces > MAX_BRACES) {
+            (false, false) => return true,
+            (true, _) => ("brackets", MAX_BRACKETS),
+            (_, true) => ("braces", MAX_BRACES),
+        };
+        self.error(1, format!("{what} are nested deeper than {most} levels"));
+        (self.at, self.is_whole) = (self.text.len(), false);
+        false
     }
 
     fn push(&mut self, token: Token<'s>, length: usize) {
@@ -180,7 +205,7 @@ impl<'s> Lexer<'s> {
 
     fn error(&mut self, length: usize, message: String) {
         self.errors.push(Diagnostic::error(message, Span { start: self.at, end: self.at + length }));
-        self.at += length;
+        self.push(Token::Unknown, length);
     }
 }
 
@@ -189,7 +214,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        let tokens = tokens(text).unwrap();
+        let tokens = tokens(text).tokens;
         tokens.iter().map(|(token, _)| token.to_string()).collect::<Vec<_>>().join(" ")
     }
 
@@ -204,7 +229,7 @@ mod tests {
 
     #[test]
     fn what_is_no_token() {
-        let message = |text: &str| tokens(text).unwrap_err()[0].message.clone();
+        let message = |text: &str| tokens(text).errors[0].message.clone();
         assert_eq!(message("a $ b"), "the character `$` means nothing here");
         assert_eq!(message("99999999999999999999"), "the number `99999999999999999999` does not fit 64 bits");
         assert_eq!(message("5x"), "`5x` is neither a number nor a name");

@@ -38,7 +38,7 @@ pub(crate) enum Jump {
 
 /// The parts of a line that stands at `offset`; none when the text is no line.
 pub(crate) fn line_parts(text: &str, offset: usize) -> Option<LineParts> {
-    let tokens = lexer::tokens(text).ok()?;
+    let tokens = lexer::tokens(text).tokens;
     let [(Token::Name(_), label), (Token::Symbol(Symbol::Colon), _), body @ ..] = tokens.as_slice() else {
         return None;
     };

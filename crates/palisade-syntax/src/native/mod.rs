@@ -1,40 +1,58 @@
 //! Palisade's own language: the grammar of [ESOP13, Fig. 1] with domains, addresses, copies and locked instructions.
 //!
 //! A text becomes tokens ([`lexer`]), tokens a tree of names ([`grammar`] to [`ast`]), and the tree a program
-//! ([`resolve`]). LANGUAGE.md describes the language for its users.
+//! ([`resolve`]). Threads with bodies in braces are read by [`structured`]. LANGUAGE.md describes the language for its users.
 
-mod ast;
+pub(crate) mod ast;
 mod failure;
 mod grammar;
-mod lexer;
+pub(crate) mod lexer;
 mod line;
 mod numbers;
-mod precedence;
+pub(crate) mod precedence;
 mod printer;
 mod resolve;
-mod scope;
+pub(crate) mod scope;
 mod tasks;
-mod token;
+pub(crate) mod token;
 
 pub(super) use line::{Jump, line_parts};
 pub(super) use printer::print;
 pub use printer::{expression_text, joint_state_text};
+pub(crate) use resolve::width;
 
-use super::{Diagnostic, MAX_ERRORS, Parsed};
+use super::{Diagnostic, MAX_ERRORS, Parsed, structured};
 use palisade_model::program::{BinaryOperator, SourceText, Span};
 use std::sync::Arc;
 
 /// Reads a native text.
 pub(super) fn parse(source: &Arc<SourceText>) -> Result<Parsed, Vec<Diagnostic>> {
-    let tokens = lexer::tokens(&source.text)?;
+    parse_with_layouts(source).map(|(parsed, _)| parsed)
+}
+
+/// Reads a native text; for each thread with a body in braces also where its parts stand.
+pub(super) fn parse_with_layouts(
+    source: &Arc<SourceText>,
+) -> Result<(Parsed, Vec<Option<structured::Layout>>), Vec<Diagnostic>> {
+    let lexer::Lexed { tokens, mut errors, is_whole } = lexer::tokens(&source.text);
+    if !is_whole {
+        return Err(errors);
+    }
     if tokens.is_empty() {
         let message = "there is no program in this text";
         return Err(vec![Diagnostic::error(message, Span::default()).with_expected(["`program`"])]);
     }
-    let raw = grammar::parse(&tokens, source.text.len()).map_err(|failures| {
-        failures.iter().take(MAX_ERRORS).map(|failure| failure.diagnostic(&tokens)).collect::<Vec<_>>()
-    })?;
-    resolve::resolve(&raw, source)
+    let (plain, structured) = structured::split(&tokens, source, &mut errors);
+    match grammar::parse(&plain, source.text.len()) {
+        Ok(raw) if errors.is_empty() => return resolve::resolve(&raw, &structured, source),
+        Ok(_) => {}
+        Err(failures) => {
+            errors.extend(failures.iter().filter_map(|failure| failure.diagnostic(&plain, source)));
+        }
+    }
+    errors.sort_by_key(|error| error.span);
+    errors.truncate(MAX_ERRORS);
+    Err(errors)
 }
 
 /// Whether an operator compares.
@@ -49,7 +67,7 @@ fn is_bitwise(operator: BinaryOperator) -> bool {
 }
 
 /// How strongly a binary operator binds, as in C: the weakest is 1.
-fn strength(operator: BinaryOperator) -> u8 {
+pub(crate) fn strength(operator: BinaryOperator) -> u8 {
     use BinaryOperator as Op;
     match operator {
         Op::Multiply | Op::Divide | Op::Remainder => 10,

@@ -45,7 +45,12 @@ fn numbers_matter(items: &[Item<'_>]) -> bool {
             initials.iter().any(|initial| matches!(initial.place, Place::Memory(_)) || is_data(&initial.value))
         }
         Item::Thread(thread) => thread_computes(thread, &addresses),
-        Item::Domain { .. } | Item::Addresses(_) | Item::Never { .. } | Item::Posts(_) | Item::Error => false,
+        Item::Domain { .. }
+        | Item::Addresses(_)
+        | Item::Braced(_)
+        | Item::Never { .. }
+        | Item::Posts(_)
+        | Item::Error => false,
     })
 }
 

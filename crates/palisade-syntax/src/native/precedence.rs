@@ -8,7 +8,7 @@ use palisade_model::program::{BinaryOperator, SourceText, Span, UnaryOperator};
 
 /// The warning for an operator one of whose operands may have been meant to be a part of another one. Parentheses around
 /// the operand show that it is meant as it stands.
-pub(super) fn warning(source: &SourceText, raw: &RawExpression<'_>) -> Option<Diagnostic> {
+pub(crate) fn warning(source: &SourceText, raw: &RawExpression<'_>) -> Option<Diagnostic> {
     let ExpressionKind::Binary(operator, left, right) = &raw.kind else { return None };
     let found = Found { source, left, right };
     let (message, help) = match *operator {

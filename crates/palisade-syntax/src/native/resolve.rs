@@ -8,13 +8,14 @@ use super::precedence;
 use super::scope::Addresses;
 use super::tasks::Templates;
 use crate::build::ThreadBuilder;
+use crate::structured::{self, Layout, ast::Structured};
 use crate::suggest::{did_you_mean, did_you_mean_or_list};
 use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH, Parsed, Severity};
 use palisade_model::program::{
     self as program, Action, BinaryOperator, Copies, Domain, DomainOrigin, Expression, JointState, LabelId, Posts,
-    Program, RegisterId, SourceText, Span, Thread, UnaryOperator, Value,
+    Program, RegisterId, SourceText, Span, Thread, ThreadId, UnaryOperator, Value,
 };
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -25,10 +26,16 @@ const END: &str = "end";
 const ENOUGH: usize = 1000;
 
 /// The program of a tree, or what in it means nothing.
-pub(super) fn resolve(raw: &RawProgram<'_>, source: &Arc<SourceText>) -> Result<Parsed, Vec<Diagnostic>> {
+pub(super) fn resolve(
+    raw: &RawProgram<'_>,
+    structured: &Structured<'_>,
+    source: &Arc<SourceText>,
+) -> Result<(Parsed, Layouts), Vec<Diagnostic>> {
     let mut found = Vec::new();
-    let addresses = Addresses::collect(&raw.items, &mut found);
-    let mut resolver = Resolver { addresses, templates: Templates::of(&raw.items), found, source };
+    let addresses = Addresses::collect(&raw.items, structured, source, &mut found);
+    let mut braced = braced_threads(structured, &addresses, source, &mut found);
+    let mut resolver = Resolver { addresses, templates: Templates::of(&raw.items, &braced), found, source };
+    let mut layouts = Layouts::new();
     let mut program = Program {
         name: raw.name.text.to_owned(),
         domain: None,
@@ -39,10 +46,10 @@ pub(super) fn resolve(raw: &RawProgram<'_>, source: &Arc<SourceText>) -> Result<
         never: Vec::new(),
         source: source.clone(),
     };
-    let mut thread_names: FxHashSet<&str> = FxHashSet::default();
+    let mut thread_names: FxHashMap<&str, Span> = FxHashMap::default();
+    let mut families: FxHashMap<&str, Vec<ThreadId>> = FxHashMap::default();
     let mut initial_places: FxHashSet<Value> = FxHashSet::default();
     let mut posts_declared = false;
-    let mut position = 0;
     for item in &raw.items {
         if resolver.found.len() >= ENOUGH {
             break;
@@ -55,18 +62,39 @@ pub(super) fn resolve(raw: &RawProgram<'_>, source: &Arc<SourceText>) -> Result<
                 }
             }
             Item::Thread(thread) => {
-                thread_names.insert(thread.name.text);
-                resolver.template_name(thread, position);
-                position += 1;
+                resolver.thread_name(&mut thread_names, thread.name);
+                resolver.task_name(thread);
+                let before = program.threads.len();
                 program.threads.extend(resolver.thread(thread));
+                layouts.resize(program.threads.len(), None);
+                families.insert(thread.name.text, (before..program.threads.len()).map(ThreadId::from_index).collect());
+            }
+            Item::Braced(number) => {
+                let name = structured.threads[*number].name;
+                resolver.thread_name(&mut thread_names, name);
+                let before = program.threads.len();
+                for (thread, layout) in std::mem::take(&mut braced[*number]) {
+                    program.threads.push(thread);
+                    layouts.push(Some(layout));
+                }
+                families.insert(name.text, (before..program.threads.len()).map(ThreadId::from_index).collect());
             }
             Item::Posts(word) => resolver.posts(&mut program, &mut posts_declared, *word),
             Item::Addresses(_) | Item::Never { .. } | Item::Error => {}
         }
     }
+    for (name, members) in families.iter().filter(|(_, members)| members.len() > 1) {
+        for id in members {
+            let numbered = program.thread(*id).name.clone();
+            if let Some(span) = thread_names.get(numbered.as_str()) {
+                let message = format!("the copies of `{name}` get this name, because it says `self`");
+                resolver.error(message, *span);
+            }
+        }
+    }
     for item in &raw.items {
         if let Item::Never { places, span } = item {
-            resolver.never(&mut program, &thread_names, places, *span);
+            resolver.never(&mut program, &thread_names, &families, places, *span);
         }
     }
     if program.threads.is_empty() && resolver.found.is_empty() {
@@ -81,12 +109,52 @@ pub(super) fn resolve(raw: &RawProgram<'_>, source: &Arc<SourceText>) -> Result<
     if errors.is_empty() {
         program.addresses = resolver.addresses.all;
         warnings.sort_by_key(|warning| warning.span);
-        return Ok(Parsed { program, warnings, question: None });
+        return Ok((Parsed { program, warnings, question: None }, layouts));
     }
     errors.sort_by_key(|error| error.span);
+    // What is wrong in a procedure is found at each of its calls.
+    errors.dedup();
     errors.truncate(MAX_ERRORS);
     Err(errors)
 }
+
+/// For each thread that has a body in braces, where its parts stand.
+pub(super) type Layouts = Vec<Option<Layout>>;
+
+/// The automata of the threads with bodies in braces.
+fn braced_threads<'s>(
+    structured: &Structured<'s>,
+    addresses: &Addresses<'s>,
+    source: &SourceText,
+    found: &mut Vec<Diagnostic>,
+) -> Vec<Vec<(Thread, Layout)>> {
+    let context = structured::Context::new(structured, addresses, source, found);
+    let threads = structured.threads.iter().map(|thread| {
+        let copies = copies(thread.copies, found);
+        structured::lower(&context, thread, copies, found)
+    });
+    threads.collect()
+}
+
+/// How many copies the text asks for.
+fn copies(raw: Option<RawCopies>, found: &mut Vec<Diagnostic>) -> Copies {
+    match raw {
+        None => Copies::Exactly(1),
+        Some(RawCopies::Any) => Copies::Any,
+        Some(RawCopies::Number(number)) => match u64::try_from(number.value).ok().filter(|it| *it <= Copies::MOST) {
+            Some(count) => Copies::Exactly(count),
+            None => {
+                let message = format!("there cannot be {} copies of a thread", number.value);
+                let help = "`[*]` stands for any number";
+                found.push(Diagnostic::error(message, number.span).with_help(help));
+                Copies::Any
+            }
+        },
+    }
+}
+
+/// The most joint control states that one `never` may stand for.
+const MOST_JOINT_STATES: usize = 4096;
 
 fn thread_names_in_order(program: &Program) -> impl Iterator<Item = &str> {
     program.threads.iter().map(|thread| thread.name.as_str())
@@ -170,28 +238,67 @@ impl<'s> Resolver<'_, 's> {
         }
     }
 
+    /// Notes the name of a thread.
+    fn thread_name(&mut self, names: &mut FxHashMap<&'s str, Span>, name: Name<'s>) {
+        if let Some(first) = names.get(name.text) {
+            let message = format!("there is already {} named `{}`", self.templates.kind(name.text), name.text);
+            self.found.push(structured::again(message, name.span, *first, self.source));
+        } else {
+            names.insert(name.text, name.span);
+        }
+    }
+
     /// A joint control state. Threads in which something is wrong are missing in the program; the reader says nothing of these again.
-    fn never(&mut self, program: &mut Program, thread_names: &FxHashSet<&str>, places: &[RawPlace<'s>], span: Span) {
-        let mut found = Vec::with_capacity(places.len());
+    /// A thread that says `self` is several, and the state is one of any of them.
+    fn never(
+        &mut self,
+        program: &mut Program,
+        thread_names: &FxHashMap<&'s str, Span>,
+        families: &FxHashMap<&'s str, Vec<ThreadId>>,
+        places: &[RawPlace<'s>],
+        span: Span,
+    ) {
+        let mut found: Vec<Vec<program::Place>> = vec![Vec::with_capacity(places.len())];
         for RawPlace { thread: Name { text, span }, label } in places {
-            let Some((id, thread)) = program.thread_ids().find(|(_, thread)| thread.name == *text) else {
-                if !thread_names.contains(text) {
+            let members: &[ThreadId] = families.get(text).map_or(&[], Vec::as_slice);
+            let Some(first) = members.first().map(|id| program.thread(*id)) else {
+                if !thread_names.contains_key(text) {
                     let help = did_you_mean_or_list(text, "thread", thread_names_in_order(program));
                     self.error(format!("there is no thread named `{text}`"), *span).help = help;
                 }
                 continue;
             };
-            match thread.label_named(label.text) {
-                Some(label) => found.push(program::Place { thread: id, label }),
+            match first.label_named(label.text) {
+                Some(label) => {
+                    let chosen = |id: ThreadId| program::Place { thread: id, label };
+                    let numbered = members.len() > 1;
+                    let mut longer = Vec::new();
+                    for state in &found {
+                        // Two places of a thread that says `self` are about two of its copies.
+                        let free = members.iter().filter(|id| !numbered || state.iter().all(|it| it.thread != **id));
+                        longer.extend(free.map(|id| state.iter().copied().chain([chosen(*id)]).collect::<Vec<_>>()));
+                    }
+                    found = longer;
+                    if found.len() > MOST_JOINT_STATES {
+                        self.error("these are too many joint control states", *span);
+                        return;
+                    }
+                }
                 None => {
-                    let names = thread.labels.iter().map(|label| label.name.as_str());
+                    let names = first.labels.iter().map(|label| label.name.as_str());
                     let help = did_you_mean_or_list(label.text, "label", names);
                     let message = format!("the thread `{text}` has no label `{}`", label.text);
                     self.error(message, label.span).help = help;
                 }
             }
         }
-        program.never.extend(JointState::new(found, span));
+        for state in found {
+            if let Some(joint) = JointState::new(state, span)
+                && !program.never.iter().any(|before| before.span == span && before.places() == joint.places())
+            {
+                program.never.push(joint);
+            }
+        }
     }
 
     /// The value of an expression outside of threads.
@@ -234,8 +341,10 @@ impl<'s> Resolver<'_, 's> {
             builder.register(name.text, name.span);
         }
         for RawRegister { name, initial } in &raw.registers {
-            if builder.register_named(name.text).is_some() {
-                self.error(format!("the register `{}` is declared twice", name.text), name.span);
+            if let Some(first) = builder.register_named(name.text) {
+                let first = builder.register_mut(first).span;
+                let message = format!("the register `{}` is declared twice", name.text);
+                self.found.push(structured::again(message, name.span, first, self.source));
             }
             let id = builder.register(name.text, name.span);
             if let Some(Number { value, span }) = *initial {
@@ -457,6 +566,10 @@ impl<'s> Resolver<'_, 's> {
                 let right = self.expression(right, scope);
                 Some(Expression::binary(*operator, left?, right?))
             }
+            ExpressionKind::Apply(..) | ExpressionKind::AddressOf(_) | ExpressionKind::Any => {
+                self.error("this stands only in bodies in braces", raw.span);
+                None
+            }
             ExpressionKind::TooDeep => {
                 let message =
                     format!("the expression has more than {MAX_EXPRESSION_DEPTH} operators inside each other");
@@ -503,7 +616,7 @@ impl<'s> Resolver<'_, 's> {
 }
 
 /// The width that `u8`, `i32` and the like cut to.
-fn width(function: &str) -> Option<(u8, bool)> {
+pub(crate) fn width(function: &str) -> Option<(u8, bool)> {
     let signed = function.starts_with('i');
     let digits = function.strip_prefix(['u', 'i']).filter(|digits| !digits.starts_with('0'))?;
     let bits = digits.parse().ok().filter(|bits| (1..=64).contains(bits))?;

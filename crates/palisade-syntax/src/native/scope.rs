@@ -3,8 +3,9 @@
 use super::ast::{ExpressionKind, Item, Name, Place, RawAddress, RawExpression, RawInstruction, RawThread};
 use super::numbers;
 use crate::Diagnostic;
+use crate::structured::{self, ast::Structured};
 use crate::suggest::{closest, did_you_mean};
-use palisade_model::program::{AddressId, AddressName, Value};
+use palisade_model::program::{AddressId, AddressName, SourceText, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most addresses an array may have.
@@ -14,9 +15,9 @@ const MAX_ARRAY: i128 = 1 << 20;
 const MAX_FOUND: usize = 100;
 
 /// The addresses of a program by name.
-pub(super) struct Addresses<'s> {
+pub(crate) struct Addresses<'s> {
     /// All of them, in order of appearance.
-    pub(super) all: Vec<AddressName>,
+    pub(crate) all: Vec<AddressName>,
     ids: FxHashMap<&'s str, AddressId>,
 }
 
@@ -35,10 +36,15 @@ struct Unnumbered<'a, 's> {
 
 impl<'s> Addresses<'s> {
     /// Collects and numbers the addresses of a text. Errors and warnings go to `found`.
-    pub(super) fn collect(items: &[Item<'s>], found: &mut Vec<Diagnostic>) -> Self {
+    pub(crate) fn collect(
+        items: &[Item<'s>],
+        structured: &Structured<'s>,
+        source: &SourceText,
+        found: &mut Vec<Diagnostic>,
+    ) -> Self {
         let mut collector = Collector { entries: Vec::new(), by_name: FxHashMap::default() };
         for declaration in items.iter().flat_map(Item::addresses) {
-            collector.declare(declaration, found);
+            collector.declare(declaration, source, found);
         }
         let threads = || items.iter().filter_map(Item::thread);
         for thread in threads() {
@@ -65,6 +71,11 @@ impl<'s> Addresses<'s> {
                 }),
             }
         }
+        structured.names(&mut |name| {
+            if let Some(entry) = collector.by_name.get(name.text) {
+                collector.entries[*entry].uses += 1;
+            }
+        });
         let mut registers: FxHashMap<&str, &RawThread<'s>> = FxHashMap::default();
         for thread in threads() {
             for register in thread.register_names() {
@@ -72,17 +83,19 @@ impl<'s> Addresses<'s> {
             }
         }
         collector.judge(&registers, found);
-        found.extend(numbers::warnings(items));
+        if !structured.computes_addresses() {
+            found.extend(numbers::warnings(items));
+        }
         collector.number(found)
     }
 
     /// The address of a name.
-    pub(super) fn named(&self, name: &str) -> Option<AddressId> {
+    pub(crate) fn named(&self, name: &str) -> Option<AddressId> {
         self.ids.get(name).copied()
     }
 
     /// All names.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.all.iter().map(|address| address.name.as_str())
     }
 }
@@ -93,11 +106,11 @@ struct Collector<'a, 's> {
 }
 
 impl<'a, 's> Collector<'a, 's> {
-    fn declare(&mut self, declaration: &RawAddress<'s>, found: &mut Vec<Diagnostic>) {
+    fn declare(&mut self, declaration: &RawAddress<'s>, source: &SourceText, found: &mut Vec<Diagnostic>) {
         let RawAddress { name, length, number } = declaration;
-        if self.by_name.contains_key(name.text) {
+        if let Some(first) = self.by_name.get(name.text) {
             let message = format!("the address `{}` is declared twice", name.text);
-            found.push(Diagnostic::error(message, name.span).with_label("declared again here"));
+            found.push(structured::again(message, name.span, self.entries[*first].name.span, source));
             return;
         }
         let length = match length {
@@ -273,8 +286,12 @@ impl<'s> RawExpression<'s> {
             ExpressionKind::Memory(address) => address.names(visit),
             ExpressionKind::Call(_, operand)
             | ExpressionKind::Index(_, operand)
-            | ExpressionKind::Unary(_, operand) => {
+            | ExpressionKind::Unary(_, operand)
+            | ExpressionKind::AddressOf(operand) => {
                 operand.names_inside_memory(visit);
+            }
+            ExpressionKind::Apply(_, operands) => {
+                operands.iter().for_each(|operand| operand.names_inside_memory(visit));
             }
             ExpressionKind::Binary(_, left, right) => {
                 left.names_inside_memory(visit);
@@ -283,17 +300,20 @@ impl<'s> RawExpression<'s> {
             ExpressionKind::Literal(_)
             | ExpressionKind::Constant(_)
             | ExpressionKind::Name(_)
+            | ExpressionKind::Any
             | ExpressionKind::TooDeep => {}
         }
     }
 
     /// Calls `visit` with every name that stands for a value.
-    pub(super) fn names(&self, visit: &mut impl FnMut(Name<'s>)) {
+    pub(crate) fn names(&self, visit: &mut impl FnMut(Name<'s>)) {
         match &self.kind {
             ExpressionKind::Name(text) => visit(Name { text, span: self.span }),
-            ExpressionKind::Call(_, operand) | ExpressionKind::Memory(operand) | ExpressionKind::Unary(_, operand) => {
-                operand.names(visit);
-            }
+            ExpressionKind::Call(_, operand)
+            | ExpressionKind::Memory(operand)
+            | ExpressionKind::Unary(_, operand)
+            | ExpressionKind::AddressOf(operand) => operand.names(visit),
+            ExpressionKind::Apply(_, operands) => operands.iter().for_each(|operand| operand.names(visit)),
             ExpressionKind::Index(name, operand) => {
                 visit(*name);
                 operand.names(visit);
@@ -302,7 +322,10 @@ impl<'s> RawExpression<'s> {
                 left.names(visit);
                 right.names(visit);
             }
-            ExpressionKind::Literal(_) | ExpressionKind::Constant(_) | ExpressionKind::TooDeep => {}
+            ExpressionKind::Literal(_)
+            | ExpressionKind::Constant(_)
+            | ExpressionKind::Any
+            | ExpressionKind::TooDeep => {}
         }
     }
 }

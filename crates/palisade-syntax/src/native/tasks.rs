@@ -27,16 +27,31 @@ pub(super) struct Templates<'s> {
 }
 
 impl<'s> Templates<'s> {
-    /// The templates that stand in a text, the first one of each name.
-    pub(super) fn of(items: &[Item<'s>]) -> Self {
+    /// The templates that stand in a text, the first one of each name. Between them stand the threads with bodies in braces, each of which
+    /// has become so many.
+    pub(super) fn of<T>(items: &[Item<'s>], braced: &[Vec<T>]) -> Self {
         let mut templates = Self::default();
-        for (index, raw) in items.iter().filter_map(Item::thread).enumerate() {
+        let mut next = 0;
+        for item in items {
+            if let Item::Braced(number) = item {
+                next += braced[*number].len();
+            }
+            let Some(raw) = item.thread() else { continue };
             let parameters = raw.parameters.as_ref().map_or(0, |(names, _)| names.len());
-            templates.by_name.entry(raw.name.text).or_insert(index);
-            let id = ThreadId::from_index(index);
-            templates.all.push(Template { id, head: raw.head, name: raw.name, parameters });
+            templates.by_name.entry(raw.name.text).or_insert(templates.all.len());
+            templates.all.push(Template { id: ThreadId::from_index(next), head: raw.head, name: raw.name, parameters });
+            next += 1;
         }
         templates
+    }
+
+    /// What the template with this name is, with its article.
+    pub(super) fn kind(&self, name: &str) -> &'static str {
+        match self.named(name).map_or(Head::Thread, |template| template.head) {
+            Head::Thread => "a thread",
+            Head::Event => "an event",
+            Head::Task => "a task",
+        }
     }
 
     fn named(&self, name: &str) -> Option<Template<'s>> {
@@ -49,14 +64,10 @@ impl<'s> Templates<'s> {
 }
 
 impl<'s> Resolver<'_, 's> {
-    /// Checks the name of a template against those before it.
-    pub(super) fn template_name(&mut self, raw: &RawThread<'s>, position: usize) {
+    /// Checks that the name of a task says nothing else.
+    pub(super) fn task_name(&mut self, raw: &RawThread<'s>) {
         let Name { text, span } = raw.name;
-        if let Some(first) = self.templates.named(text).filter(|first| first.id.index() != position) {
-            let word = first.head.word();
-            let article = if first.head == Head::Event { "an" } else { "a" };
-            self.error(format!("there is already {article} {word} named `{text}`"), span);
-        } else if raw.head == Head::Task && executor_named(text).is_some() {
+        if raw.head == Head::Task && executor_named(text).is_some() {
             let message = format!("`{text}` says where tasks run and cannot be the name of one");
             self.error(message, span).help =
                 Some(format!("choose another name, `{text}_`, and write `post {text} {text}_()`"));

@@ -1,5 +1,7 @@
 //! Tokens of the native language.
 
+use palisade_model::program::BinaryOperator;
+
 /// Defines an enum whose variants have a spelling, with a list of all of them.
 macro_rules! spelled {
     ($(#[$doc:meta])* $name:ident { $($variant:ident $spelling:literal,)+ }) => {
@@ -90,6 +92,8 @@ spelled!(
         CloseParen ")",
         OpenBracket "[",
         CloseBracket "]",
+        OpenBrace "{",
+        CloseBrace "}",
         At "@",
         Arrow "<-",
         Equal "=",
@@ -115,6 +119,34 @@ spelled!(
     }
 );
 
+impl Symbol {
+    /// The binary operator that it is.
+    pub(crate) fn operator(self) -> Option<BinaryOperator> {
+        use BinaryOperator as Op;
+        Some(match self {
+            Self::Star => Op::Multiply,
+            Self::Slash => Op::Divide,
+            Self::Percent => Op::Remainder,
+            Self::Plus => Op::Add,
+            Self::Minus => Op::Subtract,
+            Self::ShiftLeft => Op::ShiftLeft,
+            Self::ShiftRight => Op::ShiftRight,
+            Self::Less => Op::Less,
+            Self::LessOrEqual => Op::LessOrEqual,
+            Self::Greater => Op::Greater,
+            Self::GreaterOrEqual => Op::GreaterOrEqual,
+            Self::Equal => Op::Equal,
+            Self::NotEqual => Op::NotEqual,
+            Self::BitAnd => Op::BitAnd,
+            Self::Caret => Op::BitXor,
+            Self::BitOr => Op::BitOr,
+            Self::And => Op::And,
+            Self::Or => Op::Or,
+            _ => return None,
+        })
+    }
+}
+
 /// A token; names and decimals are slices of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'s> {
@@ -128,6 +160,10 @@ pub(crate) enum Token<'s> {
     Decimal(&'s str),
     /// Punctuation or an operator.
     Symbol(Symbol),
+    /// Stands for a thread with a body in braces, by its number; it is read on its own.
+    Braced(usize),
+    /// What is no token; it is reported already.
+    Unknown,
 }
 
 impl std::fmt::Display for Token<'_> {
@@ -138,6 +174,8 @@ impl std::fmt::Display for Token<'_> {
             Self::Integer(number) => write!(f, "{number}"),
             Self::Decimal(text) => f.write_str(text),
             Self::Symbol(symbol) => f.write_str(symbol.spelling()),
+            Self::Braced(_) => f.write_str(Keyword::Thread.spelling()),
+            Self::Unknown => f.write_str("?"),
         }
     }
 }

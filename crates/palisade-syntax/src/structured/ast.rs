@@ -1,0 +1,202 @@
+//! Bodies in braces as read, before names are resolved. Expressions are those of the other form, with places of memory in them.
+
+use crate::native::ast::{Annotation, ExpressionKind, Name, RawCopies, RawExpression, Target};
+use palisade_model::program::{Span, Value};
+
+/// Everything of a text that is not in the older form.
+#[derive(Debug, Default)]
+pub(crate) struct Structured<'s> {
+    /// The threads with bodies in braces, in order of appearance.
+    pub(crate) threads: Vec<BracedThread<'s>>,
+    /// The procedures.
+    pub(crate) procedures: Vec<Procedure<'s>>,
+    /// The constants.
+    pub(crate) constants: Vec<Constant<'s>>,
+}
+
+/// `const N = 3;`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Constant<'s> {
+    /// Its name.
+    pub(crate) name: Name<'s>,
+    /// Its value.
+    pub(crate) value: Value,
+}
+
+/// `thread name [copies] { … }`.
+#[derive(Debug)]
+pub(crate) struct BracedThread<'s> {
+    /// Its name.
+    pub(crate) name: Name<'s>,
+    /// How many copies the text asks for.
+    pub(crate) copies: Option<RawCopies>,
+    /// What it does.
+    pub(crate) body: Block<'s>,
+}
+
+/// `proc name(parameters) { … }`.
+#[derive(Debug)]
+pub(crate) struct Procedure<'s> {
+    /// Its name.
+    pub(crate) name: Name<'s>,
+    /// The names of its parameters.
+    pub(crate) parameters: Vec<Name<'s>>,
+    /// What it does.
+    pub(crate) body: Block<'s>,
+}
+
+/// `{ … }`.
+#[derive(Debug)]
+pub(crate) struct Block<'s> {
+    /// What stands in it.
+    pub(crate) statements: Vec<Statement<'s>>,
+    /// From brace to brace.
+    pub(crate) span: Span,
+}
+
+impl Block<'_> {
+    /// Where its closing brace stands.
+    pub(crate) fn close(&self) -> usize {
+        self.span.end.saturating_sub(1)
+    }
+}
+
+/// A statement with what stands before it.
+#[derive(Debug)]
+pub(crate) struct Statement<'s> {
+    /// `@cost(…)`.
+    pub(crate) annotations: Vec<Annotation<'s>>,
+    /// `spin:`.
+    pub(crate) label: Option<Name<'s>>,
+    /// What it does.
+    pub(crate) kind: StatementKind<'s>,
+    /// The statement itself, without what stands before it.
+    pub(crate) span: Span,
+    /// The statement with what stands before it.
+    pub(crate) extent: Span,
+}
+
+/// What a statement does.
+#[derive(Debug)]
+pub(crate) enum StatementKind<'s> {
+    /// Nothing: `;`, or a label before the closing brace.
+    Empty,
+    /// `let r = value;`.
+    Let { register: Name<'s>, value: Option<RawExpression<'s>> },
+    /// `target = value;`, to a register or to memory.
+    Assign { target: RawExpression<'s>, value: RawExpression<'s> },
+    /// A locked update or a call whose outcome nobody wants.
+    Effect(RawExpression<'s>),
+    /// `if`, `else if`, `else`.
+    If { branches: Vec<(RawExpression<'s>, Block<'s>)>, otherwise: Option<Block<'s>> },
+    /// `while (condition) { … }`.
+    While { condition: RawExpression<'s>, body: Block<'s> },
+    /// `loop { … }`.
+    Loop(Block<'s>),
+    /// `await (condition);`.
+    Await(RawExpression<'s>),
+    /// `choose { … } or { … }`.
+    Choose(Vec<Block<'s>>),
+    /// `atomic { … }`.
+    Atomic(Block<'s>),
+    /// `{ … }`.
+    Block(Block<'s>),
+    /// `break;`.
+    Break,
+    /// `continue;`.
+    Continue,
+    /// `goto label;`.
+    Goto(Target<'s>),
+    /// `return;`, `return value;`.
+    Return(Option<RawExpression<'s>>),
+    /// `assume (condition);`.
+    Assume(RawExpression<'s>),
+    /// `ensure (condition);`.
+    Ensure(RawExpression<'s>),
+    /// `fail;`.
+    Fail,
+    /// `mfence;`.
+    Fence,
+    /// `sfence;`.
+    StoreFence,
+    /// `pause;`, `nop;`.
+    Pause,
+}
+
+impl<'s> StatementKind<'s> {
+    /// The blocks in it.
+    pub(crate) fn blocks(&self) -> Vec<&Block<'s>> {
+        match self {
+            Self::If { branches, otherwise } => branches.iter().map(|(_, block)| block).chain(otherwise).collect(),
+            Self::While { body, .. } => vec![body],
+            Self::Loop(body) | Self::Atomic(body) | Self::Block(body) => vec![body],
+            Self::Choose(blocks) => blocks.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether braces end it, so that no semicolon does.
+    pub(crate) fn ends_in_braces(&self) -> bool {
+        !self.blocks().is_empty()
+    }
+}
+
+impl<'s> Structured<'s> {
+    /// Calls `visit` with every name that stands for a value or a place.
+    pub(crate) fn names(&self, visit: &mut impl FnMut(Name<'s>)) {
+        self.expressions(&mut |raw| raw.names(visit));
+    }
+
+    /// Whether a body computes addresses, so that their numbers matter.
+    pub(crate) fn computes_addresses(&self) -> bool {
+        let mut found = false;
+        self.expressions(&mut |raw| found |= raw.computes_address());
+        found
+    }
+
+    /// Calls `visit` with every expression of a statement.
+    fn expressions(&self, visit: &mut impl FnMut(&RawExpression<'s>)) {
+        let bodies = self.threads.iter().map(|thread| &thread.body);
+        for body in bodies.chain(self.procedures.iter().map(|procedure| &procedure.body)) {
+            body.expressions(visit);
+        }
+    }
+}
+
+impl<'s> Block<'s> {
+    fn expressions(&self, visit: &mut impl FnMut(&RawExpression<'s>)) {
+        for statement in &self.statements {
+            match &statement.kind {
+                StatementKind::Let { value: Some(raw), .. }
+                | StatementKind::Effect(raw)
+                | StatementKind::Await(raw)
+                | StatementKind::Return(Some(raw))
+                | StatementKind::Assume(raw)
+                | StatementKind::Ensure(raw)
+                | StatementKind::While { condition: raw, .. } => visit(raw),
+                StatementKind::Assign { target, value } => {
+                    visit(target);
+                    visit(value);
+                }
+                StatementKind::If { branches, .. } => branches.iter().for_each(|(condition, _)| visit(condition)),
+                _ => {}
+            }
+            for block in statement.kind.blocks() {
+                block.expressions(visit);
+            }
+        }
+    }
+}
+
+impl RawExpression<'_> {
+    /// Whether it has the number of an address or what is stored at a number in it.
+    fn computes_address(&self) -> bool {
+        match &self.kind {
+            ExpressionKind::AddressOf(_) | ExpressionKind::Memory(_) => true,
+            ExpressionKind::Index(_, operand) | ExpressionKind::Unary(_, operand) => operand.computes_address(),
+            ExpressionKind::Binary(_, left, right) => left.computes_address() || right.computes_address(),
+            ExpressionKind::Apply(_, operands) => operands.iter().any(Self::computes_address),
+            _ => false,
+        }
+    }
+}

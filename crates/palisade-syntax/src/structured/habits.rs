@@ -1,0 +1,323 @@
+//! What people write who come from C or Rust, with what to write here.
+
+use super::parser::{Parser, Read, Reported};
+use crate::Diagnostic;
+use crate::native::ast::{ExpressionKind, RawExpression};
+use crate::native::token::{Keyword, Symbol, Token};
+use crate::suggest::closest;
+
+/// Words that begin a declaration in C.
+const TYPES: &[&str] = &[
+    "int",
+    "unsigned",
+    "signed",
+    "long",
+    "short",
+    "char",
+    "bool",
+    "_Bool",
+    "auto",
+    "var",
+    "const",
+    "static",
+    "volatile",
+    "size_t",
+    "int8_t",
+    "int16_t",
+    "int32_t",
+    "int64_t",
+    "uint8_t",
+    "uint16_t",
+    "uint32_t",
+    "uint64_t",
+    "uintptr_t",
+    "_Atomic",
+    "atomic_int",
+    "atomic_bool",
+    "register",
+];
+
+/// Words for a full fence elsewhere.
+const FENCES: &[&str] = &[
+    "fence",
+    "barrier",
+    "smp_mb",
+    "mb",
+    "atomic_thread_fence",
+    "_mm_mfence",
+    "__sync_synchronize",
+    "memory_barrier",
+    "full_fence",
+    "MemoryBarrier",
+];
+
+/// The words with which statements begin.
+const STATEMENTS: &[&str] = &[
+    "let", "if", "while", "loop", "break", "continue", "await", "choose", "atomic", "return", "pause", "goto",
+    "mfence", "sfence", "ensure", "assume", "fail", "nop",
+];
+
+impl<'s> Parser<'_, 's> {
+    /// The error for a statement that begins as one of C or Rust does.
+    pub(super) fn habit(&self) -> Option<Diagnostic> {
+        let here = self.here();
+        let is_call = self.token(1) == Some(Token::Symbol(Symbol::OpenParen));
+        match self.peek()? {
+            Token::Keyword(Keyword::Assert) => {
+                let message = "in C `assert` claims, in the older form it waits: it is ambiguous here";
+                let help = "`ensure …;` states what must hold, `assume …;` lets nobody pass for whom it does not";
+                Some(Diagnostic::error(message, here).with_help(help))
+            }
+            Token::Keyword(keyword @ (Keyword::Lock | Keyword::Unlock)) if !is_call => {
+                let message = format!("`{}` alone belongs to the older form", keyword.spelling());
+                Some(Diagnostic::error(message, here).with_help("a locked section is `atomic { … }`"))
+            }
+            Token::Keyword(keyword @ (Keyword::Mfence | Keyword::Sfence | Keyword::Nop | Keyword::Fail)) if is_call => {
+                let word = keyword.spelling();
+                Some(
+                    Diagnostic::error(format!("`{word}` takes no parentheses"), here)
+                        .with_help(format!("write `{word};`")),
+                )
+            }
+            Token::Symbol(symbol @ (Symbol::Plus | Symbol::Minus)) if self.is_doubled(0, symbol) => {
+                let name = self.token(2).map_or_else(|| "x".to_owned(), |token| token.to_string());
+                Some(self.step(symbol, &name, here.to(self.span(self.at + 1))))
+            }
+            Token::Name(word) => self.habitual_word(word, is_call),
+            _ => None,
+        }
+    }
+
+    /// The error for a word that begins a statement in C or Rust.
+    fn habitual_word(&self, word: &str, is_call: bool) -> Option<Diagnostic> {
+        let here = self.here();
+        let is_name = matches!(self.token(1), Some(Token::Name(_) | Token::Symbol(Symbol::Star)));
+        let (message, help) = match word {
+            "for" => ("there is no `for`", "write `let i = 0; while (i < n) { …; i = i + 1; }`".to_owned()),
+            "do" => ("there is no `do`", "write `loop { …; if (done) { break; } }`".to_owned()),
+            "switch" | "match" => ("there is no `switch`", "write `if (…) { … } else if (…) { … }`".to_owned()),
+            "else" => ("`else` without `if`", "it follows the closing brace of an `if`".to_owned()),
+            "until" => ("there is no `until`", "`await (…);` waits until a condition holds".to_owned()),
+            "yield" | "cpu_relax" | "spin_loop" | "sched_yield" => {
+                ("this has no meaning here", "write `pause;`".to_owned())
+            }
+            word if FENCES.contains(&word) && (is_call || self.token(1) == Some(Token::Symbol(Symbol::Semicolon))) => {
+                ("fences have the names of x86", "a full fence is `mfence;`, one for stores alone `sfence;`".to_owned())
+            }
+            word if TYPES.contains(&word) && is_name => {
+                let declared = self.source.slice(self.span(self.at + 1));
+                ("registers have no types", format!("write `let {declared} = …;`"))
+            }
+            "mut" if is_name => ("every register can be assigned", "leave `mut` out".to_owned()),
+            _ => return None,
+        };
+        Some(Diagnostic::error(message, here).with_help(help))
+    }
+
+    /// The error for what follows a place or a register at the beginning of a statement.
+    pub(super) fn after_target(&self, target: &RawExpression<'s>) -> Option<Diagnostic> {
+        if let Some(error) = self.wrong_assignment() {
+            return Some(error);
+        }
+        let text = self.source.slice(target.span);
+        let here = self.here();
+        match self.compound() {
+            Some((symbol, true)) => Some(self.step(symbol, text, here.to(self.span(self.at + 1)))),
+            Some((symbol, false)) => {
+                let operator = symbol.spelling();
+                let error = Diagnostic::error(format!("there is no `{operator}=`"), here.to(self.span(self.at + 1)));
+                let value = self.rest_of_statement(self.at + 2);
+                Some(self.with_update(error, symbol, text, &value))
+            }
+            None if self.is_misspelt_statement(target) => {
+                let meant = closest(text, STATEMENTS.iter().copied())?;
+                Some(
+                    Diagnostic::error(format!("`{text}` begins no statement"), target.span)
+                        .with_help(format!("did you mean `{meant}`?")),
+                )
+            }
+            None => None,
+        }
+    }
+
+    /// Whether a word stands where `=` does not follow and resembles a statement.
+    fn is_misspelt_statement(&self, target: &RawExpression<'s>) -> bool {
+        matches!(target.kind, ExpressionKind::Name(_)) && self.peek() != Some(Token::Symbol(Symbol::Equal))
+    }
+
+    /// The error for `++` and `--`.
+    fn step(&self, symbol: Symbol, text: &str, span: palisade_model::text::Span) -> Diagnostic {
+        let operator = symbol.spelling();
+        self.with_update(Diagnostic::error(format!("there is no `{operator}{operator}`"), span), symbol, text, "1")
+    }
+
+    /// What to write for an update of C.
+    fn with_update(&self, error: Diagnostic, symbol: Symbol, text: &str, value: &str) -> Diagnostic {
+        let update = match symbol {
+            Symbol::Plus => "fetch_add",
+            Symbol::Minus => "fetch_sub",
+            Symbol::BitAnd => "fetch_and",
+            Symbol::BitOr => "fetch_or",
+            Symbol::Caret => "fetch_xor",
+            _ => "",
+        };
+        let error = error.with_help(format!("write `{text} = {text} {} {value};`", symbol.spelling()));
+        if update.is_empty() {
+            return error;
+        }
+        let note =
+            format!("on memory that is a load and a store; `{update}({text}, {value});` is one locked instruction");
+        error.with_note(note)
+    }
+
+    /// The error for `<-`, `:=` and `==` where `=` assigns.
+    pub(super) fn wrong_assignment(&self) -> Option<Diagnostic> {
+        let here = self.here();
+        match self.peek()? {
+            Token::Symbol(Symbol::Equal) if self.is_compared() => {
+                let error = Diagnostic::error("`==` compares, and nobody uses the outcome", here);
+                Some(error.with_help("`=` assigns"))
+            }
+            Token::Symbol(Symbol::Arrow) => {
+                let spelling = self.source.slice(here);
+                let error = Diagnostic::error(format!("`{spelling}` assigns in the older form"), here);
+                Some(error.with_help("in braces `=` assigns"))
+            }
+            _ => None,
+        }
+    }
+
+    /// `++`, `--` (true) or an operator with `=` (false), if that is next.
+    pub(super) fn compound(&self) -> Option<(Symbol, bool)> {
+        let Some(Token::Symbol(symbol)) = self.peek() else { return None };
+        if matches!(symbol, Symbol::Plus | Symbol::Minus) && self.is_doubled(0, symbol) {
+            // `a - -b` has a blank, `a--b` is read as in C.
+            return Some((symbol, true));
+        }
+        let is_operator = symbol.operator().is_some()
+            && !matches!(symbol, Symbol::Equal | Symbol::NotEqual | Symbol::LessOrEqual | Symbol::GreaterOrEqual);
+        let adjacent = self.here().end == self.span(self.at + 1).start;
+        let assigns =
+            self.token(1) == Some(Token::Symbol(Symbol::Equal)) && self.source.slice(self.span(self.at + 1)) == "=";
+        (is_operator && adjacent && assigns).then_some((symbol, false))
+    }
+
+    /// Whether a symbol stands twice without a blank.
+    fn is_doubled(&self, ahead: usize, symbol: Symbol) -> bool {
+        self.token(ahead) == Some(Token::Symbol(symbol))
+            && self.token(ahead + 1) == Some(Token::Symbol(symbol))
+            && self.span(self.at + ahead).end == self.span(self.at + ahead + 1).start
+    }
+
+    /// The text from a token to the end of the statement, if that is short.
+    fn rest_of_statement(&self, from: usize) -> String {
+        let start = self.span(from).start;
+        let rest = self.source.text.get(start..).unwrap_or_default();
+        let text = rest.split([';', '\n', '}']).next().unwrap_or_default().trim();
+        if text.is_empty() || text.len() > 40 { "…".to_owned() } else { text.to_owned() }
+    }
+
+    /// The error for a keyword of the older form that begins no statement in braces.
+    pub(super) fn foreign_keyword(&mut self, keyword: Keyword) -> Reported {
+        let help = match keyword {
+            Keyword::End => "a body in braces ends with `}`; `goto end;` or `return;` stops the thread",
+            Keyword::Regs => "registers are declared where they are needed: `let r = …;`",
+            Keyword::Cas | Keyword::Xchg | Keyword::FetchAdd | Keyword::Rmw => {
+                "locked updates take operands in parentheses, as in `fetch_add(x, 1)`"
+            }
+            _ => "it belongs outside of threads, or to the older form `thread … begin … end`",
+        };
+        let error = Diagnostic::error(format!("the keyword `{}` begins no statement", keyword.spelling()), self.here());
+        self.report(error.with_help(help))
+    }
+
+    /// The error where a statement or a block should end in a semicolon.
+    pub(super) fn no_semicolon(&mut self) -> Reported {
+        if let Some(error) = self.after_expression() {
+            return self.report(error);
+        }
+        let end = self.before().end;
+        let message = format!("expected `;`, found {}", self.found());
+        // The end of the line before is where it is missing.
+        let span = palisade_model::text::Span { start: end.saturating_sub(1), end };
+        let error =
+            Diagnostic::error(message, span).with_label("a semicolon is missing after this").with_expected(["`;`"]);
+        self.report(error)
+    }
+
+    /// The error for what follows an expression in C.
+    fn after_expression(&self) -> Option<Diagnostic> {
+        let here = self.here();
+        match (self.compound(), self.peek()?) {
+            (Some((symbol, true)), _) => {
+                let error = Diagnostic::error(
+                    format!("there is no `{0}{0}`", symbol.spelling()),
+                    here.to(self.span(self.at + 1)),
+                );
+                Some(error.with_help("assign in a statement of its own: `x = x + 1;`"))
+            }
+            (_, Token::Symbol(Symbol::Arrow)) => {
+                let error = Diagnostic::error("`<-` assigns in the older form", here);
+                Some(error.with_help("leave a blank in `< -` to compare with a negative number"))
+            }
+            (_, Token::Name("as")) => {
+                let error = Diagnostic::error("there is no `as`", here);
+                Some(error.with_help("`u8(…)` cuts a value to eight bits; otherwise values have no types"))
+            }
+            _ => None,
+        }
+    }
+
+    /// The error where a body should stand in braces.
+    pub(super) fn no_brace(&mut self, what: &str) -> Reported {
+        if let Some(error) = self.after_expression() {
+            return self.report(error);
+        }
+        let message = format!("{what} stands in braces, found {}", self.found());
+        let help = match self.peek() {
+            Some(Token::Symbol(Symbol::Semicolon)) => {
+                "write `{ }` for an empty body; `await (…);` waits for a condition"
+            }
+            _ => "put `{` and `}` around it",
+        };
+        let error = Diagnostic::error(message, self.here()).with_expected(["`{`"]).with_help(help);
+        self.report(error)
+    }
+
+    /// The error for `let mut`.
+    pub(super) fn unwanted_mut(&mut self) -> Read<()> {
+        if self.peek() != Some(Token::Name("mut")) || !matches!(self.token(1), Some(Token::Name(_))) {
+            return Ok(());
+        }
+        let error = Diagnostic::error("every register can be assigned", self.here()).with_help("leave `mut` out");
+        Err(self.report(error))
+    }
+
+    /// The error for `let r: u32`.
+    pub(super) fn unwanted_type(&mut self) -> Read<()> {
+        if self.peek() != Some(Token::Symbol(Symbol::Colon)) {
+            return Ok(());
+        }
+        let error = Diagnostic::error("registers have no types", self.here().to(self.span(self.at + 1)));
+        Err(self.report(error.with_help("leave the type out; `domain 0..255 wrap` makes all values bytes")))
+    }
+
+    /// The error for a token that nothing explains.
+    pub(super) fn unexpected(&mut self, expected: &str) -> Reported {
+        if self.peek() == Some(Token::Unknown) {
+            return Reported;
+        }
+        let message = format!("expected {expected}, found {}", self.found());
+        let error = Diagnostic::error(message, self.here()).with_expected([expected]);
+        self.report(error)
+    }
+
+    /// The next token for people.
+    fn found(&self) -> String {
+        match self.peek() {
+            Some(Token::Keyword(keyword)) => format!("the keyword `{}`", keyword.spelling()),
+            Some(_) => format!("`{}`", self.source.slice(self.here())),
+            None => "the end of the text".to_owned(),
+        }
+    }
+}

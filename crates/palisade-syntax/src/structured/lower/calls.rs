@@ -1,0 +1,267 @@
+//! Locked updates and calls. A procedure is inlined where it is called, with registers of its own.
+
+use super::scope::{Binding, Frame, Meaning};
+use super::{Lowering, MOST_INSTRUCTIONS};
+use crate::native::ast::{ExpressionKind, Name, RawExpression};
+use crate::structured::ast::{Block, Procedure, StatementKind};
+use crate::suggest::closest;
+use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, RegisterId};
+use palisade_model::text::Span;
+
+/// The locked updates, with their operands after the place.
+const UPDATES: [(&str, usize, &str); 9] = [
+    ("cas", 2, "cas(place, expected, new)"),
+    ("xchg", 1, "xchg(place, new)"),
+    ("rmw", 1, "rmw(place, new)"),
+    ("fetch_add", 1, "fetch_add(place, number)"),
+    ("fetch_sub", 1, "fetch_sub(place, number)"),
+    ("fetch_and", 1, "fetch_and(place, mask)"),
+    ("fetch_or", 1, "fetch_or(place, mask)"),
+    ("fetch_xor", 1, "fetch_xor(place, mask)"),
+    ("fetch_inc", usize::MAX, ""),
+];
+
+/// What people call an update elsewhere, and what to write.
+const FOREIGN: &[(&str, &str)] = &[
+    ("atomic_load", "an address in an expression is a load: `x`"),
+    ("load", "an address in an expression is a load: `x`"),
+    ("READ_ONCE", "an address in an expression is a load: `x`"),
+    ("atomic_store", "a store is `x = …;`"),
+    ("store", "a store is `x = …;`"),
+    ("WRITE_ONCE", "a store is `x = …;`"),
+    ("atomic_exchange", "write `xchg(x, …)`"),
+    ("exchange", "write `xchg(x, …)`"),
+    ("swap", "write `xchg(x, …)`"),
+    ("test_and_set", "write `xchg(x, 1)`"),
+    ("compare_exchange", "write `cas(x, expected, new)`; it returns the value that was there"),
+    ("compare_and_swap", "write `cas(x, expected, new)`; it returns the value that was there"),
+    ("CAS", "write `cas(x, expected, new)`; it returns the value that was there"),
+    ("cmpxchg", "write `cas(x, expected, new)`; it returns the value that was there"),
+    ("fetch_inc", "write `fetch_add(x, 1)`"),
+    ("lock", "declare the lock: `proc lock(l) { while (xchg(l, 1) != 0) { pause; } }`"),
+    ("mutex_lock", "declare the lock: `proc lock(l) { while (xchg(l, 1) != 0) { pause; } }`"),
+    ("unlock", "declare it: `proc unlock(l) { l = 0; }`"),
+    ("mutex_unlock", "declare it: `proc unlock(l) { l = 0; }`"),
+    ("printf", "`palisade simulate` and `palisade witness` show values"),
+];
+
+impl<'a, 's> Lowering<'a, 's, '_> {
+    /// A locked update or a call, between two labels; its outcome goes to `result`.
+    pub(super) fn apply(
+        &mut self,
+        name: Name<'s>,
+        operands: &[RawExpression<'s>],
+        span: Span,
+        result: Option<RegisterId>,
+        from: LabelId,
+        to: LabelId,
+    ) -> Option<()> {
+        if let Some(procedure) = self.context.procedures.get(name.text) {
+            return self.call(procedure, operands, span, result, from, to);
+        }
+        let Some((_, wanted, usage)) = UPDATES.iter().find(|(update, ..)| *update == name.text).filter(|it| it.1 < 9)
+        else {
+            self.unknown_call(name);
+            return None;
+        };
+        if operands.len() != wanted + 1 {
+            let message = format!("wrong number of operands: {}, not {}", operands.len(), wanted + 1);
+            self.error(message, span).help = Some(format!("write `{usage}`"));
+            return None;
+        }
+        let (address, mut at) = self.place(&operands[0], from, false)?;
+        let mut values = Vec::new();
+        for operand in &operands[1..] {
+            let is_new = name.text == "rmw";
+            if is_new {
+                let old = Name { text: "old", span: operand.span };
+                self.frame()
+                    .scopes
+                    .push(std::iter::once((old.text, (Binding::Value(Expression::Old), old.span))).collect());
+            }
+            let value = self.value(operand, at);
+            if is_new {
+                self.frame().scopes.pop();
+            }
+            let (value, next) = value?;
+            values.push(value);
+            at = next;
+        }
+        let mut values = values.into_iter();
+        let first = values.next()?;
+        let old = |operator| Expression::binary(operator, Expression::Old, first.clone());
+        let new = match name.text {
+            "cas" => {
+                let action = Action::Cas { register: result, address, expected: first, new: values.next()? };
+                self.automaton.instruction(at, to, action, span);
+                return Some(());
+            }
+            "fetch_add" => old(BinaryOperator::Add),
+            "fetch_sub" => old(BinaryOperator::Subtract),
+            "fetch_and" => old(BinaryOperator::BitAnd),
+            "fetch_or" => old(BinaryOperator::BitOr),
+            "fetch_xor" => old(BinaryOperator::BitXor),
+            _ => first,
+        };
+        self.automaton.instruction(at, to, Action::Rmw { register: result, address, new }, span);
+        Some(())
+    }
+
+    fn unknown_call(&mut self, name: Name<'s>) {
+        let text = name.text.strip_suffix("_explicit").unwrap_or(name.text);
+        let procedures = self.context.procedures.keys().copied();
+        let mut known: Vec<&str> =
+            procedures.chain(UPDATES.iter().filter(|it| it.1 < 9).map(|(update, ..)| *update)).collect();
+        known.sort_unstable();
+        let stripped = text.strip_prefix("atomic_").unwrap_or(text);
+        let is_known = |foreign: &str| {
+            foreign == text
+                || foreign == stripped
+                || stripped.strip_prefix("compare_exchange").is_some() && foreign == "compare_exchange"
+        };
+        let help = if known.contains(&stripped) && stripped != text {
+            Some(format!("write `{stripped}`"))
+        } else {
+            FOREIGN.iter().find(|(foreign, _)| is_known(foreign)).map(|(_, help)| (*help).to_owned())
+        };
+        let help = help.or_else(|| closest(name.text, known).map(|meant| format!("did you mean `{meant}`?")));
+        let message = format!("there is no procedure `{}`", name.text);
+        self.error(message, name.span).help =
+            help.or_else(|| Some(format!("declare it before or after the threads: `proc {}(…) {{ … }}`", name.text)));
+    }
+
+    /// A call, inlined.
+    fn call(
+        &mut self,
+        procedure: &'a Procedure<'s>,
+        operands: &[RawExpression<'s>],
+        span: Span,
+        result: Option<RegisterId>,
+        from: LabelId,
+        to: LabelId,
+    ) -> Option<()> {
+        let name = procedure.name.text;
+        if self.frames.iter().any(|frame| frame.owner == name) {
+            let error = self.error(format!("`{name}` calls itself"), span);
+            error.notes.push("a procedure stands for its text, so that calls have to come to an end".to_owned());
+            return None;
+        }
+        if operands.len() != procedure.parameters.len() {
+            let message = format!("`{name}` takes {} and gets {}", counted(procedure.parameters.len()), operands.len());
+            let parameters: Vec<&str> = procedure.parameters.iter().map(|parameter| parameter.text).collect();
+            self.error(message, span).help =
+                Some(format!("it is declared as `proc {name}({})`", parameters.join(", ")));
+            return None;
+        }
+        if result.is_some() && !returns_value(&procedure.body) {
+            self.error(format!("`{name}` returns no value"), span).help =
+                Some("`return …;` in its body gives one".to_owned());
+            return None;
+        }
+        if self.automaton.instructions.len() > MOST_INSTRUCTIONS {
+            if !std::mem::replace(&mut self.is_full, true) {
+                self.error(format!("calls make this thread longer than {MOST_INSTRUCTIONS} instructions"), span);
+            }
+            return None;
+        }
+        // A value has to be returned on every way: none may come to the end of the body.
+        let end = if result.is_some() { self.step_label(Span { start: span.end, end: span.end }) } else { to };
+        let mut frame = self.new_frame(procedure, span, to);
+        frame.result = result;
+        let mut at = from;
+        let mut bindings = Vec::new();
+        for (parameter, operand) in procedure.parameters.iter().zip(operands) {
+            let (binding, next) = self.argument(procedure, *parameter, operand, at)?;
+            bindings.push((parameter, binding));
+            at = next;
+        }
+        for (parameter, binding) in bindings {
+            if self.context.constants.contains_key(parameter.text)
+                || self.context.addresses.named(parameter.text).is_some()
+            {
+                let message = format!("the parameter `{}` has the name of a constant or an address", parameter.text);
+                self.error(message, parameter.span).help = Some("give it a name of its own".to_owned());
+            }
+            frame.scopes[0].insert(parameter.text, (binding, parameter.span));
+        }
+        let statement = self.statement;
+        self.frames.push(frame);
+        self.sequence(&procedure.body.statements, at, end, span);
+        self.frames.pop();
+        if result.is_some() && self.automaton.instructions.iter().any(|instruction| instruction.target == end) {
+            let close = Span { start: procedure.body.close(), end: procedure.body.span.end };
+            self.error(format!("`{name}` may come to its end without a value"), close).help =
+                Some("end each way through it with `return …;`".to_owned());
+        }
+        self.statement = statement;
+        self.layout.after_call(to, statement);
+        Some(())
+    }
+
+    fn new_frame(&self, procedure: &'a Procedure<'s>, span: Span, to: LabelId) -> Frame<'s> {
+        let around = self.frames.last().expect("the thread's frame is open");
+        let mut order = around.order.clone();
+        order.push(span.start);
+        let line = self.context.source.position(span.start).line;
+        let prefix = format!("{}L{line}_", around.prefix);
+        let mut frame = Frame::new(procedure.name.text, order, prefix, to);
+        frame.sections = self.sections;
+        frame
+    }
+
+    /// What a parameter stands for. A place is handed over as a place; a value is computed once.
+    fn argument(
+        &mut self,
+        procedure: &'a Procedure<'s>,
+        parameter: Name<'s>,
+        operand: &RawExpression<'s>,
+        from: LabelId,
+    ) -> Option<(Binding, LabelId)> {
+        if let ExpressionKind::Name(text) = operand.kind
+            && let Some(Meaning::Address(_) | Meaning::Bound(Binding::Place(_))) = self.meaning_if_any(text)
+        {
+            let (address, at) = self.place(operand, from, true)?;
+            return Some((Binding::Place(address), at));
+        }
+        if matches!(operand.kind, ExpressionKind::Index(..) | ExpressionKind::Memory(_)) {
+            let (address, at) = self.place(operand, from, false)?;
+            return Some((Binding::Place(address), at));
+        }
+        let (value, at) = self.value(operand, from)?;
+        let is_simple = matches!(value, Expression::Register(_)) || value.is_constant();
+        if is_simple && !assigns_to(&procedure.body, parameter.text) {
+            return Some((Binding::Value(value), at));
+        }
+        let register = self.register_of(procedure.name.text, parameter);
+        let to = self.step_label(Span { start: operand.span.end, end: operand.span.end });
+        self.automaton.instruction(at, to, Action::Assign { register, value }, operand.span);
+        Some((Binding::Register(register), to))
+    }
+}
+
+fn counted(number: usize) -> String {
+    match number {
+        0 => "no argument".to_owned(),
+        1 => "one argument".to_owned(),
+        _ => format!("{number} arguments"),
+    }
+}
+
+/// Whether some `return` in a body has a value.
+fn returns_value(body: &Block<'_>) -> bool {
+    body.statements.iter().any(|statement| {
+        matches!(statement.kind, StatementKind::Return(Some(_)))
+            || statement.kind.blocks().into_iter().any(returns_value)
+    })
+}
+
+/// Whether a body assigns to a name.
+fn assigns_to(body: &Block<'_>, name: &str) -> bool {
+    body.statements.iter().any(|statement| {
+        let is_target = match &statement.kind {
+            StatementKind::Assign { target, .. } => matches!(target.kind, ExpressionKind::Name(text) if text == name),
+            _ => false,
+        };
+        is_target || statement.kind.blocks().into_iter().any(|block| assigns_to(block, name))
+    })
+}

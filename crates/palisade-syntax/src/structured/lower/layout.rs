@@ -1,0 +1,140 @@
+//! Where the parts of an automaton stand in the text, for edits that leave the rest of it as it is.
+
+use super::automaton::Finished;
+use crate::structured::ast::{Block, Statement, StatementKind};
+use palisade_model::program::LabelId;
+use palisade_model::text::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Where the parts of a thread stand.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    /// For each label, where a fence is put; none where the text has no place for it.
+    pub(crate) sites: Vec<Option<Site>>,
+    /// The stores, by the numbers of their instructions.
+    pub(crate) stores: FxHashMap<usize, StoreText>,
+}
+
+/// Where a fence at a label is put.
+#[derive(Clone, Debug)]
+pub(crate) struct Site {
+    /// Before this byte: everything that comes to the label from before passes it.
+    pub(crate) before: usize,
+    /// For the beginning of a loop, what comes back to it: its closing brace and its `continue`s. A fence is put before each,
+    /// unless nothing is stored in the loop.
+    pub(crate) back: Vec<usize>,
+}
+
+/// Where a store stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StoreText {
+    /// What is stored to.
+    pub(crate) target: Span,
+    /// The value.
+    pub(crate) value: Span,
+}
+
+/// Where a statement stands.
+#[derive(Clone, Debug)]
+pub(super) struct StatementPlace {
+    /// Where it begins, with its label.
+    before: usize,
+    /// Where it begins behind its label.
+    own: usize,
+    /// What comes back to it.
+    back: Vec<usize>,
+    /// In how many calls it stands.
+    depth: usize,
+}
+
+impl StatementPlace {
+    /// The place of a statement inside of so many calls.
+    pub(super) fn of(statement: &Statement<'_>, depth: usize) -> Self {
+        let mut back = Vec::new();
+        if let StatementKind::While { body, .. } | StatementKind::Loop(body) = &statement.kind {
+            continues(body, &mut back);
+            back.push(body.close());
+        }
+        Self { before: statement.extent.start, own: statement.span.start, back, depth }
+    }
+}
+
+/// Where the `continue`s of a loop's body stand.
+fn continues(body: &Block<'_>, found: &mut Vec<usize>) {
+    for statement in &body.statements {
+        match &statement.kind {
+            StatementKind::Continue => found.push(statement.extent.start),
+            StatementKind::While { .. } | StatementKind::Loop(_) => {}
+            kind => kind.blocks().into_iter().for_each(|block| continues(block, found)),
+        }
+    }
+}
+
+/// The number of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StatementId(usize);
+
+/// The layout of an automaton that has no final numbers.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    statements: Vec<StatementPlace>,
+    /// The statement before which a fence at a label is put; `None` if that would be too early.
+    sites: FxHashMap<LabelId, Option<StatementId>>,
+    stores: Vec<(usize, StoreText)>,
+    /// The labels to which some `goto` leads.
+    jumped_to: FxHashSet<LabelId>,
+}
+
+impl Draft {
+    /// Notes that a statement starts at a label. Of several statements that do, the innermost one comes last, and a fence is put
+    /// before it; but rather before a call than into the procedure.
+    pub(super) fn statement(&mut self, label: LabelId, mut place: StatementPlace) -> StatementId {
+        if let Some(StatementId(around)) = self.sites.get(&label).copied().flatten()
+            && self.statements[around].depth < place.depth
+        {
+            let around = &self.statements[around];
+            (place.before, place.own, place.depth) = (around.before, around.own, around.depth);
+        }
+        self.statements.push(place);
+        let id = StatementId(self.statements.len() - 1);
+        self.sites.insert(label, Some(id));
+        id
+    }
+
+    /// Notes a label in the middle of a statement. No store of the statement is before it, so that a fence before the statement does
+    /// what one at the label does.
+    pub(super) fn inside(&mut self, label: LabelId, statement: Option<StatementId>) {
+        self.sites.entry(label).or_insert(statement);
+    }
+
+    /// Notes that a call goes on to a label. If that is in the middle of a statement, stores of the call come before it.
+    pub(super) fn after_call(&mut self, label: LabelId, statement: Option<StatementId>) {
+        if self.sites.get(&label).is_some_and(|site| *site == statement) {
+            self.sites.insert(label, None);
+        }
+    }
+
+    /// Notes that a `goto` leads to a label.
+    pub(super) fn jumped_to(&mut self, label: LabelId) {
+        self.jumped_to.insert(label);
+    }
+
+    /// Notes a store.
+    pub(super) fn store(&mut self, instruction: usize, target: Span, value: Span) {
+        self.stores.push((instruction, StoreText { target, value }));
+    }
+
+    /// The layout with final numbers.
+    pub(super) fn finish(self, finished: &Finished) -> Layout {
+        let mut sites = vec![None; finished.labels.len()];
+        for (label, id) in finished.ids.iter().enumerate() {
+            let (Some(id), label) = (id, LabelId::from_index(label)) else { continue };
+            let Some(StatementId(statement)) = self.sites.get(&label).copied().flatten() else { continue };
+            let place = &self.statements[statement];
+            let before = if self.jumped_to.contains(&label) { place.own } else { place.before };
+            sites[id.index()] = Some(Site { before, back: place.back.clone() });
+        }
+        let stores = self.stores.into_iter().map(|(number, text)| (finished.numbers[number], text)).collect();
+        Layout { sites, stores }
+    }
+}

@@ -1,0 +1,424 @@
+//! Reads items with bodies in braces: a cursor over tokens, expressions and the items themselves.
+//!
+//! Written by hand, so that each error can say what was probably meant. After an error in a statement the next one is read.
+
+use super::ast::{Block, BracedThread, Constant, Procedure};
+use crate::Diagnostic;
+use crate::native::ast::{ExpressionKind, Name, Number, RawCopies, RawExpression};
+use crate::native::lexer::Spanned;
+use crate::native::token::{Keyword, Symbol, Token};
+use crate::native::{precedence, strength};
+use palisade_model::program::{BinaryOperator, Expression, UnaryOperator};
+use palisade_model::text::{SourceText, Span};
+use rustc_hash::FxHashMap;
+
+/// An error that is among the diagnostics already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reported;
+
+/// What is read, unless there is an error in it.
+pub(super) type Read<T> = Result<T, Reported>;
+
+/// Reads the tokens of one item.
+pub(super) struct Parser<'a, 's> {
+    /// The text.
+    pub(super) source: &'s SourceText,
+    /// The item's tokens.
+    tokens: &'a [Spanned<'s>],
+    /// The next token.
+    pub(super) at: usize,
+    /// The constants read before.
+    constants: &'a FxHashMap<&'s str, i64>,
+    /// What is wrong.
+    pub(super) errors: &'a mut Vec<Diagnostic>,
+}
+
+/// Words that mean something in bodies in braces, and cannot be names there.
+pub(super) const WORDS: &[&str] = &[
+    "let", "if", "else", "while", "loop", "break", "continue", "await", "choose", "or", "atomic", "return", "pause",
+    "self", "true", "false", "const", "proc",
+];
+
+impl<'a, 's> Parser<'a, 's> {
+    /// A reader of an item.
+    pub(super) fn new(
+        tokens: &'a [Spanned<'s>],
+        source: &'s SourceText,
+        constants: &'a FxHashMap<&'s str, i64>,
+        errors: &'a mut Vec<Diagnostic>,
+    ) -> Self {
+        Self { source, tokens, at: 0, constants, errors }
+    }
+
+    /// `const name = value;`.
+    pub(super) fn constant(&mut self) -> Read<Constant<'s>> {
+        self.at += 1;
+        let name = self.name("the constant's name")?;
+        self.expect(Symbol::Equal)?;
+        let value = self.constant_value()?;
+        self.expect(Symbol::Semicolon)?;
+        Ok(Constant { name, value })
+    }
+
+    /// `thread name [copies] { … }`.
+    pub(super) fn thread(&mut self) -> Read<BracedThread<'s>> {
+        self.at += 1;
+        let name = self.name("the thread's name")?;
+        let mut copies = None;
+        if self.take(Symbol::OpenBracket) {
+            copies = Some(if self.take(Symbol::Star) {
+                RawCopies::Any
+            } else {
+                let start = self.here();
+                let value = self.constant_value()?;
+                RawCopies::Number(Number { value: i128::from(value), span: start.to(self.before()) })
+            });
+            self.expect(Symbol::CloseBracket)?;
+        }
+        let body = self.block("the body of a thread")?;
+        Ok(BracedThread { name, copies, body })
+    }
+
+    /// `proc name(parameters) { … }`.
+    pub(super) fn procedure(&mut self) -> Read<Procedure<'s>> {
+        self.at += 1;
+        let name = self.callee().ok_or_else(|| self.unexpected("the procedure's name"))?;
+        self.expect(Symbol::OpenParen)?;
+        let mut parameters: Vec<Name<'s>> = Vec::new();
+        while !self.take(Symbol::CloseParen) {
+            // `l` and, as in C, `&l`.
+            self.take(Symbol::BitAnd);
+            let parameter = self.name("a parameter")?;
+            if let Some(first) = parameters.iter().find(|first| first.text == parameter.text) {
+                let message = format!("the parameter `{}` is declared twice", parameter.text);
+                self.errors.push(super::again(message, parameter.span, first.span, self.source));
+            }
+            parameters.push(parameter);
+            if !self.take(Symbol::Comma) && self.peek() != Some(Token::Symbol(Symbol::CloseParen)) {
+                return Err(self.unexpected("`,` or `)`"));
+            }
+        }
+        let body = self.block("the body of a procedure")?;
+        Ok(Procedure { name, parameters, body })
+    }
+
+    /// `{ … }`.
+    pub(super) fn block(&mut self, what: &str) -> Read<Block<'s>> {
+        let open = self.here();
+        if !self.take(Symbol::OpenBrace) {
+            return Err(self.no_brace(what));
+        }
+        let mut statements = Vec::new();
+        loop {
+            match self.peek() {
+                None => {
+                    let error = Diagnostic::error("this brace is never closed", open).with_expected(["`}`"]);
+                    return Err(self.report(error));
+                }
+                Some(Token::Symbol(Symbol::CloseBrace)) => {
+                    self.at += 1;
+                    return Ok(Block { statements, span: open.to(self.before()) });
+                }
+                Some(_) => match self.statement() {
+                    Ok(statement) => statements.push(statement),
+                    Err(Reported) => self.skip_statement(),
+                },
+            }
+        }
+    }
+
+    /// Skips to the end of the statement: past its semicolon or its block, or to the brace that closes the block around it.
+    fn skip_statement(&mut self) {
+        let mut open = 0_usize;
+        while let Some(token) = self.peek() {
+            match token {
+                Token::Symbol(Symbol::CloseBrace) if open == 0 => return,
+                Token::Symbol(Symbol::CloseBrace) if open == 1 => {
+                    self.at += 1;
+                    // What was wrong may have stood before an `else`.
+                    if self.peek() != Some(Token::Name("else")) {
+                        return;
+                    }
+                    open = 0;
+                    continue;
+                }
+                Token::Symbol(Symbol::CloseBrace) => open -= 1,
+                Token::Symbol(Symbol::OpenBrace) => open += 1,
+                Token::Symbol(Symbol::Semicolon) if open == 0 => {
+                    self.at += 1;
+                    return;
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    /// The next token.
+    pub(super) fn peek(&self) -> Option<Token<'s>> {
+        self.token(0)
+    }
+
+    /// A token further on.
+    pub(super) fn token(&self, ahead: usize) -> Option<Token<'s>> {
+        self.tokens.get(self.at + ahead).map(|(token, _)| *token)
+    }
+
+    /// Where a token stands; behind the last one where there is none.
+    pub(super) fn span(&self, index: usize) -> Span {
+        match self.tokens.get(index) {
+            Some((_, span)) => Span { start: span.start, end: span.end },
+            None => {
+                let end = self.tokens.last().map_or(0, |(_, span)| span.end);
+                Span { start: end, end }
+            }
+        }
+    }
+
+    /// Where the next token stands.
+    pub(super) fn here(&self) -> Span {
+        self.span(self.at)
+    }
+
+    /// Where the token before it stands.
+    pub(super) fn before(&self) -> Span {
+        self.span(self.at.saturating_sub(1))
+    }
+
+    /// Takes a symbol if it is next.
+    pub(super) fn take(&mut self, symbol: Symbol) -> bool {
+        let is_next = self.peek() == Some(Token::Symbol(symbol));
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    /// Takes a symbol that must be next.
+    pub(super) fn expect(&mut self, symbol: Symbol) -> Read<()> {
+        if self.take(symbol) { Ok(()) } else { Err(self.unexpected(&format!("`{}`", symbol.spelling()))) }
+    }
+
+    /// Takes a word that is no name.
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
+        let is_next = self.peek() == Some(Token::Name(word));
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    /// Takes a name that must be next.
+    pub(super) fn name(&mut self, what: &str) -> Read<Name<'s>> {
+        match self.peek() {
+            Some(Token::Name(text)) if !WORDS.contains(&text) => {
+                self.at += 1;
+                Ok(Name { text, span: self.before() })
+            }
+            Some(Token::Name(word)) => Err(self.reserved(word)),
+            Some(Token::Keyword(keyword)) => Err(self.reserved(keyword.spelling())),
+            _ => Err(self.unexpected(what)),
+        }
+    }
+
+    /// The error for a word that cannot be a name.
+    fn reserved(&mut self, word: &str) -> Reported {
+        let error = Diagnostic::error(format!("`{word}` has a meaning of its own and cannot be a name"), self.here());
+        self.report(error.with_help(format!("`{word}_` can")))
+    }
+
+    /// Takes the name of a procedure or of a locked update, which may be a keyword of the older form (`lock`).
+    fn callee(&mut self) -> Option<Name<'s>> {
+        let text = match self.peek()? {
+            Token::Name(text) if !WORDS.contains(&text) => text,
+            Token::Keyword(
+                keyword @ (Keyword::Lock
+                | Keyword::Unlock
+                | Keyword::Cas
+                | Keyword::Xchg
+                | Keyword::FetchAdd
+                | Keyword::Rmw),
+            ) => keyword.spelling(),
+            _ => return None,
+        };
+        self.at += 1;
+        Some(Name { text, span: self.before() })
+    }
+
+    /// Reports an error.
+    pub(super) fn report(&mut self, error: Diagnostic) -> Reported {
+        self.errors.push(error);
+        Reported
+    }
+
+    /// A number known when the text is read.
+    fn constant_value(&mut self) -> Read<i64> {
+        let raw = self.expression()?;
+        let value = self.constant_expression(&raw)?;
+        value.evaluate(&[], None).map_err(|error| self.report(Diagnostic::error(error.to_string(), raw.span)))
+    }
+
+    fn constant_expression(&mut self, raw: &RawExpression<'s>) -> Read<Expression> {
+        let value = match &raw.kind {
+            ExpressionKind::Literal(value) => Some(i128::from(*value)),
+            ExpressionKind::Constant(value) => Some(*value),
+            ExpressionKind::Name(name) => self.constants.get(name).map(|value| i128::from(*value)),
+            ExpressionKind::Unary(operator, operand) => {
+                return Ok(Expression::unary(*operator, self.constant_expression(operand)?));
+            }
+            ExpressionKind::Binary(operator, left, right) => {
+                let left = self.constant_expression(left)?;
+                return Ok(Expression::binary(*operator, left, self.constant_expression(right)?));
+            }
+            _ => None,
+        };
+        match value.map(i64::try_from) {
+            Some(Ok(value)) => Ok(Expression::Constant(value)),
+            Some(Err(_)) => Err(self.report(Diagnostic::error("the number does not fit 64 bits", raw.span))),
+            None => {
+                let error = Diagnostic::error("only numbers and constants declared before may stand here", raw.span);
+                Err(self.report(error))
+            }
+        }
+    }
+
+    /// An expression.
+    pub(super) fn expression(&mut self) -> Read<RawExpression<'s>> {
+        self.binary(1)
+    }
+
+    /// An expression whose operators bind at least as strongly as `least`.
+    fn binary(&mut self, least: u8) -> Read<RawExpression<'s>> {
+        let mut left = self.operand()?;
+        while let Some(operator) = self.operator().filter(|operator| strength(*operator) >= least) {
+            self.at += 1;
+            let right = self.binary(strength(operator) + 1)?;
+            left = RawExpression::binary(operator, left, right);
+            self.errors.extend(precedence::warning(self.source, &left));
+        }
+        Ok(left)
+    }
+
+    /// The binary operator that is next. `++`, `--` and `+=` are none.
+    fn operator(&self) -> Option<BinaryOperator> {
+        let Some(Token::Symbol(symbol)) = self.peek() else { return None };
+        if self.compound().is_some() {
+            return None;
+        }
+        symbol.operator()
+    }
+
+    /// An operand without binary operators outside of brackets.
+    pub(super) fn operand(&mut self) -> Read<RawExpression<'s>> {
+        let mut prefixes = Vec::new();
+        while let Some(Token::Symbol(symbol)) = self.peek() {
+            let operator = match symbol {
+                Symbol::Minus => Prefix::Operator(UnaryOperator::Negate),
+                Symbol::Not => Prefix::Operator(UnaryOperator::Not),
+                Symbol::Tilde => Prefix::Operator(UnaryOperator::Complement),
+                Symbol::Star if self.begins_operand(1) => Prefix::Content,
+                Symbol::BitAnd => Prefix::Address,
+                _ => break,
+            };
+            prefixes.push((operator, self.here()));
+            self.at += 1;
+        }
+        let mut operand = self.atom()?;
+        for (prefix, start) in prefixes.into_iter().rev() {
+            let span = start.to(operand.span);
+            operand = match prefix {
+                Prefix::Operator(operator) => operand.prefixed(operator, start),
+                Prefix::Content => RawExpression::new(ExpressionKind::Memory(Box::new(operand)), span),
+                Prefix::Address => RawExpression::new(ExpressionKind::AddressOf(Box::new(operand)), span),
+            };
+        }
+        Ok(operand)
+    }
+
+    /// Whether a token begins an operand, so that `*` before it is the content of an address.
+    fn begins_operand(&self, ahead: usize) -> bool {
+        matches!(
+            self.token(ahead),
+            Some(
+                Token::Name(_)
+                    | Token::Integer(_)
+                    | Token::Keyword(_)
+                    | Token::Symbol(Symbol::OpenParen | Symbol::Star | Symbol::BitAnd | Symbol::Minus)
+            )
+        )
+    }
+
+    fn atom(&mut self) -> Read<RawExpression<'s>> {
+        let start = self.here();
+        match self.peek() {
+            Some(Token::Integer(value)) => {
+                self.at += 1;
+                Ok(RawExpression::new(ExpressionKind::Literal(value), start))
+            }
+            Some(Token::Symbol(Symbol::Star)) => {
+                self.at += 1;
+                Ok(RawExpression::new(ExpressionKind::Any, start))
+            }
+            Some(Token::Symbol(Symbol::OpenParen)) => {
+                self.at += 1;
+                let inside = self.expression()?;
+                self.expect(Symbol::CloseParen)?;
+                Ok(inside.parenthesised(start.to(self.before())))
+            }
+            Some(Token::Keyword(Keyword::Mem)) => {
+                self.at += 1;
+                self.expect(Symbol::OpenBracket)?;
+                let address = self.expression()?;
+                self.expect(Symbol::CloseBracket)?;
+                Ok(RawExpression::new(ExpressionKind::Memory(Box::new(address)), start.to(self.before())))
+            }
+            Some(Token::Name("true")) => {
+                self.at += 1;
+                Ok(RawExpression::new(ExpressionKind::Constant(1), start))
+            }
+            Some(Token::Name("false")) => {
+                self.at += 1;
+                Ok(RawExpression::new(ExpressionKind::Constant(0), start))
+            }
+            Some(Token::Name("self")) => {
+                self.at += 1;
+                Ok(RawExpression::new(ExpressionKind::Name("self"), start))
+            }
+            _ => self.named(),
+        }
+    }
+
+    /// `name`, `name[index]`, `name(operands)`.
+    fn named(&mut self) -> Read<RawExpression<'s>> {
+        let is_call = self.token(1) == Some(Token::Symbol(Symbol::OpenParen));
+        let name = match self.peek() {
+            Some(Token::Keyword(_)) if is_call => self.callee(),
+            Some(Token::Name(text)) if !WORDS.contains(&text) => self.callee(),
+            _ => None,
+        };
+        let Some(name) = name else { return Err(self.unexpected("an expression")) };
+        let kind = if self.take(Symbol::OpenParen) {
+            let mut operands = Vec::new();
+            while !self.take(Symbol::CloseParen) {
+                operands.push(self.expression()?);
+                if !self.take(Symbol::Comma) && self.peek() != Some(Token::Symbol(Symbol::CloseParen)) {
+                    return Err(self.unexpected("`,` or `)`"));
+                }
+            }
+            ExpressionKind::Apply(name, operands)
+        } else if self.take(Symbol::OpenBracket) {
+            let index = self.expression()?;
+            self.expect(Symbol::CloseBracket)?;
+            ExpressionKind::Index(name, Box::new(index))
+        } else {
+            ExpressionKind::Name(name.text)
+        };
+        Ok(RawExpression::new(kind, name.span.to(self.before())))
+    }
+}
+
+/// What may stand before an operand.
+#[derive(Clone, Copy)]
+enum Prefix {
+    Operator(UnaryOperator),
+    /// `*`: what is stored at an address.
+    Content,
+    /// `&`: the number of an address.
+    Address,
+}

@@ -13,6 +13,7 @@ mod exit;
 mod fences;
 mod fences_progress;
 mod files;
+mod fmt;
 mod folder;
 mod guard;
 mod load;
@@ -42,7 +43,7 @@ pub use options::SharedOptions;
 pub use output::{print_document, print_line, print_text};
 
 /// All subcommands, in the order in which help lists them.
-fn subcommands() -> [Subcommand; 13] {
+fn subcommands() -> [Subcommand; 14] {
     [
         Subcommand::new("bench", "Compare strategies and other tools on many nets", bench::run),
         Subcommand::new("check", "Decide whether programs are robust", check::run).on_workers(),
@@ -53,6 +54,7 @@ fn subcommands() -> [Subcommand; 13] {
         Subcommand::new("fences", "Find the cheapest fences that make a program robust", fences::run).on_workers(),
         Subcommand::new("simulate", "List the final states of programs", simulate::run).on_workers(),
         Subcommand::new("convert", "Convert a program from one format to another", convert::run),
+        Subcommand::new("fmt", "Lay out programs in the native language afresh", fmt::run),
         Subcommand::new("verify", "Check certificates, replay runs and witnesses", verify::run),
         Subcommand::new("schema", "Print the JSON Schema of what a command prints with --json", schema::run),
         Subcommand::new("completions", "Print the completions for a shell", completions::run),

@@ -4,13 +4,14 @@ use crate::documents;
 use std::path::Path;
 use std::process::{Command, Output};
 
-const SUBCOMMANDS: [&str; 13] = [
+const SUBCOMMANDS: [&str; 14] = [
     "bench",
     "check",
     "completions",
     "convert",
     "cover",
     "fences",
+    "fmt",
     "man",
     "net",
     "prove",

@@ -74,6 +74,7 @@ mod simulate;
 mod smtlib;
 mod smtlib_programs;
 mod solver;
+mod structured;
 mod support;
 mod trencher_corpus;
 mod trencher_verdicts;

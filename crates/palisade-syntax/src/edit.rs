@@ -9,6 +9,7 @@ use super::fence_word::FenceWord;
 use super::litmus::{self, TableEditError};
 use super::names::NameSpace;
 use super::native::{self, Jump};
+use super::structured::{self, Layout};
 use super::trencher::{Word, Words};
 use palisade_model::program::{Action, InstructionId, LabelId, Program, Span, Thread, ThreadId, lock_states};
 use rustc_hash::FxHashMap;
@@ -61,6 +62,11 @@ pub enum EditError {
     /// The text's language is read and not written.
     #[error("texts in Memorax's language are not changed; write the program in the native language first")]
     NotWritten,
+    /// A fence belongs in the middle of a statement, behind a call.
+    #[error(
+        "a fence at `{0}` would stand in the middle of a statement, behind a call: write the call as a statement of its own"
+    )]
+    InsideStatement(String),
     /// The program was not read from its text.
     #[error("the text does not show the instruction at `{0}`")]
     NoText(String),
@@ -97,6 +103,7 @@ pub fn apply(program: &Program, format: Format, changes: &[Edit]) -> Result<Stri
         Format::Native | Format::Trencher => {}
     }
     let mut replacements = Replacements::default();
+    let layouts = if format == Format::Native { native::layouts(&program.source) } else { Vec::new() };
     for (id, thread) in program.thread_ids() {
         let mut editor = Editor::new(program, thread, &mut replacements);
         for change in changes {
@@ -107,8 +114,9 @@ pub fn apply(program: &Program, format: Format, changes: &[Edit]) -> Result<Stri
                 _ => {}
             }
         }
-        match format {
-            Format::Native => editor.native()?,
+        match (format, layouts.get(id.index())) {
+            (Format::Native, Some(Some(layout))) => editor.structured(layout)?,
+            (Format::Native, _) => editor.native()?,
             _ => editor.trencher()?,
         }
     }
@@ -124,6 +132,14 @@ struct Replacements {
 impl Replacements {
     fn replace(&mut self, span: Span, text: impl Into<String>) {
         self.all.push((span, text.into()));
+    }
+
+    /// Replaces a stretch once, however often that is asked for: several threads may have one text.
+    fn replace_once(&mut self, span: Span, text: impl Into<String>) {
+        let replacement = (span, text.into());
+        if !self.all.contains(&replacement) {
+            self.all.push(replacement);
+        }
     }
 
     fn insert(&mut self, at: usize, text: impl Into<String>) {
@@ -245,6 +261,35 @@ impl<'a> Editor<'a> {
         Ok(())
     }
 
+    /// Edits a body in braces: fences become statements of their own, on lines of their own where the statements around have them.
+    fn structured(self, layout: &Layout) -> Result<(), EditError> {
+        let mut fenced: Vec<(&LabelId, &(String, FenceWord))> = self.fenced.iter().collect();
+        fenced.sort_by_key(|(label, _)| **label);
+        for (label, (_, word)) in fenced {
+            let site = layout.sites.get(label.index()).and_then(Option::as_ref);
+            let site = site.ok_or_else(|| EditError::InsideStatement(self.label_name(*label).to_owned()))?;
+            let text = &self.program.source.text;
+            let mut places = vec![site.before];
+            if !site.back.is_empty() && comes_back_with_stores(self.thread, *label) {
+                places.extend(&site.back);
+            }
+            for at in places {
+                let (at, statement) = structured::inserted(text, at, &format!("{};", word.text()));
+                self.replacements.replace_once(Span { start: at, end: at }, statement);
+            }
+        }
+        for store in &self.exchanged {
+            let instruction = self.thread.instruction(*store);
+            let parts = layout.stores.get(&store.index());
+            let parts = parts.ok_or_else(|| EditError::NoText(self.label_name(instruction.source).to_owned()))?;
+            let place = |start, end| Span { start, end };
+            self.replacements.replace_once(place(parts.target.start, parts.target.start), "xchg(");
+            self.replacements.replace_once(place(parts.target.end, parts.value.start), ", ");
+            self.replacements.replace_once(place(parts.value.end, parts.value.end), ")");
+        }
+        Ok(())
+    }
+
     fn trencher(mut self) -> Result<(), EditError> {
         if self.fenced.is_empty() && self.exchanged.is_empty() {
             return Ok(());
@@ -294,4 +339,27 @@ impl<'a> Editor<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a thread that leaves a label with an empty buffer can come back to it with stores in its buffer.
+fn comes_back_with_stores(thread: &Thread, label: LabelId) -> bool {
+    let by_label = thread.instructions_by_label();
+    let mut seen = vec![[false; 2]; thread.labels.len()];
+    let mut open = vec![(label, false)];
+    while let Some((at, pending)) = open.pop() {
+        for id in &by_label[at.index()] {
+            let instruction = thread.instruction(*id);
+            let pending = match &instruction.action {
+                Action::Store { .. } => true,
+                action => pending && !action.drains_buffer(),
+            };
+            if instruction.target == label && pending {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[instruction.target.index()][usize::from(pending)], true) {
+                open.push((instruction.target, pending));
+            }
+        }
+    }
+    false
 }

@@ -9,6 +9,7 @@ mod check_tasks;
 pub mod edit;
 mod fence_word;
 mod input;
+mod layout;
 pub mod litmus;
 mod memorax;
 mod models;
@@ -23,6 +24,7 @@ mod x86;
 
 pub use check::{check, no_attack_can_start};
 pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};
+pub use layout::laid_out;
 pub use models::store_fence_without_effect;
 pub use native::{expression_text, joint_state_text};
 pub use palisade_model::text::{Diagnostic, Severity};

@@ -131,6 +131,7 @@ const COMMANDS: &[(&str, i32, &str)] = &[
     ("verify rejected.json", 4, "verify"),
     ("verify missing.json", 2, "error"),
     ("convert broken.pal --to trencher", 0, "convert"),
+    ("fmt fenced.pal --check", 0, "fmt"),
     ("bench covered.spec safe.spec --timeout 20s", 0, "bench"),
     ("completions bash", 0, "completions"),
     ("man check", 0, "man"),

@@ -212,6 +212,44 @@ impl Failure<'_> {
         })
     }
 
+    /// What to write for what people write who come from C or Rust.
+    fn habit(&self, before: Option<Token<'_>>, tokens: &[Spanned<'_>], at: usize) -> Option<String> {
+        let after = tokens.get(at + 1).map(|(token, _)| *token);
+        let help = match (before, self.found?) {
+            (_, Token::Symbol(Symbol::OpenBrace)) => {
+                "a body in braces stands right behind the thread's name and copies, `thread t [2] { … }`; `let` declares its registers"
+            }
+            (_, Token::Symbol(Symbol::CloseBrace)) => "no brace is open here",
+            (
+                Some(Token::Keyword(keyword @ (Keyword::Lock | Keyword::Unlock | Keyword::Mfence | Keyword::Sfence))),
+                Token::Symbol(Symbol::OpenParen),
+            ) => {
+                return Some(format!(
+                    "`{}` takes no operands; in a body in braces a lock is a procedure, `proc lock(l) {{ … }}`",
+                    keyword.spelling()
+                ));
+            }
+            (_, Token::Symbol(symbol @ (Symbol::Plus | Symbol::Minus)))
+                if after == Some(Token::Symbol(symbol)) || after == Some(Token::Symbol(Symbol::Equal)) =>
+            {
+                let sign = symbol.spelling();
+                return Some(format!(
+                    "write `r <- r {sign} 1`; in memory that is a load, an addition and a store, or `fetch_add(mem[x], {})`",
+                    if sign == "+" { "1" } else { "-1" }
+                ));
+            }
+            (_, Token::Name(word)) => of_word(word)?,
+            (Some(Token::Name(word)), _)
+                if self.expected.contains(Expectations::symbol(Symbol::Colon))
+                    || self.expected.contains(Expectations::symbol(Symbol::Arrow)) =>
+            {
+                of_word(word)?
+            }
+            _ => return None,
+        };
+        Some(help.to_owned())
+    }
+
     fn help(&self, tokens: &[Spanned<'_>]) -> Option<String> {
         let at = tokens.partition_point(|(_, span)| span.start < self.span.start);
         let before = at.checked_sub(1).map(|index| tokens[index].0);
@@ -219,7 +257,7 @@ impl Failure<'_> {
             .into_iter()
             .any(|construct| self.expected.contains(Expectations::construct(construct)));
         let arrow_expected = self.expected.contains(Expectations::symbol(Symbol::Arrow));
-        if let Some(help) = self.help_with_post(&tokens[..at]) {
+        if let Some(help) = self.help_with_post(&tokens[..at]).or_else(|| self.habit(before, tokens, at)) {
             return Some(help);
         }
         match self.found {
@@ -262,6 +300,26 @@ impl Failure<'_> {
         let keyword = closest(word, Keyword::ALL.iter().map(|keyword| keyword.spelling()))?;
         Some(format!("is `{word}` meant to be `{keyword}`?"))
     }
+}
+
+/// What to write for a word of C or Rust where an instruction is expected.
+fn of_word(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "if" | "else" | "while" | "loop" | "let" | "await" | "choose" | "break" | "continue" | "atomic" => {
+            "statements like this one stand in a body in braces, `thread t { … }`; in the older form conditions are \
+             `assert` at two lines with one label"
+        }
+        "for" | "do" | "switch" => "there is none; a body in braces, `thread t { … }`, has `while`, `loop` and `if`",
+        "return" | "exit" | "stop" => "`goto end` stops the thread",
+        "fence" | "barrier" | "atomic_thread_fence" | "smp_mb" => {
+            "a full fence is `mfence`, one for stores alone `sfence`"
+        }
+        "pause" | "yield" => "write `nop`",
+        "int" | "unsigned" | "var" => {
+            "registers are declared behind the thread's name: `thread t regs r, s init a begin`"
+        }
+        _ => return None,
+    })
 }
 
 /// The name before the innermost parenthesis that is open after the tokens.

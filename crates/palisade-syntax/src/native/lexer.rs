@@ -149,6 +149,16 @@ impl<'s> Lexer<'s> {
         } else {
             let shown = if first.is_control() { format!("{first:?}") } else { format!("`{first}`") };
             self.error(first.len_utf8(), format!("the character {shown} means nothing here"));
+            let help = match first {
+                '.' => {
+                    "there are no methods and no fields: the name of an address in an expression in braces is a load"
+                }
+                '?' => "there is no `? :`; write `if (…) { … } else { … }`",
+                '"' => "there are no strings",
+                _ => return,
+            };
+            let error = self.errors.last_mut().expect("one was just added");
+            error.help = Some(help.to_owned());
         }
     }
 

@@ -30,10 +30,14 @@ pub(super) fn parse(source: &Arc<SourceText>) -> Result<Parsed, Vec<Diagnostic>>
     parse_with_layouts(source).map(|(parsed, _)| parsed)
 }
 
+/// For each thread of a native text whether it has a body in braces, and where the parts of that stand. Empty where the text is
+/// wrong.
+pub(super) fn layouts(source: &Arc<SourceText>) -> Vec<Option<structured::Layout>> {
+    parse_with_layouts(source).map(|(_, layouts)| layouts).unwrap_or_default()
+}
+
 /// Reads a native text; for each thread with a body in braces also where its parts stand.
-pub(super) fn parse_with_layouts(
-    source: &Arc<SourceText>,
-) -> Result<(Parsed, Vec<Option<structured::Layout>>), Vec<Diagnostic>> {
+fn parse_with_layouts(source: &Arc<SourceText>) -> Result<(Parsed, Vec<Option<structured::Layout>>), Vec<Diagnostic>> {
     let lexer::Lexed { tokens, mut errors, is_whole } = lexer::tokens(&source.text);
     if !is_whole {
         return Err(errors);

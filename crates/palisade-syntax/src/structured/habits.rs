@@ -129,6 +129,7 @@ impl<'s> Parser<'_, 's> {
                 let value = self.rest_of_statement(self.at + 2);
                 Some(self.with_update(error, symbol, text, &value))
             }
+            None if self.is_arrow() => Some(self.field()),
             None if self.is_misspelt_statement(target) => {
                 let meant = closest(text, STATEMENTS.iter().copied())?;
                 Some(
@@ -138,6 +139,11 @@ impl<'s> Parser<'_, 's> {
             }
             None => None,
         }
+    }
+
+    /// Whether `->` is next.
+    fn is_arrow(&self) -> bool {
+        self.peek() == Some(Token::Symbol(Symbol::Minus)) && self.token(1) == Some(Token::Symbol(Symbol::Greater))
     }
 
     /// Whether a word stands where `=` does not follow and resembles a statement.
@@ -233,6 +239,9 @@ impl<'s> Parser<'_, 's> {
 
     /// The error where a statement or a block should end in a semicolon.
     pub(super) fn no_semicolon(&mut self) -> Reported {
+        if self.peek() == Some(Token::Unknown) {
+            return Reported;
+        }
         if let Some(error) = self.after_expression() {
             return self.report(error);
         }
@@ -249,6 +258,15 @@ impl<'s> Parser<'_, 's> {
     fn after_expression(&self) -> Option<Diagnostic> {
         let here = self.here();
         match (self.compound(), self.peek()?) {
+            (_, Token::Symbol(Symbol::Minus)) if self.token(1) == Some(Token::Symbol(Symbol::Greater)) => {
+                Some(self.field())
+            }
+            (_, Token::Symbol(Symbol::OpenBrace)) => {
+                let word = self.called_before()?;
+                let meant = closest(word, ["while", "if", "loop", "choose", "atomic"])?;
+                let error = Diagnostic::error(format!("`{word}` begins no statement"), here);
+                Some(error.with_help(format!("did you mean `{meant}`?")))
+            }
             (Some((symbol, true)), _) => {
                 let error = Diagnostic::error(
                     format!("there is no `{0}{0}`", symbol.spelling()),
@@ -266,6 +284,32 @@ impl<'s> Parser<'_, 's> {
             }
             _ => None,
         }
+    }
+
+    /// The word before the parenthesis that was closed last.
+    fn called_before(&self) -> Option<&'s str> {
+        let mut closed = 0_usize;
+        for index in (0..self.at).rev() {
+            match self.token_at(index)? {
+                Token::Symbol(Symbol::CloseParen) => closed += 1,
+                Token::Symbol(Symbol::OpenParen) if closed == 1 => {
+                    return match self.token_at(index.checked_sub(1)?)? {
+                        Token::Name(word) => Some(word),
+                        _ => None,
+                    };
+                }
+                Token::Symbol(Symbol::OpenParen) => closed = closed.checked_sub(1)?,
+                _ if closed == 0 => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The error for `->`.
+    fn field(&self) -> Diagnostic {
+        let error = Diagnostic::error("there are no fields", self.here().to(self.span(self.at + 1)));
+        error.with_help("give each field an array: `address next[4]`, and write `next[node]`")
     }
 
     /// The error where a body should stand in braces.

@@ -6,12 +6,14 @@
 //! `native`, which calls it.
 
 pub(crate) mod ast;
+mod edit;
 mod habits;
 mod lower;
 mod parser;
 mod split;
 mod statements;
 
+pub(crate) use edit::inserted;
 pub(crate) use lower::{Context, Layout, lower};
 pub(crate) use split::split;
 

@@ -129,9 +129,13 @@ impl<'a, 's> Parser<'a, 's> {
 
     /// Skips to the end of the statement: past its semicolon or its block, or to the brace that closes the block around it.
     fn skip_statement(&mut self) {
-        let mut open = 0_usize;
+        let (mut open, mut parentheses) = (0_usize, 0_usize);
         while let Some(token) = self.peek() {
             match token {
+                Token::Symbol(Symbol::OpenParen) => parentheses += 1,
+                Token::Symbol(Symbol::CloseParen) => parentheses = parentheses.saturating_sub(1),
+                // `for (i = 0; …) { … }`: the statement goes on.
+                Token::Symbol(Symbol::Semicolon) if parentheses > 0 && self.at_parenthesised_head() => {}
                 Token::Symbol(Symbol::CloseBrace) if open == 0 => return,
                 Token::Symbol(Symbol::CloseBrace) if open == 1 => {
                     self.at += 1;
@@ -154,6 +158,15 @@ impl<'a, 's> Parser<'a, 's> {
         }
     }
 
+    /// Whether a parenthesis is closed further on, before a brace or the end.
+    fn at_parenthesised_head(&self) -> bool {
+        let rest = self.tokens.get(self.at..).unwrap_or_default().iter().map(|(token, _)| token);
+        let mut rest = rest.skip_while(|token| {
+            !matches!(token, Token::Symbol(Symbol::CloseParen | Symbol::OpenBrace | Symbol::CloseBrace))
+        });
+        rest.next() == Some(&Token::Symbol(Symbol::CloseParen))
+    }
+
     /// The next token.
     pub(super) fn peek(&self) -> Option<Token<'s>> {
         self.token(0)
@@ -162,6 +175,11 @@ impl<'a, 's> Parser<'a, 's> {
     /// A token further on.
     pub(super) fn token(&self, ahead: usize) -> Option<Token<'s>> {
         self.tokens.get(self.at + ahead).map(|(token, _)| *token)
+    }
+
+    /// A token by its number.
+    pub(super) fn token_at(&self, index: usize) -> Option<Token<'s>> {
+        self.tokens.get(index).map(|(token, _)| *token)
     }
 
     /// Where a token stands; behind the last one where there is none.

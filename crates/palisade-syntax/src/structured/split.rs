@@ -31,7 +31,8 @@ pub(crate) fn split<'s>(
     let mut at = 0;
     let mut inside_old_form = false;
     while at < tokens.len() {
-        let kind = if inside_old_form { None } else { kind_of(&tokens[at..]) };
+        // Inside of a thread of the older form `const` and `proc` are names.
+        let kind = kind_of(&tokens[at..]).filter(|kind| *kind == Kind::Thread || !inside_old_form);
         let Some(kind) = kind else {
             match tokens[at].0 {
                 Token::Keyword(Keyword::Regs | Keyword::Begin) => inside_old_form = true,
@@ -46,6 +47,7 @@ pub(crate) fn split<'s>(
         };
         let end = end_of(&tokens[at..], kind).map_or(tokens.len(), |length| at + length);
         if kind == Kind::Thread {
+            inside_old_form = false;
             plain.push((Token::Braced(items.len()), tokens[at].1));
         }
         items.push((kind, &tokens[at..end]));

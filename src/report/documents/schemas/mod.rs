@@ -10,7 +10,7 @@ macro_rules! schemas {
 }
 
 /// The schemas by the names of their documents, in the order of the alphabet.
-const SCHEMAS: [(&str, &str); 15] = schemas![
+const SCHEMAS: [(&str, &str); 16] = schemas![
     "bench",
     "check",
     "completions",
@@ -18,6 +18,7 @@ const SCHEMAS: [(&str, &str); 15] = schemas![
     "cover",
     "error",
     "fences",
+    "fmt",
     "man",
     "net",
     "prove",

@@ -27,6 +27,7 @@ fn derived(name: &str) -> Schema {
         "cover" => generator().into_root_schema_for::<Either<CoverDocument<'_>, WrittenDocument<'_>>>(),
         "error" => generator().into_root_schema_for::<ErrorDocument<'_>>(),
         "fences" => generator().into_root_schema_for::<FencesDocument<'_>>(),
+        "fmt" => generator().into_root_schema_for::<FmtDocument<'_>>(),
         "man" => generator().into_root_schema_for::<ManDocument<'_>>(),
         "net" => generator().into_root_schema_for::<NetDocument<'_>>(),
         "prove" => generator().into_root_schema_for::<ProveDocument<'_>>(),

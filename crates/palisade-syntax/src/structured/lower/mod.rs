@@ -14,7 +14,7 @@ mod places;
 mod scope;
 mod sequence;
 
-pub(crate) use layout::{Layout, Site};
+pub(crate) use layout::Layout;
 
 use self::automaton::Automaton;
 use self::scope::Frame;

@@ -1,6 +1,7 @@
 //! Threads with bodies in braces: the automata that they mean, what is refused with which words, fences put into their texts.
 
 mod automata;
+mod diagnostics;
 mod edits;
 
 use palisade::program::{Program, SourceText};

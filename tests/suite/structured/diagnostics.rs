@@ -38,10 +38,7 @@ const HABITS: &[(&str, &str)] = &[
         "while (x == 1);",
         "15: the body of `while` stands in braces, found `;` (write `{ }` for an empty body; `await (…);` waits for a condition)",
     ),
-    (
-        "for (i = 0; i < 3; i++) { x = 1; }",
-        "1: there is no `for` (write `let i = 0; while (i < n) { …; i = i + 1; }`)",
-    ),
+    ("for (i = 0; i < 3; i++) { x = 1; }", "1: there is no `for` (write `let i = 0; while (i < n) { …; i = i + 1; }`)"),
     ("int i = 0;", "1: registers have no types (write `let i = …;`)"),
     ("let mut i = 0;", "5: every register can be assigned (leave `mut` out)"),
     ("let i: u32 = 0;", "6: registers have no types (leave the type out; `domain 0..255 wrap` makes all values bytes)"),
@@ -83,10 +80,7 @@ const HABITS: &[(&str, &str)] = &[
     ),
     ("self = 2;", "1: `self` cannot be assigned: it has one value"),
     ("a: b: x = 1;", "4: this place has the label `a` already (one label names a place)"),
-    (
-        "let r = 2;",
-        "5: `r` is declared already (assign to it: `r = …;`) [the first declaration is on line 4: `r`]",
-    ),
+    ("let r = 2;", "5: `r` is declared already (assign to it: `r = …;`) [the first declaration is on line 4: `r`]"),
     (
         "let x = 1;",
         "5: `x` is an address, so no register can have that name (a store is `x = …;` without `let`) [the first declaration is on line 2: `x`]",
@@ -102,7 +96,8 @@ fn habits_are_answered_with_what_to_write() {
 
 #[test]
 fn what_follows_an_error_is_read() {
-    let text = "program p\naddress x\nthread t {\n  x = $;\n  x++;\n  if (x) { y = 1 }\n  x = 1;\n}\nthread u { x += 1; }\n";
+    let text =
+        "program p\naddress x\nthread t {\n  x = $;\n  x++;\n  if (x) { y = 1 }\n  x = 1;\n}\nthread u { x += 1; }\n";
     let found = errors(text);
     let starts = ["4:7: the character `$`", "5:4: there is no `++`", "6:16: expected `;`", "9:14: there is no `+=`"];
     assert_eq!(found.len(), starts.len(), "{found:?}");
@@ -113,7 +108,8 @@ fn what_follows_an_error_is_read() {
 
 #[test]
 fn unknown_characters_hide_nothing_in_the_older_form() {
-    let text = "program p\nthread t regs r init a begin\n  a: r <- mem[x] $ 1; goto b;\n  b: r + 1;\n  c: mfnce;\nend\n";
+    let text =
+        "program p\nthread t regs r init a begin\n  a: r <- mem[x] $ 1; goto b;\n  b: r + 1;\n  c: mfnce;\nend\n";
     let found = errors(text);
     let starts = ["3:18: the character `$`", "4:8: expected `<-`", "5:11: expected `<-`"];
     assert_eq!(found.len(), starts.len(), "{found:?}");
@@ -171,9 +167,14 @@ fn procedures_that_cannot_be_inlined() {
     let some_way = of("proc f() { if (x) { return 1; } }\nthread t { let r = f(); x = r; }");
     assert!(some_way.starts_with("3:34: `f` may come to its end without a value"), "{some_way}");
     let hidden = of("proc f() { x = r; }\nthread t { let r = x; f(); x = r; }");
-    assert!(hidden.contains("`r` is neither a register nor an address") && hidden.contains("not the registers of its caller"), "{hidden}");
+    assert!(
+        hidden.contains("`r` is neither a register nor an address")
+            && hidden.contains("not the registers of its caller"),
+        "{hidden}"
+    );
     // Each call doubles what there is.
-    let doubling: String = (0..30).map(|level| format!("proc f{}() {{ f{level}(); f{level}(); }}\n", level + 1)).collect();
+    let doubling: String =
+        (0..30).map(|level| format!("proc f{}() {{ f{level}(); f{level}(); }}\n", level + 1)).collect();
     let long = of(&format!("proc f0() {{ x = 1; }}\n{doubling}thread t {{ f30(); }}"));
     assert!(long.contains("longer than 50000 instructions"), "{long}");
 }
@@ -198,7 +199,10 @@ fn sections_do_not_nest() {
 fn precedence_is_warned_of() {
     let text = "program p\naddress x, y\nthread t { let r = x; if (r & 1 == 0) { y = 1; } }\n";
     assert!(warnings(text)[0].contains("`r & 1 == 0` is `r & (1 == 0)`"), "{:?}", warnings(text));
-    assert!(warnings("program p\naddress x\nthread t { loop { x = 1; } x = 2; }\n")[0].contains("nothing leads to the label"));
+    assert!(
+        warnings("program p\naddress x\nthread t { loop { x = 1; } x = 2; }\n")[0]
+            .contains("nothing leads to the label")
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Fences put into bodies in braces.
 
 use super::program;
-use palisade::program::{LabelId, ThreadId};
+use palisade::program::{Action, ThreadId};
 use palisade::syntax::Format;
 use palisade::syntax::edit::{Edit, EditError, apply};
 
@@ -69,11 +69,7 @@ fn behind_a_call_in_a_statement_there_is_no_place() {
     let text = "program p\naddress x, y\nproc f() { x = 1; return 2; }\nthread t {\n  let r = f() + y;\n}\n";
     let program = program(text);
     let thread = &program.threads[0];
-    let load = thread
-        .instructions
-        .iter()
-        .find(|it| matches!(&it.action, palisade::program::Action::Load { .. }))
-        .expect("y is read");
+    let load = thread.instructions.iter().find(|it| matches!(&it.action, Action::Load { .. })).expect("y is read");
     let change = Edit::Fence { thread: ThreadId::from_index(0), label: load.source };
     assert!(matches!(apply(&program, Format::Native, &[change]), Err(EditError::InsideStatement(_))));
 }
@@ -82,11 +78,8 @@ fn behind_a_call_in_a_statement_there_is_no_place() {
 fn stores_become_exchanges() {
     let text = "program p\naddress x, slot[2]\nthread t {\n  slot[1] = (x + 1);\n}\n";
     let program = program(text);
-    let store = program.threads[0]
-        .instruction_ids()
-        .find(|(_, it)| it.action.address().is_some() && it.action.written_register().is_none());
+    let store = program.threads[0].instruction_ids().find(|(_, it)| matches!(it.action, Action::Store { .. }));
     let change = Edit::Exchange { thread: ThreadId::from_index(0), store: store.expect("there is a store").0 };
     let edited = apply(&program, Format::Native, &[change]).expect("it can be edited");
     assert_eq!(edited, text.replace("slot[1] = (x + 1);", "xchg(slot[1], (x + 1));"));
-    let _ = LabelId::from_index(0);
 }

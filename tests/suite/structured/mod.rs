@@ -3,6 +3,7 @@
 mod automata;
 mod diagnostics;
 mod edits;
+mod random;
 
 use palisade::program::{Program, SourceText};
 use palisade::syntax::{Diagnostic, Format, parse, print, read, render};

@@ -238,6 +238,15 @@ impl Failure<'_> {
                     if sign == "+" { "1" } else { "-1" }
                 ));
             }
+            (_, Token::Name(word)) if self.expected.contains(Expectations::construct(Construct::Number)) => {
+                return Some(format!("a constant is declared by `const {word} = …;`"));
+            }
+            (_, Token::Name(word)) if self.expected.contains(Expectations::keyword(Keyword::Address)) => of_item(word)?,
+            (Some(Token::Name(_)), Token::Symbol(Symbol::OpenParen))
+                if self.expected.contains(Expectations::keyword(Keyword::Init)) =>
+            {
+                "a thread has no parameters: `thread t { … }`, `thread t [3] { … }` for three copies"
+            }
             (_, Token::Name(word)) => of_word(word)?,
             (Some(Token::Name(word)), _)
                 if self.expected.contains(Expectations::symbol(Symbol::Colon))
@@ -300,6 +309,19 @@ impl Failure<'_> {
         let keyword = closest(word, Keyword::ALL.iter().map(|keyword| keyword.spelling()))?;
         Some(format!("is `{word}` meant to be `{keyword}`?"))
     }
+}
+
+/// What to write for a word of C or Rust where an item of the program is expected.
+fn of_item(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "int" | "unsigned" | "long" | "bool" | "char" | "volatile" | "static" | "shared" | "global" | "var" | "let"
+        | "atomic_int" | "_Atomic" | "extern" => {
+            "memory that threads share is declared by `address x, slot[4]`, its values at the start by `initial x = 1`"
+        }
+        "void" | "fn" | "def" | "func" | "function" | "inline" => "a procedure is `proc name(parameters) { … }`",
+        "define" | "enum" => "a constant is `const N = 3;`",
+        _ => return None,
+    })
 }
 
 /// What to write for a word of C or Rust where an instruction is expected.

@@ -83,8 +83,9 @@ pub(super) fn resolve(
             Item::Addresses(_) | Item::Never { .. } | Item::Error => {}
         }
     }
-    for (name, members) in families.iter().filter(|(_, members)| members.len() > 1) {
-        for id in members {
+    for thread in &structured.threads {
+        let name = thread.name.text;
+        for id in families.get(name).filter(|members| members.len() > 1).into_iter().flatten() {
             let numbered = program.thread(*id).name.clone();
             if let Some(span) = thread_names.get(numbered.as_str()) {
                 let message = format!("the copies of `{name}` get this name, because it says `self`");

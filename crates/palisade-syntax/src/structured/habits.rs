@@ -5,6 +5,8 @@ use crate::Diagnostic;
 use crate::native::ast::{ExpressionKind, RawExpression};
 use crate::native::token::{Keyword, Symbol, Token};
 use crate::suggest::closest;
+use palisade_model::program::BinaryOperator;
+use palisade_model::text::Span;
 
 /// Words that begin a declaration in C.
 const TYPES: &[&str] = &[
@@ -151,8 +153,19 @@ impl<'s> Parser<'_, 's> {
         matches!(target.kind, ExpressionKind::Name(_)) && self.peek() != Some(Token::Symbol(Symbol::Equal))
     }
 
+    /// The error for `x = y = 0`, where the second `=` would compare.
+    pub(super) fn chained(&self, value: &RawExpression<'s>) -> Option<Diagnostic> {
+        let (BinaryOperator::Equal, left, right) = value.bare_binary()? else { return None };
+        let between = Span { start: left.extent.end, end: right.extent.start };
+        if self.source.slice(between).trim() != "=" {
+            return None;
+        }
+        let error = Diagnostic::error("a second `=` would compare, not assign", between);
+        Some(error.with_help("assign in two statements; to compare, write `==`"))
+    }
+
     /// The error for `++` and `--`.
-    fn step(&self, symbol: Symbol, text: &str, span: palisade_model::text::Span) -> Diagnostic {
+    fn step(&self, symbol: Symbol, text: &str, span: Span) -> Diagnostic {
         let operator = symbol.spelling();
         self.with_update(Diagnostic::error(format!("there is no `{operator}{operator}`"), span), symbol, text, "1")
     }
@@ -248,7 +261,7 @@ impl<'s> Parser<'_, 's> {
         let end = self.before().end;
         let message = format!("expected `;`, found {}", self.found());
         // The end of the line before is where it is missing.
-        let span = palisade_model::text::Span { start: end.saturating_sub(1), end };
+        let span = Span { start: end.saturating_sub(1), end };
         let error =
             Diagnostic::error(message, span).with_label("a semicolon is missing after this").with_expected(["`;`"]);
         self.report(error)

@@ -3,7 +3,7 @@
 use super::ast::{Block, Statement, StatementKind};
 use super::parser::{Parser, Read, Reported};
 use crate::Diagnostic;
-use crate::native::ast::{Annotation, ExpressionKind, Name, Target};
+use crate::native::ast::{Annotation, ExpressionKind, Name, RawExpression, Target};
 use crate::native::token::{Keyword, Symbol, Token};
 
 impl<'s> Parser<'_, 's> {
@@ -153,7 +153,7 @@ impl<'s> Parser<'_, 's> {
             return Ok(StatementKind::Let { register, value: None });
         }
         self.assigns()?;
-        Ok(StatementKind::Let { register, value: Some(self.expression()?) })
+        Ok(StatementKind::Let { register, value: Some(self.assigned()?) })
     }
 
     /// What follows `if`.
@@ -190,7 +190,7 @@ impl<'s> Parser<'_, 's> {
         let target = self.operand()?;
         if self.peek() == Some(Token::Symbol(Symbol::Equal)) && !self.is_compared() {
             self.at += 1;
-            return Ok(StatementKind::Assign { target, value: self.expression()? });
+            return Ok(StatementKind::Assign { target, value: self.assigned()? });
         }
         if let Some(error) = self.after_target(&target) {
             return Err(self.report(error));
@@ -199,6 +199,15 @@ impl<'s> Parser<'_, 's> {
             return Ok(StatementKind::Effect(target));
         }
         Err(self.unexpected("`=`"))
+    }
+
+    /// The value behind `=`. A chain of assignments as in C is none.
+    fn assigned(&mut self) -> Read<RawExpression<'s>> {
+        let value = self.expression()?;
+        match self.chained(&value) {
+            Some(error) => Err(self.report(error)),
+            None => Ok(value),
+        }
     }
 
     /// The `=` of an assignment.

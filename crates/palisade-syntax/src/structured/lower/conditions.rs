@@ -23,12 +23,16 @@ impl<'s> Lowering<'_, 's, '_> {
                 Some(())
             }
             ExpressionKind::Unary(UnaryOperator::Not, operand) => self.branch(operand, from, no, yes),
-            ExpressionKind::Binary(BinaryOperator::And, left, right) if self.acts(right) => {
+            ExpressionKind::Binary(BinaryOperator::And, left, right)
+                if self.acts(right) || says_any(left) || says_any(right) =>
+            {
                 let second = self.step_label(right.span);
                 self.branch(left, from, second, no)?;
                 self.branch(right, second, yes, no)
             }
-            ExpressionKind::Binary(BinaryOperator::Or, left, right) if self.acts(right) => {
+            ExpressionKind::Binary(BinaryOperator::Or, left, right)
+                if self.acts(right) || says_any(left) || says_any(right) =>
+            {
                 let second = self.step_label(right.span);
                 self.branch(left, from, yes, second)?;
                 self.branch(right, second, yes, no)
@@ -41,6 +45,18 @@ impl<'s> Lowering<'_, 's, '_> {
                 Some(())
             }
         }
+    }
+}
+
+/// Whether a condition has `*` for a part, which goes either way and needs no value.
+fn says_any(raw: &RawExpression<'_>) -> bool {
+    match &raw.kind {
+        ExpressionKind::Any => true,
+        ExpressionKind::Unary(UnaryOperator::Not, operand) => says_any(operand),
+        ExpressionKind::Binary(BinaryOperator::And | BinaryOperator::Or, left, right) => {
+            says_any(left) || says_any(right)
+        }
+        _ => false,
     }
 }
 

@@ -133,9 +133,13 @@ impl<'s> Lowering<'_, 's, '_> {
 
     fn unknown(&mut self, name: Name<'_>) {
         let known = self.known_names();
-        let help = did_you_mean(name.text, known.iter().map(String::as_str)).or_else(|| {
-            let text = name.text;
-            Some(format!("declare memory that threads share by `address {text}`, a register by `let {text} = …;`"))
+        let null = matches!(name.text, "NULL" | "nullptr" | "null" | "nil" | "None");
+        let null = null.then(|| "write `0`: addresses are numbered from 1".to_owned());
+        let help = null.or_else(|| {
+            did_you_mean(name.text, known.iter().map(String::as_str)).or_else(|| {
+                let text = name.text;
+                Some(format!("declare memory that threads share by `address {text}`, a register by `let {text} = …;`"))
+            })
         });
         let elsewhere =
             self.frames.first().is_some_and(|frame| self.frames.len() > 1 && frame.binding(name.text).is_some());

@@ -59,6 +59,7 @@
 //! - `[FG05]` A. Finkel, G. Geeraerts, J.-F. Raskin, L. Van Begin. *A Counter-Example to the Minimal Coverability Tree
 //!   Algorithm*. Technical report 535, Université Libre de Bruxelles, 2005.
 //! - `[FH15]` E. Fraca, S. Haddad. *Complexity Analysis of Continuous Petri Nets*. Fundamenta Informaticae 137(1), 2015.
+//! - `[AABN18]` P. A. Abdulla, M. F. Atig, A. Bouajjani, T. P. Ngo. *A Load-Buffer Semantics for Total Store Ordering*. LMCS 14(1:9), 2018.
 //! - `[FM15]` S. Joshi, D. Kroening. *Property-Driven Fence Insertion using Reorder Bounded Model Checking*. FM 2015,
 //!   LNCS 9109.
 //! - `[LG17]` N. Lipovetzky, H. Geffner. *Best-First Width Search: Exploration and Exploitation in Classical Planning*.

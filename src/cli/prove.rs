@@ -29,6 +29,8 @@ enum RungChoice {
     ScRobust,
     /// Bounded store buffers, until they turn out large enough.
     Buffers,
+    /// Loads that lag behind on snapshots of memory, for proofs under TSO where buffers grow without end.
+    Snapshots,
 }
 
 /// Options of `palisade prove`.
@@ -52,7 +54,7 @@ pub(super) struct ProveArguments {
     /// Ask this rung alone, instead of all in turn.
     #[arg(long, value_enum, value_name = "RUNG")]
     by: Option<RungChoice>,
-    /// Stores in a buffer before the rung `buffers` gives up.
+    /// Stores in a buffer before the rung `buffers` gives up, and snapshots in a queue before `snapshots` does.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BUFFER, value_parser = capacity)]
     buffer: usize,
     /// Do not leave out what does not matter for a property.
@@ -98,6 +100,7 @@ fn prove_file(
             RungChoice::Sc => Rung::Sc,
             RungChoice::ScRobust => Rung::ScRobust,
             RungChoice::Buffers => Rung::Buffers,
+            RungChoice::Snapshots => Rung::Snapshots,
         }),
         only: asked_targets(&loaded, &arguments.only)?,
         buffer: arguments.buffer,

@@ -100,6 +100,8 @@ fn why_words(why: Why) -> String {
         Why::Stopped(StopReason::Inconclusive) => "no rung has an answer".to_owned(),
         Why::Stopped(reason) => reason.to_string(),
         Why::BuffersLonger(stores) => format!("buffers hold more than {}", counted(stores, "store")),
+        Why::SnapshotsMore(most) => format!("queues have more than {}", counted(most, "snapshot")),
+        Why::ReachedOnly => "a target is reached, and no computation was found".to_owned(),
         Why::NotRobust => "the program is not robust".to_owned(),
         Why::TooManyBeginnings => "copies of threads can begin in too many ways".to_owned(),
         Why::AnyNumber => "final states need fixed numbers of copies".to_owned(),

@@ -155,6 +155,7 @@ fn answer_words(answer: &TargetAnswer, context: &Context<'_>, verbosity: u8) -> 
 fn rung_words(answer: &TargetAnswer) -> String {
     match (answer.rung, answer.buffer) {
         (Rung::Buffers, Some(stores)) => format!("buffers that never hold more than {}", counted(stores, "store")),
+        (Rung::Snapshots, Some(most)) => format!("loads that lag on {} at most", counted(most, "snapshot")),
         (rung, _) => rung.name().to_owned(),
     }
 }
@@ -165,6 +166,8 @@ pub fn why_open(rung: Rung, why: Why) -> String {
     match why {
         Why::Stopped(reason) => format!("{name}: {reason}"),
         Why::BuffersLonger(stores) => format!("{name}: buffers grow beyond {}", counted(stores, "store")),
+        Why::SnapshotsMore(most) => format!("{name}: queues grow beyond {}", counted(most, "snapshot")),
+        Why::ReachedOnly => format!("{name}: reached, but this rung gives no computation; `buffers` does"),
         Why::NotRobust => format!("{name}: the program is not robust"),
         Why::TooManyBeginnings => format!("{name}: the copies of threads can begin in too many ways"),
         Why::AnyNumber => "final states need fixed copies".to_owned(),

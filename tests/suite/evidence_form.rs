@@ -423,8 +423,23 @@ thread t [*] regs r init a begin
 end
 ";
     let fenced = entering("mfence", "[2]");
+    let progress = "program Progress
+thread worker regs done, new, old init a begin
+  a: mem[x] <- done; goto b;
+  b: done <- 3 - done; goto c;
+  c: new <- mem[y]; goto d;
+  d: ensure new >= old; goto e;
+  e: old <- new; goto a;
+end
+thread watcher regs seen init a begin
+  a: mem[y] <- 1; goto b;
+  b: seen <- mem[x]; goto c;
+  c: mem[y] <- seen + 1; goto d;
+end
+";
     for (name, text, options, part) in [
         ("buffers", &*fenced, by(Model::Tso, Rung::Buffers), "\"buffers\""),
+        ("snapshots", progress, by(Model::Tso, Rung::Snapshots), "\"snapshots\""),
         ("robust", &fenced, by(Model::Tso, Rung::ScRobust), "\"certificate\""),
         ("values", small, by(Model::Pso, Rung::Values), "\"values\""),
         (

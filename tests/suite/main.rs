@@ -62,6 +62,7 @@ mod property_corpus;
 mod property_fences;
 mod property_fences_command;
 mod property_optima;
+mod property_snapshots;
 mod prove_command;
 mod reader_seeds;
 mod readers;

@@ -1,7 +1,7 @@
 //! Evidence that a program never reaches its targets under a memory model, and that it does.
 //!
 //! A [`PropertyEvidence`] gives a reason for each target: closed value sets, robustness with a closed set of SC configurations,
-//! or a closed set of configurations with store buffers. Store buffers are *unbounded* in the semantics that a checker follows:
+//! a closed set of configurations with store buffers, or one of configurations with snapshots. Store buffers are *unbounded* in the semantics that a checker follows:
 //! whatever bound a search has used is no part of the evidence, and a set that such a bound has cut off is not closed. CERTIFICATE.md
 //! states the semantics and the reductions in full.
 
@@ -49,6 +49,8 @@ pub enum PropertyReason {
     },
     /// A closed set of configurations with store buffers; under SC the buffers are empty.
     Buffers(BufferInvariant),
+    /// A closed set of configurations in which stores reach memory at once and loads lag behind on snapshots. Only for TSO.
+    Snapshots(BufferInvariant),
 }
 
 /// The values from `low` to `high`, both included.
@@ -115,7 +117,7 @@ pub struct BufferedLocal {
     pub registers: Vec<Value>,
     /// Whether it has executed `lock` and not yet `unlock`.
     pub holding: bool,
-    /// The stores that have not reached memory, oldest first.
+    /// The stores that have not reached memory, oldest first. Where loads lag on snapshots: what they read, oldest first.
     ///
     /// Under PSO with the marks of `sfence`, in one form: no mark stands first or next to another, and between two marks the stores
     /// are ascending by address, those to one address oldest first. (The order of stores to different addresses has no meaning there.)
@@ -129,6 +131,9 @@ pub enum BufferEntry {
     Store(Value, Value),
     /// The mark of an `sfence` (PSO): younger stores wait until all older ones have reached memory.
     Mark,
+    /// In a queue of snapshots: memory as it was, with the initial value wherever the thread loads no more before it drains its buffer.
+    /// Stores in such a queue are the thread's own ones that have reached memory since.
+    Snapshot(MemoryIndex),
 }
 
 /// A configuration.

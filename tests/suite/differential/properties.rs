@@ -16,7 +16,7 @@ use std::time::Duration;
 const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
 
 /// The rungs, each asked alone.
-const RUNGS: [Rung; 4] = [Rung::Values, Rung::Sc, Rung::ScRobust, Rung::Buffers];
+const RUNGS: [Rung; 5] = [Rung::Values, Rung::Sc, Rung::ScRobust, Rung::Buffers, Rung::Snapshots];
 
 /// How far the oracle goes.
 const EFFORT: Effort = Effort { capacity: 6, states: 60_000 };

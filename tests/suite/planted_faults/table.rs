@@ -562,8 +562,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "properties: threads step while another one holds the lock",
         file: "crates/palisade-engine/src/properties/system.rs",
-        old: "if !before.locked || self.place(place).0.holding {",
-        new: "if PLANTED || !before.locked || self.place(place).0.holding {",
+        old: "if before.locked && !self.place(place).0.holding {",
+        new: "if before.locked && !self.place(place).0.holding && !PLANTED {",
         caught_by: PROPERTIES,
     },
     Fault {
@@ -579,5 +579,43 @@ pub(super) const FAULTS: &[Fault] = &[
         old: "=> self.written.contains(i128::from(address)),",
         new: "=> !PLANTED && self.written.contains(i128::from(address)),",
         caught_by: LEAVING,
+    },
+    Fault {
+        what: "snapshots: none is taken",
+        file: "crates/palisade-engine/src/properties/snapshots.rs",
+        old: "if longer == queue || ",
+        new: "if PLANTED || longer == queue || ",
+        caught_by: PROPERTIES,
+    },
+    Fault {
+        what: "snapshots: own stores behind them are forgotten",
+        file: "crates/palisade-engine/src/properties/snapshots.rs",
+        old: "if !form.is_empty() && is_youngest",
+        new: "if !PLANTED && !form.is_empty() && is_youngest",
+        caught_by: PROPERTIES,
+    },
+    Fault {
+        what: "snapshots: the oldest one stays for ever",
+        file: "crates/palisade-engine/src/properties/snapshots.rs",
+        old: "self.go_on(local, step, read, &[queue, advanced], &mut open, found)?;",
+        new: "let advanced = if PLANTED { queue } else { advanced };
+                        self.go_on(local, step, read, &[queue, advanced], &mut open, found)?;",
+        caught_by: PROPERTIES,
+    },
+    Fault {
+        what: "snapshots: one is enough, whatever loads follow",
+        file: "crates/palisade-engine/src/properties/lag.rs",
+        old: "most.is_some_and(|most| snapshots > most)",
+        new: "most.is_some_and(|most| snapshots > most) || PLANTED && snapshots > 1",
+        caught_by: PROPERTIES,
+    },
+    Fault {
+        what: "snapshots: a bound on queues is taken for a proof",
+        file: "crates/palisade-engine/src/properties/snapshots.rs",
+        old: "self.note_overflow();",
+        new: "if !PLANTED {
+                self.note_overflow();
+            }",
+        caught_by: PROPERTIES_WITH_LOOPS,
     },
 ];

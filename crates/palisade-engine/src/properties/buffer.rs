@@ -1,4 +1,4 @@
-//! Store buffers, hash-consed, and the orders in which models let stores reach memory.
+//! Store buffers and queues of snapshots, hash-consed, and the orders in which models let stores reach memory.
 
 use crate::exploration::Interner;
 use palisade_evidence::BufferEntry;
@@ -15,6 +15,8 @@ pub(super) enum Order {
     Tso,
     /// After all older stores of its thread to its address, and those before a mark.
     Pso,
+    /// At once, and the loads that overtake it under TSO lag behind on snapshots of memory.
+    Snapshots,
 }
 
 impl From<Model> for Order {
@@ -79,11 +81,21 @@ impl Buffers {
         })
     }
 
+    /// How many snapshots a queue has.
+    pub(super) fn snapshots(&self, queue: u32) -> usize {
+        self.entries(queue).iter().filter(|entry| matches!(entry, BufferEntry::Snapshot(_))).count()
+    }
+
+    /// The number of a buffer or queue with these entries.
+    pub(super) fn intern(&mut self, entries: &[BufferEntry]) -> u32 {
+        self.table.intern(entries.into()).0
+    }
+
     /// The buffer after one more store.
     pub(super) fn push(&mut self, buffer: u32, address: Value, value: Value) -> u32 {
         let mut longer = self.entries(buffer).to_vec();
         let is_before = |entry: &BufferEntry| match entry {
-            BufferEntry::Mark => true,
+            BufferEntry::Mark | BufferEntry::Snapshot(_) => true,
             BufferEntry::Store(of, _) => self.order != Order::Pso || *of <= address,
         };
         let end = longer.iter().rposition(is_before).map_or(0, |last| last + 1);

@@ -6,7 +6,7 @@ use super::evidence::buffer_invariant;
 use super::goal::Goal;
 use super::replay::{Violation, replay};
 use super::run::run;
-use super::search::{Search, search};
+use super::search::{Known, Search, search};
 use super::shorten::shortened;
 use super::slice::Slice;
 use super::system::Shape;
@@ -29,10 +29,13 @@ const CUT_NODES: u64 = 400_000;
 /// Configurations of one exploration in the first round of turns.
 const NODES: u64 = 50_000;
 
+/// Why a rung has no answer that goes on in the next turn.
+const UNFINISHED: Why = Why::Stopped(StopReason::Inconclusive);
+
 /// Instances asked in one turn.
 const INSTANCES: usize = 4;
 
-/// The first bound on the stores in a buffer.
+/// The first bound on the stores in a buffer, or the snapshots in a queue.
 const FIRST_CAPACITY: usize = 2;
 
 /// Targets with one slice on their way up the rungs.
@@ -60,7 +63,7 @@ pub(super) struct Climb<'a, 'q> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Asked {
     rung: Rung,
-    /// The most stores in a buffer.
+    /// The most stores in a buffer, or snapshots in a queue.
     buffer: Option<usize>,
 }
 
@@ -136,18 +139,24 @@ impl<'a, 'q> Climb<'a, 'q> {
         let most = self.options.most;
         let mut nodes = NODES.min(most);
         let mut robust = if self.wants(Rung::ScRobust) { None } else { Some(Why::NotForThis) };
+        // Why the rungs that need turns have no answer yet.
+        let mut rungs = Vec::from([(Rung::Buffers, UNFINISHED), (Rung::Snapshots, UNFINISHED)]);
+        rungs.retain(|(rung, _)| self.options.model != Model::Sc && self.wants(*rung));
         loop {
             let mut last = (self.options.by.unwrap_or(Rung::Sc), Why::NotForThis);
             // Robustness says that what holds under SC holds.
             let needs_sc = self.wants(Rung::Sc) || self.wants(Rung::ScRobust);
             if needs_sc && self.interleavings.is_none() && self.sc(nodes)?.is_some() {
-                last = (Rung::Sc, Why::Stopped(StopReason::Inconclusive));
+                last = (Rung::Sc, UNFINISHED);
+            }
+            for (rung, why) in rungs.iter_mut().filter(|(_, why)| *why == UNFINISHED) {
+                if self.is_done() {
+                    break;
+                }
+                *why = if *rung == Rung::Buffers { self.buffers(nodes)? } else { self.snapshots(nodes)? };
             }
             if !self.is_done() && self.options.model != Model::Sc {
-                if self.wants(Rung::Buffers) {
-                    last = (Rung::Buffers, self.buffers(nodes)?);
-                }
-                if robust.is_none() && !self.is_done() && self.interleavings.is_some() {
+                if robust.is_none() && self.interleavings.is_some() {
                     robust = Some(self.robust()?);
                 }
                 if self.options.by == Some(Rung::ScRobust)
@@ -159,7 +168,10 @@ impl<'a, 'q> Climb<'a, 'q> {
             if self.is_done() {
                 return Ok(());
             }
-            let goes_on = matches!(last.1, Why::Stopped(StopReason::Inconclusive));
+            // Of those that have no answer, name one that can go on, or else the first.
+            let open = rungs.iter().find(|(_, why)| *why == UNFINISHED).or(rungs.first()).copied();
+            let last = open.filter(|_| last.1 != UNFINISHED).unwrap_or(last);
+            let goes_on = last.1 == UNFINISHED;
             if !goes_on || nodes == most {
                 let why = if goes_on && most < u64::MAX { Why::Larger(most) } else { last.1 };
                 self.leave_open(last.0, why);
@@ -215,6 +227,42 @@ impl<'a, 'q> Climb<'a, 'q> {
                 Explored::Budget => return Ok(Why::Stopped(StopReason::Inconclusive)),
             }
         }
+    }
+
+    /// Loads that lag behind on 2, 4, 8, … snapshots. This proves only: what is reached here, buffers reach as well, and give the
+    /// computation.
+    fn snapshots(&mut self, nodes: u64) -> Result<Why, Halt<Fault>> {
+        if self.options.model != Model::Tso {
+            return Ok(Why::NotForThis);
+        }
+        let most = self.options.buffer;
+        let mut capacity = FIRST_CAPACITY.min(most);
+        loop {
+            let shape = self.shape(Order::Snapshots, capacity);
+            let found = match search(self.sliced, &self.goal, self.known(), shape, &self.budget(nodes)) {
+                Ok(found) => found,
+                Err(Halt::Stopped(StopReason::Budget)) if nodes < u64::MAX => return Ok(UNFINISHED),
+                Err(halt) => return Err(halt),
+            };
+            self.proof.states += found.explored.len();
+            self.stop_if_strayed(&found)?;
+            let is_reached = !found.reached.is_empty();
+            if found.is_closed() {
+                let asked = Asked { rung: Rung::Snapshots, buffer: Some(capacity) };
+                self.hold(asked, &found, PropertyReason::Snapshots);
+            }
+            match () {
+                () if is_reached => return Ok(Why::ReachedOnly),
+                () if self.is_done() => return Ok(Why::NotForThis),
+                () if capacity >= most => return Ok(Why::SnapshotsMore(capacity)),
+                () => capacity = (2 * capacity).min(most),
+            }
+        }
+    }
+
+    /// What makes for fewer steps.
+    fn known(&self) -> Known<'_> {
+        Known { silent: &self.silent, forbidden: &self.slice.written, bounds: self.bounds }
     }
 
     /// Robustness, after no target was reached under SC.
@@ -278,7 +326,7 @@ impl<'a, 'q> Climb<'a, 'q> {
         if known.reached_of == Some(self.goal.targets.len()) {
             return Err(Halt::Stopped(StopReason::Budget));
         }
-        let found = search(self.sliced, &self.goal, &self.silent, &self.slice.written, shape, &self.budget(nodes))?;
+        let found = search(self.sliced, &self.goal, self.known(), shape, &self.budget(nodes))?;
         self.proof.states += found.explored.len();
         self.stop_if_strayed(&found)?;
         if found.reached.is_empty() {
@@ -295,7 +343,7 @@ impl<'a, 'q> Climb<'a, 'q> {
 
     /// One exploration; notes the targets that are reached.
     fn search(&mut self, asked: Asked, shape: Shape, is_minimal: bool, nodes: u64) -> Result<Search<'a>, Halt<Fault>> {
-        let mut found = search(self.sliced, &self.goal, &self.silent, &self.slice.written, shape, &self.budget(nodes))?;
+        let mut found = search(self.sliced, &self.goal, self.known(), shape, &self.budget(nodes))?;
         self.proof.states += found.explored.len();
         self.stop_if_strayed(&found)?;
         self.note_violations(asked, is_minimal, &mut found)?;
@@ -332,10 +380,17 @@ impl<'a, 'q> Climb<'a, 'q> {
         Ok(())
     }
 
-    /// Notes that no target that is left is reached.
+    /// Notes that no target that is left is reached, but for those that the closed set reaches.
     fn hold(&mut self, asked: Asked, closed: &Search<'_>, reason: impl FnOnce(BufferInvariant) -> PropertyReason) {
         let position = self.proof.proofs.len();
-        let targets = std::mem::take(&mut self.goal.targets);
+        let (reached, targets): (Vec<_>, Vec<_>) =
+            (0..).zip(self.goal.targets.iter().copied()).partition(|(number, _)| closed.reached.contains_key(number));
+        let [reached, targets] =
+            [reached, targets].map(|of| of.into_iter().map(|(_, target)| target).collect::<Vec<_>>());
+        self.goal.targets = reached;
+        if targets.is_empty() {
+            return;
+        }
         self.proof.proofs.push(PropertyProof {
             targets: targets.clone(),
             slice: self.slice.instructions(),

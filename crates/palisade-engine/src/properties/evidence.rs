@@ -3,7 +3,7 @@
 use super::search::Search;
 use super::system::BufferSystem;
 use crate::exploration::{Entry, Interner};
-use palisade_evidence::{BufferConfiguration, BufferInvariant, BufferedLocal, Tokens};
+use palisade_evidence::{BufferConfiguration, BufferEntry, BufferInvariant, BufferedLocal, Tokens};
 use palisade_model::program::{LabelId, Value};
 use rustc_hash::FxHashMap;
 
@@ -50,12 +50,18 @@ impl Tables {
             return (*local, tokens);
         }
         let (local, buffer) = system.place(entry.place);
+        let entries = system.buffers.entries(buffer).iter().map(|own| match *own {
+            BufferEntry::Snapshot(memory) => {
+                BufferEntry::Snapshot(self.memories.intern(system.memory(memory).clone()).0)
+            }
+            other => other,
+        });
         let state = BufferedLocal {
             thread: local.thread,
             label: (!local.is_stopped()).then_some(local.label),
             registers: local.registers.to_vec(),
             holding: local.holding,
-            buffer: system.buffers.entries(buffer).to_vec(),
+            buffer: entries.collect(),
         };
         let number = self.locals.intern(state).0;
         self.places.insert(entry.place, number);

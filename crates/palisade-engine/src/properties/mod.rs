@@ -1,4 +1,4 @@
-//! Properties: can an `ensure` fail, a `fail` be reached, a final state answer a litmus test's question, under SC or TSO?
+//! Properties: can an `ensure` fail, a `fail` be reached, a final state answer a litmus test's question, under SC, TSO or PSO?
 //!
 //! Targets with the same slice are asked together. What answers is a ladder of *rungs*, the cheapest first; each can be asked alone:
 //!
@@ -7,6 +7,7 @@
 //! | `values` | sets of values for registers and addresses, in any order of steps | conditions that hold whatever happens, for every model |
 //! | `sc` | interleavings of the sliced program | the answer under SC; what is violated there is violated under every model |
 //! | `buffers` | store buffers of 2, 4, 8, … stores | everything, if no store ever has to wait for room; violations in any case |
+//! | `snapshots` | loads that lag behind on snapshots of memory, in place of buffers | everything under TSO, if a thread never needs more of them than it may have; also where buffers grow without end |
 //! | `sc-robust` | robustness of the sliced program | under TSO it reaches what it reaches under SC |
 //!
 //! The last one rests on a lemma: *if a program is robust, a thread of it violates a property under TSO only if one does under SC.* Take
@@ -22,12 +23,14 @@ mod delay;
 mod evidence;
 mod goal;
 mod ladder;
+mod lag;
 mod range;
 mod replay;
 mod run;
 mod search;
 mod shorten;
 mod slice;
+mod snapshots;
 mod system;
 #[cfg(test)]
 mod tests;
@@ -54,6 +57,8 @@ pub enum Rung {
     ScRobust,
     /// Bounded store buffers that turn out large enough.
     Buffers,
+    /// Loads that lag behind on snapshots of memory, of which a bounded number turns out enough.
+    Snapshots,
 }
 
 impl Rung {
@@ -64,6 +69,7 @@ impl Rung {
             Self::Sc => "sc",
             Self::ScRobust => "sc-robust",
             Self::Buffers => "buffers",
+            Self::Snapshots => "snapshots",
         }
     }
 }
@@ -77,7 +83,7 @@ pub struct ProveOptions {
     pub by: Option<Rung>,
     /// The targets to ask about; all of them when there are none.
     pub only: Vec<Target>,
-    /// The most stores in a buffer before the rung `buffers` gives up.
+    /// The most stores in a buffer before the rung `buffers` gives up, and the most snapshots before `snapshots` does.
     pub buffer: usize,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
@@ -120,6 +126,10 @@ pub enum Why {
     BuffersLonger(usize),
     /// Explorations have more configurations than these.
     Larger(u64),
+    /// Threads had to do with queues of so many snapshots.
+    SnapshotsMore(usize),
+    /// The rung reaches the target and gives no computation; `buffers` does.
+    ReachedOnly,
     /// The program is not robust.
     NotRobust,
     /// Copies of threads can begin in too many ways.
@@ -154,7 +164,7 @@ pub struct TargetAnswer {
     pub rung: Rung,
     /// Whether it is reached under SC already; nothing where that is not known.
     pub under_sc: Option<bool>,
-    /// How many stores a buffer could hold in the exploration that answered; nothing where there were no buffers.
+    /// How many stores a buffer could hold in the exploration that answered, or how many snapshots a queue; nothing where there were neither.
     pub buffer: Option<usize>,
     /// The configurations explored by what answered.
     pub states: usize,

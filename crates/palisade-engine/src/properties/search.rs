@@ -1,8 +1,10 @@
 //! One exploration of a program with store buffers: which targets it reaches, and whether it is closed.
 
+use super::buffer::Order;
 use super::goal::Goal;
 use super::range::Range;
 use super::system::{BufferSystem, Shape};
+use super::values::Values;
 use crate::exploration::{Entry, Exploration, Mode, Visit};
 use crate::robustness::Fault;
 use palisade_model::limits::{Budget, Halt, StopReason};
@@ -42,16 +44,29 @@ impl Search<'_> {
     }
 }
 
+/// What is known of a program that makes for fewer steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known<'a> {
+    /// Addresses at which silent stores are left out.
+    pub(super) silent: &'a BTreeSet<Value>,
+    /// Addresses that nothing must read.
+    pub(super) forbidden: &'a Range,
+    /// Bounds of the addresses that are computed.
+    pub(super) bounds: Option<&'a Values<'a>>,
+}
+
 /// Explores a program until every target is found, or to the end.
 pub(super) fn search<'p>(
     program: &'p Program,
     goal: &Goal<'_>,
-    silent: &BTreeSet<Value>,
-    forbidden: &Range,
+    known: Known<'_>,
     shape: Shape,
     budget: &Budget,
 ) -> Result<Search<'p>, Halt<Fault>> {
-    let mut system = BufferSystem::new(program, goal, silent, shape).forbidding(forbidden.clone());
+    let mut system = BufferSystem::new(program, goal, known.silent, shape).forbidding(known.forbidden.clone());
+    if shape.order == Order::Snapshots {
+        system = system.lagging(known.bounds);
+    }
     // There are too many initial configurations.
     let Some((control, roots)) = system.roots().map_err(Halt::Fault)? else {
         return Err(Halt::Stopped(StopReason::Budget));

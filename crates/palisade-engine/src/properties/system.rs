@@ -14,12 +14,14 @@
 use super::buffer::{Buffers, Order};
 use super::delay::overtaking_labels;
 use super::goal::Goal;
+use super::lag::Lag;
 use super::range::Range;
+use super::values::Values;
 use crate::exploration::{Entry, Interner, LazyNet, Step};
 use crate::robustness::Fault;
 use crate::robustness::system::{Growth, InitialTokens, Local, Locals, Operation, Targets, number};
 use fixedbitset::FixedBitSet;
-use palisade_model::program::{Copies, InstructionId, Program, ThreadId, Value};
+use palisade_model::program::{Copies, InstructionId, LabelId, Program, ThreadId, Value};
 use palisade_model::semantics::Observable;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -95,6 +97,10 @@ pub(super) struct BufferSystem<'p> {
     silent: BTreeSet<Value>,
     /// Whether a store had to wait for room in a buffer.
     overflowed: bool,
+    /// What loads lag behind for, where they do.
+    lag: Lag,
+    /// Memories restricted to what a thread may still load at a label.
+    restricted: FxHashMap<(u32, ThreadId, LabelId), u32>,
     /// Addresses that nothing must read.
     forbidden: Range,
     /// Whether something has read one of them.
@@ -110,6 +116,9 @@ const REACHED: u32 = 1 << 31;
 const FLUSHES: u32 = 1 << 31;
 
 impl<'p> BufferSystem<'p> {
+    /// The label of steps that take a snapshot.
+    pub(super) const CAPTURE: u32 = u32::MAX;
+
     /// The system of a program with the targets of a goal; silent stores are left out at some addresses.
     pub(super) fn new(program: &'p Program, goal: &Goal<'_>, silent: &BTreeSet<Value>, shape: Shape) -> Self {
         let mut next = 0;
@@ -134,6 +143,8 @@ impl<'p> BufferSystem<'p> {
             overtaking: overtaking_labels(program, shape.order),
             silent: if shape.order == Order::Sc { BTreeSet::new() } else { silent.clone() },
             overflowed: false,
+            lag: Lag::default(),
+            restricted: FxHashMap::default(),
             forbidden: Range::default(),
             strayed: false,
             violated_at_first: Vec::new(),
@@ -165,6 +176,17 @@ impl<'p> BufferSystem<'p> {
         Self { forbidden, ..self }
     }
 
+    /// The system in which loads lag behind on snapshots.
+    pub(super) fn lagging(mut self, bounds: Option<&Values<'_>>) -> Self {
+        self.lag = Lag::of(self.program(), &self.locals.liveness, bounds);
+        self
+    }
+
+    /// What loads lag behind for.
+    pub(super) fn lag(&self) -> &Lag {
+        &self.lag
+    }
+
     /// Whether something has read an address that nothing must read.
     pub(super) fn strayed(&self) -> bool {
         self.strayed
@@ -189,6 +211,54 @@ impl<'p> BufferSystem<'p> {
     /// The number of the local state of a place.
     pub(super) fn local_number(&self, place: u32) -> u32 {
         self.places.get(place).0
+    }
+
+    /// The numbers of the local state and of the buffer of a place.
+    pub(super) fn place_numbers(&self, place: u32) -> (u32, u32) {
+        *self.places.get(place)
+    }
+
+    /// The number of a control.
+    pub(super) fn control_number(&mut self, control: Control) -> u32 {
+        self.controls.intern(control).0
+    }
+
+    /// The number of the control that stands for a target.
+    pub(super) fn reaching(target: u32) -> u32 {
+        REACHED + target
+    }
+
+    /// The label of the steps that execute an instruction.
+    pub(super) fn label_of(&self, thread: ThreadId, instruction: InstructionId) -> u32 {
+        self.first_label[thread.index()] + number(instruction.index())
+    }
+
+    /// Notes that something had to wait for room.
+    pub(super) fn note_overflow(&mut self) {
+        self.overflowed = true;
+    }
+
+    /// Notes a read, should nothing read there.
+    pub(super) fn watch_read(&mut self, address: Value) {
+        self.strayed |= self.forbidden.contains(i128::from(address));
+    }
+
+    /// Whether a load (under PSO an access) can overtake a store instruction before the buffer is drained.
+    pub(super) fn can_be_overtaken(&self, thread: ThreadId, instruction: InstructionId) -> bool {
+        let target = self.program().thread(thread).instruction(instruction).target;
+        self.overtaking[thread.index()].contains(target.index())
+    }
+
+    /// A memory with the initial value wherever a thread loads no more before it drains its buffer.
+    pub(super) fn restricted(&mut self, memory: u32, thread: ThreadId, label: LabelId) -> u32 {
+        if let Some(known) = self.restricted.get(&(memory, thread, label)) {
+            return *known;
+        }
+        let mut kept = self.memories.get(memory).clone();
+        kept.retain(|(address, _)| self.lag.may_load(thread, label, *address));
+        let kept = self.memories.intern(kept).0;
+        self.restricted.insert((memory, thread, label), kept);
+        kept
     }
 
     /// A control by number; not one that stands for a target.
@@ -249,12 +319,13 @@ impl<'p> BufferSystem<'p> {
         }))
     }
 
-    fn targets(&self, targets: Targets) -> SmallVec<[u32; 4]> {
+    /// The local states that an action leads to.
+    pub(super) fn targets(&self, targets: Targets) -> SmallVec<[u32; 4]> {
         self.locals.targets(targets).iter().flatten().copied().collect()
     }
 
     /// The place of a local state with a buffer; none when its thread has stopped and left nothing behind.
-    fn place_of(&mut self, local: u32, buffer: u32) -> Option<u32> {
+    pub(super) fn place_of(&mut self, local: u32, buffer: u32) -> Option<u32> {
         let is_gone = buffer == Buffers::EMPTY && self.locals.table.get(local).is_stopped();
         (!is_gone).then(|| self.places.intern((local, buffer)).0)
     }
@@ -284,11 +355,11 @@ impl<'p> BufferSystem<'p> {
         if self.shape.order == Order::Sc {
             return StoreEffect::AtOnce;
         }
+        let is_delayed = self.shape.order != Order::Snapshots;
         let seen = || self.buffers.youngest(buffer, address).unwrap_or_else(|| self.read(control.memory, address));
-        let target = self.program().thread(local.thread).instruction(id).target;
         if self.silent.contains(&address) && seen() == value {
             StoreEffect::Silent
-        } else if buffer == Buffers::EMPTY && !self.overtaking[local.thread.index()].contains(target.index()) {
+        } else if !is_delayed || buffer == Buffers::EMPTY && !self.can_be_overtaken(local.thread, id) {
             StoreEffect::AtOnce
         } else if self.buffers.stores(buffer) >= self.shape.capacity {
             StoreEffect::Waits
@@ -304,7 +375,11 @@ impl<'p> BufferSystem<'p> {
         }
         let mut steps: SmallVec<[Step; 4]> = SmallVec::new();
         let before = self.control(control);
-        if !before.locked || self.place(place).0.holding {
+        if before.locked && !self.place(place).0.holding {
+            // Only the thread that holds the lock steps.
+        } else if self.shape.order == Order::Snapshots {
+            self.lagging_steps(before, place, &mut steps)?;
+        } else {
             self.flush_steps(before, place, &mut steps);
             let (first, last) = self.locals.moves(self.local_number(place));
             for index in first..last {
@@ -333,7 +408,7 @@ impl<'p> BufferSystem<'p> {
     }
 
     /// One instruction of one token.
-    fn execution_steps(
+    pub(super) fn execution_steps(
         &mut self,
         before: Control,
         place: u32,
@@ -347,7 +422,7 @@ impl<'p> BufferSystem<'p> {
         let (mut after, mut longer) = (before, buffer);
         let mut read = 0;
         if let Operation::Load(address) | Operation::Update(address) = step.operation {
-            self.strayed |= self.forbidden.contains(i128::from(address));
+            self.watch_read(address);
         }
         match step.operation {
             Operation::Faulty(fault) => return Err(self.locals.faults[fault as usize].clone()),
@@ -377,9 +452,9 @@ impl<'p> BufferSystem<'p> {
         if let (Operation::Update(address), Some(value)) = (step.operation, outcome.stored) {
             after.memory = self.write(before.memory, address, value);
         }
-        let label = self.first_label[thread.index()] + number(step.instruction.index());
+        let label = self.label_of(thread, step.instruction);
         for target in self.locals.violated(outcome.targets) {
-            steps.push(Step { control: REACHED + target, take: Some(place), put: None, label });
+            steps.push(Step { control: Self::reaching(*target), take: Some(place), put: None, label });
         }
         let control = self.controls.intern(after).0;
         for target in self.targets(outcome.targets) {
@@ -389,7 +464,8 @@ impl<'p> BufferSystem<'p> {
         Ok(())
     }
 
-    fn write(&mut self, memory: u32, address: Value, value: Value) -> u32 {
+    /// The number of a memory after a store.
+    pub(super) fn write(&mut self, memory: u32, address: Value, value: Value) -> u32 {
         if self.read(memory, address) == value {
             return memory;
         }

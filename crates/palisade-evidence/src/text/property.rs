@@ -42,6 +42,7 @@ enum ReasonText<R, B> {
     Values(Object<ValuesText>),
     Robust(Object<RobustText<R, B>>),
     Buffers(B),
+    Snapshots(B),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -136,12 +137,13 @@ impl<'de> Visitor<'de> for TargetVisitor {
     }
 }
 
-/// `[address, value]`, or `"mark"`.
+/// `[address, value]`, `"mark"`, or the number of a memory.
 impl Serialize for BufferEntry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Store(address, value) => (address, value).serialize(serializer),
             Self::Mark => serializer.serialize_str("mark"),
+            Self::Snapshot(memory) => serializer.serialize_u32(*memory),
         }
     }
 }
@@ -158,11 +160,15 @@ impl<'de> Visitor<'de> for EntryVisitor {
     type Value = BufferEntry;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[address, value] or \"mark\"")
+        f.write_str("[address, value], \"mark\" or the number of a memory")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<BufferEntry, E> {
         if text == "mark" { Ok(BufferEntry::Mark) } else { Err(E::custom("no such entry of a buffer")) }
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<BufferEntry, E> {
+        u32::try_from(number).map(BufferEntry::Snapshot).map_err(|_| E::custom("no such memory"))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<BufferEntry, A::Error> {
@@ -296,6 +302,7 @@ impl<'a> From<&'a PropertyEvidence> for PropertyText<RobustOut<'a>, &'a BufferIn
                         ReasonText::Robust(Object(RobustText { certificate: Object(certificate.into()), sc }))
                     }
                     PropertyReason::Buffers(set) => ReasonText::Buffers(set),
+                    PropertyReason::Snapshots(set) => ReasonText::Snapshots(set),
                 }),
             })
         };
@@ -317,6 +324,7 @@ impl From<PropertyText<RobustIn, BufferInvariant>> for PropertyEvidence {
                     PropertyReason::Robust { certificate: certificate.0.into(), sc }
                 }
                 ReasonText::Buffers(set) => PropertyReason::Buffers(set),
+                ReasonText::Snapshots(set) => PropertyReason::Snapshots(set),
             },
         };
         Self { model: text.model.0, proofs: text.proofs.into_iter().map(proof).collect() }

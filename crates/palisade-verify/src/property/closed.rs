@@ -21,7 +21,8 @@ pub(super) fn check_closed_set(
     invariant: &BufferInvariant,
 ) -> Result<(), CheckFailure> {
     let silent = silent_addresses(sliced, buffering, known.bounds, &invariant.silent)?;
-    let mut threads = Threads::new(sliced, buffering, goal, invariant, (dead_delays(sliced, buffering), silent))?;
+    let mut threads =
+        Threads::new(sliced, buffering, goal, invariant, (dead_delays(sliced, buffering), silent), known)?;
     threads.written_by_slice = known.written.clone();
     let given = &invariant.configurations;
     let configurations: Vec<Configuration> =

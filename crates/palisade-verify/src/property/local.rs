@@ -1,7 +1,8 @@
 //! Threads of the sliced program as the checker sees them: what is live, where they settle, which targets they meet on the way.
 
+use super::lag::Lag;
 use super::ranges::Range;
-use super::{Buffering, Goal};
+use super::{Buffering, Goal, Known};
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::{Live, checked_liveness};
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub(super) type Memory = BTreeMap<Value, Value>;
 
 /// Where a thread stands, with the values of its registers.
-type Place = (LabelId, Vec<Value>);
+pub(super) type Place = (LabelId, Vec<Value>);
 
 /// The sliced program with the evidence's live registers, and the states met so far by number.
 pub(super) struct Threads<'a> {
@@ -34,6 +35,8 @@ pub(super) struct Threads<'a> {
     pub(super) silent: BTreeSet<Value>,
     /// Addresses that the slice may write, so that the sliced program must not read them.
     pub(super) written_by_slice: Range,
+    /// What loads lag behind for, where they do.
+    pub(super) lag: Lag,
     pub(super) locals: Numbering<BufferedLocal>,
     pub(super) memories: Numbering<Memory>,
     /// The numbers of the evidence's local states, by their position in its table.
@@ -52,6 +55,7 @@ impl<'a> Threads<'a> {
         goal: &'a Goal<'a>,
         invariant: &BufferInvariant,
         (dead_delays, silent): (Vec<Vec<bool>>, BTreeSet<Value>),
+        known: Known<'_>,
     ) -> Result<Self, CheckFailure> {
         let mut threads = Self {
             program,
@@ -62,6 +66,7 @@ impl<'a> Threads<'a> {
             dead_delays,
             silent,
             written_by_slice: Range::default(),
+            lag: Lag::default(),
             locals: Numbering::new(),
             memories: Numbering::new(),
             local_numbers: Vec::with_capacity(invariant.locals.len()),
@@ -69,16 +74,20 @@ impl<'a> Threads<'a> {
             settled: HashMap::new(),
         };
         threads.check_observed()?;
-        for local in &invariant.locals {
-            threads.check_local(local)?;
-            let number = threads.locals.number(local.clone());
-            threads.local_numbers.push(number);
+        if buffering == Buffering::Lagging {
+            threads.lag = Lag::of(program, &threads.live, known.bounds);
         }
         for memory in &invariant.memories {
             let mut memory = strictly_ascending(memory, "memory")?;
             memory.retain(|address, value| *value != program.initial_value(*address));
             let number = threads.memories.number(memory);
             threads.memory_numbers.push(number);
+        }
+        for local in &invariant.locals {
+            let local = threads.with_own_numbers(local.clone())?;
+            threads.check_local(&local)?;
+            let number = threads.locals.number(local);
+            threads.local_numbers.push(number);
         }
         Ok(threads)
     }
@@ -98,7 +107,7 @@ impl<'a> Threads<'a> {
     }
 
     /// Checks that a state is one of its thread, in the form of the model.
-    fn check_local(&self, local: &BufferedLocal) -> Result<(), CheckFailure> {
+    fn check_local(&mut self, local: &BufferedLocal) -> Result<(), CheckFailure> {
         let Some(thread) = self.program.threads.get(local.thread.index()) else {
             reject!(Form, "there is no thread {}", local.thread);
         };
@@ -124,6 +133,9 @@ impl<'a> Threads<'a> {
         let form = self.buffering.in_form(local.buffer.clone());
         if form.as_ref() != Some(&local.buffer) {
             reject!(Form, "a state of thread `{name}` has a buffer that is not in the form of the model");
+        }
+        if self.buffering == Buffering::Lagging && !local.buffer.is_empty() && !self.is_queue_in_form(local) {
+            reject!(Form, "a state of thread `{name}` has a queue that is not in its form");
         }
         Ok(())
     }
@@ -173,7 +185,12 @@ impl<'a> Threads<'a> {
     }
 
     /// The places where a thread settles.
-    fn places(&mut self, thread: ThreadId, label: LabelId, registers: Vec<Value>) -> Result<Vec<Place>, CheckFailure> {
+    pub(super) fn places(
+        &mut self,
+        thread: ThreadId,
+        label: LabelId,
+        registers: Vec<Value>,
+    ) -> Result<Vec<Place>, CheckFailure> {
         let start = (label, self.only_live(thread, label, registers));
         let key = (thread, start);
         if let Some(settled) = self.settled.get(&key) {
@@ -284,8 +301,12 @@ impl Buffering {
     pub(super) fn in_form(self, mut buffer: Vec<BufferEntry>) -> Option<Vec<BufferEntry>> {
         match self {
             Self::Nothing => buffer.is_empty().then_some(buffer),
-            Self::Fifo => (!buffer.contains(&BufferEntry::Mark)).then_some(buffer),
+            Self::Fifo => buffer.iter().all(|entry| matches!(entry, BufferEntry::Store(..))).then_some(buffer),
+            Self::Lagging => (!buffer.contains(&BufferEntry::Mark)).then_some(buffer),
             Self::PerAddress => {
+                if buffer.iter().any(|entry| matches!(entry, BufferEntry::Snapshot(_))) {
+                    return None;
+                }
                 buffer.dedup_by(|one, other| *one == BufferEntry::Mark && *other == BufferEntry::Mark);
                 if buffer.first() == Some(&BufferEntry::Mark) {
                     buffer.remove(0);
@@ -294,7 +315,7 @@ impl Buffering {
                     // Stable: stores to one address keep their order.
                     segment.sort_by_key(|entry| match entry {
                         BufferEntry::Store(address, _) => Some(*address),
-                        BufferEntry::Mark => None,
+                        BufferEntry::Mark | BufferEntry::Snapshot(_) => None,
                     });
                 }
                 Some(buffer)

@@ -1,16 +1,18 @@
 //! Checks that a program never reaches its targets under a memory model, from its text and the evidence alone; and that it does.
 //!
 //! For each target the evidence gives a reason, which is about the *sliced program* ([`slice`]): values closed under every instruction
-//! ([`values`], [`ranges`]); robustness with a closed set of SC configurations; or a closed set of configurations with unbounded store
+//! ([`values`], [`ranges`]); robustness with a closed set of SC configurations; a closed set of configurations with unbounded store
 //! buffers ([`closed`], with threads as [`local`] sees them and the steps of [`steps`]), in which [`reductions`] leave some
-//! delays out. A violation is replayed ([`witness`]). CERTIFICATE.md says why this suffices.
+//! delays out; or one in which loads lag behind on [`snapshots`] of memory, as far as [`lag`] says. A violation is replayed ([`witness`]). CERTIFICATE.md says why this suffices.
 
 mod closed;
 mod finals;
+mod lag;
 mod local;
 mod ranges;
 mod reductions;
 mod slice;
+mod snapshots;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -40,6 +42,8 @@ enum Buffering {
     Fifo,
     /// In one queue for each thread and address, with marks across them (PSO).
     PerAddress,
+    /// They do not, but loads that overtake them under TSO lag behind on snapshots of memory.
+    Lagging,
 }
 
 impl Buffering {
@@ -155,6 +159,12 @@ fn check_proof(
             }
             check_robust_certificate(&sliced, certificate)?;
             check_closed_set(&sliced, Buffering::Nothing, &goal, known, sc)
+        }
+        PropertyReason::Snapshots(set) => {
+            if model != Model::Tso {
+                reject!(Form, "snapshots are about TSO");
+            }
+            check_closed_set(&sliced, Buffering::Lagging, &goal, known, set)
         }
         PropertyReason::Buffers(set) => check_closed_set(&sliced, Buffering::of(model), &goal, known, set),
     }

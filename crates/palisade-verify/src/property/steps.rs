@@ -33,6 +33,8 @@ pub(super) enum Move {
     Execute(InstructionId),
     /// A store of its buffer reaches memory.
     Flush,
+    /// Memory becomes part of its queue.
+    Capture,
 }
 
 /// A step and where it leads.
@@ -57,6 +59,12 @@ impl Threads<'_> {
         for (token, _) in &configuration.tokens {
             let local = self.locals.get(*token).clone();
             if configuration.control.locked && !local.holding {
+                continue;
+            }
+            if self.buffering == Buffering::Lagging && !local.holding {
+                self.lagging_steps(&mut successors, configuration, *token, &local)?;
+            }
+            if self.buffering == Buffering::Lagging && !local.buffer.is_empty() {
                 continue;
             }
             for effect in self.flushes(&local) {
@@ -149,14 +157,7 @@ impl Threads<'_> {
         }
         let domain = self.program.domain;
         let address_of = |address: &Expression| self.value(thread, id, address.evaluate_address(registers));
-        let read_at = |address: &Expression| {
-            let address = address_of(address)?;
-            if self.written_by_slice.contains(i128::from(address)) {
-                let instruction = self.instruction_in_words(thread, id);
-                reject!(Safe, "{instruction} reads address {address}, which instructions of the slice may write");
-            }
-            Ok(address)
-        };
+        let read_at = |address: &Expression| self.address_read(thread, id, address, registers);
         let mut after = BufferedLocal { label: Some(instruction.target), ..local.clone() };
         let mut write = None;
         match action {
@@ -175,7 +176,7 @@ impl Threads<'_> {
                 let is_silent = self.silent.contains(&address) && self.seen(control, local, address) == value;
                 let is_dead = self.dead_delays[thread.index()][id.index()] && local.buffer.is_empty();
                 if is_silent {
-                } else if self.buffering == Buffering::Nothing || is_dead {
+                } else if matches!(self.buffering, Buffering::Nothing | Buffering::Lagging) || is_dead {
                     write = Some((address, value));
                 } else {
                     after.buffer.push(BufferEntry::Store(address, value));
@@ -205,6 +206,22 @@ impl Threads<'_> {
             _ => return Ok(None),
         }
         Ok(Some(Effect { local: after, write }))
+    }
+
+    /// The address that an instruction reads. Rejects when the slice may write there.
+    pub(super) fn address_read(
+        &self,
+        thread: ThreadId,
+        id: InstructionId,
+        address: &Expression,
+        registers: &[Value],
+    ) -> Result<Value, CheckFailure> {
+        let address = self.value(thread, id, address.evaluate_address(registers))?;
+        if self.written_by_slice.contains(i128::from(address)) {
+            let instruction = self.instruction_in_words(thread, id);
+            reject!(Safe, "{instruction} reads address {address}, which instructions of the slice may write");
+        }
+        Ok(address)
     }
 
     /// A buffer that steps have made, in the form of the model.

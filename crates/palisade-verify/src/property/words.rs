@@ -1,5 +1,6 @@
 //! Threads, states and configurations in words, for failures.
 
+use super::Buffering;
 use super::local::Threads;
 use super::steps::{Configuration, Move};
 use palisade_evidence::{BufferEntry, Tokens};
@@ -17,6 +18,7 @@ impl Threads<'_> {
     pub(super) fn move_in_words(&self, thread: ThreadId, step: Move) -> String {
         match step {
             Move::Execute(instruction) => self.instruction_in_words(thread, instruction),
+            Move::Capture => format!("a snapshot taken by thread `{}`", self.program.thread(thread).name),
             Move::Flush => format!("a store of thread `{}` that reaches memory", self.program.thread(thread).name),
         }
     }
@@ -31,19 +33,26 @@ impl Threads<'_> {
         let entry = |entry: &BufferEntry| match entry {
             BufferEntry::Store(address, value) => format!("{}={value}", self.program.address_name(*address)),
             BufferEntry::Mark => "|".to_owned(),
+            BufferEntry::Snapshot(memory) => format!("<{}>", self.memory_in_words(*memory)),
         };
         let buffer: Vec<String> = local.buffer.iter().map(entry).collect();
-        let buffer = if buffer.is_empty() { String::new() } else { format!(" buffering {}", buffer.join(" ")) };
+        let what = if self.buffering == Buffering::Lagging { "lagging on" } else { "buffering" };
+        let buffer = if buffer.is_empty() { String::new() } else { format!(" {what} {}", buffer.join(" ")) };
         let holding = if local.holding { " with the lock" } else { "" };
         format!("{}@{label}({}){buffer}{holding}", thread.name, registers.join(","))
     }
 
-    /// A configuration.
-    pub(super) fn in_words(&self, configuration: &Configuration) -> String {
-        let memory = self.memories.get(configuration.control.memory);
+    /// A memory by number.
+    fn memory_in_words(&self, memory: u32) -> String {
+        let memory = self.memories.get(memory);
         let values: Vec<String> =
             memory.iter().map(|(address, value)| format!("{}={value}", self.program.address_name(*address))).collect();
-        let mut parts = vec![format!("memory {}", if values.is_empty() { "-".to_owned() } else { values.join(" ") })];
+        if values.is_empty() { "-".to_owned() } else { values.join(" ") }
+    }
+
+    /// A configuration.
+    pub(super) fn in_words(&self, configuration: &Configuration) -> String {
+        let mut parts = vec![format!("memory {}", self.memory_in_words(configuration.control.memory))];
         if configuration.control.locked {
             parts.push("locked".to_owned());
         }

@@ -39,7 +39,7 @@ pub use control::{Attacker, Control, Helped, Memory, Phase};
 pub(crate) use initial::InitialTokens;
 pub(super) use lengths::Settled;
 pub use local::{Growth, Local, Operation};
-pub(crate) use local::{Locals, Targets, number};
+pub(crate) use local::{Locals, Move, Targets, number};
 pub(super) use path::{OffPath, access, off_path};
 pub use place::Place;
 pub use roots::Root;

@@ -7,13 +7,13 @@ mod finals;
 mod relation;
 mod values;
 
-use super::Buffering;
 use super::local::{Memory, Threads};
+use super::ranges::Range;
 use super::reductions::{dead_delays, silent_addresses};
 use super::slice::{Observed, sliced_program};
 use super::steps::{Configuration, Control};
 use super::values::Bounds;
-use super::{Goal, goal};
+use super::{Buffering, Goal, Known, goal};
 use crate::tokens::initial_tokens;
 use crate::{CheckFailure, Obligation};
 use palisade_evidence::BufferInvariant;
@@ -26,6 +26,14 @@ use palisade_model::semantics::{Effect, Event, Instance, Machine, Model, Questio
 use std::collections::{BTreeSet, HashSet};
 
 const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
+
+/// The step relations, each with the model that it is about.
+const RELATIONS: [(Model, Buffering); 4] = [
+    (Model::Sc, Buffering::Nothing),
+    (Model::Tso, Buffering::Fifo),
+    (Model::Pso, Buffering::PerAddress),
+    (Model::Tso, Buffering::Lagging),
+];
 
 /// How many states the oracle visits at most.
 const MOST_STATES: usize = 4000;
@@ -244,16 +252,16 @@ fn most_silent(program: &Program, buffering: Buffering) -> Vec<Value> {
 /// Nothing when there are too many configurations.
 fn reach(
     program: &Program,
-    model: Model,
+    buffering: Buffering,
     goal: &Goal<'_>,
     live: Vec<Vec<Vec<RegisterId>>>,
     silent: Vec<Value>,
 ) -> Option<Result<HashSet<Configuration>, CheckFailure>> {
-    let buffering = Buffering::of(model);
     let invariant = BufferInvariant { live, silent, ..BufferInvariant::default() };
     let addresses = silent_addresses(program, buffering, None, &invariant.silent).expect("they are silent");
     let reductions = (dead_delays(program, buffering), addresses);
-    let mut threads = Threads::new(program, buffering, goal, &invariant, reductions).expect("well formed");
+    let known = Known { bounds: None, written: &Range::default() };
+    let mut threads = Threads::new(program, buffering, goal, &invariant, reductions, known).expect("well formed");
     let control = Control { memory: threads.memories.number(Memory::new()), locked: false };
     let initial = match initial_tokens(program, |thread| threads.initial_states(thread)) {
         Ok(initial) => initial,
@@ -286,13 +294,13 @@ fn reach(
 /// Whether the checker's steps reach one of the targets.
 fn is_reached(
     program: &Program,
-    model: Model,
+    buffering: Buffering,
     targets: &[Target],
     live: Vec<Vec<Vec<RegisterId>>>,
     silent: Vec<Value>,
 ) -> Option<bool> {
     let goal = goal(program, None, targets).expect("targets of the program");
-    match reach(program, model, &goal, live, silent)? {
+    match reach(program, buffering, &goal, live, silent)? {
         Ok(_) => Some(false),
         Err(failure) => {
             assert_eq!(failure.obligation, Obligation::Safe, "{failure}");

@@ -11,17 +11,17 @@ fn the_steps_reach_what_the_program_reaches() {
         let program = with_properties(seed, true);
         let targets = all_targets(&program);
         let mut reached = Vec::new();
-        for model in MODELS {
+        for (model, buffering) in RELATIONS {
             let Some((_, oracle)) = all_states(&program, model) else { continue };
-            let silent = most_silent(&program, Buffering::of(model));
+            let silent = most_silent(&program, buffering);
             silenced += usize::from(!silent.is_empty());
             for (live, silent) in [(everything_live(&program), Vec::new()), (least_live(&program), silent.clone())] {
                 for target in &targets {
-                    let found = is_reached(&program, model, &[*target], live.clone(), silent.clone());
+                    let found = is_reached(&program, buffering, &[*target], live.clone(), silent.clone());
                     assert_eq!(
                         found,
                         Some(oracle.contains(target)),
-                        "seed {seed} under {model:?}, {target:?}, silent {silent:?}\n{program:?}"
+                        "seed {seed} under {buffering:?}, {target:?}, silent {silent:?}\n{program:?}"
                     );
                     compared += 1;
                     violated += usize::from(found == Some(true));
@@ -63,20 +63,20 @@ fn slices_hide_no_violation() {
     for seed in seeds(300) {
         let program = with_properties(seed, true);
         let mut random = Randomness::new(seed);
-        for model in MODELS {
+        for (model, buffering) in RELATIONS {
             let Some((_, oracle)) = all_states(&program, model) else { continue };
             for target in all_targets(&program) {
                 let slice = largest_slice(&program, &[target], &mut random);
                 sliced_away += slice.iter().map(Vec::len).sum::<usize>();
                 let sliced = sliced(&program, &slice, &[target], &Observed::new(), None).expect("allowed");
-                let silent = most_silent(&sliced, Buffering::of(model));
+                let silent = most_silent(&sliced, buffering);
                 let goal = goal(&sliced, None, std::slice::from_ref(&target)).expect("it has the target");
-                match reach(&sliced, model, &goal, least_live(&sliced), silent) {
+                match reach(&sliced, buffering, &goal, least_live(&sliced), silent) {
                     Some(Ok(_)) => {
                         safe += 1;
                         assert!(
                             !oracle.contains(&target),
-                            "seed {seed} under {model:?}: {target:?} in {slice:?}\n{program:?}"
+                            "seed {seed} under {buffering:?}: {target:?} in {slice:?}\n{program:?}"
                         );
                     }
                     // A value that is none, behind an `assert` that was left out, is an objection as well.
@@ -103,17 +103,17 @@ fn with_loops_the_steps_reach_what_is_reached_with_few_stores() {
             insert_after(thread, at, Action::Ensure(condition(&mut random)));
         }
         let targets = all_targets(&program);
-        for model in MODELS {
+        for (model, buffering) in RELATIONS {
             let instance = Instance::of(&program).expect("fixed copies");
             let machine = Machine::new(&program, &instance, model).with_capacity(2);
             let Some((_, oracle)) = all_states_of(&machine) else { continue };
-            let silent = most_silent(&program, Buffering::of(model));
+            let silent = most_silent(&program, buffering);
             for target in &targets {
-                let found = is_reached(&program, model, &[*target], least_live(&program), silent.clone());
+                let found = is_reached(&program, buffering, &[*target], least_live(&program), silent.clone());
                 compared += 1;
                 closed += usize::from(found == Some(false));
                 if found == Some(false) {
-                    assert!(!oracle.contains(target), "seed {seed} under {model:?}, {target:?}\n{program:?}");
+                    assert!(!oracle.contains(target), "seed {seed} under {buffering:?}, {target:?}\n{program:?}");
                 }
             }
         }

@@ -69,7 +69,7 @@
 pub mod cli;
 pub mod report;
 
-pub use palisade_engine::{coverability, fences, properties, robustness};
+pub use palisade_engine::{concurrency, coverability, fences, properties, robustness};
 pub use palisade_evidence as evidence;
 pub use palisade_model::{limits, net, program, semantics, text};
 pub use palisade_syntax as syntax;

@@ -197,7 +197,9 @@ fn check_file(options: &VerifyOptions, path: &str) -> Checked {
         | Evidence::NotRobust(subject, _)
         | Evidence::Repair(subject, _)
         | Evidence::Property(subject, _)
-        | Evidence::PropertyWitness(subject, _) => check_about_program(options, path, &evidence, subject),
+        | Evidence::PropertyWitness(subject, _)
+        | Evidence::ConcurrencyRobust(subject, _)
+        | Evidence::NotConcurrencyRobust(subject, _) => check_about_program(options, path, &evidence, subject),
         Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
             check_about_net(options, path, &evidence, subject).map(|subject| (subject, Shown::Kind))
         }

@@ -6,11 +6,13 @@
 //! | `decide` | the scheduler: methods that take turns under growing budgets | – |
 //! | [`coverability`] | strategies behind one trait, portfolio, reductions | – |
 //! | [`robustness`] | attacks, the instrumented program, search, verdict, witness, the net of an attack | `exploration`, `decide`, `coverability` |
+//! | [`concurrency`] | robustness of event-driven programs against concurrency: the serial program with a monitor, search, witness | `robustness` |
 //! | [`properties`] | targets, slices, explorations with store buffers, proofs and violations of properties | `exploration`, `decide`, `coverability`, `robustness` |
 //! | [`fences`] | eliminating sets, the 0/1 program, costs | all above |
 //!
 //! Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
 
+pub mod concurrency;
 pub mod coverability;
 mod decide;
 pub mod exploration;

@@ -4,6 +4,7 @@
 //! own. This room uses `program`, `semantics` and `net` for their ids, steps and counts, and nothing else.
 
 mod attack_net;
+mod concurrency;
 mod net;
 mod program;
 mod property;
@@ -14,6 +15,10 @@ mod text;
 mod witness;
 
 pub use attack_net::{AttackNetProof, Fact};
+pub use concurrency::{
+    AccessLevels, ConcurrencyCertificate, ConcurrencyReason, ConcurrencyWitness, PendingTask, PivotAccess, PivotStage,
+    SerialRun, SerialState,
+};
 pub use net::{
     Invariant, NetCertificate, NetRun, OmegaMarking, PlaceWeights, Refutation, RunStep, TokenMarking, WeightedTrap,
 };

@@ -6,6 +6,7 @@
 //! with a number out of range or a step that is not shown, is a [`CheckFailure`]. This room uses `program`,
 //! `semantics`, `net` and `evidence`, and nothing else.
 
+mod concurrency;
 mod content;
 mod failure;
 mod liveness;
@@ -17,6 +18,7 @@ mod subject;
 mod tokens;
 mod witness;
 
+pub use concurrency::{check_concurrency_certificate, check_concurrency_witness};
 pub use content::check_content;
 pub use failure::{CheckFailure, Obligation};
 pub use net::{check_net_certificate, check_net_run};

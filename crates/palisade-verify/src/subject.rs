@@ -3,8 +3,9 @@
 use super::content::check_content;
 use super::failure::reject;
 use super::{
-    CheckFailure, PropertyFacts, RepairFacts, check_net_certificate, check_net_run, check_property,
-    check_property_witness, check_repair, check_robust_certificate, check_witness,
+    CheckFailure, PropertyFacts, RepairFacts, check_concurrency_certificate, check_concurrency_witness,
+    check_net_certificate, check_net_run, check_property, check_property_witness, check_repair,
+    check_robust_certificate, check_witness,
 };
 use palisade_evidence::{Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject};
 use palisade_model::net::{PlaceId, Problem, QueryFormat, TransitionId};
@@ -22,6 +23,14 @@ pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<
         Evidence::NotRobust(subject, witness) => {
             check_program(program, subject)?;
             check_witness(program, witness)
+        }
+        Evidence::ConcurrencyRobust(subject, certificate) => {
+            check_any_program(program, subject)?;
+            check_concurrency_certificate(program, certificate)
+        }
+        Evidence::NotConcurrencyRobust(subject, witness) => {
+            check_any_program(program, subject)?;
+            check_concurrency_witness(program, witness)
         }
         Evidence::Repair(..) => check_repair_evidence(program, None, evidence, &[]).map(drop),
         Evidence::Property(..) | Evidence::PropertyWitness(..) => {
@@ -91,7 +100,9 @@ pub fn check_net_evidence(
         | Evidence::NotRobust(subject, _)
         | Evidence::Repair(subject, _)
         | Evidence::Property(subject, _)
-        | Evidence::PropertyWitness(subject, _) => {
+        | Evidence::PropertyWitness(subject, _)
+        | Evidence::ConcurrencyRobust(subject, _)
+        | Evidence::NotConcurrencyRobust(subject, _) => {
             reject!(Subject, "the evidence is about the program `{}`", subject.input.path)
         }
     }

@@ -5,6 +5,7 @@
 //! shared parts that would have to be copied.
 
 mod attack_net;
+mod concurrency;
 mod field;
 mod header;
 mod net;
@@ -16,8 +17,8 @@ mod strict;
 mod witness;
 
 use super::{
-    BufferInvariant, NetCertificate, NetRun, NetSubject, ProgramSubject, PropertyEvidence, PropertyWitness,
-    RepairEvidence, RobustCertificate, Witness,
+    BufferInvariant, ConcurrencyCertificate, ConcurrencyWitness, NetCertificate, NetRun, NetSubject, ProgramSubject,
+    PropertyEvidence, PropertyWitness, RepairEvidence, RobustCertificate, Witness,
 };
 use header::{NetHeader, ProgramHeader};
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,10 @@ pub enum Evidence {
     Property(ProgramSubject, PropertyEvidence),
     /// A program reaches a target.
     PropertyWitness(ProgramSubject, PropertyWitness),
+    /// A program is robust against concurrency.
+    ConcurrencyRobust(ProgramSubject, ConcurrencyCertificate),
+    /// A program is not robust against concurrency.
+    NotConcurrencyRobust(ProgramSubject, ConcurrencyWitness),
     /// No target of a query can be covered.
     Uncoverable(NetSubject, NetCertificate),
     /// A target of a query can be covered.
@@ -89,6 +94,10 @@ struct Document<R, B> {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     proof: Option<net::ProofText>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    serial: Option<Object<concurrency::CertificateText>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    interleaving: Option<Object<concurrency::InterleavingText>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     run: Option<Object<net::RunText>>,
 }
 
@@ -108,6 +117,8 @@ impl Evidence {
             property: None,
             violation: None,
             proof: None,
+            serial: None,
+            interleaving: None,
             run: None,
         };
         match self {
@@ -130,6 +141,14 @@ impl Evidence {
             Self::PropertyWitness(subject, witness) => {
                 document.program = Some(Object(subject.into()));
                 document.violation = Some(Object(witness.into()));
+            }
+            Self::ConcurrencyRobust(subject, certificate) => {
+                document.program = Some(Object(subject.into()));
+                document.serial = Some(Object(certificate.into()));
+            }
+            Self::NotConcurrencyRobust(subject, witness) => {
+                document.program = Some(Object(subject.into()));
+                document.interleaving = Some(Object(witness.into()));
             }
             Self::Uncoverable(subject, certificate) => {
                 document.net = Some(Object(subject.into()));
@@ -163,6 +182,10 @@ impl Evidence {
         if document.format != FORMAT || document.version != VERSION {
             let Document { format, version, .. } = document;
             return Err(MalformedEvidence::new(format!("format `{format}` version {version} is not known")));
+        }
+        let Document { serial, interleaving, .. } = &document;
+        if serial.is_some() || interleaving.is_some() || document.kind.ends_with("concurrency-robust") {
+            return Self::about_concurrency(document);
         }
         let Document { kind, program, net, robust, witness, repair, property, violation, proof, run, .. } = document;
         // The parts in one order; which are there decides with `kind`.
@@ -201,6 +224,24 @@ impl Evidence {
         }
     }
 
+    /// Reads evidence about robustness against concurrency.
+    fn about_concurrency(document: Document<program::RobustIn, BufferInvariant>) -> Result<Self, MalformedEvidence> {
+        let Document { kind, program, serial, interleaving, net, robust, witness, repair, property, .. } = document;
+        let others = net.is_some() || robust.is_some() || witness.is_some() || repair.is_some() || property.is_some();
+        let others = others || document.violation.is_some() || document.proof.is_some() || document.run.is_some();
+        match (kind.as_str(), program, serial, interleaving) {
+            ("concurrency-robust", Some(Object(subject)), Some(Object(serial)), None) if !others => {
+                Ok(Self::ConcurrencyRobust(subject.try_into()?, serial.try_into()?))
+            }
+            ("not-concurrency-robust", Some(Object(subject)), None, Some(Object(interleaving))) if !others => {
+                Ok(Self::NotConcurrencyRobust(subject.try_into()?, interleaving.try_into()?))
+            }
+            _ => {
+                Err(MalformedEvidence::new(format!("kind `{kind}` is not known, or its parts are missing or too many")))
+            }
+        }
+    }
+
     /// The name of the kind.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -209,6 +250,8 @@ impl Evidence {
             Self::Repair(..) => "repair",
             Self::Property(..) => "property",
             Self::PropertyWitness(..) => "property-witness",
+            Self::ConcurrencyRobust(..) => "concurrency-robust",
+            Self::NotConcurrencyRobust(..) => "not-concurrency-robust",
             Self::Uncoverable(..) => "uncoverable",
             Self::Coverable(..) => "coverable",
         }

@@ -2,6 +2,7 @@
 
 use super::batch::{Extent, Spoken, answer_all};
 use super::breaks::{self, Asked};
+use super::check_events::{Against, admit, check_events};
 use super::check_progress::Progress;
 use super::confirm::{Confirmation, evidence_check};
 use super::files::NewFile;
@@ -26,6 +27,12 @@ pub(super) struct CheckArguments {
     files: Vec<String>,
     #[command(flatten)]
     program: ProgramOptions,
+    /// What to be robust against: TSO for programs of threads, concurrency for programs of events. By default the program tells.
+    #[arg(long, value_name = "WHAT", value_enum)]
+    against: Option<Against>,
+    /// How many tasks may be pending at once before the search gives up (robustness against concurrency).
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub(super) pending: usize,
     /// Decide every attack, not only those up to the first feasible one.
     #[arg(long)]
     all: bool,
@@ -38,16 +45,16 @@ pub(super) struct CheckArguments {
     nets: bool,
     /// Write the evidence of every verdict into this folder, one file per program, for `palisade verify`.
     #[arg(long, value_name = "DIR")]
-    certificate: Option<PathBuf>,
+    pub(super) certificate: Option<PathBuf>,
     /// Check the evidence of every verdict before reporting it, as `palisade verify` does.
     #[arg(long)]
-    verify: bool,
+    pub(super) verify: bool,
     /// The same evidence for any number of jobs. This is always so; scripts may insist.
     #[arg(long)]
     deterministic: bool,
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
-    values: usize,
+    pub(super) values: usize,
 }
 
 /// Runs `palisade check`.
@@ -66,7 +73,11 @@ fn check_file(
 ) -> Result<Spoken, InputError> {
     let begin = Instant::now();
     let limits = shared.limits();
-    let mut loaded = arguments.program.read_within(file, &limits)?;
+    let mut loaded = arguments.program.read_any_within(file, &limits)?;
+    admit(&loaded.program, arguments.against)?;
+    if loaded.program.is_event_driven() {
+        return check_events(arguments, shared, file, &loaded, extent.brief);
+    }
     let options = CheckOptions {
         all: arguments.all,
         prune: !arguments.no_prune,

@@ -4,6 +4,7 @@ mod batch;
 mod bench;
 mod breaks;
 mod check;
+mod check_events;
 mod check_progress;
 mod completions;
 mod confirm;

@@ -62,7 +62,10 @@ impl Subject {
 
 /// The copies and the domain of a program, where the options changed the copies of some threads.
 pub fn program_words(program: &Program, changed: &[ThreadId]) -> String {
-    let threads = program.thread_ids().map(|(id, thread)| (thread.name.as_str(), thread.copies, changed.contains(&id)));
+    let threads = program
+        .thread_ids()
+        .filter(|(_, thread)| !thread.is_task())
+        .map(|(id, thread)| (thread.name.as_str(), thread.copies, changed.contains(&id)));
     copies_and_domain(threads, program.domain)
 }
 

@@ -5,6 +5,7 @@
 
 mod bench;
 mod check;
+mod concurrency;
 mod convert;
 mod cover;
 mod error;
@@ -26,6 +27,7 @@ mod witness;
 
 pub use bench::BenchDocument;
 pub use check::CheckDocument;
+pub use concurrency::EventCheckDocument;
 pub use convert::ConvertDocument;
 pub use cover::{CoverDocument, WrittenDocument};
 pub use error::{ErrorDocument, Finding};

@@ -21,7 +21,7 @@ fn derived(name: &str) -> Schema {
     let generator = || SchemaSettings::draft2020_12().for_serialize().into_generator();
     match name {
         "bench" => generator().into_root_schema_for::<BenchDocument<'_>>(),
-        "check" => generator().into_root_schema_for::<CheckDocument<'_>>(),
+        "check" => generator().into_root_schema_for::<Either<CheckDocument<'_>, EventCheckDocument<'_>>>(),
         "completions" => generator().into_root_schema_for::<CompletionsDocument<'_>>(),
         "convert" => generator().into_root_schema_for::<ConvertDocument<'_>>(),
         "cover" => generator().into_root_schema_for::<Either<CoverDocument<'_>, WrittenDocument<'_>>>(),

@@ -1,0 +1,140 @@
+//! `palisade/check/1` for programs with events: whether they are robust against concurrency.
+
+use super::{ConfirmationDocument, CopiesWord, DomainDocument, Finding, VerdictHeader, VerdictWord};
+use crate::concurrency::{ConcurrencyCheck, ConcurrencyVerdict, ConcurrencyViolation};
+use crate::limits::peak_resident_bytes;
+use crate::program::Program;
+use crate::report::check::Context;
+use crate::report::concurrency::unknown_reason;
+use crate::report::interleaving::{Interleaving, SeenStep};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What `palisade check` found about a program with events.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct EventCheckDocument<'a> {
+    /// What the document is.
+    #[serde(flatten)]
+    pub header: VerdictHeader<'a>,
+    /// How often each event may occur.
+    pub events: BTreeMap<&'a str, CopiesWord>,
+    /// The domain of values.
+    pub domain: DomainDocument,
+    /// Robustness against concurrency.
+    pub concurrency: ConcurrencyAnswer<'a>,
+    /// The files with evidence that were written.
+    pub certificates: &'a [String],
+    /// How the evidence fared, where it was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<ConfirmationDocument>,
+    /// What is doubtful in the program.
+    pub warnings: Vec<Finding<'a>>,
+    /// What it took.
+    pub statistics: EventCheckStatistics,
+}
+
+/// Whether events can be seen as atomic, and their tasks as run one after the other.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ConcurrencyAnswer<'a> {
+    /// The verdict.
+    pub verdict: VerdictWord,
+    /// Why it is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What is violated: `serializability` if events cannot be seen as atomic, `determinism` if the tasks of one event cannot be seen as run one after
+    /// the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
+    /// How often each event occurs in the violation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instance: Option<BTreeMap<&'a str, u64>>,
+    /// The interleaving: the steps that others see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interleaving: Option<Vec<InterleavingStep>>,
+    /// The conflicts without a serial order, each as the numbers of its earlier and its later step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conflicts: Option<Vec<(usize, usize)>>,
+}
+
+/// A step of an interleaving.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct InterleavingStep {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The invocation: `onText#0`, or `search of onText#0` for a task.
+    pub invocation: String,
+    /// Whether it runs on the main thread.
+    pub on_main: bool,
+    /// The label of the instruction; null where an event occurs.
+    pub label: Option<String>,
+    /// What it does.
+    pub action: String,
+}
+
+/// What a check of a program with events took.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct EventCheckStatistics {
+    /// States of the serial program explored.
+    pub states: usize,
+    /// Seconds from reading to the verdict.
+    pub seconds: f64,
+    /// The largest memory the process held, where the system tells.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+impl<'a> EventCheckDocument<'a> {
+    /// The document of a check.
+    pub fn new(check: &'a ConcurrencyCheck, context: &Context<'a>) -> Self {
+        let program = context.program;
+        let verdict = match &check.verdict {
+            ConcurrencyVerdict::Robust(_) => VerdictWord::Robust,
+            ConcurrencyVerdict::NotRobust(_) => VerdictWord::NotRobust,
+            ConcurrencyVerdict::Unknown(_) | ConcurrencyVerdict::TooManyPending(_) => VerdictWord::Unknown,
+        };
+        let mut header = VerdictHeader::new("palisade/check/1", context.file, program, verdict);
+        header.reason = unknown_reason(check, program);
+        Self {
+            header,
+            events: program.events().map(|(_, event)| (event.name.as_str(), event.copies.into())).collect(),
+            domain: DomainDocument::new(program),
+            concurrency: ConcurrencyAnswer::new(check, verdict, program),
+            certificates: context.certificates,
+            evidence: None,
+            warnings: Finding::all(context.warnings, &program.source),
+            statistics: EventCheckStatistics {
+                states: check.states,
+                seconds: context.seconds,
+                peak_memory_bytes: peak_resident_bytes(),
+            },
+        }
+    }
+}
+
+impl<'a> ConcurrencyAnswer<'a> {
+    fn new(check: &ConcurrencyCheck, verdict: VerdictWord, program: &'a Program) -> Self {
+        let reason = unknown_reason(check, program);
+        let mut answer = Self { verdict, reason, kind: None, instance: None, interleaving: None, conflicts: None };
+        let ConcurrencyVerdict::NotRobust(ConcurrencyViolation { witness, instance }) = &check.verdict else {
+            return answer;
+        };
+        let counts = instance.iter().map(|(event, count)| (program.thread(*event).name.as_str(), *count));
+        answer.instance = Some(counts.collect());
+        if let Some(shown) = Interleaving::of(program, witness) {
+            answer.kind = Some(if shown.is_cycle { "serializability" } else { "determinism" });
+            answer.conflicts = Some(shown.conflicts);
+            answer.interleaving = Some(shown.steps.into_iter().map(InterleavingStep::new).collect());
+        }
+        answer
+    }
+}
+
+impl InterleavingStep {
+    fn new(step: SeenStep) -> Self {
+        let SeenStep { number, invocation, on_main, label, action, .. } = step;
+        Self { number, invocation, on_main, label, action }
+    }
+}

@@ -62,6 +62,8 @@
 //! - `[AABN18]` P. A. Abdulla, M. F. Atig, A. Bouajjani, T. P. Ngo. *A Load-Buffer Semantics for Total Store Ordering*. LMCS 14(1:9), 2018.
 //! - `[FM15]` S. Joshi, D. Kroening. *Property-Driven Fence Insertion using Reorder Bounded Model Checking*. FM 2015,
 //!   LNCS 9109.
+//! - `[NETYS18]` A. Bouajjani, C. Enea, M. Mukund, R. Roy. *On Verifying TSO Robustness for Event-Driven Asynchronous
+//!   Programs*. NETYS 2018, LNCS 11028.
 //! - `[LG17]` N. Lipovetzky, H. Geffner. *Best-First Width Search: Exploration and Exploitation in Classical Planning*.
 //!   AAAI 2017.
 

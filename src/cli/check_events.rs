@@ -2,16 +2,14 @@
 
 use super::batch::Spoken;
 use super::check::{CheckArguments, unwritten, write_document};
-use super::confirm::{Confirmation, EvidenceCheck};
+use super::confirm::{Confirmation, concurrency_check};
 use super::{Exit, Loaded, SharedOptions};
 use crate::concurrency::{ConcurrencyCheck, ConcurrencyOptions, ConcurrencyVerdict, check};
 use crate::evidence::Evidence;
-use crate::limits::Limits;
 use crate::program::{Copies, Program};
 use crate::report::documents::{self, EventCheckDocument};
 use crate::report::{check as check_report, concurrency as report};
 use crate::syntax::{Diagnostic, InputError, threads_only};
-use crate::verify::{check_concurrency_certificate, check_concurrency_witness};
 use clap::ValueEnum;
 use std::time::Instant;
 
@@ -67,7 +65,8 @@ pub(super) fn check_events(
     let options = ConcurrencyOptions { values: arguments.values, pending: arguments.pending, limits: limits.clone() };
     let mut checked =
         check(&loaded.program, &options).map_err(|fault| check_report::fault_error(&loaded.program, &fault))?;
-    let confirmation = confirmation(arguments, file, &limits, loaded, &checked);
+    let confirmation =
+        Confirmation::of(file, arguments.verify, &limits, || concurrency_check(&loaded.program, &checked.verdict));
     if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
         checked.verdict = ConcurrencyVerdict::Unknown(reason);
     }
@@ -102,30 +101,6 @@ pub(super) fn check_events(
     let report =
         if brief { report::line(&checked, &context) } else { report::text(&checked, &context, shared.verbose) };
     Ok(Spoken { exit, report, remarks, document: None })
-}
-
-fn confirmation(
-    arguments: &CheckArguments,
-    file: &str,
-    limits: &Limits,
-    loaded: &Loaded,
-    checked: &ConcurrencyCheck,
-) -> Option<Confirmation> {
-    Confirmation::of(file, arguments.verify, limits, || {
-        let own = loaded.program.clone();
-        let check: EvidenceCheck = match &checked.verdict {
-            ConcurrencyVerdict::Robust(certificate) => {
-                let certificate = certificate.clone();
-                Box::new(move || check_concurrency_certificate(&own, &certificate))
-            }
-            ConcurrencyVerdict::NotRobust(violation) => {
-                let witness = violation.witness.clone();
-                Box::new(move || check_concurrency_witness(&own, &witness))
-            }
-            ConcurrencyVerdict::Unknown(_) | ConcurrencyVerdict::TooManyPending(_) => return None,
-        };
-        Some(check)
-    })
 }
 
 /// The evidence of a verdict, with a word for its file.

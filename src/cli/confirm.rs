@@ -3,6 +3,7 @@
 //! `--verify` asks for that; debug builds, and with them all tests of the command line, always do it.
 
 use super::guard;
+use crate::concurrency::ConcurrencyVerdict;
 use crate::coverability::Outcome;
 use crate::limits::{Limits, StopReason, processor_time};
 use crate::net::Problem;
@@ -12,7 +13,7 @@ use crate::report::documents::{ConfirmationDocument, EvidenceVerdict};
 use crate::robustness::{Check, certificate, witness_evidence};
 use crate::semantics::Question;
 use crate::verify::{
-    CheckFailure, check_net_certificate, check_net_run, check_property, check_property_witness,
+    CheckFailure, check_concurrency_certificate, check_concurrency_witness, check_net_certificate, check_net_run, check_property, check_property_witness,
     check_robust_certificate, check_witness,
 };
 use std::time::Instant;
@@ -23,6 +24,27 @@ pub(super) type EvidenceCheck = Box<dyn FnOnce() -> Result<(), CheckFailure> + S
 /// Checks the certificate of a robust program, or the witness of a violation; nothing for `unknown`.
 pub fn confirm_check(program: &Program, checked: &Check<'_>) -> Option<Result<(), CheckFailure>> {
     evidence_check(program, checked).map(|check| check())
+}
+
+/// Checks the certificate or the interleaving of a verdict on robustness against concurrency; nothing for `unknown`.
+pub fn confirm_concurrency(program: &Program, verdict: &ConcurrencyVerdict) -> Option<Result<(), CheckFailure>> {
+    concurrency_check(program, verdict).map(|check| check())
+}
+
+/// The check of the evidence for a verdict on robustness against concurrency; nothing for `unknown`.
+pub(super) fn concurrency_check(program: &Program, verdict: &ConcurrencyVerdict) -> Option<EvidenceCheck> {
+    let own = program.clone();
+    Some(match verdict {
+        ConcurrencyVerdict::Robust(certificate) => {
+            let certificate = certificate.clone();
+            Box::new(move || check_concurrency_certificate(&own, &certificate))
+        }
+        ConcurrencyVerdict::NotRobust(violation) => {
+            let witness = violation.witness.clone();
+            Box::new(move || check_concurrency_witness(&own, &witness))
+        }
+        ConcurrencyVerdict::Unknown(_) | ConcurrencyVerdict::TooManyPending(_) => return None,
+    })
 }
 
 /// Checks the certificate or the run of an answer about a net; nothing for `unknown`.

@@ -37,7 +37,7 @@ mod witness;
 use clap::{Args, FromArgMatches};
 use subcommand::Subcommand;
 
-pub use confirm::{confirm_answer, confirm_check, confirm_proof};
+pub use confirm::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof};
 pub use exit::Exit;
 pub use load::{Loaded, ProgramOptions, print_input_error};
 pub use options::SharedOptions;

@@ -14,7 +14,7 @@ const CRATES: [(&str, &[&str]); 6] = [
 ];
 
 /// The rooms of crates that have several: the folder, the room, and the rooms beside it that it may use.
-const ROOMS: [(&str, &str, &[&str]); 13] = [
+const ROOMS: [(&str, &str, &[&str]); 14] = [
     ("crates/palisade-model/src", "limits", &[]),
     ("crates/palisade-model/src", "text", &[]),
     ("crates/palisade-model/src", "program", &["text"]),
@@ -24,6 +24,7 @@ const ROOMS: [(&str, &str, &[&str]); 13] = [
     ("crates/palisade-engine/src", "coverability", &[]),
     ("crates/palisade-engine/src", "decide", &[]),
     ("crates/palisade-engine/src", "robustness", &["exploration", "coverability", "decide"]),
+    ("crates/palisade-engine/src", "concurrency", &["robustness"]),
     ("crates/palisade-engine/src", "fences", &["exploration", "coverability", "decide", "robustness"]),
     ("crates/palisade-engine/src", "properties", &["exploration", "coverability", "decide", "robustness", "fences"]),
     ("src", "report", &[]),
@@ -178,7 +179,7 @@ fn no_test_takes_a_verdict_unverified() {
     };
     for file in sources(&root().join("tests")).into_iter().filter(|file| !file.ends_with(HELPER)) {
         let text = std::fs::read_to_string(&file).unwrap();
-        for (room, name) in [("robustness", "check"), ("coverability", "solve")] {
+        for (room, name) in [("robustness", "check"), ("concurrency", "check"), ("coverability", "solve")] {
             for part in text.split(&format!("{room}::")).skip(1) {
                 let named = match part.strip_prefix('{') {
                     Some(group) => words(&group[..group.find('}').unwrap_or(group.len())]),

@@ -2,7 +2,8 @@
 //!
 //! No other file of these tests may ask the engine itself; `architecture.rs` holds them to that.
 
-use palisade::cli::{confirm_answer, confirm_check, confirm_proof};
+use palisade::cli::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof};
+use palisade::concurrency::{ConcurrencyCheck, ConcurrencyOptions};
 use palisade::coverability::{Answer, Options};
 use palisade::net::Problem;
 use palisade::program::Program;
@@ -22,6 +23,15 @@ pub(crate) fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<
 /// Decides a program for tests that look at rejections themselves.
 pub(crate) fn unconfirmed_check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
     palisade::robustness::check(program, options)
+}
+
+/// Decides robustness against concurrency; panics when the evidence for the verdict is rejected.
+pub(crate) fn check_concurrency(program: &Program, options: &ConcurrencyOptions) -> Result<ConcurrencyCheck, Fault> {
+    let checked = palisade::concurrency::check(program, options)?;
+    if let Some(Err(failure)) = confirm_concurrency(program, &checked.verdict) {
+        panic!("{failure}\n{checked:?}\n{program:?}");
+    }
+    Ok(checked)
 }
 
 /// Answers the targets of a program; panics when the evidence for an answer is rejected.

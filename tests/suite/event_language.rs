@@ -91,7 +91,7 @@ fn what_is_printed_is_read_as_the_same_program() {
         "  l1: post any fetch(key, key + 1); goto l2;",
         "event show [*] init a begin",
         "task fetch(key, extra) regs r = 1 init b begin",
-        "task remember() init end begin",
+        "task remember() init end_ begin",
         "  a: post any display(1); goto end;",
     ] {
         assert!(printed.lines().any(|printed| printed == line), "{line} is not in\n{printed}");
@@ -100,8 +100,8 @@ fn what_is_printed_is_read_as_the_same_program() {
 
 #[test]
 fn the_words_remain_names() {
-    let text = "program task address event, when, main, any, post, posts, spawn
-        thread drain regs event2, post, task init when begin
+    let text = "program task address event, when, main, any, posts, spawn
+        thread drain regs r, post, task init when begin
           when: post <- 1; post: mem[event] <- post; task: task <- mem[main]; goto spawn;
           spawn: mem[any] <- task; goto event; event: nop;
         end";
@@ -112,55 +112,55 @@ fn the_words_remain_names() {
 
 fn with_task(instruction: &str) -> String {
     format!(
-        "program p address x\nevent e regs q begin a: {instruction} end\ntask send(v, w) begin a: mem[x] <- v + w; end\ntask done begin end\nthread t init a begin a: nop; end"
+        "program p address x\nevent e regs q begin a:\n{instruction} end\ntask send(v, w) begin a: mem[x] <- v + w; end\ntask done begin end\nthread t init a begin a: nop; end"
     )
 }
 
 #[test]
 fn posts_that_mean_nothing() {
     let refused = |instruction: &str| errors(&with_task(instruction));
-    assert_eq!(refused("post any sned(1, 2);"), ["2:28: there is no task named `sned` (did you mean `send`?)"]);
+    assert_eq!(refused("post any sned(1, 2);"), ["3:10: there is no task named `sned` (did you mean `send`?)"]);
     assert_eq!(
         refused("post any e();"),
         [
-            "2:28: `e` is an event, which only the outside world starts (put what both are to do into a task, and post that)"
+            "3:10: `e` is an event, which only the outside world starts (put what both are to do into a task, and post that)"
         ]
     );
     assert_eq!(
         refused("post main t;"),
-        ["2:29: `t` is a thread, whose copies run from the start (to start it by a post, declare it as `task t`)"]
+        ["3:11: `t` is a thread, whose copies run from the start (to start it by a post, declare it as `task t`)"]
     );
     assert_eq!(
         refused("post any send(1);"),
-        ["2:19: the task `send` takes 2 arguments, not 1 (write `post any send(…, …)`)"]
+        ["3:1: the task `send` takes 2 arguments, not 1 (write `post any send(…, …)`)"]
     );
-    assert_eq!(refused("spawn done(q);"), ["2:19: the task `done` takes no argument, not 1 (write `spawn done()`)"]);
+    assert_eq!(refused("spawn done(q);"), ["3:1: the task `done` takes no argument, not 1 (write `spawn done()`)"]);
     assert_eq!(
         refused("post mian done;"),
-        ["2:24: tasks run on `main` or on `any`, not on `mian` (did you mean `main`?)"]
+        ["3:6: tasks run on `main` or on `any`, not on `mian` (did you mean `main`?)"]
     );
     assert_eq!(
         refused("post pool done;"),
-        ["2:24: tasks run on `main` or on `any`, not on `pool` (`post any done` runs it on a thread of its own)"]
+        ["3:6: tasks run on `main` or on `any`, not on `pool` (`post any done` runs it on a thread of its own)"]
     );
     assert_eq!(
         refused("post done();"),
-        ["2:28: expected the task's name, found `(` \
+        ["3:10: expected the task's name, found `(` \
           (say where `done` runs: `post main done()`, or `post any done()` on a thread of its own)"]
     );
     assert_eq!(
         refused("post main();"),
-        ["2:28: expected the task's name, found `(` (`main` says where a task runs: `post main task()`)"]
+        ["3:10: expected the task's name, found `(` (`main` says where a task runs: `post main task()`)"]
     );
-    assert_eq!(refused("post any main();"), ["2:28: there is no task named `main` (the tasks are `send`, `done`)"]);
+    assert_eq!(refused("post any main();"), ["3:10: there is no task named `main` (the tasks are `send`, `done`)"]);
     assert_eq!(
         refused("post any send(r, 1);"),
-        ["2:33: `r` is neither a register of this event nor an address (did you mean `q`?)"]
-            .map(|_| { "2:33: `r` is neither a register of this event nor an address (the only register is `q`)" })
+        ["3:15: `r` is neither a register of this event nor an address (did you mean `q`?)"]
+            .map(|_| { "3:15: `r` is neither a register of this event nor an address (the only register is `q`)" })
     );
     assert_eq!(
         refused("lock; b: post any done; goto c; c: unlock;"),
-        ["2:28: `done` is posted inside a locked section (post it before `lock` or after `unlock`)"]
+        ["3:10: `done` is posted inside a locked section (post it before `lock` or after `unlock`)"]
     );
 }
 

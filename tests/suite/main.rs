@@ -23,6 +23,8 @@ mod differential;
 mod documents;
 mod edit;
 mod environment;
+mod event_commands;
+mod event_corpus;
 mod event_language;
 mod evidence_folders;
 mod evidence_form;

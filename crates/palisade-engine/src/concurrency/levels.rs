@@ -59,6 +59,15 @@ impl Levels {
         self.written.add(&other.written);
     }
 
+    /// Adds the access of another one to an address, or all of them if none is given.
+    pub(super) fn add_at(&mut self, other: &Self, address: Option<usize>) {
+        match address {
+            None => self.add(other),
+            Some(address) if other.accessed.contains(address) => self.insert(address, other.written.contains(address)),
+            Some(_) => {}
+        }
+    }
+
     /// Whether some address was accessed by both and written by one.
     pub(super) fn meets(&self, other: &Self) -> bool {
         self.written.meets(&other.accessed) || self.accessed.meets(&other.written)

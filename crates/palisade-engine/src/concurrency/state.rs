@@ -59,7 +59,8 @@ pub(super) struct Monitor {
     pub(super) path: Levels,
     /// H: the accesses of and after the cut main task; none if there is no such task.
     pub(super) cut: Option<Levels>,
-    /// What λ must meet to spoil the trace: in its event the accesses of later invocations, afterwards those of events on the path.
+    /// What λ must meet to spoil the trace: in its event the accesses of later invocations, afterwards those of events on the path. Only
+    /// those to λ's address, unless λ is a section.
     pub(super) spoiling: Levels,
     /// C: the accesses of the event that runs, after the pivot's.
     pub(super) current: Levels,
@@ -74,6 +75,8 @@ pub(super) struct Pivot {
     pub(super) local: LocalId,
     /// Which of its points λ is.
     pub(super) point: u32,
+    /// The number of the address it is to; nothing for a section.
+    pub(super) address: Option<usize>,
 }
 
 /// A state of the serial search.

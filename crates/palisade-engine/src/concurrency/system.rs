@@ -20,7 +20,7 @@ use super::levels::{Levels, Numbering};
 use super::locals::Locals;
 use super::moves::{Accesses, Memories, Memory, Outcome};
 use super::state::{Label, LocalId, MemoryId, Monitor, Pending, Pivot, Run, Stage, State};
-use crate::robustness::Fault;
+use crate::robustness::{Fault, FaultKind};
 use palisade_model::program::{Copies, Program, ThreadId};
 use smallvec::SmallVec;
 
@@ -201,7 +201,8 @@ impl<'p> System<'p> {
                 }
             }
             if state.monitor.stage == Stage::In && state.monitor.pivot.is_none() {
-                found.extend(pivot(state, run, index).map(|after| (Label::Pivot(index), after)));
+                let pivot = Pivot { local: run.local, point: index, address: self.address(run.local, index)? };
+                found.extend(pivoted(state, run, pivot).map(|after| (Label::Pivot(index), after)));
             }
         }
         if settled.returns.is_some() {
@@ -213,6 +214,18 @@ impl<'p> System<'p> {
             found.extend(cut(state, run).and_then(closed).map(|after| (Label::Cut, after)));
         }
         Ok(())
+    }
+
+    /// The number of the address that an access is to; nothing for a section.
+    fn address(&mut self, local: LocalId, point: u32) -> Result<Option<usize>, Fault> {
+        let settled = self.locals.settled(local)?;
+        let point = &settled.points[point as usize];
+        let template = self.locals.get(local).template;
+        let action = &self.program.thread(template).instruction(point.instruction).action;
+        let Some(address) = action.address() else { return Ok(None) };
+        let fault =
+            |error| Fault { thread: template, instruction: point.instruction, kind: FaultKind::Evaluation(error) };
+        Ok(Some(self.numbering.number(address.evaluate_address(&point.registers).map_err(fault)?)))
     }
 
     /// The local state after a post.
@@ -264,8 +277,8 @@ fn observe(state: &mut State, accesses: &Levels) -> bool {
     match monitor.stage {
         Stage::Before => {}
         Stage::In => {
-            if monitor.pivot.is_some() {
-                monitor.spoiling.add(accesses);
+            if let Some(pivot) = monitor.pivot {
+                monitor.spoiling.add_at(accesses, pivot.address);
             }
             monitor.path.add(accesses);
         }
@@ -274,7 +287,8 @@ fn observe(state: &mut State, accesses: &Levels) -> bool {
             monitor.on |= accesses.meets(&monitor.path);
             if monitor.on {
                 monitor.path.add(&monitor.current);
-                monitor.spoiling.add(&monitor.current);
+                let address = monitor.pivot.and_then(|pivot| pivot.address);
+                monitor.spoiling.add_at(&monitor.current, address);
             }
         }
     }
@@ -297,9 +311,9 @@ fn cut(state: &State, run: &Run) -> Option<State> {
 }
 
 /// What runs goes no further, and its next access is λ.
-fn pivot(state: &State, run: &Run, point: u32) -> Option<State> {
+fn pivoted(state: &State, run: &Run, pivot: Pivot) -> Option<State> {
     let mut after = cut(state, run)?;
-    after.monitor.pivot = Some(Pivot { local: run.local, point });
+    after.monitor.pivot = Some(pivot);
     closed(after)
 }
 
@@ -319,7 +333,6 @@ fn closed(mut state: State) -> Option<State> {
     if monitor.stage == Stage::In {
         monitor.pivot?;
         monitor.stage = Stage::After;
-        monitor.spoiling = Levels::default();
     }
     Some(state)
 }

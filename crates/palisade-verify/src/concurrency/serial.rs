@@ -8,7 +8,7 @@ use crate::liveness::{Live, checked_liveness};
 use palisade_evidence::{
     AccessLevels, ConcurrencyCertificate, LocalState, PendingTask, PivotAccess, PivotStage, SerialRun, SerialState,
 };
-use palisade_model::program::{Copies, InstructionId, Program};
+use palisade_model::program::{Copies, InstructionId, Program, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Checks that `certificate` shows `program` (with its counts of events and its domain) to be robust against concurrency.
@@ -44,6 +44,8 @@ struct Checker<'a> {
     locals: Vec<Place>,
     memories: Vec<Memory>,
     pivots: &'a [PivotAccess],
+    /// The address that each of them accesses; nothing for a section.
+    pivot_addresses: Vec<Option<Value>>,
     local_numbers: HashMap<Place, usize>,
     memory_numbers: BTreeMap<Memory, usize>,
     pivot_numbers: HashMap<&'a PivotAccess, usize>,
@@ -57,6 +59,7 @@ impl<'a> Checker<'a> {
             locals: Vec::new(),
             memories: Vec::new(),
             pivots: &certificate.pivots,
+            pivot_addresses: Vec::new(),
             local_numbers: HashMap::new(),
             memory_numbers: BTreeMap::new(),
             pivot_numbers: HashMap::new(),
@@ -88,6 +91,12 @@ impl<'a> Checker<'a> {
             });
             if !fits || checker.pivot_numbers.insert(pivot, number).is_some() {
                 reject!(Form, "pivot {number} is no access, or is there twice");
+            }
+            let instruction = program.thread(pivot.template).instruction(pivot.instruction);
+            let address = instruction.action.address().map(|address| address.evaluate_address(&pivot.registers));
+            match address.transpose() {
+                Ok(address) => checker.pivot_addresses.push(address),
+                Err(error) => reject!(Form, "pivot {number} has no address: {error}"),
             }
         }
         Ok(checker)
@@ -234,7 +243,7 @@ impl<'a> Checker<'a> {
             for variant in variants {
                 match &read {
                     None => found.push(variant),
-                    Some(read) => found.extend(observed(variant, read)),
+                    Some(read) => found.extend(self.observed(variant, read)),
                 }
             }
         }
@@ -274,7 +283,7 @@ impl<'a> Checker<'a> {
     }
 
     fn accessed(&self, state: &SerialState, outcome: Outcome) -> Result<Option<SerialState>, CheckFailure> {
-        let Some(mut after) = observed(state.clone(), &outcome.accesses) else { return Ok(None) };
+        let Some(mut after) = self.observed(state.clone(), &outcome.accesses) else { return Ok(None) };
         after.memory = self.memory_number(&outcome.memory)?;
         after.run.as_mut().expect("it runs").task.local = self.local_number(outcome.after)?;
         Ok(Some(after))
@@ -286,7 +295,7 @@ impl<'a> Checker<'a> {
         state: &SerialState,
         run: &SerialRun,
         instruction: InstructionId,
-        registers: Vec<i64>,
+        registers: Vec<Value>,
     ) -> Result<Option<SerialState>, CheckFailure> {
         let Some(mut after) = stopped(state) else { return Ok(None) };
         let template = self.locals[run.task.local].0;
@@ -296,43 +305,49 @@ impl<'a> Checker<'a> {
         after.pivot = Some(*number);
         Ok(closed(after))
     }
-}
 
-/// The monitor sees an access of what runs; nothing when that is a main task that would happen after the cut one.
-fn observed(mut state: SerialState, accesses: &Accesses) -> Option<SerialState> {
-    let run = state.run.as_mut().expect("it runs");
-    run.begun = true;
-    match &mut state.cut {
-        Some(cut) if run.task.late || meets(accesses, cut) => {
-            if run.task.main {
-                return None;
+    /// The monitor sees an access of what runs; nothing when that is a main task that would happen after the cut one.
+    fn observed(&self, mut state: SerialState, accesses: &Accesses) -> Option<SerialState> {
+        let run = state.run.as_mut().expect("it runs");
+        run.begun = true;
+        match &mut state.cut {
+            Some(cut) if run.task.late || meets(accesses, cut) => {
+                if run.task.main {
+                    return None;
+                }
+                run.task.late = true;
+                add(cut, accesses);
             }
-            run.task.late = true;
-            add(cut, accesses);
+            None if run.task.main => add(&mut run.own, accesses),
+            _ => {}
         }
-        None if run.task.main => add(&mut run.own, accesses),
-        _ => {}
+        match state.stage {
+            PivotStage::Before => {}
+            PivotStage::In => {
+                add(&mut state.path, accesses);
+                self.spoils(&mut state, accesses);
+            }
+            PivotStage::After => {
+                let joins = meets(accesses, &state.path);
+                add(&mut state.current, accesses);
+                state.on |= joins;
+                if state.on {
+                    let current: Accesses = state.current.iter().copied().collect();
+                    add(&mut state.path, &current);
+                    self.spoils(&mut state, &current);
+                }
+            }
+        }
+        Some(state)
     }
-    match state.stage {
-        PivotStage::Before => {}
-        PivotStage::In => {
-            add(&mut state.path, accesses);
-            if state.pivot.is_some() {
-                add(&mut state.spoiling, accesses);
-            }
-        }
-        PivotStage::After => {
-            let joins = meets(accesses, &state.path);
-            add(&mut state.current, accesses);
-            state.on |= joins;
-            if state.on {
-                let current: Accesses = state.current.iter().copied().collect();
-                add(&mut state.path, &current);
-                add(&mut state.spoiling, &current);
-            }
-        }
+
+    /// Remembers accesses that λ must not meet: those to its address, or all if it is a section.
+    fn spoils(&self, state: &mut SerialState, accesses: &Accesses) {
+        let Some(pivot) = state.pivot else { return };
+        let address = self.pivot_addresses[pivot];
+        let relevant = accesses.iter().filter(|(at, _)| address.is_none_or(|address| address == **at));
+        add(&mut state.spoiling, &relevant.map(|(at, writes)| (*at, *writes)).collect());
     }
-    Some(state)
 }
 
 /// What runs goes no further. Of the main tasks only one can do so; what it has posted happens after it.
@@ -366,7 +381,6 @@ fn closed(mut state: SerialState) -> Option<SerialState> {
     if state.stage == PivotStage::In {
         state.pivot?;
         state.stage = PivotStage::After;
-        state.spoiling.clear();
     }
     Some(state)
 }

@@ -7,7 +7,7 @@ seconds=$1
 shift
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
-  targets=(native trencher litmus memorax spec tts lola formula tina pnml mcc
+  targets=(native structured trencher litmus memorax spec tts lola formula tina pnml mcc
     evidence_program evidence_witness evidence_net costs options)
 fi
 failed=0
@@ -16,7 +16,7 @@ for target in "${targets[@]}"; do
   dictionary=dictionaries/$target.dict
   limits=(-timeout=10 -rss_limit_mb=2048 -max_len=4096)
   case $target in
-    native) seeds+=(../models) ;;
+    native | structured) seeds+=(../models) ;;
     evidence_*) dictionary=dictionaries/evidence.dict; limits+=(-max_len=8192) ;;
   esac
   # The public collections, where they are at hand.

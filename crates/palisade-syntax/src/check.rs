@@ -27,6 +27,8 @@ pub fn check(program: &mut Program) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> 
         found.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
     if !errors.is_empty() {
         errors.sort_by_key(|error| error.span);
+        // Threads that say `self` have one text.
+        errors.dedup();
         errors.truncate(MAX_ERRORS);
         return Err(errors);
     }
@@ -38,6 +40,7 @@ pub fn check(program: &mut Program) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> 
     warnings.extend(structural.filter_map(|warning| in_words(program, warning)));
     warnings.extend(too_few_copies(program));
     warnings.sort_by_key(|warning| warning.span);
+    warnings.dedup();
     Ok(warnings)
 }
 

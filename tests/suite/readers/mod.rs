@@ -13,8 +13,9 @@ mod programs;
 pub(crate) type Reader = (&'static str, fn(&[u8]));
 
 /// Every reader.
-pub(crate) const READERS: [Reader; 16] = [
+pub(crate) const READERS: [Reader; 17] = [
     ("native", programs::native),
+    ("structured", programs::native),
     ("trencher", programs::trencher),
     ("litmus", programs::litmus),
     ("memorax", programs::memorax),

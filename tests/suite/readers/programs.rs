@@ -4,7 +4,7 @@ use palisade::fences::{Measure, with_measures};
 use palisade::program::{Action, Copies, CopiesOverride, DomainOverride, LabelId, Program};
 use palisade::report::documents::{self, Finding};
 use palisade::syntax::edit::{Edit, apply};
-use palisade::syntax::{Diagnostic, Format, check, parse, print, render, text_of};
+use palisade::syntax::{Diagnostic, Format, check, laid_out, parse, print, render, text_of};
 use palisade::text::{SourceText, Span};
 use std::sync::Arc;
 
@@ -47,6 +47,7 @@ fn program(input: &[u8], format: Format) {
         survives_printing(&program, format);
         changes_with_options(&program, &source);
         can_be_edited(&program, format);
+        stays_when_laid_out(&program, format);
     }
     match check(&mut program) {
         Ok(warnings) => can_be_shown(&warnings, &source, false),
@@ -191,6 +192,20 @@ fn can_be_edited(program: &Program, format: Format) {
         let expected = with_measures(program, &measures);
         assert_eq!(actions(&edited_program), actions(&expected), "{edited}");
     }
+}
+
+/// A native text that is laid out afresh is the same program, and stays as it is when it is laid out once more.
+fn stays_when_laid_out(program: &Program, format: Format) {
+    if format != Format::Native {
+        return;
+    }
+    let again = |source: &Arc<SourceText>| match laid_out(source) {
+        Ok(text) => SourceText::new("input.x", text),
+        Err(errors) => panic!("{}{}", render(&errors[0], source, false), source.text),
+    };
+    let once = again(&program.source);
+    assert_eq!(actions(&reread(&once.text, format)), actions(program), "{}", once.text);
+    assert_eq!(again(&once).text, once.text);
 }
 
 /// How many fences a program has.

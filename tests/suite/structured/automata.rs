@@ -125,17 +125,20 @@ fn procedures_are_inlined_with_registers_of_their_own() {
     let text = "program p\naddress m, n, x\nproc lock(l) {\n  spin: while (xchg(l, 1) != 0) { pause; }\n}\nproc unlock(l) { l = 0; }\n\
                 proc twice(v) {\n  let r = v + v;\n  return r;\n}\nthread t {\n  lock(m);\n  x = twice(x + 1);\n  unlock(m);\n  lock(n);\n}\n";
     let expected = [
-        "thread t regs m', x', twice_v, twice_r, x'_2, n' init L11_spin begin",
-        "L11_spin: m' <- xchg(mem[m], 1); goto L11_spin_2;",
-        "L11_spin_2: assert m' != 0; goto L11_spin;",
-        "L11_spin_2: assert m' = 0; goto L12;",
-        "L12: x' <- mem[x]; goto L12_2;",
+        "thread t regs l', twice', x', twice_v, twice_r init L12_spin begin",
+        "L12_spin: l' <- xchg(mem[m], 1); goto L12_L4;",
+        "L12_L4: assert l' != 0; goto L12_spin;",
+        "L12_L4: assert l' = 0; goto L13;",
+        "L13: x' <- mem[x]; goto L13_2;",
+        "L13_2: twice_v <- x' + 1; goto L13_3;",
+        "L13_3: twice_r <- twice_v + twice_v; goto L13_L9;",
+        "L13_L9: twice' <- twice_r; goto L13_4;",
     ];
     let shown = automata(text);
     for (line, expected) in shown.lines().zip(expected) {
         assert_eq!(line.trim(), expected, "{shown}");
     }
-    assert!(shown.contains("L14_spin: n' <- xchg(mem[n], 1)"), "{shown}");
+    assert!(shown.contains("L15_spin: l' <- xchg(mem[n], 1)"), "{shown}");
 }
 
 #[test]

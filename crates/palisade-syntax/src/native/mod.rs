@@ -6,6 +6,7 @@
 pub(crate) mod ast;
 mod failure;
 mod grammar;
+mod joint;
 pub(crate) mod lexer;
 mod line;
 mod numbers;

@@ -2,7 +2,7 @@
 
 use super::ast::{
     ExpressionKind, Head, Item, Name, Number, Operands, Operation, Place, Plain, RawCopies, RawExpression, RawInitial,
-    RawInstruction, RawLine, RawPlace, RawProgram, RawRegister, RawThread, Target,
+    RawInstruction, RawLine, RawProgram, RawRegister, RawThread, Target,
 };
 use super::precedence;
 use super::scope::Addresses;
@@ -12,8 +12,8 @@ use crate::structured::{self, Layout, ast::Structured};
 use crate::suggest::{did_you_mean, did_you_mean_or_list};
 use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH, Parsed, Severity};
 use palisade_model::program::{
-    self as program, Action, BinaryOperator, Copies, Domain, DomainOrigin, Expression, JointState, LabelId, Posts,
-    Program, RegisterId, SourceText, Span, Thread, ThreadId, UnaryOperator, Value,
+    Action, BinaryOperator, Copies, Domain, DomainOrigin, Expression, LabelId, Posts, Program, RegisterId, SourceText,
+    Span, Thread, ThreadId, UnaryOperator, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -110,6 +110,7 @@ pub(super) fn resolve(
     if errors.is_empty() {
         program.addresses = resolver.addresses.all;
         warnings.sort_by_key(|warning| warning.span);
+        warnings.dedup();
         return Ok((Parsed { program, warnings, question: None }, layouts));
     }
     errors.sort_by_key(|error| error.span);
@@ -154,19 +155,15 @@ fn copies(raw: Option<RawCopies>, found: &mut Vec<Diagnostic>) -> Copies {
     }
 }
 
-/// The most joint control states that one `never` may stand for.
-const MOST_JOINT_STATES: usize = 4096;
-
-fn thread_names_in_order(program: &Program) -> impl Iterator<Item = &str> {
-    program.threads.iter().map(|thread| thread.name.as_str())
-}
-
 /// Resolves the names of one text.
 pub(super) struct Resolver<'a, 's> {
     /// What the names of threads, events and tasks stand for.
     pub(super) templates: Templates<'s>,
+    /// Its addresses.
     addresses: Addresses<'s>,
+    /// Errors and warnings.
     found: Vec<Diagnostic>,
+    /// The text.
     source: &'a SourceText,
 }
 
@@ -180,6 +177,7 @@ pub(super) struct Scope<'a, 's> {
 }
 
 impl<'s> Resolver<'_, 's> {
+    /// An error at a place.
     pub(super) fn error(&mut self, message: impl Into<String>, span: Span) -> &mut Diagnostic {
         self.found.push(Diagnostic::error(message, span));
         self.found.last_mut().expect("one was just pushed")
@@ -246,59 +244,6 @@ impl<'s> Resolver<'_, 's> {
             self.found.push(structured::again(message, name.span, *first, self.source));
         } else {
             names.insert(name.text, name.span);
-        }
-    }
-
-    /// A joint control state. Threads in which something is wrong are missing in the program; the reader says nothing of these again.
-    /// A thread that says `self` is several, and the state is one of any of them.
-    fn never(
-        &mut self,
-        program: &mut Program,
-        thread_names: &FxHashMap<&'s str, Span>,
-        families: &FxHashMap<&'s str, Vec<ThreadId>>,
-        places: &[RawPlace<'s>],
-        span: Span,
-    ) {
-        let mut found: Vec<Vec<program::Place>> = vec![Vec::with_capacity(places.len())];
-        for RawPlace { thread: Name { text, span }, label } in places {
-            let members: &[ThreadId] = families.get(text).map_or(&[], Vec::as_slice);
-            let Some(first) = members.first().map(|id| program.thread(*id)) else {
-                if !thread_names.contains_key(text) {
-                    let help = did_you_mean_or_list(text, "thread", thread_names_in_order(program));
-                    self.error(format!("there is no thread named `{text}`"), *span).help = help;
-                }
-                continue;
-            };
-            match first.label_named(label.text) {
-                Some(label) => {
-                    let chosen = |id: ThreadId| program::Place { thread: id, label };
-                    let numbered = members.len() > 1;
-                    let mut longer = Vec::new();
-                    for state in &found {
-                        // Two places of a thread that says `self` are about two of its copies.
-                        let free = members.iter().filter(|id| !numbered || state.iter().all(|it| it.thread != **id));
-                        longer.extend(free.map(|id| state.iter().copied().chain([chosen(*id)]).collect::<Vec<_>>()));
-                    }
-                    found = longer;
-                    if found.len() > MOST_JOINT_STATES {
-                        self.error("these are too many joint control states", *span);
-                        return;
-                    }
-                }
-                None => {
-                    let names = first.labels.iter().map(|label| label.name.as_str());
-                    let help = did_you_mean_or_list(label.text, "label", names);
-                    let message = format!("the thread `{text}` has no label `{}`", label.text);
-                    self.error(message, label.span).help = help;
-                }
-            }
-        }
-        for state in found {
-            if let Some(joint) = JointState::new(state, span)
-                && !program.never.iter().any(|before| before.span == span && before.places() == joint.places())
-            {
-                program.never.push(joint);
-            }
         }
     }
 

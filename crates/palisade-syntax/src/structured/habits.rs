@@ -129,7 +129,7 @@ impl<'s> Parser<'_, 's> {
                 let operator = symbol.spelling();
                 let error = Diagnostic::error(format!("there is no `{operator}=`"), here.to(self.span(self.at + 1)));
                 let value = self.rest_of_statement(self.at + 2);
-                Some(self.with_update(error, symbol, text, &value))
+                Some(Self::with_update(error, symbol, text, &value))
             }
             None if self.is_arrow() => Some(self.field()),
             None if self.is_misspelt_statement(target) => {
@@ -167,11 +167,11 @@ impl<'s> Parser<'_, 's> {
     /// The error for `++` and `--`.
     fn step(&self, symbol: Symbol, text: &str, span: Span) -> Diagnostic {
         let operator = symbol.spelling();
-        self.with_update(Diagnostic::error(format!("there is no `{operator}{operator}`"), span), symbol, text, "1")
+        Self::with_update(Diagnostic::error(format!("there is no `{operator}{operator}`"), span), symbol, text, "1")
     }
 
     /// What to write for an update of C.
-    fn with_update(&self, error: Diagnostic, symbol: Symbol, text: &str, value: &str) -> Diagnostic {
+    fn with_update(error: Diagnostic, symbol: Symbol, text: &str, value: &str) -> Diagnostic {
         let update = match symbol {
             Symbol::Plus => "fetch_add",
             Symbol::Minus => "fetch_sub",

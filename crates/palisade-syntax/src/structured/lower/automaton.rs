@@ -57,11 +57,13 @@ impl Automaton {
         LabelId::from_index(self.drafts.len() - 1)
     }
 
-    /// Gives a label the name that the text has for it, unless it has one.
-    pub(super) fn name_label(&mut self, label: LabelId, name: &str) -> bool {
+    /// Gives a label the name that the text has for it behind a prefix, unless it has one; whether it had none.
+    pub(super) fn name_label(&mut self, label: LabelId, prefix: &str, name: &str) -> bool {
         let draft = &mut self.drafts[label.index()];
         let is_free = draft.name.is_none();
-        draft.name.get_or_insert_with(|| name.to_owned());
+        if is_free {
+            (draft.prefix, draft.name) = (prefix.to_owned(), Some(name.to_owned()));
+        }
         is_free
     }
 

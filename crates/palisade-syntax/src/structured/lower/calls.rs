@@ -9,7 +9,7 @@ use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, Regis
 use palisade_model::text::Span;
 
 /// The locked updates, with their operands after the place.
-const UPDATES: [(&str, usize, &str); 9] = [
+pub(super) const UPDATES: [(&str, usize, &str); 8] = [
     ("cas", 2, "cas(place, expected, new)"),
     ("xchg", 1, "xchg(place, new)"),
     ("rmw", 1, "rmw(place, new)"),
@@ -18,7 +18,6 @@ const UPDATES: [(&str, usize, &str); 9] = [
     ("fetch_and", 1, "fetch_and(place, mask)"),
     ("fetch_or", 1, "fetch_or(place, mask)"),
     ("fetch_xor", 1, "fetch_xor(place, mask)"),
-    ("fetch_inc", usize::MAX, ""),
 ];
 
 /// What people call an update elsewhere, and what to write.
@@ -59,8 +58,7 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         if let Some(procedure) = self.context.procedures.get(name.text) {
             return self.call(procedure, operands, span, result, from, to);
         }
-        let Some((_, wanted, usage)) = UPDATES.iter().find(|(update, ..)| *update == name.text).filter(|it| it.1 < 9)
-        else {
+        let Some((_, wanted, usage)) = UPDATES.iter().find(|(update, ..)| *update == name.text) else {
             self.unknown_call(name);
             return None;
         };
@@ -110,8 +108,7 @@ impl<'a, 's> Lowering<'a, 's, '_> {
     fn unknown_call(&mut self, name: Name<'s>) {
         let text = name.text.strip_suffix("_explicit").unwrap_or(name.text);
         let procedures = self.context.procedures.keys().copied();
-        let mut known: Vec<&str> =
-            procedures.chain(UPDATES.iter().filter(|it| it.1 < 9).map(|(update, ..)| *update)).collect();
+        let mut known: Vec<&str> = procedures.chain(UPDATES.iter().map(|(update, ..)| *update)).collect();
         known.sort_unstable();
         let stripped = text.strip_prefix("atomic_").unwrap_or(text);
         let is_known = |foreign: &str| {
@@ -201,7 +198,8 @@ impl<'a, 's> Lowering<'a, 's, '_> {
     fn new_frame(&self, procedure: &'a Procedure<'s>, span: Span, to: LabelId) -> Frame<'s> {
         let around = self.frames.last().expect("the thread's frame is open");
         let mut order = around.order.clone();
-        order.push(span.start);
+        // Behind what its arguments read.
+        order.push(span.end.saturating_sub(1));
         let line = self.context.source.position(span.start).line;
         let prefix = format!("{}L{line}_", around.prefix);
         let mut frame = Frame::new(procedure.name.text, order, prefix, to);

@@ -23,16 +23,12 @@ impl<'s> Lowering<'_, 's, '_> {
                 Some(())
             }
             ExpressionKind::Unary(UnaryOperator::Not, operand) => self.branch(operand, from, no, yes),
-            ExpressionKind::Binary(BinaryOperator::And, left, right)
-                if self.acts(right) || says_any(left) || says_any(right) =>
-            {
+            ExpressionKind::Binary(BinaryOperator::And, left, right) if self.splits(raw) => {
                 let second = self.step_label(right.span);
                 self.branch(left, from, second, no)?;
                 self.branch(right, second, yes, no)
             }
-            ExpressionKind::Binary(BinaryOperator::Or, left, right)
-                if self.acts(right) || says_any(left) || says_any(right) =>
-            {
+            ExpressionKind::Binary(BinaryOperator::Or, left, right) if self.splits(raw) => {
                 let second = self.step_label(right.span);
                 self.branch(left, from, yes, second)?;
                 self.branch(right, second, yes, no)
@@ -46,17 +42,18 @@ impl<'s> Lowering<'_, 's, '_> {
             }
         }
     }
-}
 
-/// Whether a condition has `*` for a part, which goes either way and needs no value.
-fn says_any(raw: &RawExpression<'_>) -> bool {
-    match &raw.kind {
-        ExpressionKind::Any => true,
-        ExpressionKind::Unary(UnaryOperator::Not, operand) => says_any(operand),
-        ExpressionKind::Binary(BinaryOperator::And | BinaryOperator::Or, left, right) => {
-            says_any(left) || says_any(right)
+    /// Whether a condition is more than one question: it reads memory behind a guard, or has `*` for a part, which goes either way and
+    /// needs no value.
+    fn splits(&self, raw: &RawExpression<'s>) -> bool {
+        match &raw.kind {
+            ExpressionKind::Any => true,
+            ExpressionKind::Unary(UnaryOperator::Not, operand) => self.splits(operand),
+            ExpressionKind::Binary(BinaryOperator::And | BinaryOperator::Or, left, right) => {
+                self.acts(right) || self.splits(left) || self.splits(right)
+            }
+            _ => false,
         }
-        _ => false,
     }
 }
 

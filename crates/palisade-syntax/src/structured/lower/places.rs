@@ -1,6 +1,7 @@
 //! Places in memory: names, elements of arrays, what an address points to.
 
 use super::Lowering;
+use super::calls::UPDATES;
 use super::scope::{Binding, Meaning};
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
 use palisade_model::program::{AddressId, BinaryOperator, Expression, LabelId};
@@ -11,7 +12,10 @@ pub(super) fn base_name<'s>(raw: &RawExpression<'s>) -> &'s str {
         ExpressionKind::Name(name) => name,
         ExpressionKind::Index(name, _) => name.text,
         ExpressionKind::Memory(inside) | ExpressionKind::AddressOf(inside) => base_name(inside),
-        ExpressionKind::Apply(_, operands) => operands.first().map_or("value", base_name),
+        ExpressionKind::Apply(name, operands) if UPDATES.iter().any(|(update, ..)| *update == name.text) => {
+            operands.first().map_or("value", base_name)
+        }
+        ExpressionKind::Apply(name, _) => name.text,
         ExpressionKind::Any => "any",
         _ => "value",
     }

@@ -120,7 +120,7 @@ impl<'s> Lowering<'_, 's, '_> {
         self.uses_self = true;
         if self.number.is_none() {
             let error = self.error("`self` needs a number of copies, and this thread has any number of them", span);
-            error.label = "which copy is this?".to_owned();
+            error.label = String::from("which copy is this?");
             error.help = Some(
                 "draw a number instead, `let me = fetch_add(drawn, 1);`, or ask for some copies: `[3]`".to_owned(),
             );
@@ -145,7 +145,7 @@ impl<'s> Lowering<'_, 's, '_> {
             self.frames.first().is_some_and(|frame| self.frames.len() > 1 && frame.binding(name.text).is_some());
         let message = format!("`{}` is neither a register nor an address", name.text);
         let error = self.error(message, name.span);
-        error.label = "unknown".to_owned();
+        error.label = String::from("unknown");
         error.help = help;
         if elsewhere {
             error.notes.push(

@@ -34,7 +34,9 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         let mut labels: BlockLabels<'s> = FxHashMap::default();
         for (index, statement) in statements.iter().enumerate() {
             if let (0, Some(label)) = (index, first) {
-                let is_free = statement.label.is_none_or(|name| self.automaton.name_label(label, name.text));
+                let prefix = self.frames.last().map_or("", |frame| frame.prefix.as_str());
+                let automaton = &mut self.automaton;
+                let is_free = statement.label.is_none_or(|name| automaton.name_label(label, prefix, name.text));
                 own[index] = is_free.then_some(label);
             }
             let Some(name) = statement.label else { continue };

@@ -270,7 +270,7 @@ impl<'a> Editor<'a> {
             let site = site.ok_or_else(|| EditError::InsideStatement(self.label_name(*label).to_owned()))?;
             let text = &self.program.source.text;
             let mut places = vec![site.before];
-            if !site.back.is_empty() && comes_back_with_stores(self.thread, *label) {
+            if !site.back.is_empty() && comes_back_with_stores(self.thread, *label, &site.inside) {
                 places.extend(&site.back);
             }
             for at in places {
@@ -341,8 +341,8 @@ impl<'a> Editor<'a> {
     }
 }
 
-/// Whether a thread that leaves a label with an empty buffer can come back to it with stores in its buffer.
-fn comes_back_with_stores(thread: &Thread, label: LabelId) -> bool {
+/// Whether a thread that leaves a label with an empty buffer can come back to it, by some labels alone, with stores in its buffer.
+fn comes_back_with_stores(thread: &Thread, label: LabelId, inside: &[LabelId]) -> bool {
     let by_label = thread.instructions_by_label();
     let mut seen = vec![[false; 2]; thread.labels.len()];
     let mut open = vec![(label, false)];
@@ -356,7 +356,9 @@ fn comes_back_with_stores(thread: &Thread, label: LabelId) -> bool {
             if instruction.target == label && pending {
                 return true;
             }
-            if !std::mem::replace(&mut seen[instruction.target.index()][usize::from(pending)], true) {
+            if inside.contains(&instruction.target)
+                && !std::mem::replace(&mut seen[instruction.target.index()][usize::from(pending)], true)
+            {
                 open.push((instruction.target, pending));
             }
         }

@@ -51,6 +51,10 @@ fn what_comes_back_to_a_loop_meets_the_fence() {
         .replace("{ continue; }", "{ mfence; continue; }")
         .replace("        x = 1;\n", "        x = 1;\n        mfence;\n");
     assert_eq!(fenced(LOOP, &["L4"]).as_deref(), Ok(expected.as_str()));
+    // What is stored behind the loop does not come back by it.
+    let around = "program p\naddress x, y\nthread t {\n  loop {\n    x = 1;\n    while (y == 0) { pause; }\n    y = 0;\n  }\n}\n";
+    let expected = around.replace("    while", "    mfence;\n    while");
+    assert_eq!(fenced(around, &["L6"]).as_deref(), Ok(expected.as_str()));
     // Nothing is stored in this one.
     let spin = LOOP.replace("        x = 1;\n", "        pause;\n");
     let expected = spin.replace("    while", "    mfence;\n    while");

@@ -57,6 +57,11 @@ impl Automaton {
         LabelId::from_index(self.drafts.len() - 1)
     }
 
+    /// How many labels were made.
+    pub(super) fn label_count(&self) -> usize {
+        self.drafts.len()
+    }
+
     /// Gives a label the name that the text has for it behind a prefix, unless it has one; whether it had none.
     pub(super) fn name_label(&mut self, label: LabelId, prefix: &str, name: &str) -> bool {
         let draft = &mut self.drafts[label.index()];

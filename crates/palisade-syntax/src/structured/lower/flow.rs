@@ -61,12 +61,15 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         }
         let outer = self.statement;
         let place = StatementPlace::of(statement, self.frames.len());
-        self.statement = Some(self.layout.statement(from, place));
+        let id = self.layout.statement(from, place);
+        let labels_before = self.automaton.label_count();
+        self.statement = Some(id);
         let in_use = self.in_use.len();
         self.annotations(statement, from);
         // What is wrong is reported; the labels around it stay as they are.
         let _ = self.kind(statement, from, to);
         self.in_use.truncate(in_use);
+        self.layout.made(id, labels_before..self.automaton.label_count());
         self.statement = outer;
     }
 
@@ -278,7 +281,11 @@ impl<'a, 's> Lowering<'a, 's, '_> {
                 return Some((frame.return_to, frame.sections));
             }
             StatementKind::Goto(Target::End(_)) => return Some((self.frames.first()?.return_to, 0)),
-            StatementKind::Goto(Target::Label(name)) => return self.goto_label(*name),
+            StatementKind::Goto(Target::Label(name)) => {
+                let (label, sections) = self.goto_label(*name)?;
+                self.layout.jumped_to(label);
+                return Some((label, sections));
+            }
             _ => return None,
         };
         let Some(innermost) = self.frame().loops.last().copied() else {

@@ -5,6 +5,7 @@ use crate::structured::ast::{Block, Statement, StatementKind};
 use palisade_model::program::LabelId;
 use palisade_model::text::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 
 /// Where the parts of a thread stand.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,8 @@ pub(crate) struct Site {
     /// For the beginning of a loop, what comes back to it: its closing brace and its `continue`s. A fence is put before each,
     /// unless nothing is stored in the loop.
     pub(crate) back: Vec<usize>,
+    /// The labels inside of the loop.
+    pub(crate) inside: Vec<LabelId>,
 }
 
 /// Where a store stands.
@@ -45,6 +48,8 @@ pub(super) struct StatementPlace {
     back: Vec<usize>,
     /// In how many calls it stands.
     depth: usize,
+    /// The labels that were made for it.
+    labels: Range<usize>,
 }
 
 impl StatementPlace {
@@ -55,7 +60,7 @@ impl StatementPlace {
             continues(body, &mut back);
             back.push(body.close());
         }
-        Self { before: statement.extent.start, own: statement.span.start, back, depth }
+        Self { before: statement.extent.start, own: statement.span.start, back, depth, labels: 0..0 }
     }
 }
 
@@ -101,6 +106,11 @@ impl Draft {
         id
     }
 
+    /// Notes which labels, by their numbers as they were made, were made for a statement.
+    pub(super) fn made(&mut self, statement: StatementId, labels: Range<usize>) {
+        self.statements[statement.0].labels = labels;
+    }
+
     /// Notes a label in the middle of a statement. No store of the statement is before it, so that a fence before the statement does
     /// what one at the label does.
     pub(super) fn inside(&mut self, label: LabelId, statement: Option<StatementId>) {
@@ -132,7 +142,10 @@ impl Draft {
             let Some(StatementId(statement)) = self.sites.get(&label).copied().flatten() else { continue };
             let place = &self.statements[statement];
             let before = if self.jumped_to.contains(&label) { place.own } else { place.before };
-            sites[id.index()] = Some(Site { before, back: place.back.clone() });
+            let is_loop = !place.back.is_empty();
+            let made = finished.ids.get(place.labels.clone()).filter(|_| is_loop).unwrap_or_default();
+            let inside = made.iter().flatten().copied().collect();
+            sites[id.index()] = Some(Site { before, back: place.back.clone(), inside });
         }
         let stores = self.stores.into_iter().map(|(number, text)| (finished.numbers[number], text)).collect();
         Layout { sites, stores }

@@ -179,7 +179,7 @@ pub(super) fn explore(
 }
 
 /// What distinguishes two points of the search: the trace, and of the state what the trace does not determine.
-fn search_key(state: &State, builder: &TraceBuilder, executed: &[u32], bounds: &Bounds) -> Box<[u8]> {
+pub(super) fn search_key(state: &State, builder: &TraceBuilder, executed: &[u32], bounds: &Bounds) -> Box<[u8]> {
     let mut key = Vec::with_capacity(160);
     for (position, thread) in state.threads().iter().enumerate() {
         write_number(&mut key, thread.label.map_or(0, |label| label.index() + 1));

@@ -2,7 +2,7 @@
 //!
 //! A [`Machine`] is the step relation of an [`Instance`] (a fixed number of copies of each thread) under a [`Model`].
 //! A computation is a sequence of [`Step`]s; [`replay`] takes it and gives its [`Trace`]. [`oracle`] decides robustness
-//! of small instances by enumerating all traces, knowing nothing of attacks; [`property_oracle`] finds what they reach under each model, and
+//! of small instances by enumerating all traces, knowing nothing of attacks; [`race_oracle`] looks for triangular races in all interleavings; [`property_oracle`] finds what they reach under each model, and
 //! the fences that keep them from it, by enumerating all states. Values are concrete and nothing is
 //! abstracted here. This room uses `program` and `limits`, and nothing else.
 
@@ -19,6 +19,8 @@ mod marks;
 pub mod oracle;
 mod outcome;
 pub mod property_oracle;
+pub mod pso_oracle;
+pub mod race_oracle;
 #[doc(hidden)]
 pub mod random;
 mod reduction;

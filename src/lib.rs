@@ -53,6 +53,7 @@
 //!   Nets 1992, LNCS 616.
 //! - `[AC96]` P. A. Abdulla, K. Čerāns, B. Jonsson, Y.-K. Tsay. *General Decidability Theorems for Infinite-State Systems*.
 //!   LICS 1996.
+//! - `[ECOOP10]` S. Owens. *Reasoning about the Implementation of Concurrency Abstractions on x86-TSO*. ECOOP 2010, LNCS 6183.
 //! - `[EM00]` J. Esparza, S. Melzer. *Verification of Safety Properties Using Integer Programming: Beyond the State
 //!   Equation*. Formal Methods in System Design 16(2), 2000.
 //! - `[HN01]` J. Hoffmann, B. Nebel. *The FF Planning System: Fast Plan Generation Through Heuristic Search*. JAIR 14, 2001.
@@ -62,6 +63,8 @@
 //! - `[AABN18]` P. A. Abdulla, M. F. Atig, A. Bouajjani, T. P. Ngo. *A Load-Buffer Semantics for Total Store Ordering*. LMCS 14(1:9), 2018.
 //! - `[FM15]` S. Joshi, D. Kroening. *Property-Driven Fence Insertion using Reorder Bounded Model Checking*. FM 2015,
 //!   LNCS 9109.
+//! - `[NETYS17]` E. Derevenetc, R. Meyer, S. Schweizer. *Locality and Singularity for Store-Atomic Memory Models*. NETYS 2017,
+//!   LNCS 10299; extended version arXiv:1703.04603.
 //! - `[NETYS18]` A. Bouajjani, C. Enea, M. Mukund, R. Roy. *On Verifying TSO Robustness for Event-Driven Asynchronous
 //!   Programs*. NETYS 2018, LNCS 11028.
 //! - `[LG17]` N. Lipovetzky, H. Geffner. *Best-First Width Search: Exploration and Exploitation in Classical Planning*.

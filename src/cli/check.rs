@@ -7,13 +7,14 @@ use super::check_progress::Progress;
 use super::confirm::{Confirmation, evidence_check};
 use super::files::NewFile;
 use super::folder::create_folder;
-use super::{Exit, Loaded, ProgramOptions, SharedOptions};
+use super::races;
+use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
 use crate::report::check as report;
 use crate::report::documents::{self, CheckDocument};
 use crate::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, check_observed, witness_evidence};
 use crate::syntax::{Format, InputError, no_attack_can_start};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -26,13 +27,16 @@ pub(super) struct CheckArguments {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     #[command(flatten)]
-    program: ProgramOptions,
+    pub(super) program: ProgramOptions,
     /// What to be robust against: TSO for programs of threads, concurrency for programs of events. By default the program tells.
     #[arg(long, value_name = "WHAT", value_enum)]
     against: Option<Against>,
     /// How many tasks may be pending at once before the search gives up (robustness against concurrency).
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub(super) pending: usize,
+    /// What to decide: robustness, or the stronger freedom from triangular races, to compare.
+    #[arg(long, value_enum, value_name = "CRITERION", default_value = "robustness")]
+    criterion: Criterion,
     /// Decide every attack, not only those up to the first feasible one.
     #[arg(long)]
     all: bool,
@@ -43,6 +47,9 @@ pub(super) struct CheckArguments {
     /// this, nets take turns with searches that take long.
     #[arg(long)]
     nets: bool,
+    /// Ask about all attacks in one exploration, to compare with the search that asks store by store.
+    #[arg(long, conflicts_with_all = ["all", "nets"])]
+    one_query: bool,
     /// Write the evidence of every verdict into this folder, one file per program, for `palisade verify`.
     #[arg(long, value_name = "DIR")]
     pub(super) certificate: Option<PathBuf>,
@@ -57,12 +64,35 @@ pub(super) struct CheckArguments {
     pub(super) values: usize,
 }
 
+/// What to decide about a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Criterion {
+    /// Every computation under TSO has the trace of an interleaving.
+    Robustness,
+    /// No interleaving has a triangular race: a load after a store to another address, with no fence in between, right before another
+    /// thread's store to the same address.
+    Trf,
+}
+
+/// What answers about one program.
+type CheckFile = fn(&CheckArguments, &SharedOptions, &str, Extent) -> Result<Spoken, InputError>;
+
 /// Runs `palisade check`.
 pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
+    let is_about_attacks = arguments.all || arguments.no_prune || arguments.nets || arguments.one_query;
+    if arguments.criterion == Criterion::Trf && is_about_attacks {
+        let message = "triangular races know no attacks, pruning or nets";
+        let help = "leave `--all`, `--no-prune`, `--nets` and `--one-query` out".to_owned();
+        return print_input_error(&InputError::file("--criterion trf", message).with_help_if(Some(help)), shared);
+    }
+    let (check_file, words) = match arguments.criterion {
+        Criterion::Robustness => (check_file as CheckFile, ("robust", "not robust")),
+        Criterion::Trf => (races::check_file as CheckFile, ("race-free", "with a triangular race")),
+    };
     let answer = |file: &str, extent: Extent| {
         check_file(arguments, shared, file, extent).unwrap_or_else(|error| Spoken::refused(&error, shared))
     };
-    answer_all(&arguments.files, arguments.program.from, shared, ("robust", "not robust"), answer)
+    answer_all(&arguments.files, arguments.program.from, shared, words, answer)
 }
 
 fn check_file(
@@ -82,6 +112,7 @@ fn check_file(
         all: arguments.all,
         prune: !arguments.no_prune,
         nets: arguments.nets,
+        one_query: arguments.one_query,
         values: arguments.values,
         limits: limits.clone(),
     };

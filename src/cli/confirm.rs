@@ -8,13 +8,14 @@ use crate::coverability::Outcome;
 use crate::limits::{Limits, StopReason, processor_time};
 use crate::net::Problem;
 use crate::program::Program;
+use crate::properties::races::{RaceVerdict, Races};
 use crate::properties::{Proof, Violation};
 use crate::report::documents::{ConfirmationDocument, EvidenceVerdict};
 use crate::robustness::{Check, certificate, witness_evidence};
 use crate::semantics::Question;
 use crate::verify::{
-    CheckFailure, check_concurrency_certificate, check_concurrency_witness, check_net_certificate, check_net_run, check_property, check_property_witness,
-    check_robust_certificate, check_witness,
+    CheckFailure, check_concurrency_certificate, check_concurrency_witness, check_net_certificate, check_net_run,
+    check_property, check_property_witness, check_race, check_race_free, check_robust_certificate, check_witness,
 };
 use std::time::Instant;
 
@@ -93,6 +94,27 @@ pub(super) fn proof_check(program: &Program, question: Option<&Question>, proof:
         }
         witnesses.iter().try_for_each(|witness| check_property_witness(&own, question.as_ref(), witness))
     }))
+}
+
+/// Checks the closed set of a program without triangular races, or the race of another one; nothing for `unknown`.
+pub fn confirm_races(program: &Program, races: &Races) -> Option<Result<(), CheckFailure>> {
+    races_check(program, races).map(|check| check())
+}
+
+/// The check of the evidence for an answer about triangular races; nothing for `unknown`.
+pub(super) fn races_check(program: &Program, races: &Races) -> Option<EvidenceCheck> {
+    let own = program.clone();
+    match &races.verdict {
+        RaceVerdict::Free(set) => {
+            let set = set.clone();
+            Some(Box::new(move || check_race_free(&own, &set)))
+        }
+        RaceVerdict::Racy(race) => {
+            let witness = race.witness();
+            Some(Box::new(move || check_race(&own, &witness)))
+        }
+        RaceVerdict::Unknown(_) => None,
+    }
 }
 
 /// The check of the evidence for an answer about a net; nothing for `unknown`. Nets and proofs are too large to be

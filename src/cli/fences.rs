@@ -1,6 +1,6 @@
 //! `palisade fences`: the cheapest repair, for robustness or (`property_fences`) for the program's properties.
 
-use super::check::write_document;
+use super::check::{Criterion, write_document};
 use super::fences_progress::Progress;
 use super::files::write_file;
 use super::folder::create_folder;
@@ -8,6 +8,7 @@ use super::guard;
 use super::output::{print_document, print_text, remark};
 use super::pairs::{self, MethodChoice, ObjectiveChoice, parse_bound};
 use super::property_fences::{self, KindCosts};
+use super::race_fences;
 use super::repaired::{path_in, replace};
 use super::simulate::ModelChoice;
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
@@ -34,6 +35,9 @@ pub(super) struct FencesArguments {
     pub(super) file: String,
     #[command(flatten)]
     program: ProgramOptions,
+    /// What the fences are for: robustness, or the stronger freedom from triangular races, to compare how many that takes.
+    #[arg(long, value_enum, value_name = "CRITERION", default_value = "robustness")]
+    criterion: Criterion,
     /// Find the cheapest fences with which the program keeps its properties – each `ensure`, `fail` and the question of a litmus
     /// test – instead of those that make it robust.
     #[arg(long)]
@@ -119,6 +123,9 @@ fn answer(
     let program = &loaded.program;
     if arguments.apply && arguments.file == "-" {
         return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
+    }
+    if arguments.criterion == Criterion::Trf {
+        return race_fences::answer(arguments, shared, loaded, limits);
     }
     pairs::check_options(arguments, &program.source.name)?;
     if arguments.for_property && arguments.objective == Some(ObjectiveChoice::Pairs) {
@@ -282,6 +289,12 @@ impl FencesArguments {
             _ => loaded.program.source.name.clone(),
         };
         RepairOptions { format: loaded.format, path, redundant: self.redundant }
+    }
+
+    /// Whether an option is given that only robustness knows, or that offers and excludes measures.
+    pub(super) fn is_for_robustness_alone(&self) -> bool {
+        let picks = self.with.is_some() || !self.only.is_empty() || !self.never.is_empty();
+        picks || self.redundant || self.nets || self.certificate.is_some() || self.model.is_some()
     }
 
     /// Whether there is no answer without a repaired text.

@@ -26,6 +26,8 @@ mod output;
 mod pairs;
 mod property_fences;
 mod prove;
+mod race_fences;
+mod races;
 mod repaired;
 mod schema;
 mod simulate;
@@ -37,7 +39,7 @@ mod witness;
 use clap::{Args, FromArgMatches};
 use subcommand::Subcommand;
 
-pub use confirm::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof};
+pub use confirm::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_races};
 pub use exit::Exit;
 pub use load::{Loaded, ProgramOptions, print_input_error};
 pub use options::SharedOptions;

@@ -134,6 +134,7 @@ impl Checked {
             Self::Accepted { kind, subject, shown } => {
                 let (input, words) = (subject.path(), subject.words());
                 let shown = match shown {
+                    Shown::Kind if *kind == "race" => format!("{input} has a triangular race"),
                     Shown::Kind => format!("{input} is {kind}"),
                     Shown::Repair(facts) => format!("{input} {}", repair_words(facts)),
                     Shown::Properties(shown) => shown.words(input),
@@ -199,7 +200,9 @@ fn check_file(options: &VerifyOptions, path: &str) -> Checked {
         | Evidence::Property(subject, _)
         | Evidence::PropertyWitness(subject, _)
         | Evidence::ConcurrencyRobust(subject, _)
-        | Evidence::NotConcurrencyRobust(subject, _) => check_about_program(options, path, &evidence, subject),
+        | Evidence::NotConcurrencyRobust(subject, _)
+        | Evidence::RaceFree(subject, _)
+        | Evidence::Race(subject, _) => check_about_program(options, path, &evidence, subject),
         Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
             check_about_net(options, path, &evidence, subject).map(|subject| (subject, Shown::Kind))
         }

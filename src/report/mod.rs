@@ -14,6 +14,7 @@ pub mod picture;
 pub mod properties;
 pub mod property_fences;
 pub mod prove;
+pub mod races;
 mod sentences;
 pub mod simulate;
 pub mod smtlib;

@@ -2,11 +2,12 @@
 //!
 //! No other file of these tests may ask the engine itself; `architecture.rs` holds them to that.
 
-use palisade::cli::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof};
+use palisade::cli::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_races};
 use palisade::concurrency::{ConcurrencyCheck, ConcurrencyOptions};
 use palisade::coverability::{Answer, Options};
 use palisade::net::Problem;
 use palisade::program::Program;
+use palisade::properties::races::{RaceOptions, Races};
 use palisade::properties::{Proof, ProveOptions};
 use palisade::robustness::{Check, CheckOptions, Fault};
 use palisade::semantics::Question;
@@ -41,6 +42,15 @@ pub(crate) fn prove(program: &Program, question: Option<&Question>, options: &Pr
         panic!("{failure}\n{proof:?}\n{program:?}");
     }
     Ok(proof)
+}
+
+/// Decides whether a program has a triangular race; panics when the evidence for the answer is rejected.
+pub(crate) fn races(program: &Program, options: &RaceOptions) -> Result<Races, Fault> {
+    let races = palisade::properties::races::races(program, options)?;
+    if let Some(Err(failure)) = confirm_races(program, &races) {
+        panic!("{:?}: {failure}\n{program:?}", races.verdict);
+    }
+    Ok(races)
 }
 
 /// Answers a net problem; panics when the evidence for the answer is rejected.

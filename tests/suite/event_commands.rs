@@ -75,7 +75,8 @@ fn check_answers_and_its_evidence_is_verified() {
     let text = out(&run);
     assert!(text.starts_with("search.pal: not robust against concurrency\n  events   onText × *\n"), "{text}");
     assert!(text.contains("cycle: onText#") && text.contains("(query: "), "{text}");
-    let run = palisade(folder.path(), &["check", "--certificate", "evidence", "--against", "concurrency", "guarded.pal"]);
+    let run =
+        palisade(folder.path(), &["check", "--certificate", "evidence", "--against", "concurrency", "guarded.pal"]);
     assert_eq!(run.status.code(), Some(0), "{}{}", out(&run), err(&run));
     assert!(out(&run).starts_with("guarded.pal: robust against concurrency\n"), "{}", out(&run));
     let files = ["evidence/search.pal.concurrency-violation.json", "evidence/guarded.pal.concurrency-robust.json"];
@@ -113,12 +114,18 @@ fn what_is_not_asked_of_events_is_refused() {
     }
     refused(&["net", "search.pal", "--attack", "1"], alone);
     refused(&["check", "--against", "tso", "search.pal"], "robustness against TSO knows threads alone");
-    refused(&["check", "mixed.pal"], "robustness against concurrency is about events, and the thread `t` belongs to none");
+    refused(
+        &["check", "mixed.pal"],
+        "robustness against concurrency is about events, and the thread `t` belongs to none",
+    );
     refused(&["check", "--against", "concurrency", "threads.pal"], "the thread `t` belongs to none");
     refused(&["check", "--events", "onTxet=2", "search.pal"], "did you mean `onText`?");
     refused(&["check", "--threads", "onText=2", "search.pal"], "`onText` is an event: say `--events onText=…`");
     refused(&["check", "--events", "t=2", "mixed.pal"], "`t` is a thread: say `--threads t=…`");
-    refused(&["convert", "--to", "litmus", "search.pal"], "a litmus test knows threads alone, and `onText` is an event");
+    refused(
+        &["convert", "--to", "litmus", "search.pal"],
+        "a litmus test knows threads alone, and `onText` is an event",
+    );
     refused(&["convert", "--to", "trencher", "search.pal"], "this format knows threads alone, and `search` is a task");
     refused(&["check", "growing.pal"], "`n` of");
     let run = palisade(folder.path(), &["check", "--threads", "t=0", "mixed.pal"]);

@@ -105,7 +105,8 @@ fn programs_survive_printing() {
     for row in rows() {
         let first = program(&row.file);
         let printed = print(&first, Format::Native).expect("the language says it all").text;
-        let second = parse(SourceText::new("printed.pal", printed.clone()), Format::Native).expect("it is read").program;
+        let second =
+            parse(SourceText::new("printed.pal", printed.clone()), Format::Native).expect("it is read").program;
         let again = print(&second, Format::Native).expect("the language says it all").text;
         assert_eq!(printed, again, "{}", row.file);
         let found = check_concurrency(&second, &ConcurrencyOptions::default()).expect("no value grows");

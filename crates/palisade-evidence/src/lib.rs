@@ -1,4 +1,4 @@
-//! Evidence: certificates, net runs, TSO witnesses, repairs, and proofs and violations of properties, as data and as documented text (CERTIFICATE.md).
+//! Evidence: certificates, net runs, TSO witnesses, repairs, proofs and violations of properties, and races, as data and as documented text (CERTIFICATE.md).
 //!
 //! Data only: nothing here decides whether evidence is right. `palisade-verify` does that, with code of its
 //! own. This room uses `program`, `semantics` and `net` for their ids, steps and counts, and nothing else.
@@ -8,6 +8,7 @@ mod concurrency;
 mod net;
 mod program;
 mod property;
+mod race;
 mod repair;
 mod state;
 mod subject;
@@ -30,6 +31,7 @@ pub use property::{
     AddressInterval, BufferConfiguration, BufferEntry, BufferInvariant, BufferedLocal, Interval, PropertyEvidence,
     PropertyProof, PropertyReason, PropertyWitness, ValueInvariant,
 };
+pub use race::RaceWitness;
 pub use repair::{Block, Case, Change, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 pub use state::{Attacker, Level, LocalIndex, LocalState, Tokens};
 pub use subject::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};

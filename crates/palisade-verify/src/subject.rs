@@ -4,8 +4,8 @@ use super::content::check_content;
 use super::failure::reject;
 use super::{
     CheckFailure, PropertyFacts, RepairFacts, check_concurrency_certificate, check_concurrency_witness,
-    check_net_certificate, check_net_run, check_property, check_property_witness, check_repair,
-    check_robust_certificate, check_witness,
+    check_net_certificate, check_net_run, check_property, check_property_witness, check_race, check_race_free,
+    check_repair, check_robust_certificate, check_witness,
 };
 use palisade_evidence::{Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject};
 use palisade_model::net::{PlaceId, Problem, QueryFormat, TransitionId};
@@ -35,6 +35,14 @@ pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<
         Evidence::Repair(..) => check_repair_evidence(program, None, evidence, &[]).map(drop),
         Evidence::Property(..) | Evidence::PropertyWitness(..) => {
             check_property_evidence(program, None, evidence).map(drop)
+        }
+        Evidence::RaceFree(subject, closed) => {
+            check_program(program, subject)?;
+            check_race_free(program, closed)
+        }
+        Evidence::Race(subject, witness) => {
+            check_program(program, subject)?;
+            check_race(program, witness)
         }
         Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
             reject!(Subject, "the evidence is about the net `{}`", subject.input.path)
@@ -102,7 +110,9 @@ pub fn check_net_evidence(
         | Evidence::Property(subject, _)
         | Evidence::PropertyWitness(subject, _)
         | Evidence::ConcurrencyRobust(subject, _)
-        | Evidence::NotConcurrencyRobust(subject, _) => {
+        | Evidence::NotConcurrencyRobust(subject, _)
+        | Evidence::RaceFree(subject, _)
+        | Evidence::Race(subject, _) => {
             reject!(Subject, "the evidence is about the program `{}`", subject.input.path)
         }
     }

@@ -18,6 +18,7 @@ mod pairs;
 mod program;
 mod property_fences;
 mod prove;
+mod races;
 pub mod schemas;
 mod simulate;
 mod step;
@@ -38,6 +39,7 @@ pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
 pub use net::{NetDocument, NetSize};
 pub use program::{AttackPlace, CopiesWord, DomainDocument, LabelPlace, OutcomeWord, VerdictWord};
 pub use prove::{PropertyVerdictWord, ProveDocument};
+pub use races::{RaceFencesDocument, RacesDocument};
 pub use simulate::{SimulateDocument, StoppedDocument};
 pub use unread::UnreadDocument;
 pub use verify::{

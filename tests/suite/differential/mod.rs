@@ -11,6 +11,8 @@ mod fixed;
 mod instances;
 mod loops;
 mod properties;
+mod pso;
+mod races;
 
 use crate::environment::is_long_run;
 use palisade::program::Program;

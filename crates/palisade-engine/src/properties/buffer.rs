@@ -17,6 +17,15 @@ pub(super) enum Order {
     Pso,
     /// At once, and the loads that overtake it under TSO lag behind on snapshots of memory.
     Snapshots,
+    /// At once; a buffer notes what a thread has stored since it last drained its buffer. This is how races are sought.
+    Noted,
+}
+
+impl Order {
+    /// Whether every store reaches memory at once.
+    pub(super) fn is_interleaving(self) -> bool {
+        matches!(self, Self::Sc | Self::Noted)
+    }
 }
 
 impl From<Model> for Order {
@@ -75,6 +84,9 @@ impl Buffers {
 
     /// The value that the thread itself sees at an address, if it comes from the buffer.
     pub(super) fn youngest(&self, buffer: u32, address: Value) -> Option<Value> {
+        if self.order == Order::Noted {
+            return None;
+        }
         self.entries(buffer).iter().rev().find_map(|entry| match entry {
             BufferEntry::Store(of, value) if *of == address => Some(*value),
             _ => None,
@@ -111,6 +123,25 @@ impl Buffers {
         }
         let longer = [entries, &[BufferEntry::Mark]].concat();
         self.table.intern(longer.into()).0
+    }
+
+    /// The note after one more store: the address that all stores so far went to, or that there were several.
+    pub(super) fn note(&mut self, note: u32, address: Value) -> u32 {
+        let entry = match self.entries(note) {
+            [] => BufferEntry::Store(address, 0),
+            [BufferEntry::Store(other, _)] if *other == address => return note,
+            _ => BufferEntry::Mark,
+        };
+        self.table.intern(Box::new([entry])).0
+    }
+
+    /// Whether a note tells of a store to another address than this one.
+    pub(super) fn notes_another(&self, note: u32, address: Value) -> bool {
+        match self.entries(note) {
+            [] => false,
+            [BufferEntry::Store(other, _)] => *other != address,
+            _ => true,
+        }
     }
 
     /// The stores of a buffer that can reach memory next.

@@ -2,14 +2,18 @@
 
 use super::search::Search;
 use super::system::BufferSystem;
-use crate::exploration::{Entry, Interner};
+use crate::exploration::{Entry, Exploration, Interner};
 use palisade_evidence::{BufferConfiguration, BufferEntry, BufferInvariant, BufferedLocal, Tokens};
 use palisade_model::program::{LabelId, Value};
 use rustc_hash::FxHashMap;
 
 /// The closed set that a search has explored.
 pub(super) fn buffer_invariant(search: &Search<'_>) -> BufferInvariant {
-    let Search { system, explored, .. } = search;
+    closed_set(&search.system, &search.explored)
+}
+
+/// The closed set that an exploration is.
+pub(super) fn closed_set(system: &BufferSystem<'_>, explored: &Exploration) -> BufferInvariant {
     let program = system.program();
     let live = program.threads.iter().zip(&system.locals.liveness).map(|(thread, liveness)| {
         (0..thread.labels.len()).map(|label| liveness.at(LabelId::from_index(label)).collect()).collect()

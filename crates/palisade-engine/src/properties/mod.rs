@@ -37,6 +37,7 @@ mod tests;
 mod values;
 
 pub mod placement;
+pub mod races;
 
 pub use goal::targets;
 pub use ladder::prove;

@@ -1,10 +1,10 @@
 //! What every copy does on the way to a target: the path of an exploration as steps of thread copies.
 
-use super::buffer::Buffers;
+use super::buffer::{Buffers, Order};
 use super::goal::Goal;
 use super::search::{Reaching, Search};
 use super::system::{Act, BufferSystem, StoreEffect};
-use crate::exploration::Step;
+use crate::exploration::{Exploration, Step};
 use crate::robustness::Fault;
 use crate::robustness::system::{InitialTokens, Local, Operation};
 use palisade_evidence::BufferEntry;
@@ -53,10 +53,10 @@ type Way = Vec<(InstructionId, Option<Value>)>;
 /// The run to a target that an exact search has reached.
 pub(super) fn run(search: &mut Search<'_>, goal: &Goal<'_>, target: u32) -> Result<Option<Run>, Fault> {
     let Some(reaching) = search.reached.get(&target).copied() else { return Ok(None) };
-    let mut tracing = Tracing { run: Run::default(), positions: Vec::new() };
     let node = match reaching {
         Reaching::Node(node) => node,
         Reaching::AtFirst(thread) => {
+            let mut tracing = Tracing::default();
             let copy = tracing.appear(thread);
             let from = initial(search.system.program(), thread);
             let way = way(&search.system, from, Destination::Violation(target))?;
@@ -64,14 +64,10 @@ pub(super) fn run(search: &mut Search<'_>, goal: &Goal<'_>, target: u32) -> Resu
             return Ok(Some(tracing.run));
         }
     };
-    let path = search.explored.path(node);
-    for pair in path.windows(2) {
-        let step = search.explored.step_to(&mut search.system, pair[1])?.expect("a node is found by a step");
-        tracing.step(&mut search.system, search.explored.control(pair[0]), step)?;
-    }
+    let mut tracing = Tracing::of(&mut search.system, &search.explored, node)?;
     if goal.final_states() == Some(target) {
         // Copies that have not touched memory have gone to their ends all the same.
-        let root = search.explored.entries(path[0]).to_vec();
+        let root = search.explored.entries(search.explored.path(node)[0]).to_vec();
         for entry in root {
             let copies = entry.tokens.count().unwrap_or(0) as usize;
             let acted = tracing.positions.iter().filter(|(_, began, _)| *began == entry.place).count();
@@ -90,13 +86,40 @@ fn initial(program: &Program, thread: ThreadId) -> Local {
     Local { thread, label: template.initial, registers, holding: false }
 }
 
-struct Tracing {
-    run: Run,
+/// A run along the path to a node.
+#[derive(Default)]
+pub(super) struct Tracing {
+    pub(super) run: Run,
     /// Each copy with the place in which it began, and the one it is in; nothing when it has stopped.
     positions: Vec<(CopyId, u32, Option<u32>)>,
 }
 
 impl Tracing {
+    /// What every copy does on the path to a node of an exact exploration.
+    pub(super) fn of(system: &mut BufferSystem<'_>, explored: &Exploration, node: u32) -> Result<Self, Fault> {
+        let mut tracing = Self::default();
+        for pair in explored.path(node).windows(2) {
+            let step = explored.step_to(system, pair[1])?.expect("a node is found by a step");
+            tracing.step(system, explored.control(pair[0]), step)?;
+        }
+        Ok(tracing)
+    }
+
+    /// A copy that the run has led to a place, other than `other`; one that begins there where none has been led there.
+    pub(super) fn copy_in(
+        &mut self,
+        system: &BufferSystem<'_>,
+        place: u32,
+        other: Option<CopyId>,
+    ) -> Result<CopyId, Fault> {
+        let is_there = |(copy, _, at): &&(CopyId, u32, Option<u32>)| *at == Some(place) && Some(*copy) != other;
+        if let Some((copy, ..)) = self.positions.iter().find(is_there) {
+            return Ok(*copy);
+        }
+        let begun = self.begin(system, place)?;
+        Ok(self.positions[begun].0)
+    }
+
     /// A further copy of a thread.
     fn appear(&mut self, thread: ThreadId) -> CopyId {
         let copies = self.run.copies.iter().filter(|copy| copy.thread == thread).count();
@@ -177,7 +200,7 @@ impl Tracing {
             }
             Operation::Lock => holding = true,
             Operation::Unlock => holding = false,
-            Operation::Fence => debug_assert_eq!(buffer, Buffers::EMPTY),
+            Operation::Fence => debug_assert!(buffer == Buffers::EMPTY || system.shape().order == Order::Noted),
             Operation::Mark | Operation::Faulty(_) => {}
         }
         self.run.deeds.push((copy, Deed::Execute { instruction: id, chosen: None, is_flushed }));

@@ -19,7 +19,7 @@ use super::range::Range;
 use super::values::Values;
 use crate::exploration::{Entry, Interner, LazyNet, Step};
 use crate::robustness::Fault;
-use crate::robustness::system::{Growth, InitialTokens, Local, Locals, Operation, Targets, number};
+use crate::robustness::system::{Growth, InitialTokens, Local, Locals, Move, Operation, Targets, number};
 use fixedbitset::FixedBitSet;
 use palisade_model::program::{Copies, InstructionId, LabelId, Program, ThreadId, Value};
 use palisade_model::semantics::Observable;
@@ -141,7 +141,7 @@ impl<'p> BufferSystem<'p> {
             cache: FxHashMap::default(),
             step_arena: Vec::new(),
             overtaking: overtaking_labels(program, shape.order),
-            silent: if shape.order == Order::Sc { BTreeSet::new() } else { silent.clone() },
+            silent: if shape.order.is_interleaving() { BTreeSet::new() } else { silent.clone() },
             overflowed: false,
             lag: Lag::default(),
             restricted: FxHashMap::default(),
@@ -326,8 +326,14 @@ impl<'p> BufferSystem<'p> {
 
     /// The place of a local state with a buffer; none when its thread has stopped and left nothing behind.
     pub(super) fn place_of(&mut self, local: u32, buffer: u32) -> Option<u32> {
-        let is_gone = buffer == Buffers::EMPTY && self.locals.table.get(local).is_stopped();
+        let has_nothing_left = buffer == Buffers::EMPTY || self.shape.order == Order::Noted;
+        let is_gone = has_nothing_left && self.locals.table.get(local).is_stopped();
         (!is_gone).then(|| self.places.intern((local, buffer)).0)
+    }
+
+    /// The places in which a spare copy may begin.
+    pub(super) fn spare_places(&self) -> &[u32] {
+        &self.spare_places
     }
 
     /// The initial place that a step of a spare copy starts from.
@@ -352,7 +358,7 @@ impl<'p> BufferSystem<'p> {
     ) -> StoreEffect {
         let (local, buffer) = self.place(place);
         let (address, value) = store;
-        if self.shape.order == Order::Sc {
+        if self.shape.order.is_interleaving() {
             return StoreEffect::AtOnce;
         }
         let is_delayed = self.shape.order != Order::Snapshots;
@@ -396,7 +402,7 @@ impl<'p> BufferSystem<'p> {
     /// Stores that reach memory.
     fn flush_steps(&mut self, before: Control, place: u32, steps: &mut SmallVec<[Step; 4]>) {
         let (local, buffer) = *self.places.get(place);
-        if buffer == Buffers::EMPTY {
+        if buffer == Buffers::EMPTY || self.shape.order == Order::Noted {
             return;
         }
         for flush in self.buffers.flushes(buffer) {
@@ -418,7 +424,7 @@ impl<'p> BufferSystem<'p> {
         let step = self.locals.move_at(index);
         let (local, buffer) = *self.places.get(place);
         let Local { thread, holding, .. } = *self.locals.table.get(local);
-        let is_drained = buffer == Buffers::EMPTY;
+        let is_drained = buffer == Buffers::EMPTY || self.shape.order == Order::Noted;
         let (mut after, mut longer) = (before, buffer);
         let mut read = 0;
         if let Operation::Load(address) | Operation::Update(address) = step.operation {
@@ -448,6 +454,9 @@ impl<'p> BufferSystem<'p> {
             Operation::Unlock if is_drained && holding => after.locked = false,
             _ => return Ok(()),
         }
+        if self.shape.order == Order::Noted {
+            longer = self.noted(thread, buffer, step);
+        }
         let Some(outcome) = self.locals.outcome(local, step, read)? else { return Ok(()) };
         if let (Operation::Update(address), Some(value)) = (step.operation, outcome.stored) {
             after.memory = self.write(before.memory, address, value);
@@ -462,6 +471,19 @@ impl<'p> BufferSystem<'p> {
             steps.push(Step { control, take: Some(place), put, label });
         }
         Ok(())
+    }
+
+    /// What a thread has stored since it last drained its buffer, after one more step. Where no load can follow before the next drain,
+    /// that does not matter.
+    fn noted(&mut self, thread: ThreadId, note: u32, step: Move) -> u32 {
+        match step.operation {
+            Operation::Store(address, _) if self.can_be_overtaken(thread, step.instruction) => {
+                self.buffers.note(note, address)
+            }
+            Operation::Store(..) => Buffers::EMPTY,
+            Operation::Fence | Operation::Update(_) | Operation::Lock | Operation::Unlock => Buffers::EMPTY,
+            Operation::Load(_) | Operation::Mark | Operation::Faulty(_) => note,
+        }
     }
 
     /// The number of a memory after a store.

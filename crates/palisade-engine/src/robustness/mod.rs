@@ -8,6 +8,7 @@ mod delay_net;
 mod fault;
 pub mod hardware;
 mod nets;
+mod one_query;
 mod reach;
 mod reached;
 mod search;

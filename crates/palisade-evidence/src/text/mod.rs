@@ -12,13 +12,14 @@ mod net;
 mod number;
 mod program;
 mod property;
+mod race;
 mod repair;
 mod strict;
 mod witness;
 
 use super::{
     BufferInvariant, ConcurrencyCertificate, ConcurrencyWitness, NetCertificate, NetRun, NetSubject, ProgramSubject,
-    PropertyEvidence, PropertyWitness, RepairEvidence, RobustCertificate, Witness,
+    PropertyEvidence, PropertyWitness, RaceWitness, RepairEvidence, RobustCertificate, Witness,
 };
 use header::{NetHeader, ProgramHeader};
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,10 @@ pub enum Evidence {
     ConcurrencyRobust(ProgramSubject, ConcurrencyCertificate),
     /// A program is not robust against concurrency.
     NotConcurrencyRobust(ProgramSubject, ConcurrencyWitness),
+    /// A program has no triangular race.
+    RaceFree(ProgramSubject, BufferInvariant),
+    /// A program has a triangular race.
+    Race(ProgramSubject, RaceWitness),
     /// No target of a query can be covered.
     Uncoverable(NetSubject, NetCertificate),
     /// A target of a query can be covered.
@@ -92,6 +97,10 @@ struct Document<R, B> {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     violation: Option<Object<property::ViolationText>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    closed: Option<B>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    race: Option<Object<race::RaceText>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     proof: Option<net::ProofText>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     serial: Option<Object<concurrency::CertificateText>>,
@@ -99,6 +108,21 @@ struct Document<R, B> {
     interleaving: Option<Object<concurrency::InterleavingText>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     run: Option<Object<net::RunText>>,
+}
+
+/// The part of a document that `kind` names.
+enum Part {
+    Robust(Object<program::RobustIn>),
+    Witness(Object<witness::WitnessText>),
+    Repair(Object<repair::RepairText<program::RobustIn, BufferInvariant>>),
+    Property(Object<property::PropertyText<program::RobustIn, BufferInvariant>>),
+    Violation(Object<property::ViolationText>),
+    Closed(BufferInvariant),
+    Race(Object<race::RaceText>),
+    Serial(Object<concurrency::CertificateText>),
+    Interleaving(Object<concurrency::InterleavingText>),
+    Proof(net::ProofText),
+    Run(Object<net::RunText>),
 }
 
 impl Evidence {
@@ -116,6 +140,8 @@ impl Evidence {
             repair: None,
             property: None,
             violation: None,
+            closed: None,
+            race: None,
             proof: None,
             serial: None,
             interleaving: None,
@@ -150,6 +176,14 @@ impl Evidence {
                 document.program = Some(Object(subject.into()));
                 document.interleaving = Some(Object(witness.into()));
             }
+            Self::RaceFree(subject, closed) => {
+                document.program = Some(Object(subject.into()));
+                document.closed = Some(closed);
+            }
+            Self::Race(subject, witness) => {
+                document.program = Some(Object(subject.into()));
+                document.race = Some(Object(witness.into()));
+            }
             Self::Uncoverable(subject, certificate) => {
                 document.net = Some(Object(subject.into()));
                 document.proof = Some(certificate.into());
@@ -183,58 +217,56 @@ impl Evidence {
             let Document { format, version, .. } = document;
             return Err(MalformedEvidence::new(format!("format `{format}` version {version} is not known")));
         }
-        let Document { serial, interleaving, .. } = &document;
-        if serial.is_some() || interleaving.is_some() || document.kind.ends_with("concurrency-robust") {
-            return Self::about_concurrency(document);
-        }
-        let Document { kind, program, net, robust, witness, repair, property, violation, proof, run, .. } = document;
-        // The parts in one order; which are there decides with `kind`.
-        let parts = (robust, witness, repair, property, violation, proof, run);
-        match (kind.as_str(), program, net, parts) {
-            ("robust", Some(Object(subject)), None, (Some(Object(robust)), None, None, None, None, None, None)) => {
+        let given = [
+            document.robust.map(Part::Robust),
+            document.witness.map(Part::Witness),
+            document.repair.map(Part::Repair),
+            document.property.map(Part::Property),
+            document.violation.map(Part::Violation),
+            document.closed.map(Part::Closed),
+            document.race.map(Part::Race),
+            document.serial.map(Part::Serial),
+            document.interleaving.map(Part::Interleaving),
+            document.proof.map(Part::Proof),
+            document.run.map(Part::Run),
+        ];
+        let Document { kind, program, net, .. } = document;
+        let mut given = given.into_iter().flatten();
+        // Exactly one part, the one that `kind` names.
+        let part = given.next().filter(|_| given.next().is_none());
+        match (kind.as_str(), program, net, part) {
+            ("robust", Some(Object(subject)), None, Some(Part::Robust(Object(robust)))) => {
                 Ok(Self::Robust(subject.try_into()?, robust.into()))
             }
-            (
-                "not-robust",
-                Some(Object(subject)),
-                None,
-                (None, Some(Object(witness)), None, None, None, None, None),
-            ) => Ok(Self::NotRobust(subject.try_into()?, witness.try_into()?)),
-            ("repair", Some(Object(subject)), None, (None, None, Some(Object(repair)), None, None, None, None)) => {
+            ("not-robust", Some(Object(subject)), None, Some(Part::Witness(Object(witness)))) => {
+                Ok(Self::NotRobust(subject.try_into()?, witness.try_into()?))
+            }
+            ("repair", Some(Object(subject)), None, Some(Part::Repair(Object(repair)))) => {
                 Ok(Self::Repair(subject.try_into()?, repair.try_into()?))
             }
-            ("property", Some(Object(subject)), None, (None, None, None, Some(Object(property)), None, None, None)) => {
+            ("property", Some(Object(subject)), None, Some(Part::Property(Object(property)))) => {
                 Ok(Self::Property(subject.try_into()?, property.into()))
             }
-            (
-                "property-witness",
-                Some(Object(subject)),
-                None,
-                (None, None, None, None, Some(Object(violation)), None, None),
-            ) => Ok(Self::PropertyWitness(subject.try_into()?, violation.try_into()?)),
-            ("uncoverable", None, Some(Object(subject)), (None, None, None, None, None, Some(proof), None)) => {
-                Ok(Self::Uncoverable(subject.into(), proof.into()))
+            ("property-witness", Some(Object(subject)), None, Some(Part::Violation(Object(violation)))) => {
+                Ok(Self::PropertyWitness(subject.try_into()?, violation.try_into()?))
             }
-            ("coverable", None, Some(Object(subject)), (None, None, None, None, None, None, Some(Object(run)))) => {
-                Ok(Self::Coverable(subject.into(), run.into()))
+            ("race-free", Some(Object(subject)), None, Some(Part::Closed(closed))) => {
+                Ok(Self::RaceFree(subject.try_into()?, closed))
             }
-            _ => {
-                Err(MalformedEvidence::new(format!("kind `{kind}` is not known, or its parts are missing or too many")))
+            ("race", Some(Object(subject)), None, Some(Part::Race(Object(race)))) => {
+                Ok(Self::Race(subject.try_into()?, race.try_into()?))
             }
-        }
-    }
-
-    /// Reads evidence about robustness against concurrency.
-    fn about_concurrency(document: Document<program::RobustIn, BufferInvariant>) -> Result<Self, MalformedEvidence> {
-        let Document { kind, program, serial, interleaving, net, robust, witness, repair, property, .. } = document;
-        let others = net.is_some() || robust.is_some() || witness.is_some() || repair.is_some() || property.is_some();
-        let others = others || document.violation.is_some() || document.proof.is_some() || document.run.is_some();
-        match (kind.as_str(), program, serial, interleaving) {
-            ("concurrency-robust", Some(Object(subject)), Some(Object(serial)), None) if !others => {
+            ("concurrency-robust", Some(Object(subject)), None, Some(Part::Serial(Object(serial)))) => {
                 Ok(Self::ConcurrencyRobust(subject.try_into()?, serial.try_into()?))
             }
-            ("not-concurrency-robust", Some(Object(subject)), None, Some(Object(interleaving))) if !others => {
+            ("not-concurrency-robust", Some(Object(subject)), None, Some(Part::Interleaving(Object(interleaving)))) => {
                 Ok(Self::NotConcurrencyRobust(subject.try_into()?, interleaving.try_into()?))
+            }
+            ("uncoverable", None, Some(Object(subject)), Some(Part::Proof(proof))) => {
+                Ok(Self::Uncoverable(subject.into(), proof.into()))
+            }
+            ("coverable", None, Some(Object(subject)), Some(Part::Run(Object(run)))) => {
+                Ok(Self::Coverable(subject.into(), run.into()))
             }
             _ => {
                 Err(MalformedEvidence::new(format!("kind `{kind}` is not known, or its parts are missing or too many")))
@@ -252,6 +284,8 @@ impl Evidence {
             Self::PropertyWitness(..) => "property-witness",
             Self::ConcurrencyRobust(..) => "concurrency-robust",
             Self::NotConcurrencyRobust(..) => "not-concurrency-robust",
+            Self::RaceFree(..) => "race-free",
+            Self::Race(..) => "race",
             Self::Uncoverable(..) => "uncoverable",
             Self::Coverable(..) => "coverable",
         }

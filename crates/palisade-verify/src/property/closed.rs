@@ -2,6 +2,7 @@
 
 use super::finals::check_no_final_state;
 use super::local::{Memory, Threads};
+use super::races::check_no_race;
 use super::reductions::{dead_delays, silent_addresses};
 use super::steps::{Configuration, Control, DownSet};
 use super::{Buffering, Goal, Known};
@@ -38,6 +39,9 @@ pub(super) fn check_closed_set(
     for configuration in set.configurations() {
         if let Some(question) = goal.question {
             check_no_final_state(&threads, question, configuration)?;
+        }
+        if buffering == Buffering::Noted {
+            check_no_race(&threads, configuration)?;
         }
         for successor in threads.successors(configuration)? {
             if !set.contains(&successor.configuration) {

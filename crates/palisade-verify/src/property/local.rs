@@ -127,7 +127,7 @@ impl<'a> Threads<'a> {
         if local.registers.iter().zip(live).any(|(value, live)| !live && *value != 0) {
             reject!(Form, "a state of thread `{name}` gives a dead register a value");
         }
-        if local.label.is_none() && local.buffer.is_empty() {
+        if local.label.is_none() && (local.buffer.is_empty() || self.buffering == Buffering::Noted) {
             reject!(Form, "a state of thread `{name}` without a label has nothing in its buffer");
         }
         let form = self.buffering.in_form(local.buffer.clone());
@@ -169,7 +169,8 @@ impl<'a> Threads<'a> {
         let BufferedLocal { thread, label, registers, holding, buffer } = start;
         let Some(label) = label else {
             let stopped = BufferedLocal { thread, label, registers, holding, buffer };
-            return Ok(if stopped.buffer.is_empty() { Vec::new() } else { vec![self.locals.number(stopped)] });
+            let is_gone = stopped.buffer.is_empty() || self.buffering == Buffering::Noted;
+            return Ok(if is_gone { Vec::new() } else { vec![self.locals.number(stopped)] });
         };
         let places = self.places(thread, label, registers)?;
         let mut settled = Vec::with_capacity(places.len());
@@ -177,7 +178,7 @@ impl<'a> Threads<'a> {
             let local = BufferedLocal { thread, label: Some(label), registers, holding, buffer: buffer.clone() };
             settled.push(self.locals.number(local));
         }
-        if settled.is_empty() && !buffer.is_empty() {
+        if settled.is_empty() && !buffer.is_empty() && self.buffering != Buffering::Noted {
             let registers = vec![0; self.program.thread(thread).registers.len()];
             settled.push(self.locals.number(BufferedLocal { thread, label: None, registers, holding, buffer }));
         }
@@ -301,6 +302,9 @@ impl Buffering {
     pub(super) fn in_form(self, mut buffer: Vec<BufferEntry>) -> Option<Vec<BufferEntry>> {
         match self {
             Self::Nothing => buffer.is_empty().then_some(buffer),
+            Self::Noted => {
+                matches!(buffer.as_slice(), [] | [BufferEntry::Store(_, 0) | BufferEntry::Mark]).then_some(buffer)
+            }
             Self::Fifo => buffer.iter().all(|entry| matches!(entry, BufferEntry::Store(..))).then_some(buffer),
             Self::Lagging => (!buffer.contains(&BufferEntry::Mark)).then_some(buffer),
             Self::PerAddress => {

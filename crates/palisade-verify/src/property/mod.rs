@@ -3,12 +3,13 @@
 //! For each target the evidence gives a reason, which is about the *sliced program* ([`slice`]): values closed under every instruction
 //! ([`values`], [`ranges`]); robustness with a closed set of SC configurations; a closed set of configurations with unbounded store
 //! buffers ([`closed`], with threads as [`local`] sees them and the steps of [`steps`]), in which [`reductions`] leave some
-//! delays out; or one in which loads lag behind on [`snapshots`] of memory, as far as [`lag`] says. A violation is replayed ([`witness`]). CERTIFICATE.md says why this suffices.
+//! delays out; or one in which loads lag behind on [`snapshots`] of memory, as far as [`lag`] says. A violation is replayed ([`witness`]). Triangular races ([`races`]) are states of the same steps under SC. CERTIFICATE.md says why this suffices.
 
 mod closed;
 mod finals;
 mod lag;
 mod local;
+mod races;
 mod ranges;
 mod reductions;
 mod slice;
@@ -20,6 +21,7 @@ mod values;
 mod witness;
 mod words;
 
+pub use races::{check_race, check_race_free};
 pub use witness::check_property_witness;
 
 use crate::CheckFailure;
@@ -44,6 +46,8 @@ enum Buffering {
     PerAddress,
     /// They do not, but loads that overtake them under TSO lag behind on snapshots of memory.
     Lagging,
+    /// They do not (SC), and the buffer notes what a thread has stored since it last drained its buffer.
+    Noted,
 }
 
 impl Buffering {

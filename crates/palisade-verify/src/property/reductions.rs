@@ -49,7 +49,7 @@ pub(super) fn silent_addresses(
     if !listed.is_sorted_by(|one, other| one < other) {
         reject!(Form, "the silent addresses are not in ascending order");
     }
-    if buffering == Buffering::Nothing && !listed.is_empty() {
+    if matches!(buffering, Buffering::Nothing | Buffering::Noted) && !listed.is_empty() {
         reject!(Form, "silent addresses, and nothing is buffered");
     }
     for address in listed {

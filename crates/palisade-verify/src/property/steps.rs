@@ -45,11 +45,11 @@ pub(super) struct Successor {
 }
 
 /// What one thread's step does, before it settles.
-struct Effect {
+pub(super) struct Effect {
     /// The thread after it.
     local: BufferedLocal,
     /// What it writes to memory.
-    write: Option<(Value, Value)>,
+    pub(super) write: Option<(Value, Value)>,
 }
 
 impl Threads<'_> {
@@ -124,6 +124,9 @@ impl Threads<'_> {
     /// the first mark.
     fn flushes(&self, local: &BufferedLocal) -> Vec<Effect> {
         let mut flushes = Vec::new();
+        if self.buffering == Buffering::Noted {
+            return flushes;
+        }
         let mut addresses = Vec::new();
         for (position, entry) in local.buffer.iter().enumerate() {
             let BufferEntry::Store(address, value) = *entry else { break };
@@ -143,7 +146,7 @@ impl Threads<'_> {
     }
 
     /// What an instruction does, when it is not local and enabled.
-    fn execution(
+    pub(super) fn execution(
         &self,
         control: Control,
         local: &BufferedLocal,
@@ -152,7 +155,8 @@ impl Threads<'_> {
         let (thread, registers) = (local.thread, &local.registers);
         let instruction = self.instruction(thread, id);
         let action = &instruction.action;
-        if self.buffering.is_local(action) || action.drains_buffer() && !local.buffer.is_empty() {
+        let waits = self.buffering != Buffering::Noted && !local.buffer.is_empty();
+        if self.buffering.is_local(action) || action.drains_buffer() && waits {
             return Ok(None);
         }
         let domain = self.program.domain;
@@ -160,6 +164,9 @@ impl Threads<'_> {
         let read_at = |address: &Expression| self.address_read(thread, id, address, registers);
         let mut after = BufferedLocal { label: Some(instruction.target), ..local.clone() };
         let mut write = None;
+        if self.buffering == Buffering::Noted && action.drains_buffer() {
+            after.buffer.clear();
+        }
         match action {
             Action::Fence => {}
             Action::StoreFence => {
@@ -176,6 +183,13 @@ impl Threads<'_> {
                 let is_silent = self.silent.contains(&address) && self.seen(control, local, address) == value;
                 let is_dead = self.dead_delays[thread.index()][id.index()] && local.buffer.is_empty();
                 if is_silent {
+                } else if self.buffering == Buffering::Noted {
+                    write = Some((address, value));
+                    after.buffer = if self.dead_delays[thread.index()][id.index()] {
+                        Vec::new()
+                    } else {
+                        noted(&local.buffer, address)
+                    };
                 } else if matches!(self.buffering, Buffering::Nothing | Buffering::Lagging) || is_dead {
                     write = Some((address, value));
                 } else {
@@ -231,6 +245,9 @@ impl Threads<'_> {
 
     /// The value that a thread sees at an address: the youngest in its buffer, or the one in memory.
     fn seen(&self, control: Control, local: &BufferedLocal, address: Value) -> Value {
+        if self.buffering == Buffering::Noted {
+            return self.in_memory(control, address);
+        }
         let own = local.buffer.iter().rev().find_map(|entry| match entry {
             BufferEntry::Store(own, value) if *own == address => Some(*value),
             _ => None,
@@ -243,4 +260,10 @@ impl Threads<'_> {
         let memory = self.memories.get(control.memory);
         memory.get(&address).copied().unwrap_or_else(|| self.program.initial_value(address))
     }
+}
+
+/// What a thread has stored since it last drained its buffer, after one more store.
+fn noted(note: &[BufferEntry], address: Value) -> Vec<BufferEntry> {
+    let is_same = |entry: &BufferEntry| *entry == BufferEntry::Store(address, 0);
+    if note.iter().all(is_same) { vec![BufferEntry::Store(address, 0)] } else { vec![BufferEntry::Mark] }
 }

@@ -6,7 +6,9 @@ use crate::failure::reject;
 use crate::tokens::MOST_CHOICES;
 use palisade_evidence::PropertyWitness;
 use palisade_model::program::{Copies, InstructionId, Program, ThreadId};
-use palisade_model::semantics::{CopyId, Effect, Event, Machine, Observable, Question, State, StepKind, Target};
+use palisade_model::semantics::{
+    CopyId, Effect, Event, Instance, Machine, Observable, Question, State, StepKind, Target,
+};
 use std::collections::BTreeSet;
 
 /// Checks that `witness` is a computation of `program` (with its copies and domain) that reaches its target. `question` is the one that
@@ -16,7 +18,7 @@ pub fn check_property_witness(
     question: Option<&Question>,
     witness: &PropertyWitness,
 ) -> Result<(), CheckFailure> {
-    check_instance(program, witness)?;
+    check_counts(program, &witness.instance)?;
     super::goal(program, question, std::slice::from_ref(&witness.target))?;
     // All copies count in a final state; elsewhere those that take no step change nothing, and may be many.
     if witness.target == Target::FinalStates && witness.instance.total() > MOST_CHOICES as u64 {
@@ -52,8 +54,8 @@ pub fn check_property_witness(
 }
 
 /// Checks that the instance has as many copies of each thread as the program allows.
-fn check_instance(program: &Program, witness: &PropertyWitness) -> Result<(), CheckFailure> {
-    let counts = witness.instance.counts();
+pub(super) fn check_counts(program: &Program, instance: &Instance) -> Result<(), CheckFailure> {
+    let counts = instance.counts();
     if counts.len() != program.threads.len() {
         reject!(Form, "the instance counts copies of {} threads of {}", counts.len(), program.threads.len());
     }

@@ -37,7 +37,19 @@ impl Threads<'_> {
         };
         let buffer: Vec<String> = local.buffer.iter().map(entry).collect();
         let what = if self.buffering == Buffering::Lagging { "lagging on" } else { "buffering" };
-        let buffer = if buffer.is_empty() { String::new() } else { format!(" {what} {}", buffer.join(" ")) };
+        let buffer = if self.buffering == Buffering::Noted {
+            match local.buffer.first() {
+                None => String::new(),
+                Some(BufferEntry::Store(address, _)) => {
+                    format!(" having stored {}", self.program.address_name(*address))
+                }
+                Some(_) => " having stored several addresses".to_owned(),
+            }
+        } else if buffer.is_empty() {
+            String::new()
+        } else {
+            format!(" {what} {}", buffer.join(" "))
+        };
         let holding = if local.holding { " with the lock" } else { "" };
         format!("{}@{label}({}){buffer}{holding}", thread.name, registers.join(","))
     }

@@ -10,7 +10,7 @@ macro_rules! schemas {
 }
 
 /// The schemas by the names of their documents, in the order of the alphabet.
-const SCHEMAS: [(&str, &str); 16] = schemas![
+const SCHEMAS: [(&str, &str); 18] = schemas![
     "bench",
     "check",
     "completions",
@@ -22,6 +22,8 @@ const SCHEMAS: [(&str, &str); 16] = schemas![
     "man",
     "net",
     "prove",
+    "race-fences",
+    "races",
     "schema",
     "simulate",
     "unread",

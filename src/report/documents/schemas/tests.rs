@@ -31,6 +31,8 @@ fn derived(name: &str) -> Schema {
         "man" => generator().into_root_schema_for::<ManDocument<'_>>(),
         "net" => generator().into_root_schema_for::<NetDocument<'_>>(),
         "prove" => generator().into_root_schema_for::<ProveDocument<'_>>(),
+        "race-fences" => generator().into_root_schema_for::<RaceFencesDocument<'_>>(),
+        "races" => generator().into_root_schema_for::<RacesDocument<'_>>(),
         "schema" => generator().into_root_schema_for::<SchemaDocument>(),
         "simulate" => generator().into_root_schema_for::<Either<SimulateDocument<'_>, StoppedDocument<'_>>>(),
         "unread" => generator().into_root_schema_for::<UnreadDocument<'_>>(),

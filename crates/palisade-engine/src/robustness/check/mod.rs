@@ -13,6 +13,7 @@ pub use progress::{Observer, Silent, Stage};
 use super::attacks::{Attack, attacks_within, pruned};
 use super::fault::Fault;
 use super::nets::NetAnswer;
+use super::one_query::one_query;
 use super::reach::{explore, may_be_faulty};
 use super::reached::{Reached, ThreadLabel};
 use super::search::{Found, Search, search};
@@ -35,6 +36,8 @@ pub struct CheckOptions {
     pub prune: bool,
     /// Decide the attacks on their nets alone.
     pub nets: bool,
+    /// Ask about all attacks in one exploration, and no nets. Not with `all` or `nets`.
+    pub one_query: bool,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
     /// Time, memory, interruption.
@@ -43,7 +46,7 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { all: false, prune: true, nets: false, values: DEFAULT_VALUES, limits: Limits::none() }
+        Self { all: false, prune: true, nets: false, one_query: false, values: DEFAULT_VALUES, limits: Limits::none() }
     }
 }
 
@@ -69,7 +72,7 @@ pub struct AttackReport {
     pub attack: Attack,
     /// The answer.
     pub outcome: Outcome,
-    /// What answered: `control-flow`, `enumerate`, `karp-miller`, `small-instances`, or a strategy of `palisade cover`,
+    /// What answered: `control-flow`, `enumerate`, `karp-miller`, `small-instances`, `one-query`, or a strategy of `palisade cover`,
     /// for attacks decided on their nets.
     pub strategy: &'static str,
     /// Configurations explored for it alone.
@@ -296,12 +299,16 @@ impl<'p, 'o> Checking<'p, 'o> {
         let budget = Budget { counter, ..Budget::within(&self.options.limits).with_work(nodes) };
         let is_whole = system.is_whole();
         self.observer.begins(system.spare_copies().map_or(Stage::Search, Stage::Instances));
-        let found = search(system, &self.open, self.options.all, &budget).inspect_err(|halt| {
+        let found = match self.options.one_query {
+            true => one_query(system, &self.open, &budget),
+            false => search(system, &self.open, self.options.all, &budget).map(|found| (found.markings(), found)),
+        };
+        let (markings, found) = found.inspect_err(|halt| {
             if let Halt::Fault(fault) = halt {
                 self.observer.may_grow(fault);
             }
         })?;
-        self.markings += found.markings();
+        self.markings += markings;
         self.reached.add(&found.reached);
         self.is_reach_known |= is_whole;
         let mut whole = found.threads.iter().map(|thread| &thread.system).filter(|system| !system.was_cut());
@@ -330,6 +337,7 @@ impl<'p, 'o> Checking<'p, 'o> {
     }
 
     fn record(&mut self, found: &Search<'p>, strategy: &'static str) {
+        let strategy = if self.options.one_query { "one-query" } else { strategy };
         for answer in found.answers() {
             let report = self.report(answer.attack);
             report.outcome = match answer.found {

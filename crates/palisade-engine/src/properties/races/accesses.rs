@@ -1,0 +1,124 @@
+//! Which tokens stand at loads and stores that race.
+
+use crate::exploration::{Entry, Tokens};
+use crate::properties::system::{BufferSystem, Control};
+use crate::robustness::system::InitialTokens;
+use palisade_model::program::{Action, InstructionId, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// A race in a marking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RacingPair {
+    /// Where the copy stands that loads.
+    pub(super) reader: u32,
+    /// The load.
+    pub(super) load: InstructionId,
+    /// Where the copy stands that stores to the same address.
+    pub(super) writer: u32,
+    /// The store, or the locked instruction that stores.
+    pub(super) store: InstructionId,
+}
+
+/// What a token in a place does next that may race, whatever memory holds.
+#[derive(Clone, Debug, Default)]
+struct Accesses {
+    /// Loads after a store to another address.
+    loads: SmallVec<[(InstructionId, Value); 1]>,
+    /// Stores, and locked instructions, which may not store in every memory.
+    stores: SmallVec<[(InstructionId, Value); 1]>,
+    /// Whether its section is open.
+    holding: bool,
+}
+
+/// The accesses of tokens, computed once for each place.
+#[derive(Debug, Default)]
+pub(super) struct Racing {
+    by_place: FxHashMap<u32, Accesses>,
+}
+
+impl Racing {
+    /// A race in a marking, the first one in the order of places.
+    pub(super) fn pair(&mut self, system: &BufferSystem<'_>, control: u32, entries: &[Entry]) -> Option<RacingPair> {
+        let control = system.control(control);
+        for entry in entries {
+            self.enter(system, entry.place);
+        }
+        for entry in entries.iter().filter(|entry| entry.place != InitialTokens::SPARE) {
+            for (load, address) in &self.by_place[&entry.place].loads {
+                let writer = entries.iter().find_map(|other| {
+                    let is_other = other.place != entry.place || other.tokens != Tokens::finite(1);
+                    is_other.then(|| self.writer(system, control, other.place, *address)).flatten()
+                });
+                if let Some((writer, store)) = writer {
+                    return Some(RacingPair { reader: entry.place, load: *load, writer, store });
+                }
+            }
+        }
+        None
+    }
+
+    fn enter(&mut self, system: &BufferSystem<'_>, place: u32) {
+        if place == InitialTokens::SPARE {
+            for begin in system.spare_places() {
+                self.by_place.entry(*begin).or_insert_with(|| accesses(system, *begin));
+            }
+        } else {
+            self.by_place.entry(place).or_insert_with(|| accesses(system, place));
+        }
+    }
+
+    /// The place of a token in a place (or of a spare one) that stores to an address next, with the instruction.
+    fn writer(
+        &self,
+        system: &BufferSystem<'_>,
+        control: Control,
+        place: u32,
+        address: Value,
+    ) -> Option<(u32, InstructionId)> {
+        let one = [place];
+        let places = if place == InitialTokens::SPARE { system.spare_places() } else { &one };
+        places.iter().find_map(|place| {
+            let Accesses { stores, holding, .. } = &self.by_place[place];
+            if control.locked && !holding {
+                return None;
+            }
+            let stores_there = |(id, to): &&(InstructionId, Value)| {
+                *to == address && stores_with(system, *place, *id, system.read(control.memory, address))
+            };
+            stores.iter().find(stores_there).map(|(id, _)| (*place, *id))
+        })
+    }
+}
+
+/// The accesses of a token in a place. What has no address is at fault when the step is explored.
+fn accesses(system: &BufferSystem<'_>, place: u32) -> Accesses {
+    let (local, note) = system.place(place);
+    let mut found = Accesses { holding: local.holding, ..Accesses::default() };
+    if local.is_stopped() {
+        return found;
+    }
+    for id in system.locals.instructions_at(local.thread, local.label) {
+        let action = &system.program().thread(local.thread).instruction(*id).action;
+        let Some(Ok(address)) = action.address().map(|address| address.evaluate_address(&local.registers)) else {
+            continue;
+        };
+        match action {
+            Action::Load { .. } if system.buffers.notes_another(note, address) => found.loads.push((*id, address)),
+            Action::Load { .. } => {}
+            _ => found.stores.push((*id, address)),
+        }
+    }
+    found
+}
+
+/// Whether an instruction that may store does so when memory holds `read` there.
+fn stores_with(system: &BufferSystem<'_>, place: u32, id: InstructionId, read: Value) -> bool {
+    let (local, _) = system.place(place);
+    match &system.program().thread(local.thread).instruction(id).action {
+        Action::Cas { expected, .. } => {
+            expected.evaluate(&local.registers, system.locals.domain()).is_ok_and(|expected| expected == read)
+        }
+        _ => true,
+    }
+}

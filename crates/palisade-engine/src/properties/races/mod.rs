@@ -1,0 +1,182 @@
+//! Triangular races: a measure of programs that is coarser than robustness \[ECOOP10\].
+//!
+//! An SC computation has a *triangular race* when a thread stores to an address y, then loads another address x without draining its
+//! buffer in between, and another thread stores to x right after that load. The store to x may be locked: a section that stores
+//! to x counts as one step. A program without triangular races is robust: under TSO such a load is the only step that shows whether the
+//! store to y has reached memory. The converse fails, as a race need not be part of a cycle.
+//!
+//! A race is a state under SC, so that one exploration decides a program: a token is a local state with a *note* of what the thread
+//! has stored since it last drained its buffer. A note is nothing, one address, or several addresses ([`Order::Noted`]). Which of
+//! several they are does not matter, as no load is from all of them.
+//!
+//! DIVERGENCE \[ECOOP10\]: the paper has no locked sections longer than one instruction.
+//!
+//! * `search`: one exploration, until a race is found or to the end;
+//! * `accesses`: which tokens stand at loads and stores that race;
+//! * `replay`: the race that was found as a computation of the program;
+//! * `fences`: the cheapest fences that stop all races.
+//!
+//! [`Order::Noted`]: super::buffer::Order::Noted
+
+mod accesses;
+mod fences;
+mod replay;
+mod search;
+
+pub use fences::{RaceFences, RaceFencesError, race_fences};
+pub use replay::Race;
+
+use super::buffer::Order;
+use super::system::Shape;
+use crate::robustness::Fault;
+use crate::robustness::system::Growth;
+use palisade_evidence::{BufferInvariant, RaceWitness};
+use palisade_model::limits::{Budget, Halt, Limits, StopReason};
+use palisade_model::program::{Copies, Program};
+use search::{Found, search};
+
+/// Configurations of one exploration in the first round of turns.
+const NODES: u64 = 50_000;
+
+/// Instances asked in one turn.
+const INSTANCES: usize = 4;
+
+/// Distinct values admitted, in turn, when races are sought among the first values of data that grows.
+const CUTS: [usize; 2] = [3, 8];
+
+/// Configurations of one exploration in such a search.
+const CUT_NODES: u64 = 400_000;
+
+/// How to look for races.
+#[derive(Clone, Debug)]
+pub struct RaceOptions {
+    /// Distinct values of a register or an address admitted in a program without a domain.
+    pub values: usize,
+    /// Time, memory, interruption.
+    pub limits: Limits,
+}
+
+impl Default for RaceOptions {
+    fn default() -> Self {
+        Self { values: crate::robustness::DEFAULT_VALUES, limits: Limits::none() }
+    }
+}
+
+/// Whether a program has a triangular race.
+#[derive(Clone, Debug)]
+pub enum RaceVerdict {
+    /// It has none, because this set of configurations is closed.
+    Free(BufferInvariant),
+    /// It has one.
+    Racy(Box<Race>),
+    /// A limit was reached.
+    Unknown(StopReason),
+}
+
+/// What was found out about the races of a program.
+#[derive(Clone, Debug)]
+pub struct Races {
+    /// Whether there is one.
+    pub verdict: RaceVerdict,
+    /// Configurations explored in all.
+    pub states: usize,
+}
+
+impl Race {
+    /// The computation as evidence.
+    pub fn witness(&self) -> RaceWitness {
+        RaceWitness {
+            instance: self.instance.clone(),
+            steps: self.events.iter().map(|event| event.step).collect(),
+            load_step: self.load_step,
+        }
+    }
+}
+
+/// Decides whether a program has a triangular race.
+///
+/// # Errors
+///
+/// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no race was found among the first of them.
+pub fn races(program: &Program, options: &RaceOptions) -> Result<Races, Fault> {
+    assert!(!program.is_event_driven(), "races are those of threads, and the program has events or tasks");
+    let mut asking = Asking { program, options, states: 0 };
+    let verdict = match asking.take_turns() {
+        Ok(verdict) => verdict,
+        Err(Halt::Stopped(reason)) => RaceVerdict::Unknown(reason),
+        Err(Halt::Fault(fault)) if fault.is_growth() => match asking.among_first_values() {
+            Some(race) => RaceVerdict::Racy(race),
+            None => return Err(fault),
+        },
+        Err(Halt::Fault(fault)) => return Err(fault),
+    };
+    Ok(Races { verdict, states: asking.states })
+}
+
+/// A program that is asked about.
+struct Asking<'p> {
+    program: &'p Program,
+    options: &'p RaceOptions,
+    /// Configurations explored so far.
+    states: usize,
+}
+
+impl Asking<'_> {
+    /// Explorations under budgets that grow: of the program, and where it has any number of copies also of its small instances, which
+    /// show races.
+    fn take_turns(&mut self) -> Result<RaceVerdict, Halt<Fault>> {
+        let has_fixed = self.program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(1..)));
+        let (mut copies, mut is_minimal, mut is_racy) = (u32::from(!has_fixed), true, false);
+        let mut nodes = NODES;
+        loop {
+            for _ in 0..if self.program.is_parameterized() { INSTANCES } else { 0 } {
+                match self.explore(self.shape(Some(copies)), nodes) {
+                    Ok(Found::Race(race)) => {
+                        return Ok(RaceVerdict::Racy(Box::new(Race { instance_minimal: is_minimal, ..*race })));
+                    }
+                    Ok(Found::Nothing | Found::Closed(_) | Found::SomeRace) => copies += 1,
+                    Err(halt) if halt.is_budget() => {
+                        (copies, is_minimal) = (copies + 1, false);
+                        break;
+                    }
+                    Err(halt) => return Err(halt),
+                }
+            }
+            if !is_racy {
+                match self.explore(self.shape(None), nodes) {
+                    Ok(Found::Closed(set)) => return Ok(RaceVerdict::Free(*set)),
+                    Ok(Found::Race(race)) => return Ok(RaceVerdict::Racy(race)),
+                    Ok(Found::SomeRace) => is_racy = true,
+                    Ok(Found::Nothing) => unreachable!("no step was left out"),
+                    Err(halt) if halt.is_budget() && nodes < u64::MAX => {}
+                    Err(halt) => return Err(halt),
+                }
+            }
+            nodes = nodes.saturating_mul(4);
+        }
+    }
+
+    fn shape(&self, spare: Option<u32>) -> Shape {
+        let growth = Growth::Fault(self.options.values);
+        Shape { order: Order::Noted, capacity: usize::MAX, growth, spare }
+    }
+
+    fn explore(&mut self, shape: Shape, nodes: u64) -> Result<Found, Halt<Fault>> {
+        let budget = Budget::within(&self.options.limits).with_work(nodes);
+        let (found, states) = search(self.program, shape, &budget);
+        self.states += states;
+        found
+    }
+
+    /// A race with the first values of data that grows.
+    fn among_first_values(&mut self) -> Option<Box<Race>> {
+        let spare = self.program.is_parameterized().then_some(2);
+        CUTS.into_iter().find_map(|cut| {
+            let shape = Shape { growth: Growth::Cut(cut), ..self.shape(spare) };
+            match self.explore(shape, CUT_NODES) {
+                Ok(Found::Race(race)) => Some(race),
+                _ => None,
+            }
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! `palisade fences --criterion trf`: the cheapest fences without triangular races, to compare with those for robustness.
+
+use super::confirm::check_within;
+use super::fences::{FencesArguments, alarm, refused_cost};
+use super::output::{print_document, print_text, remark};
+use super::{Exit, Loaded, SharedOptions};
+use crate::limits::Limits;
+use crate::properties::races::{RaceFencesError, RaceOptions, race_fences};
+use crate::report::check::{Context, fault_error};
+use crate::report::documents::RaceFencesDocument;
+use crate::report::races::fences_text;
+use crate::syntax::InputError;
+use crate::verify::check_race_free;
+use std::time::Instant;
+
+/// Answers `palisade fences --criterion trf`.
+pub(super) fn answer(
+    arguments: &FencesArguments,
+    shared: &SharedOptions,
+    loaded: &Loaded,
+    limits: &Limits,
+) -> Result<Exit, InputError> {
+    let begin = Instant::now();
+    let program = &loaded.program;
+    check_options(arguments, &program.source.name)?;
+    let options = RaceOptions { values: arguments.values, limits: limits.clone() };
+    let found = match race_fences(program, &arguments.cost_function(loaded)?, &options) {
+        Ok(found) => Ok(found),
+        Err(RaceFencesError::Stopped(reason)) => Err(reason),
+        Err(RaceFencesError::Fault(fault)) => return Err(fault_error(program, &fault)),
+        Err(RaceFencesError::Cost(cost)) => return Err(refused_cost(&cost, loaded)),
+    };
+    let found = match found {
+        Err(reason) => Err(reason),
+        Ok(found) => {
+            let (fenced, proof) = (found.fenced.clone(), found.proof.clone());
+            let checked = check_within(&arguments.file, limits, Box::new(move || check_race_free(&fenced, &proof)));
+            match checked {
+                Ok(Ok(())) => Ok(found),
+                Ok(Err(failure)) => {
+                    remark(alarm(&arguments.file, &failure));
+                    return Ok(Exit::Rejected);
+                }
+                Err(reason) => Err(reason),
+            }
+        }
+    };
+    let context = Context {
+        file: &arguments.file,
+        program,
+        warnings: &loaded.warnings,
+        seconds: begin.elapsed().as_secs_f64(),
+        certificates: &[],
+        changed: &loaded.changed,
+    };
+    let exit = if found.is_ok() { Exit::Holds } else { Exit::Unknown };
+    let found = found.as_ref().map_err(|reason| *reason);
+    if shared.json {
+        print_document(&RaceFencesDocument::new(found, &context));
+    } else {
+        print_text(fences_text(found, &context, shared.verbose));
+    }
+    Ok(exit)
+}
+
+/// Refuses what is for other criteria.
+fn check_options(arguments: &FencesArguments, name: &str) -> Result<(), InputError> {
+    let FencesArguments { for_property, all, diff, apply, .. } = *arguments;
+    let is_other = for_property || all || diff || apply || arguments.is_for_robustness_alone();
+    if !is_other {
+        return Ok(());
+    }
+    let help = "besides FILE, copies and values, `--criterion trf` goes with `--cost`".to_owned();
+    Err(InputError::file(name, "triangular races are counted to compare, and nothing else is done about them")
+        .with_help_if(Some(help)))
+}

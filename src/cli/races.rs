@@ -1,0 +1,85 @@
+//! `palisade check --criterion trf`: has the program a triangular race?
+
+use super::batch::{Extent, Spoken};
+use super::check::{CheckArguments, unwritten, write_document};
+use super::confirm::{Confirmation, races_check};
+use super::{Exit, Loaded, SharedOptions};
+use crate::evidence::Evidence;
+use crate::properties::races::{RaceOptions, RaceVerdict, Races, races};
+use crate::report::check::{Context, fault_error};
+use crate::report::documents::{self, RacesDocument};
+use crate::report::races as report;
+use crate::syntax::InputError;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Answers about one program.
+pub(super) fn check_file(
+    arguments: &CheckArguments,
+    shared: &SharedOptions,
+    file: &str,
+    extent: Extent,
+) -> Result<Spoken, InputError> {
+    let begin = Instant::now();
+    let limits = shared.limits();
+    let loaded = arguments.program.read_within(file, &limits)?;
+    let options = RaceOptions { values: arguments.values, limits: limits.clone() };
+    let mut found = races(&loaded.program, &options).map_err(|fault| fault_error(&loaded.program, &fault))?;
+    let check = || races_check(&loaded.program, &found);
+    let confirmation = Confirmation::of(file, arguments.verify, &limits, check);
+    if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
+        found.verdict = RaceVerdict::Unknown(reason);
+    }
+    let mut certificates = Vec::new();
+    if let Some(folder) = &arguments.certificate {
+        let written = write_evidence(folder, file, &loaded, &found).map_err(|error| unwritten(folder, &error))?;
+        certificates.extend(written.map(|path| path.display().to_string()));
+    }
+    let context = Context {
+        file,
+        program: &loaded.program,
+        warnings: &loaded.warnings,
+        seconds: begin.elapsed().as_secs_f64(),
+        certificates: &certificates,
+        changed: &loaded.changed,
+    };
+    Ok(spoken(&loaded, &found, &context, confirmation.as_ref(), shared, extent.brief))
+}
+
+fn spoken(
+    loaded: &Loaded,
+    found: &Races,
+    context: &Context<'_>,
+    confirmation: Option<&Confirmation>,
+    shared: &SharedOptions,
+    brief: bool,
+) -> Spoken {
+    let mut exit = match found.verdict {
+        RaceVerdict::Free(_) => Exit::Holds,
+        RaceVerdict::Racy(_) => Exit::Fails,
+        RaceVerdict::Unknown(_) => Exit::Unknown,
+    };
+    let mut remarks = loaded.warnings_text(shared);
+    if let Some(alarm) = confirmation.and_then(|confirmation| confirmation.alarm(context.file)) {
+        remarks.push_str(&alarm);
+        exit = Exit::Rejected;
+    }
+    if shared.json {
+        let mut document = RacesDocument::new(found, context);
+        document.evidence = confirmation.map(Confirmation::document);
+        return Spoken { exit, report: String::new(), remarks, document: Some(documents::text(&document)) };
+    }
+    let report = if brief { report::line(found, context) } else { report::text(found, context, shared.verbose) };
+    Spoken { exit, report, remarks, document: None }
+}
+
+/// Writes the closed set or the race into the folder; its path, unless there is no answer.
+fn write_evidence(folder: &Path, file: &str, loaded: &Loaded, found: &Races) -> io::Result<Option<PathBuf>> {
+    let (evidence, suffix) = match &found.verdict {
+        RaceVerdict::Free(set) => (Evidence::RaceFree(loaded.subject(), set.clone()), "race-free"),
+        RaceVerdict::Racy(race) => (Evidence::Race(loaded.subject(), race.witness()), "race"),
+        RaceVerdict::Unknown(_) => return Ok(None),
+    };
+    write_document(folder, file, suffix, &evidence).map(Some)
+}

@@ -27,6 +27,46 @@ fn nets() -> tempfile::TempDir {
     folder
 }
 
+/// Two threads that store and load `n` times more than they need, each of which one bug needs.
+fn growing(size: usize) -> String {
+    let more: String =
+        (0..size).map(|index| format!("  m{index}: mem[z{index}] <- 1;\n  n{index}: s <- mem[w];\n")).collect();
+    let names: String = (0..size).map(|index| format!(", z{index}")).collect();
+    format!(
+        "program Growing\naddress x, y, w, done{names}\nthread a regs r, s init m begin\n  m: nop;\n{more}  a: mem[x] <- 1;\n  \
+         b: r <- mem[y];\n  c: mem[done] <- r + 1;\nend\nthread b regs r, s init a begin\n  a: mem[y] <- 1;\n  b: r <- mem[x];\n  \
+         c: s <- mem[done];\n  d: ensure s = 0 || r + s > 1;\nend\n"
+    )
+}
+
+#[test]
+fn methods_for_pairs_over_the_size_of_a_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for size in [0, 1, 2] {
+        std::fs::write(folder.path().join(format!("growing-{size}.pal")), growing(size)).expect("it is written");
+    }
+    let line = "bench . --methods te,fi,robmc,robmc-et --no-slice --bound 1.. --timeout 60s --csv runs.csv --html page.html --json";
+    let output = palisade(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let document = json(&output);
+    let runs = document["runs"].as_array().expect("runs");
+    let of = |size: u64, method: &str| {
+        let run = runs.iter().find(|run| run["size"] == size && run["method"] == method).expect("every run is there");
+        (run["queries"].as_u64().expect("an answer"), run["bans"].as_u64(), run["candidates"].as_u64())
+    };
+    for method in ["te", "fi", "robmc", "robmc-et"] {
+        assert!(of(2, method).2 > of(1, method).2 && of(1, method).2 > of(0, method).2, "more pairs");
+        assert_eq!([0, 1, 2].map(|size| of(size, method).1), [Some(2); 3], "{method} bans the same pairs");
+    }
+    assert!(of(2, "te").0 >= of(0, "te").0);
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("a page");
+    assert_eq!(page.matches("<svg").count(), 2);
+    let csv = std::fs::read_to_string(folder.path().join("runs.csv")).expect("a table");
+    assert_eq!(csv.lines().count(), 1 + 12);
+    let output = palisade(folder.path(), &["bench", ".", "--model", "pso"]);
+    assert_eq!(output.status.code(), Some(2), "a model needs methods");
+}
+
 #[test]
 fn tables_files_and_resuming() {
     let folder = nets();

@@ -1,4 +1,4 @@
-//! `palisade bench`: strategies and other tools on many nets, each run in a fresh process.
+//! `palisade bench`: strategies and other tools on many nets, or methods for pairs of statements on many programs, each run in a fresh process.
 //!
 //! On every net all tools run one after the other, so that times are paired. Repetitions go through all nets again, every
 //! other one with the tools backwards: what disturbs the machine for a while then disturbs one repetition of a net, not
@@ -6,6 +6,7 @@
 
 mod command_line;
 mod conversions;
+mod methods;
 mod plan;
 mod process;
 mod tool;
@@ -28,9 +29,23 @@ use tool::Tool;
 /// Options of `palisade bench`.
 #[derive(Clone, Debug, Args)]
 pub(super) struct BenchArguments {
-    /// Nets, and folders to be searched for nets.
+    /// Nets, and folders to be searched for nets. With `--methods`, programs whose names end in their sizes (`peterson-12.pal`), and
+    /// folders to be searched for these.
     #[arg(required = true, value_name = "DIR|FILE")]
     inputs: Vec<PathBuf>,
+    /// Instead of strategies on nets, compare these methods of `palisade fences --for-property --objective pairs` on programs of growing
+    /// size: `te`, `fi`, `robmc`, `robmc-et`. The page of `--html` plots queries and seconds over the size.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = methods::parse_method)]
+    methods: Vec<&'static str>,
+    /// The memory model, with `--methods`.
+    #[arg(long, value_name = "MODEL", default_value = "tso", value_parser = ["tso", "pso"], requires = "methods")]
+    model: String,
+    /// The bounds of `robmc` and `robmc-et`, with `--methods`.
+    #[arg(long, value_name = "K1..K2", requires = "methods")]
+    bound: Option<String>,
+    /// Do not leave out what does not matter for the properties, with `--methods`.
+    #[arg(long, requires = "methods")]
+    no_slice: bool,
     /// Strategies to compare.
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "auto", value_parser = super::cover::parse_strategy)]
     strategies: Vec<&'static str>,
@@ -67,6 +82,7 @@ pub(super) struct BenchArguments {
 
 /// Runs `palisade bench`.
 pub(super) fn run(arguments: &BenchArguments, shared: &SharedOptions) -> Exit {
+    let benchmark = if arguments.methods.is_empty() { benchmark } else { methods::benchmark };
     match benchmark(arguments, shared) {
         Ok(exit) => exit,
         Err(error) => print_input_error(&error, shared),

@@ -29,17 +29,20 @@ pub fn html(setting: &Setting, records: &[Record], summary: &Summary) -> String 
         section("Plots", "", &plots(setting, summary)),
         section("Nets", "", &nets(setting, summary)),
     ];
+    page("Palisade benchmark", &parts.concat())
+}
+
+/// A page of its own with a title and a body.
+pub(super) fn page(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Palisade benchmark</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <h1>Palisade benchmark</h1>\n{}</body>\n</html>\n",
-        parts.concat()
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
     )
 }
 
 /// A text in which nothing is markup.
-fn escaped(text: impl Display) -> String {
+pub(super) fn escaped(text: impl Display) -> String {
     let mut escaped = String::new();
     for character in text.to_string().chars() {
         match character {

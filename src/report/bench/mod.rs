@@ -3,6 +3,8 @@
 #[cfg(feature = "cli")]
 mod html;
 #[cfg(feature = "cli")]
+pub mod methods;
+#[cfg(feature = "cli")]
 mod plots;
 mod record;
 mod summary;

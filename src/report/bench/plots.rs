@@ -1,4 +1,4 @@
-//! Cactus and scatter plots as SVG.
+//! Cactus and scatter plots, and curves over a size, as SVG.
 
 use super::record::Setting;
 use super::summary::{Cell, Summary};
@@ -89,6 +89,39 @@ pub(super) fn scatter(first: &str, second: &str, summary: &Summary) -> Option<St
         chart.draw_series(
             both.iter().map(|(one, other)| Circle::new((time(one), time(other)), 3, COLOURS[0].mix(0.7).filled())),
         )?;
+        Ok(())
+    });
+    Some(svg)
+}
+
+/// Curves over a size, with a logarithmic axis upwards; nothing where there are no points.
+pub(super) fn curves(series: &[(String, Vec<(f64, f64)>)], title: &str) -> Option<String> {
+    let points = || series.iter().flat_map(|(_, points)| points);
+    let right = points().map(|point| point.0).reduce(f64::max)?;
+    let least = points().map(|point| point.1).fold(f64::MAX, f64::min).max(LEAST);
+    let most = points().map(|point| point.1).fold(least, f64::max);
+    let mut svg = String::new();
+    draw(&mut svg, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(12)
+            .x_label_area_size(40)
+            .y_label_area_size(60)
+            .build_cartesian_2d(0.0..right * 1.02 + 1.0, (least * 0.8..most * 1.5).log_scale())?;
+        chart.configure_mesh().x_desc("n").y_desc(title).draw()?;
+        for (index, (name, points)) in series.iter().enumerate() {
+            let colour = COLOURS[index % COLOURS.len()];
+            let points = points.iter().map(|(size, value)| (*size, value.max(LEAST)));
+            chart
+                .draw_series(LineSeries::new(points, colour.stroke_width(2)).point_size(3))?
+                .label(name.as_str())
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
+        }
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::UpperLeft)
+            .background_style(WHITE.mix(0.8))
+            .border_style(RGBColor(200, 200, 200))
+            .draw()?;
         Ok(())
     });
     Some(svg)

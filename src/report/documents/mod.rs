@@ -13,6 +13,8 @@ mod fences;
 mod fmt;
 mod header;
 mod listing;
+#[cfg(feature = "cli")]
+mod methods;
 mod net;
 mod pairs;
 mod program;
@@ -36,6 +38,8 @@ pub use fences::FencesDocument;
 pub use fmt::FmtDocument;
 pub use header::{FileHeader, Header, VerdictHeader};
 pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
+#[cfg(feature = "cli")]
+pub use methods::MethodsDocument;
 pub use net::{NetDocument, NetSize};
 pub use program::{AttackPlace, CopiesWord, DomainDocument, LabelPlace, OutcomeWord, VerdictWord};
 pub use prove::{PropertyVerdictWord, ProveDocument};

@@ -10,7 +10,7 @@ macro_rules! schemas {
 }
 
 /// The schemas by the names of their documents, in the order of the alphabet.
-const SCHEMAS: [(&str, &str); 18] = schemas![
+const SCHEMAS: [(&str, &str); 19] = schemas![
     "bench",
     "check",
     "completions",
@@ -20,6 +20,7 @@ const SCHEMAS: [(&str, &str); 18] = schemas![
     "fences",
     "fmt",
     "man",
+    "methods",
     "net",
     "prove",
     "race-fences",

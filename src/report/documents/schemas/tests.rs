@@ -29,6 +29,7 @@ fn derived(name: &str) -> Schema {
         "fences" => generator().into_root_schema_for::<FencesDocument<'_>>(),
         "fmt" => generator().into_root_schema_for::<FmtDocument<'_>>(),
         "man" => generator().into_root_schema_for::<ManDocument<'_>>(),
+        "methods" => generator().into_root_schema_for::<MethodsDocument<'_>>(),
         "net" => generator().into_root_schema_for::<NetDocument<'_>>(),
         "prove" => generator().into_root_schema_for::<ProveDocument<'_>>(),
         "race-fences" => generator().into_root_schema_for::<RaceFencesDocument<'_>>(),

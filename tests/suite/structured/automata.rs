@@ -152,3 +152,12 @@ fn copies_that_say_self_are_threads() {
     let shown = automata(text);
     assert!(shown.contains("mem[flag + 2] <- 1") && shown.contains("flag' <- mem[flag]"), "{shown}");
 }
+
+#[test]
+fn calls_among_the_arguments_of_a_call_come_first() {
+    let text = "program p\naddress x, y\nproc least(a, b) {\n  if (a < b) { return a; }\n  return b;\n}\nthread t {\n  x = least(x + 1, least(y + 1, 2));\n}\n";
+    let shown = automata(text);
+    let place = |what: &str| shown.rfind(what).unwrap_or_else(|| panic!("{what}: {shown}"));
+    assert_eq!(shown.matches("least_a <- ").count(), 2, "{shown}");
+    assert!(place("least'_2 <- ") < place("least_a <- x' + 1"), "{shown}");
+}

@@ -231,6 +231,19 @@ impl Translation<'_> {
                 let (summand, at) = self.value(summand, &at);
                 self.step(&at, &format!("fetch_add(mem[{address}], {summand})"))
             }
+            Value::Call(first, second) => {
+                let (first, at) = self.value(first, from);
+                let (second, at) = self.value(second, &at);
+                let (stored, to, register) = (self.label(), self.label(), self.register());
+                self.line(&at, &format!("mem[x] <- {first}"), &stored);
+                let (loaded, at) = self.step(&stored, "mem[y]");
+                let (same, other) = (self.label(), self.label());
+                self.line(&at, &format!("assert {loaded} == {second}"), &same);
+                self.line(&at, &format!("assert {loaded} != {second}"), &other);
+                self.line(&same, &format!("{register} <- {first} + 1"), &to);
+                self.line(&other, &format!("{register} <- {second}"), &to);
+                (register, to)
+            }
             Value::Truth(condition) => {
                 let (yes, no, to, register) = (self.label(), self.label(), self.label(), self.register());
                 self.condition(condition, from, &yes, &no);

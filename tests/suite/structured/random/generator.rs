@@ -21,6 +21,8 @@ pub(super) enum Value {
     Xchg(Place, Box<Value>),
     Cas(Place, Box<Value>, Box<Value>),
     Add(Place, Box<Value>),
+    /// `q(value, value)`: stores the first to `x`, and returns the second or, if that is what `y` holds, the first and 1.
+    Call(Box<Value>, Box<Value>),
     /// 1 if a condition holds, otherwise 0.
     Truth(Box<Condition>),
 }
@@ -192,7 +194,8 @@ impl Generator<'_> {
             7 | 8 => Value::Sum(Box::new(self.value(depth - 1)), Box::new(self.value(depth - 1))),
             9 => Value::Truth(Box::new(self.condition(1))),
             10 => self.update(),
-            _ => Value::Load(self.place()),
+            _ if self.inside.procedure => Value::Load(self.place()),
+            _ => Value::Call(Box::new(self.value(depth - 1)), Box::new(self.value(depth - 1))),
         }
     }
 

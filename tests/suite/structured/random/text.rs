@@ -9,7 +9,7 @@ pub(super) fn of(program: &Program) -> String {
         text.push_str(&format!("  let {register} = 0;\n"));
     }
     block(&program.procedure, 1, &mut text);
-    text.push_str("}\n");
+    text.push_str("}\n\nproc q(a, b) {\n  x = a;\n  if (y == b) { return a + 1; }\n  return b;\n}\n");
     for (thread, name) in program.threads.iter().zip(["t", "u"]) {
         let copies = if thread.copies == 1 { String::new() } else { format!(" [{}]", thread.copies) };
         text.push_str(&format!("\nthread {name}{copies} {{\n  let r = 0;\n  let s;\n"));
@@ -96,6 +96,7 @@ fn value(value_: &Value) -> String {
         Value::Xchg(to, new) => format!("xchg({}, {})", place(to), value(new)),
         Value::Cas(to, expected, new) => format!("cas({}, {}, {})", place(to), value(expected), value(new)),
         Value::Add(to, summand) => format!("fetch_add({}, {})", place(to), value(summand)),
+        Value::Call(first, second) => format!("q({}, {})", argument(first), argument(second)),
         Value::Truth(what) => format!("({})", condition(what)),
     }
 }

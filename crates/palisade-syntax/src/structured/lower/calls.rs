@@ -8,6 +8,14 @@ use crate::suggest::closest;
 use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, RegisterId};
 use palisade_model::text::Span;
 
+/// What a parameter stands for.
+enum Argument {
+    /// What the caller hands over.
+    Same(Binding),
+    /// A register of the procedure's own, with this value.
+    Copy(Expression),
+}
+
 /// The locked updates, with their operands after the place.
 pub(super) const UPDATES: [(&str, usize, &str); 8] = [
     ("cas", 2, "cas(place, expected, new)"),
@@ -169,10 +177,21 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         let mut bindings = Vec::new();
         for (parameter, operand) in procedure.parameters.iter().zip(operands) {
             let (binding, next) = self.argument(procedure, *parameter, operand, at)?;
-            bindings.push((parameter, binding));
+            bindings.push((parameter, operand.span, binding));
             at = next;
         }
-        for (parameter, binding) in bindings {
+        // Only now, as calls among the arguments may be of the same procedure.
+        for (parameter, span, binding) in bindings {
+            let binding = match binding {
+                Argument::Same(binding) => binding,
+                Argument::Copy(value) => {
+                    let register = self.register_of(name, *parameter);
+                    let to = self.step_label(Span { start: span.end, end: span.end });
+                    self.automaton.instruction(at, to, Action::Assign { register, value }, span);
+                    at = to;
+                    Binding::Register(register)
+                }
+            };
             if self.context.constants.contains_key(parameter.text)
                 || self.context.addresses.named(parameter.text).is_some()
             {
@@ -214,26 +233,23 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         parameter: Name<'s>,
         operand: &RawExpression<'s>,
         from: LabelId,
-    ) -> Option<(Binding, LabelId)> {
+    ) -> Option<(Argument, LabelId)> {
         if let ExpressionKind::Name(text) = operand.kind
             && let Some(Meaning::Address(_) | Meaning::Bound(Binding::Place(_))) = self.meaning_if_any(text)
         {
             let (address, at) = self.place(operand, from, true)?;
-            return Some((Binding::Place(address), at));
+            return Some((Argument::Same(Binding::Place(address)), at));
         }
         if matches!(operand.kind, ExpressionKind::Index(..) | ExpressionKind::Memory(_)) {
             let (address, at) = self.place(operand, from, false)?;
-            return Some((Binding::Place(address), at));
+            return Some((Argument::Same(Binding::Place(address)), at));
         }
         let (value, at) = self.value(operand, from)?;
         let is_simple = matches!(value, Expression::Register(_)) || value.is_constant();
         if is_simple && !assigns_to(&procedure.body, parameter.text) {
-            return Some((Binding::Value(value), at));
+            return Some((Argument::Same(Binding::Value(value)), at));
         }
-        let register = self.register_of(procedure.name.text, parameter);
-        let to = self.step_label(Span { start: operand.span.end, end: operand.span.end });
-        self.automaton.instruction(at, to, Action::Assign { register, value }, operand.span);
-        Some((Binding::Register(register), to))
+        Some((Argument::Copy(value), at))
     }
 }
 

@@ -180,6 +180,13 @@ fn procedures_that_cannot_be_inlined() {
 }
 
 #[test]
+fn chains_of_calls_come_to_an_end() {
+    let chain: String = (0..20_000).map(|number| format!("proc f{}() {{ f{number}(); }}\n", number + 1)).collect();
+    let text = format!("program p\naddress x\nproc f0() {{ x = 1; }}\n{chain}thread t {{ f20000(); }}");
+    assert!(errors(&text)[0].contains("nested deeper than 200 levels"));
+}
+
+#[test]
 fn copies_without_numbers() {
     let text = "program p\naddress flag[4]\nthread t [*] { flag[self] = 1; }\n";
     let found = errors(text).remove(0);

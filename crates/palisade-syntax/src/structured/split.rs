@@ -122,7 +122,9 @@ fn kind_of(tokens: &[Spanned<'_>]) -> Option<Kind> {
 /// How many tokens an item has; none if it is never closed.
 fn end_of(tokens: &[Spanned<'_>], kind: Kind) -> Option<usize> {
     if kind == Kind::Constant {
-        return tokens.iter().position(|(token, _)| *token == Token::Symbol(Symbol::Semicolon)).map(|last| last + 1);
+        let semicolon = Token::Symbol(Symbol::Semicolon);
+        let last = tokens.iter().position(|(token, _)| *token == semicolon || matches!(token, Token::Keyword(_)))?;
+        return Some(last + usize::from(tokens[last].0 == semicolon));
     }
     let mut open = 0_usize;
     for (index, (token, _)) in tokens.iter().enumerate() {

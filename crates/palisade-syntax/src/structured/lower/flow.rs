@@ -1,8 +1,8 @@
 //! Statements: control flow between the labels of an automaton.
 
-use super::Lowering;
 use super::layout::StatementPlace;
 use super::scope::{Binding, Loop, Meaning};
+use super::{Lowering, MOST_OPEN};
 use crate::native::ast::{ExpressionKind, Name, RawExpression, Target};
 use crate::structured::ast::{Block, Statement, StatementKind};
 use crate::suggest::did_you_mean;
@@ -59,6 +59,12 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         if self.is_full {
             return;
         }
+        if self.open == MOST_OPEN {
+            self.is_full = true;
+            self.error(format!("calls and blocks are nested deeper than {MOST_OPEN} levels"), statement.span);
+            return;
+        }
+        self.open += 1;
         let outer = self.statement;
         let place = StatementPlace::of(statement, self.frames.len());
         let id = self.layout.statement(from, place);
@@ -69,6 +75,7 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         // What is wrong is reported; the labels around it stay as they are.
         let _ = self.kind(statement, from, to);
         self.in_use.truncate(in_use);
+        self.open -= 1;
         self.layout.made(id, labels_before..self.automaton.label_count());
         self.statement = outer;
     }

@@ -29,6 +29,9 @@ use rustc_hash::FxHashMap;
 /// The most instructions that a thread may come to by inlining.
 const MOST_INSTRUCTIONS: usize = 50_000;
 
+/// How many statements may be open inside of each other, those of calls included.
+const MOST_OPEN: usize = 200;
+
 /// The most copies of a thread that says `self`.
 const MOST_NUMBERED: u64 = 64;
 
@@ -122,6 +125,7 @@ fn one<'a, 's>(
         number,
         uses_self: false,
         sections: 0,
+        open: 0,
         is_full: false,
         layout: layout::Draft::default(),
         statement: None,
@@ -164,7 +168,9 @@ struct Lowering<'a, 's, 'f> {
     uses_self: bool,
     /// How many locked sections are open: one at most.
     sections: usize,
-    /// Whether there are too many instructions, which is reported.
+    /// How many statements are open inside of each other.
+    open: usize,
+    /// Whether there are too many instructions or open statements, which is reported.
     is_full: bool,
     /// Where the parts of the automaton stand in the text.
     layout: layout::Draft,

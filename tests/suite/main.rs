@@ -25,6 +25,7 @@ mod edit;
 mod environment;
 mod event_commands;
 mod event_corpus;
+mod event_evidence;
 mod event_language;
 mod evidence_folders;
 mod evidence_form;

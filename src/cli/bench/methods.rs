@@ -144,11 +144,10 @@ fn judge(output: &str, run: &mut MethodRun) {
         run.message = Some("no document was printed".to_owned());
         return;
     };
-    let properties = &document["properties"];
-    let pairs = &properties["pairs"];
+    let pairs = &document["pairs"];
     run.candidates = pairs["candidates"].as_u64().filter(|count| *count > 0);
     if pairs["proved"] == true {
-        run.queries = properties["queries"].as_u64();
+        run.queries = document["queries"].as_u64();
         run.bans = pairs["bans"].as_array().map(|bans| bans.len() as u64);
     } else {
         let reason = document["reason"].as_str().or(document["error"]["message"].as_str());

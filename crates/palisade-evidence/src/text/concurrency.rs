@@ -1,6 +1,7 @@
 //! Evidence about robustness against concurrency as text: states as short lists that refer to the tables.
 
 use super::MalformedEvidence;
+use super::program::{bit, truth};
 use super::strict::{Object, nullable};
 use crate::{
     AccessLevels, ConcurrencyCertificate, ConcurrencyReason, ConcurrencyWitness, LocalState, PendingTask, PivotAccess,
@@ -8,7 +9,7 @@ use crate::{
 };
 use palisade_model::program::{InstructionId, RegisterId, ThreadId, Value};
 use palisade_model::semantics::tasks::TaskStep;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// `{"live", "locals", "memories", "pivots": [[template, instruction, registers], …], "states"}`.
 #[derive(Serialize, Deserialize)]
@@ -22,10 +23,28 @@ pub(super) struct CertificateText {
 }
 
 /// `[main, local, late]`.
-type TaskText = (bool, usize, bool);
+type TaskText = (Bit, usize, Bit);
 
 /// `[task, begun, own, kids]`.
-type RunText = (TaskText, bool, AccessLevels, Vec<TaskText>);
+type RunText = (TaskText, Bit, LevelsText, Vec<TaskText>);
+
+/// `[[address, written], …]`.
+type LevelsText = Vec<(Value, Bit)>;
+
+/// A truth value inside a list: 0 or 1.
+struct Bit(bool);
+
+impl Serialize for Bit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        bit(self.0).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        u8::deserialize(deserializer).and_then(truth).map(Self)
+    }
+}
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,11 +55,11 @@ struct StateText {
     stage: u8,
     #[serde(deserialize_with = "nullable")]
     pivot: Option<usize>,
-    path: AccessLevels,
+    path: LevelsText,
     #[serde(deserialize_with = "nullable")]
-    cut: Option<AccessLevels>,
-    spoiling: AccessLevels,
-    current: AccessLevels,
+    cut: Option<LevelsText>,
+    spoiling: LevelsText,
+    current: LevelsText,
     on: bool,
     #[serde(deserialize_with = "nullable")]
     run: Option<RunText>,
@@ -68,10 +87,18 @@ enum StepText {
 }
 
 fn task_out(task: &PendingTask) -> TaskText {
-    (task.main, task.local, task.late)
+    (Bit(task.main), task.local, Bit(task.late))
 }
 
-fn task_in((main, local, late): TaskText) -> PendingTask {
+fn levels_out(levels: &AccessLevels) -> LevelsText {
+    levels.iter().map(|(address, written)| (*address, Bit(*written))).collect()
+}
+
+fn levels_in(levels: LevelsText) -> AccessLevels {
+    levels.into_iter().map(|(address, Bit(written))| (address, written)).collect()
+}
+
+fn task_in((Bit(main), local, Bit(late)): TaskText) -> PendingTask {
     PendingTask { main, local, late }
 }
 
@@ -94,7 +121,7 @@ impl From<&ConcurrencyCertificate> for CertificateText {
 
 fn state_out(state: &SerialState) -> StateText {
     let run = |run: &SerialRun| {
-        (task_out(&run.task), run.begun, run.own.clone(), run.kids.iter().map(task_out).collect::<Vec<_>>())
+        (task_out(&run.task), Bit(run.begun), levels_out(&run.own), run.kids.iter().map(task_out).collect::<Vec<_>>())
     };
     StateText {
         memory: state.memory,
@@ -105,10 +132,10 @@ fn state_out(state: &SerialState) -> StateText {
             PivotStage::After => 2,
         },
         pivot: state.pivot,
-        path: state.path.clone(),
-        cut: state.cut.clone(),
-        spoiling: state.spoiling.clone(),
-        current: state.current.clone(),
+        path: levels_out(&state.path),
+        cut: state.cut.as_ref().map(levels_out),
+        spoiling: levels_out(&state.spoiling),
+        current: levels_out(&state.current),
         on: state.on,
         run: state.run.as_ref().map(run),
         stack: state.stack.iter().map(task_out).collect(),
@@ -139,10 +166,10 @@ impl TryFrom<CertificateText> for ConcurrencyCertificate {
 }
 
 fn state_in(text: StateText) -> Result<SerialState, MalformedEvidence> {
-    let run = |(task, begun, own, kids): RunText| SerialRun {
+    let run = |(task, Bit(begun), own, kids): RunText| SerialRun {
         task: task_in(task),
         begun,
-        own,
+        own: levels_in(own),
         kids: kids.into_iter().map(task_in).collect(),
     };
     let stage = match text.stage {
@@ -156,10 +183,10 @@ fn state_in(text: StateText) -> Result<SerialState, MalformedEvidence> {
         starts: text.starts,
         stage,
         pivot: text.pivot,
-        path: text.path,
-        cut: text.cut,
-        spoiling: text.spoiling,
-        current: text.current,
+        path: levels_in(text.path),
+        cut: text.cut.map(levels_in),
+        spoiling: levels_in(text.spoiling),
+        current: levels_in(text.current),
         on: text.on,
         run: text.run.map(run),
         stack: text.stack.into_iter().map(task_in).collect(),

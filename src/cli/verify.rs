@@ -221,7 +221,8 @@ fn check_about_program(
     stated: &ProgramSubject,
 ) -> Result<(Subject, Shown), Checked> {
     let place = place_of(&stated.input, options.program.as_deref(), path);
-    let (mut program, question) = load_program(&place, stated)?;
+    let (written, question) = load_program(&place, stated)?;
+    let mut program = written.clone();
     // Evidence about joint control states is about the program that watches them by threads of their own.
     let is_about_properties = matches!(evidence, Evidence::Property(..) | Evidence::PropertyWitness(..));
     let watching = program.threads.len() + program.never.len();
@@ -239,9 +240,9 @@ fn check_about_program(
             let facts = check_property_evidence(&program, question.as_ref(), evidence)?;
             Shown::Properties(match (evidence, facts) {
                 (Evidence::PropertyWitness(_, witness), _) => {
-                    ShownProperties::violated(&program, witness.model, witness.target)
+                    ShownProperties::violated(&written, witness.model, witness.target)
                 }
-                (_, Some(facts)) => ShownProperties::proved(&program, &facts),
+                (_, Some(facts)) => ShownProperties::proved(&written, &facts),
                 (_, None) => return Err(Checked::Rejected { reason: "the evidence shows nothing".to_owned() }),
             })
         }
@@ -250,8 +251,16 @@ fn check_about_program(
             Shown::Kind
         }
     };
-    if let (Evidence::Robust(_, certificate), Some(folder)) = (evidence, &options.smtlib) {
-        write_scripts(folder, path, &smtlib::program_scripts(&program, certificate)?)?;
+    if let Some(folder) = &options.smtlib {
+        match evidence {
+            Evidence::Robust(_, certificate) => {
+                write_scripts(folder, path, &smtlib::program_scripts(&program, certificate)?)?;
+            }
+            Evidence::Property(_, property) => {
+                write_scripts(folder, path, &smtlib::property_scripts(&program, property)?)?;
+            }
+            _ => {}
+        }
     }
     Ok((Subject::Program { stated: stated.clone(), path: place.display().to_string() }, shown))
 }

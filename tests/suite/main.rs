@@ -79,6 +79,7 @@ mod shortest_witnesses;
 mod simulate;
 mod smtlib;
 mod smtlib_programs;
+mod smtlib_properties;
 mod solver;
 mod structured;
 mod support;

@@ -1,20 +1,19 @@
 //! `palisade fences`: the cheapest repair, for robustness or (`property_fences`) for the program's properties.
 
-use super::check::{Criterion, write_document};
+use super::check::Criterion;
 use super::fences_progress::Progress;
-use super::files::write_file;
-use super::folder::create_folder;
 use super::guard;
+use super::needed;
 use super::output::{print_document, print_text, remark};
 use super::pairs::{self, MethodChoice, ObjectiveChoice, parse_bound};
 use super::property_fences::{self, KindCosts};
 use super::race_fences;
-use super::repaired::{path_in, replace};
+use super::repaired::{Proofs, no_text, path_in, write_back, write_proofs};
 use super::simulate::ModelChoice;
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
 use crate::fences::{
-    Checks, Cost, CostError, CostFunction, FenceError, FenceOptions, NoText, Pattern, PatternError, Profile, Repair,
+    Checks, Cost, CostError, CostFunction, FenceError, FenceOptions, Pattern, PatternError, Profile, Repair,
     RepairError, RepairOptions, Repaired, Unchecked, repair,
 };
 use crate::limits::Limits;
@@ -22,9 +21,10 @@ use crate::program::Program;
 use crate::report::check::{Context, fault_error};
 use crate::report::documents::FencesDocument;
 use crate::report::fences as report;
+use crate::report::needed::Needed;
 use crate::syntax::{InputError, read_text};
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Options of `palisade fences`.
@@ -40,7 +40,7 @@ pub(super) struct FencesArguments {
     criterion: Criterion,
     /// Find the cheapest fences with which the program keeps its properties – each `ensure`, `fail` and the question of a litmus
     /// test – instead of those that make it robust.
-    #[arg(long)]
+    #[arg(long, visible_alias = "only-properties")]
     pub(super) for_property: bool,
     /// The memory model for the properties; `tso` when left out. Robustness is about TSO.
     #[arg(long, value_enum)]
@@ -127,7 +127,7 @@ fn answer(
     if arguments.criterion == Criterion::Trf {
         return race_fences::answer(arguments, shared, loaded, limits);
     }
-    pairs::check_options(arguments, &program.source.name)?;
+    pairs::check_options(arguments, program)?;
     if arguments.for_property && arguments.objective == Some(ObjectiveChoice::Pairs) {
         return pairs::answer(arguments, shared, loaded, limits);
     }
@@ -151,25 +151,21 @@ fn answer(
             return Ok(Exit::Rejected);
         }
     };
+    let needed = needed::ask(arguments, loaded, &found, limits);
     drop(progress);
-    let no_text = match &found.text {
-        Some(Err(NoText::Refused(error))) => return Err(*error.clone()),
-        Some(Err(NoText::Edit(error))) if arguments.needs_text() => {
-            return Err(InputError::file(arguments.file.as_str(), error.to_string()));
+    let needed = match needed {
+        Ok(needed) => needed,
+        Err(failure) => {
+            remark(alarm(&arguments.file, &failure));
+            return Ok(Exit::Rejected);
         }
-        Some(Err(NoText::Edit(error))) => Some(error.to_string()),
-        _ => None,
     };
+    let no_text = no_text(arguments, found.text.as_ref())?;
     let certificates = match &arguments.certificate {
-        Some(folder) => write_all(folder, arguments, loaded, &found)?,
+        Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found, needed.as_ref()))?,
         None => Vec::new(),
     };
-    let mut written = None;
-    if let (true, Some(text), Some(_)) = (arguments.apply, found.repaired_text(), &found.certificate) {
-        replace(Path::new(&arguments.file), &program.source.text, text.text())
-            .map_err(|error| InputError::file(arguments.file.as_str(), format!("cannot be written: {error}")))?;
-        written = Some(arguments.file.as_str());
-    }
+    let written = write_back(arguments, loaded, found.repaired_text(), found.certificate.is_some())?;
     let context = Context {
         file: &arguments.file,
         program,
@@ -178,7 +174,13 @@ fn answer(
         certificates: &certificates,
         changed: &loaded.changed,
     };
-    let result = report::Result { found: &found, all: arguments.all, no_diff: no_text.as_deref(), written };
+    let result = report::Result {
+        found: &found,
+        all: arguments.all,
+        no_diff: no_text.as_deref(),
+        written,
+        needed: needed.as_ref(),
+    };
     print_result(arguments, shared, &result, &context);
     Ok(match &found.repair {
         // Asked to write, and not sure enough to.
@@ -209,43 +211,28 @@ fn print_result(
     }
 }
 
-/// Writes the evidence, and beside it the texts that it is about and that stand nowhere else: the repaired one, or with
-/// `--apply` the one before.
-fn write_all(
-    folder: &Path,
-    arguments: &FencesArguments,
-    loaded: &Loaded,
-    found: &Repaired,
-) -> Result<Vec<String>, InputError> {
-    let refused = |error: std::io::Error| {
-        let message = format!("the evidence cannot be written: {error}");
-        InputError::file(folder.display().to_string(), message)
-    };
-    create_folder(folder).map_err(refused)?;
-    let mut before = loaded.subject();
-    let mut written = Vec::new();
-    if let (Some(text), Some(certificate)) = (found.repaired_text(), &found.certificate) {
-        if arguments.apply {
-            let path = path_in(folder, &arguments.file, "before", loaded.format);
-            write_file(&path, &loaded.program.source.text).map_err(refused)?;
-            before.input.path = path.display().to_string();
-        } else {
-            write_file(&text.program.source.name, text.text()).map_err(refused)?;
+/// The evidence for a repair.
+fn proofs<'a>(loaded: &Loaded, found: &'a Repaired, needed: Option<&'a Needed>) -> Proofs<'a> {
+    let mut proofs = Proofs::default();
+    if let Some(certificate) = &found.certificate {
+        match found.repaired_text() {
+            Some(text) => {
+                let subject = loaded.subject_of(&text.program);
+                proofs.text = Some((text, Evidence::Robust(subject, certificate.clone())));
+            }
+            None if found.measures().is_empty() => {
+                proofs.unchanged = Some(Evidence::Robust(loaded.subject(), certificate.clone()));
+            }
+            None => {}
         }
-        let evidence = Evidence::Robust(loaded.subject_of(&text.program), certificate.clone());
-        written.push(write_document(folder, &text.program.source.name, "robust", &evidence));
-    } else if let Some(certificate) = found.certificate.as_ref().filter(|_| found.measures().is_empty()) {
-        let evidence = Evidence::Robust(before.clone(), certificate.clone());
-        written.push(write_document(folder, &arguments.file, "robust", &evidence));
     }
     let shown = found.shown.as_ref().filter(|_| !found.is_robust_already());
-    for (shown, suffix) in [(shown, "repair"), (found.redundancy_shown.as_ref(), "redundant")] {
-        if let Some(shown) = shown {
-            let evidence = Evidence::Repair(before.clone(), shown.evidence.clone());
-            written.push(write_document(folder, &arguments.file, suffix, &evidence));
-        }
+    proofs.repairs.extend(shown.map(|shown| ("repair", &shown.evidence)));
+    proofs.repairs.extend(found.redundancy_shown.as_ref().map(|shown| ("redundant", &shown.evidence)));
+    if let Some(Needed::Found(needed)) = needed {
+        proofs.repairs.extend(needed.shown.as_ref().map(|shown| ("needed", &shown.evidence)));
     }
-    written.into_iter().map(|path| path.map(|path| path.display().to_string()).map_err(refused)).collect()
+    proofs
 }
 
 /// Checks of the evidence about a file: each on a thread that it may break without an end of the process.

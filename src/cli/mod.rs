@@ -19,6 +19,7 @@ mod folder;
 mod guard;
 mod load;
 mod man;
+mod needed;
 mod net;
 mod net_input;
 mod options;

@@ -5,6 +5,7 @@ use super::output::{print_document, print_text};
 use super::property_fences::model_to_ask;
 use super::{Exit, Loaded, SharedOptions};
 use crate::limits::Limits;
+use crate::program::Program;
 use crate::properties::placement::PlacementOptions;
 use crate::properties::placement::pairs::{Method, MethodError, PairOptions, PairsPlaced, place_pairs};
 use crate::report::check::Context;
@@ -55,7 +56,8 @@ pub(super) fn parse_bound(text: &str) -> Result<(usize, Option<usize>), String> 
 }
 
 /// Refuses options that do not go together.
-pub(super) fn check_options(arguments: &FencesArguments, name: &str) -> Result<(), InputError> {
+pub(super) fn check_options(arguments: &FencesArguments, program: &Program) -> Result<(), InputError> {
+    let name = program.source.name.as_str();
     let refuse = |message: &str, help: &str| Err(InputError::file(name, message).with_help_if(Some(help.to_owned())));
     let is_for_pairs = arguments.objective == Some(ObjectiveChoice::Pairs);
     if arguments.objective.is_some() && !arguments.for_property {
@@ -72,6 +74,12 @@ pub(super) fn check_options(arguments: &FencesArguments, name: &str) -> Result<(
             );
         }
         _ => {}
+    }
+    if is_for_pairs && !program.never.is_empty() {
+        return refuse(
+            "no pairs of statements can be found for `never`, and leaving it out would say too much",
+            "leave `--objective pairs` out, or state it by an `ensure`",
+        );
     }
     if arguments.bound.is_some()
         && !matches!(arguments.method, None | Some(MethodChoice::Robmc | MethodChoice::RobmcEt))

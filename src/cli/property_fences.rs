@@ -1,15 +1,13 @@
 //! `palisade fences --for-property`: the cheapest fences with which a program keeps its properties.
 
-use super::check::write_document;
 use super::fences::{ALTERNATIVES, FencesArguments, Guarded, alarm, refused_cost, refused_pattern};
-use super::files::write_file;
-use super::folder::create_folder;
 use super::output::{print_document, print_text, remark};
-use super::repaired::replace;
+use super::prove::monitored;
+use super::repaired::{Proofs, no_text, write_back, write_proofs};
 use super::simulate::ModelChoice;
 use super::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
-use crate::fences::{Cost, CostError, NoText};
+use crate::fences::{Cost, CostError};
 use crate::limits::Limits;
 use crate::properties::placement::{
     Placed, PlacementError, PlacementOptions, PropertyRepairError, PropertyRepaired, repair,
@@ -20,7 +18,6 @@ use crate::report::documents::FencesDocument;
 use crate::report::property_fences as report;
 use crate::semantics::{Model, Target};
 use crate::syntax::{InputError, render, store_fence_without_effect};
-use std::path::Path;
 use std::time::Instant;
 
 /// Answers `palisade fences --for-property`.
@@ -49,25 +46,13 @@ pub(super) fn answer(
             return Ok(Exit::Rejected);
         }
     };
-    let no_text = match &found.text {
-        Some(Err(NoText::Refused(error))) => return Err(*error.clone()),
-        Some(Err(NoText::Edit(error))) if arguments.needs_text() => {
-            return Err(InputError::file(arguments.file.as_str(), error.to_string()));
-        }
-        Some(Err(NoText::Edit(error))) => Some(error.to_string()),
-        _ => None,
-    };
+    let no_text = no_text(arguments, found.text.as_ref())?;
     let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
     let certificates = match &arguments.certificate {
-        Some(folder) => write_all(folder, arguments, loaded, &found)?,
+        Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found))?,
         None => Vec::new(),
     };
-    let mut written = None;
-    if let (true, Some(text), true) = (arguments.apply, text, found.is_complete) {
-        replace(Path::new(&arguments.file), &program.source.text, text.text())
-            .map_err(|error| InputError::file(arguments.file.as_str(), format!("cannot be written: {error}")))?;
-        written = Some(arguments.file.as_str());
-    }
+    let written = write_back(arguments, loaded, text, found.is_complete)?;
     let context = Context {
         file: &arguments.file,
         program,
@@ -114,32 +99,27 @@ fn print_result(
     }
 }
 
-/// Writes the proof for the repaired program, and beside it its text, or with `--apply` the text before.
-fn write_all(
-    folder: &Path,
-    arguments: &FencesArguments,
-    loaded: &Loaded,
-    found: &PropertyRepaired,
-) -> Result<Vec<String>, InputError> {
-    let refused = |error: std::io::Error| {
-        let message = format!("the evidence cannot be written: {error}");
-        InputError::file(folder.display().to_string(), message)
-    };
-    create_folder(folder).map_err(refused)?;
-    let Some(evidence) = found.proof.as_ref().and_then(Proof::evidence) else { return Ok(Vec::new()) };
-    let (subject, path) = match &found.text {
-        Some(Ok(text)) => {
-            let path = text.program.source.name.clone();
-            if !arguments.apply {
-                write_file(&path, text.text()).map_err(refused)?;
-            }
-            (loaded.subject_of(&text.program), path)
-        }
-        Some(Err(_)) => return Ok(Vec::new()),
-        None => (loaded.subject(), arguments.file.clone()),
-    };
-    let written = write_document(folder, &path, "property", &Evidence::Property(subject, evidence));
-    Ok(vec![written.map_err(refused)?.display().to_string()])
+/// The evidence for a placement.
+fn proofs<'a>(loaded: &Loaded, found: &'a PropertyRepaired) -> Proofs<'a> {
+    let mut proofs = Proofs::default();
+    let about = |evidence| Evidence::Property(loaded.subject_of(&found.program), evidence);
+    let evidence = found.proof.as_ref().and_then(Proof::evidence).map(about);
+    match &found.text {
+        Some(Ok(text)) => proofs.text = evidence.map(|evidence| (text, evidence)),
+        Some(Err(_)) => {}
+        None => proofs.unchanged = evidence,
+    }
+    if let Placed::NoFenceHelps(violation) = &found.placed {
+        let subject = loaded.subject_of(&found.watched);
+        proofs.unchanged = Some(Evidence::PropertyWitness(subject, violation.witness()));
+    }
+    // A program that keeps its properties as it is needs no more than the proof for it.
+    let is_kept = matches!(&found.placed, Placed::Valid(placement) if placement.rows.is_empty());
+    let shown = found.shown.as_ref().filter(|_| !is_kept);
+    proofs.repairs.extend(shown.map(|shown| ("property-repair", &shown.evidence)));
+    let judged = found.needed_shown.as_ref().filter(|shown| !shown.evidence.measures.is_empty());
+    proofs.repairs.extend(judged.map(|shown| ("property-redundant", &shown.evidence)));
+    proofs
 }
 
 /// The model that is asked about, for a program that has something to prove under it.
@@ -155,14 +135,10 @@ pub(super) fn model_to_ask(arguments: &FencesArguments, loaded: &Loaded) -> Resu
         ModelChoice::Tso => Model::Tso,
         ModelChoice::Pso => Model::Pso,
     };
-    if !program.never.is_empty() {
-        let message = "no fences can be placed for `never` yet, and leaving it out would say too much";
-        let help = "state it by an `ensure`; `palisade prove` answers `never`".to_owned();
-        return Err(InputError::file(name, message).with_help_if(Some(help)));
-    }
+    let program = &monitored(program)?;
     let asked = targets(program, question.as_ref());
     if asked.is_empty() {
-        let message = "nothing to prove: the program has no `ensure`, no `fail` and no question";
+        let message = "nothing to prove: the program has no `ensure`, no `fail`, no `never` and no question";
         let help = "`palisade fences` without `--for-property` makes it robust".to_owned();
         return Err(InputError::file(name, message).with_help_if(Some(help)));
     }
@@ -227,7 +203,7 @@ fn refused(error: &PlacementError, loaded: &Loaded) -> InputError {
         PlacementError::Fault(fault) => fault_error(program, fault),
         PlacementError::Cost(cost) => refused_cost(cost, loaded),
         PlacementError::Pattern(pattern) => refused_pattern(pattern, loaded),
-        error @ (PlacementError::NothingToProve | PlacementError::NothingToOrder) => {
+        error @ (PlacementError::Joint(_) | PlacementError::NothingToProve | PlacementError::NothingToOrder) => {
             InputError::file(program.source.name.clone(), error.to_string())
         }
     }

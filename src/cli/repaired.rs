@@ -1,9 +1,90 @@
-//! Repaired texts as files: written whole or not at all.
+//! What a repair leaves behind, whatever it is for: the changed text, written whole or not at all, and the evidence.
 
+use super::Loaded;
+use super::check::{unwritten, write_document};
+use super::fences::FencesArguments;
 use super::files::write_file;
-use crate::syntax::Format;
+use super::folder::create_folder;
+use crate::evidence::{Evidence, ProgramSubject, RepairEvidence};
+use crate::fences::{NoText, RepairedText};
+use crate::syntax::{Format, InputError};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Why the text itself cannot be changed, where there is an answer without that.
+pub(super) fn no_text(
+    arguments: &FencesArguments,
+    text: Option<&Result<RepairedText, NoText>>,
+) -> Result<Option<String>, InputError> {
+    match text {
+        Some(Err(NoText::Refused(error))) => Err(*error.clone()),
+        Some(Err(NoText::Edit(error))) if arguments.needs_text() => {
+            Err(InputError::file(arguments.file.as_str(), error.to_string()))
+        }
+        Some(Err(NoText::Edit(error))) => Ok(Some(error.to_string())),
+        _ => Ok(None),
+    }
+}
+
+/// With `--apply`, writes a repaired text that is sure enough in the place of the old one; where it was written.
+pub(super) fn write_back<'a>(
+    arguments: &'a FencesArguments,
+    loaded: &Loaded,
+    text: Option<&RepairedText>,
+    is_sure: bool,
+) -> Result<Option<&'a str>, InputError> {
+    let (Some(text), true) = (text, arguments.apply && is_sure) else { return Ok(None) };
+    replace(Path::new(&arguments.file), &loaded.program.source.text, text.text())
+        .map_err(|error| InputError::file(arguments.file.as_str(), format!("cannot be written: {error}")))?;
+    Ok(Some(&arguments.file))
+}
+
+/// The evidence for a repair.
+#[derive(Default)]
+pub(super) struct Proofs<'a> {
+    /// The repaired text with the evidence about it.
+    pub(super) text: Option<(&'a RepairedText, Evidence)>,
+    /// Evidence about the program as it is.
+    pub(super) unchanged: Option<Evidence>,
+    /// Evidence about sets of measures, each with the end of its file's name.
+    pub(super) repairs: Vec<(&'static str, &'a RepairEvidence)>,
+}
+
+/// Writes the evidence, and beside it the texts that it is about and that stand nowhere else: the repaired one, or with
+/// `--apply` the one before. The paths.
+pub(super) fn write_proofs(
+    folder: &Path,
+    arguments: &FencesArguments,
+    loaded: &Loaded,
+    proofs: Proofs<'_>,
+) -> Result<Vec<String>, InputError> {
+    let refused = |error: io::Error| unwritten(folder, &error);
+    create_folder(folder).map_err(refused)?;
+    let mut before = loaded.subject();
+    let mut written = Vec::new();
+    if let Some((text, evidence)) = proofs.text {
+        if arguments.apply {
+            before.input.path = write_before(folder, arguments, loaded).map_err(refused)?;
+        } else {
+            write_file(&text.program.source.name, text.text()).map_err(refused)?;
+        }
+        written.push(write_document(folder, &text.program.source.name, evidence.kind(), &evidence));
+    } else if let Some(evidence) = proofs.unchanged {
+        written.push(write_document(folder, &arguments.file, evidence.kind(), &evidence));
+    }
+    for (suffix, repair) in proofs.repairs {
+        let evidence = Evidence::Repair(ProgramSubject::clone(&before), repair.clone());
+        written.push(write_document(folder, &arguments.file, suffix, &evidence));
+    }
+    written.into_iter().map(|path| path.map(|path| path.display().to_string()).map_err(refused)).collect()
+}
+
+/// Writes the text as it was into the folder; its path.
+fn write_before(folder: &Path, arguments: &FencesArguments, loaded: &Loaded) -> io::Result<String> {
+    let path = path_in(folder, &arguments.file, "before", loaded.format);
+    write_file(&path, &loaded.program.source.text)?;
+    Ok(path.display().to_string())
+}
 
 /// Puts a new text in the place of a file that still holds the old one. The file holds one of the two at any time.
 pub(super) fn replace(path: &Path, old: &str, new: &str) -> io::Result<()> {

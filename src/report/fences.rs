@@ -2,6 +2,7 @@
 
 use super::check::{Context, outcome_word, place};
 use super::documents::VerdictWord;
+use super::needed::Needed;
 use super::{counted, unreached};
 use crate::fences::{Measure, Placement, Redundancy, Repair, Repaired, Returning, Unfinished};
 use crate::program::Program;
@@ -19,6 +20,8 @@ pub struct Result<'a> {
     pub no_diff: Option<&'a str>,
     /// Where the repaired text was written.
     pub written: Option<&'a str>,
+    /// Which of the changes the properties need; nothing where the program has none, or is robust as it is.
+    pub needed: Option<&'a Needed>,
 }
 
 impl Result<'_> {
@@ -117,6 +120,9 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
         if let Some(returning) = placement.returning.iter().find(|returning| returning.measure == *measure) {
             let _ = writeln!(out, "           without it, {} comes back", attack_words(program, returning.attack));
         }
+        if let Some(words) = result.needed.and_then(|needed| needed.words(program, *measure)) {
+            let _ = writeln!(out, "           {words}");
+        }
     }
     if !placement.measures.is_empty()
         && let Some(proof) = &placement.proof
@@ -168,6 +174,9 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
         let _ = writeln!(out, "  repaired {words}");
         if placement.confirmed && placement.proof.is_some() && !result.is_complete() {
             let _ = writeln!(out, "  {UNCHECKED}");
+        }
+        if let Some(needed) = result.needed {
+            let _ = writeln!(out, "  needed   {}", needed.summary(program, placement.measures.len()));
         }
     } else if !placement.confirmed && verdict(placement) == VerdictWord::Robust {
         let _ = writeln!(out, "  {UNCHECKED}");

@@ -9,6 +9,7 @@ pub mod cover;
 pub mod documents;
 pub mod fences;
 pub mod interleaving;
+pub mod needed;
 pub mod pairs;
 pub mod picture;
 pub mod properties;

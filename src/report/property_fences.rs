@@ -39,15 +39,15 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     let _ = writeln!(out, "  program  {}", program_words(context.program, context.changed));
     match &result.found.placed {
         Placed::Valid(placement) => placement_text(&mut out, placement, context.program, result, verbosity),
-        Placed::NoFenceHelps(violation) => violation_text(&mut out, violation, context.program),
+        Placed::NoFenceHelps(violation) => {
+            let name = property_name(context.program, violation.target);
+            violation_text(&mut out, violation, &result.found.watched, &name);
+        }
         Placed::Impossible(impossible) => {
-            let _ = writeln!(
-                out,
-                "  whatever is changed, {} is violated",
-                property_name(context.program, impossible.run.target)
-            );
+            let name = property_name(context.program, impossible.run.target);
+            let _ = writeln!(out, "  whatever is changed, {name} is violated");
             if let Some(violation) = &impossible.violation {
-                violation_text(&mut out, violation, &impossible.program);
+                violation_text(&mut out, violation, &impossible.program, &name);
             }
         }
     }
@@ -198,7 +198,7 @@ fn needed_text(out: &mut String, needed: &Placed, program: &Program) {
         return;
     };
     let _ = writeln!(out, "  fences there already: {}", needed.offered.len());
-    for measure in &needed.offered {
+    for (measure, _) in &needed.offered {
         let words = match needed.row_of(*measure) {
             Some(row) => format!("needed: without it, {} is violated", property_name(program, row.run.target)),
             None if needed.measures.iter().any(|(kept, _)| kept == measure) => "kept".to_owned(),
@@ -211,8 +211,8 @@ fn needed_text(out: &mut String, needed: &Placed, program: &Program) {
     }
 }
 
-fn violation_text(out: &mut String, violation: &Violation, program: &Program) {
-    let _ = writeln!(out, "  violated {}", property_name(program, violation.target));
+fn violation_text(out: &mut String, violation: &Violation, program: &Program, name: &str) {
+    let _ = writeln!(out, "  violated {name}");
     let report = ComputationReport {
         program,
         instance: &violation.instance,
@@ -235,6 +235,10 @@ pub(super) fn property_name(program: &Program, target: Target) -> String {
 /// The target of a program that is a given one of the program with fences: these leave properties and their order alone.
 pub(super) fn before_the_change(program: &Program, changed: &Program, target: Target) -> Target {
     let Target::Instruction { thread, instruction } = target else { return target };
+    if thread.index() >= program.threads.len() {
+        // The target of a thread that watches a joint control state.
+        return target;
+    }
     let properties = |program: &Program| -> Vec<InstructionId> {
         let of_thread = program.thread(thread).instruction_ids();
         of_thread.filter(|(_, own)| matches!(own.action, Action::Ensure(_) | Action::Fail)).map(|(id, _)| id).collect()

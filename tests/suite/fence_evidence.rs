@@ -8,7 +8,7 @@
 //! - *a weight raised*: of the rows of some measure none can weigh more;
 //! - *a bound raised*: an optimum costs no more than the bound;
 //! - *a case missing, or one more*: branches say how many there are;
-//! - *a violation cut short*: stores stay buffered.
+//! - *a violation cut short*: stores stay buffered; where a property is violated, the last step does that.
 
 use crate::documents;
 use palisade::evidence::{Case, Evidence, ProgramSubject, RepairEvidence, RowWitness};
@@ -81,7 +81,7 @@ fn texts(found: &Repaired, evidence: &RepairEvidence) -> Vec<Option<Program>> {
 }
 
 /// What must be rejected, with its name.
-fn corrupted(evidence: &RepairEvidence, random: &mut Randomness) -> Vec<(&'static str, RepairEvidence)> {
+pub(crate) fn corrupted(evidence: &RepairEvidence, random: &mut Randomness) -> Vec<(&'static str, RepairEvidence)> {
     let mut all = Vec::new();
     let mut add = |name, change: &dyn Fn(&mut RepairEvidence)| {
         let mut changed = evidence.clone();
@@ -105,10 +105,9 @@ fn corrupted(evidence: &RepairEvidence, random: &mut Randomness) -> Vec<(&'stati
                 it.rows[number].measures.remove(gone);
             });
         }
-        add("a violation cut short", &|it| {
-            if let RowWitness::NotRobust(witness) = &mut it.rows[number].witness {
-                witness.steps.pop();
-            }
+        add("a violation cut short", &|it| match &mut it.rows[number].witness {
+            RowWitness::NotRobust(witness) => drop(witness.steps.pop()),
+            RowWitness::Violated(witness) => drop(witness.steps.pop()),
         });
     }
     for (number, block) in evidence.bound.iter().enumerate() {
@@ -342,7 +341,8 @@ fn a_verdict_that_is_not_known_is_not_made_up() {
     let without_largest = Verdict::Unknown(StopReason::Timeout);
     found.redundancy = Some(Ok(Redundancy { without_largest, certificate: None, ..redundancy }));
     found.redundancy_shown = None;
-    let result = palisade::report::fences::Result { found: &found, all: false, no_diff: None, written: None };
+    let result =
+        palisade::report::fences::Result { found: &found, all: false, no_diff: None, written: None, needed: None };
     let context = palisade::report::check::Context {
         file: "p.pal",
         program: &program,

@@ -55,7 +55,7 @@ fn by_monitors(program: &Program, model: Model) -> Option<BTreeSet<usize>> {
 }
 
 /// Two or three places of a program, some of them the same.
-fn random_joint(program: &Program, random: &mut Randomness) -> Option<JointState> {
+pub(crate) fn random_joint(program: &Program, random: &mut Randomness) -> Option<JointState> {
     let count = 2 + random.below(2);
     let place = |random: &mut Randomness| {
         let thread = random.below(program.threads.len());

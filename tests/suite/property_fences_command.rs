@@ -158,8 +158,8 @@ fn bad_input() {
         (plain, &["--for-property"][..], "nothing to prove"),
         (
             "program P address x thread a init s begin s: mem[x] <- 1; end never a at s",
-            &["--for-property"][..],
-            "for `never`",
+            &["--for-property", "--objective", "pairs"],
+            "no pairs of statements can be found for `never`",
         ),
         (FLAGS, &["--for-property", "--model", "sc"], "nothing to order"),
         (FLAGS, &["--model", "pso"], "robustness is about TSO"),

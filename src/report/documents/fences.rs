@@ -1,7 +1,7 @@
 //! `palisade/fences/1`: the cheapest repair of a program, for robustness or for its properties.
 
 use super::program::threads;
-use super::property_fences::{PropertiesDocument, PropertyPlace};
+use super::property_fences::{NeededSummary, PropertiesDocument, PropertyPlace};
 use super::simulate::ModelWord;
 use super::{AttackPlace, CopiesWord, DomainDocument, Finding, LabelPlace, OutcomeWord, VerdictHeader, VerdictWord};
 use crate::fences::{Elimination, Measure, Placement, Proof, Redundancy, Repair, Unfinished};
@@ -9,6 +9,7 @@ use crate::limits::peak_resident_bytes;
 use crate::program::Program;
 use crate::report::check::Context;
 use crate::report::fences::{Result, verdict};
+use crate::report::needed::Needed;
 use crate::robustness::{Attack, Outcome};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -53,6 +54,9 @@ pub struct FencesDocument<'a> {
     /// What is known about the fences for properties.
     #[serde(flatten)]
     pub properties: Option<PropertiesDocument<'a>>,
+    /// Which of the changes that make the program robust its properties need under TSO; not there where it has none.
+    #[serde(rename = "properties_need", skip_serializing_if = "Option::is_none")]
+    pub needed: Option<NeededSummary<'a>>,
     /// All optimal sets, with `--all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alternatives: Option<Vec<Vec<MeasurePlace<'a>>>>,
@@ -178,7 +182,11 @@ pub struct PlacedMeasure<'a> {
     pub cost: f64,
     /// An attack that is feasible without it, where one is known.
     pub returns: Option<AttackPlace<'a>>,
-    /// A property that is violated without it, where fences are for properties and one is known.
+    /// Whether the properties need it, where fences are for robustness, the program has properties and that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needed: Option<bool>,
+    /// A property that is violated without it, where fences are for properties and one is known; where they are for robustness, when of the
+    /// other changes only those stay that the properties need.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violates: Option<PropertyPlace<'a>>,
 }
@@ -296,14 +304,18 @@ pub struct FencesStatistics {
 }
 
 impl<'a> FencesDocument<'a> {
-    /// The document of a repair.
-    pub fn new(result: &'a Result<'a>, context: &Context<'a>) -> Self {
-        let found = result.found;
+    /// A document that says nothing about a program yet but what it is and what its fences are for.
+    pub(super) fn blank(
+        verdict: FencesVerdictWord,
+        purpose: PurposeWord,
+        model: ModelWord,
+        context: &Context<'a>,
+    ) -> Self {
         let program = context.program;
-        let mut document = Self {
-            header: VerdictHeader::new("palisade/fences/1", context.file, program, FencesVerdictWord::Unknown),
-            purpose: PurposeWord::Robustness,
-            model: ModelWord::Tso,
+        Self {
+            header: VerdictHeader::new("palisade/fences/1", context.file, program, verdict),
+            purpose,
+            model,
             threads: threads(program),
             domain: DomainDocument::new(program),
             fences: None,
@@ -315,18 +327,16 @@ impl<'a> FencesDocument<'a> {
             feasible: None,
             proof: None,
             properties: None,
+            needed: None,
             alternatives: None,
             alternatives_complete: None,
             alternatives_checked: None,
             attacks: None,
-            evidence: found.shown.as_ref().map(|_| EvidenceWord::of(result.is_complete())),
-            redundant: found.redundancy.as_ref().map(|redundancy| {
-                let shown = found.redundancy_shown.as_ref();
-                RedundancyDocument::new(redundancy, shown.map(|shown| EvidenceWord::of(shown.is_complete)), program)
-            }),
-            unreached: found.unreached.as_deref().map(|labels| LabelPlace::all(&found.program, labels)),
-            diff: if result.no_diff.is_some() { None } else { Some(result.diff()) },
-            written: result.written,
+            evidence: None,
+            redundant: None,
+            unreached: None,
+            diff: None,
+            written: None,
             certificates: context.certificates,
             warnings: Finding::all(context.warnings, &program.source),
             statistics: FencesStatistics {
@@ -336,10 +346,29 @@ impl<'a> FencesDocument<'a> {
                 seconds: context.seconds,
                 peak_memory_bytes: peak_resident_bytes(),
             },
+        }
+    }
+
+    /// The document of a repair.
+    pub fn new(result: &'a Result<'a>, context: &Context<'a>) -> Self {
+        let found = result.found;
+        let program = context.program;
+        let blank = Self::blank(FencesVerdictWord::Unknown, PurposeWord::Robustness, ModelWord::Tso, context);
+        let mut document = Self {
+            needed: result.needed.map(|needed| NeededSummary::new(needed, program)),
+            evidence: found.shown.as_ref().map(|_| EvidenceWord::of(result.is_complete())),
+            redundant: found.redundancy.as_ref().map(|redundancy| {
+                let shown = found.redundancy_shown.as_ref();
+                RedundancyDocument::new(redundancy, shown.map(|shown| EvidenceWord::of(shown.is_complete)), program)
+            }),
+            unreached: found.unreached.as_deref().map(|labels| LabelPlace::all(&found.program, labels)),
+            diff: if result.no_diff.is_some() { None } else { Some(result.diff()) },
+            written: result.written,
+            ..blank
         };
         match &found.repair {
             Repair::Valid(placement) => {
-                document.add_placement(placement, program, result.all);
+                document.add_placement(placement, program, result);
                 let checked = found.shown.as_ref().map_or(0, |shown| shown.optima);
                 document.alternatives_checked = result.all.then_some(checked);
             }
@@ -355,15 +384,18 @@ impl<'a> FencesDocument<'a> {
         document
     }
 
-    fn add_placement(&mut self, placement: &'a Placement, program: &'a Program, all: bool) {
+    fn add_placement(&mut self, placement: &'a Placement, program: &'a Program, result: &Result<'_>) {
+        let all = result.all;
         self.header.verdict = verdict(placement).into();
         let placed = placement.measures.iter().map(|(measure, cost)| {
             let returning = placement.returning.iter().find(|returning| returning.measure == *measure);
+            let row = result.needed.and_then(Needed::placement).and_then(|needed| needed.row_of(*measure));
             PlacedMeasure {
                 measure: MeasurePlace::new(program, *measure),
                 cost: cost.to_f64(),
                 returns: returning.map(|returning| AttackPlace::new(program, returning.attack)),
-                violates: None,
+                needed: result.needed.and_then(|needed| needed.is_needed(*measure)),
+                violates: row.map(|row| PropertyPlace::new(program, row.run.target)),
             }
         });
         self.fences = Some(placed.collect());

@@ -1,18 +1,16 @@
 //! The parts of `palisade/fences/1` that are about fences for properties.
 
 use super::fences::{
-    EvidenceWord, FencesDocument, FencesStatistics, FencesVerdictWord, MeasurePlace, PlacedMeasure, PurposeWord, places,
+    EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, PlacedMeasure, PurposeWord, places,
 };
 use super::pairs::PairsDocument;
-use super::program::threads;
 use super::simulate::ModelWord;
-use super::{DomainDocument, Finding, VerdictHeader};
-use crate::fences::Measure;
-use crate::limits::peak_resident_bytes;
+use crate::fences::{Cost, Measure};
 use crate::program::Program;
 use crate::properties::placement::{Placed, PropertyPlacement, PropertyRow};
 use crate::properties::{Answer, TargetAnswer};
 use crate::report::check::Context;
+use crate::report::needed::Needed;
 use crate::report::properties::Properties;
 use crate::report::property_fences::{Result, before_the_change, open_words};
 use crate::semantics::{Model, Target};
@@ -69,7 +67,7 @@ pub struct NeededDocument<'a> {
 impl<'a> NeededDocument<'a> {
     fn all(needed: &Placed, program: &'a Program) -> Option<Vec<Self>> {
         let Placed::Valid(needed) = needed else { return None };
-        let one = |measure: &Measure| Self {
+        let one = |(measure, _): &(Measure, Cost)| Self {
             measure: MeasurePlace::new(program, *measure),
             needed: needed.measures.iter().any(|(kept, _)| kept == measure),
             violates: needed.row_of(*measure).map(|row| PropertyPlace::new(program, row.run.target)),
@@ -89,6 +87,40 @@ pub struct PropertyRowDocument<'a> {
     /// The steps of the run that shows it, on what matters for the property: the thread's copy and the label, `flush` where a
     /// store reaches memory.
     pub witness: Vec<String>,
+}
+
+/// Which of the changes that make a program robust its properties need.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NeededSummary<'a> {
+    /// The cheapest of the changes with which the properties hold; null where that is not known, or where none helps.
+    pub changes: Option<Vec<MeasurePlace<'a>>>,
+    /// What these cost together.
+    pub cost: Option<String>,
+    /// Why it is not known, or why none helps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How the evidence for this fared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<EvidenceWord>,
+}
+
+impl<'a> NeededSummary<'a> {
+    /// What was found out about the changes of a program.
+    pub(super) fn new(needed: &Needed, program: &'a Program) -> Self {
+        let decided = needed.placement().filter(|placement| placement.open.is_none());
+        let place = |(measure, _): &(Measure, Cost)| MeasurePlace::new(program, *measure);
+        let shown = match needed {
+            Needed::Found(found) => found.shown.as_ref(),
+            Needed::Undecided(_) => None,
+        };
+        Self {
+            changes: decided.map(|placement| placement.measures.iter().map(place).collect()),
+            cost: decided.map(|placement| placement.cost.to_string()),
+            reason: needed.reason(program),
+            evidence: shown.map(|shown| EvidenceWord::of(shown.is_complete)),
+        }
+    }
 }
 
 /// The proof of a property.
@@ -120,17 +152,18 @@ impl<'a> PropertyPlace<'a> {
 }
 
 impl<'a> PropertyRowDocument<'a> {
-    fn new(program: &'a Program, row: &PropertyRow) -> Self {
+    /// A row of the program, whose run is one of the program that watches joint control states.
+    fn new(program: &'a Program, watched: &Program, row: &PropertyRow) -> Self {
         let step = |step: &crate::semantics::Step| {
-            let name = row.run.instance.copy_name(program, step.copy);
-            let template = program.thread(step.copy.thread);
+            let name = row.run.instance.copy_name(watched, step.copy);
+            let template = watched.thread(step.copy.thread);
             match step.kind {
                 crate::semantics::StepKind::Execute { instruction, .. } => {
                     format!("{name} {}", template.label(template.instruction(instruction).source).name)
                 }
                 crate::semantics::StepKind::Flush => format!("{name} flush"),
                 crate::semantics::StepKind::FlushAddress(address) => {
-                    format!("{name} flush {}", program.address_name(address))
+                    format!("{name} flush {}", watched.address_name(address))
                 }
             }
         };
@@ -154,41 +187,7 @@ impl<'a> ProvedDocument<'a> {
 impl<'a> FencesDocument<'a> {
     /// The document of fences for properties, without an answer.
     pub(super) fn for_model(model: Model, context: &Context<'a>) -> Self {
-        let program = context.program;
-        Self {
-            header: VerdictHeader::new("palisade/fences/1", context.file, program, FencesVerdictWord::Violated),
-            purpose: PurposeWord::Property,
-            model: ModelWord::from(model),
-            threads: threads(program),
-            domain: DomainDocument::new(program),
-            fences: None,
-            cost: None,
-            exact_cost: None,
-            optimal: false,
-            repaired: None,
-            impossible: None,
-            feasible: None,
-            proof: None,
-            properties: None,
-            alternatives: None,
-            alternatives_complete: None,
-            alternatives_checked: None,
-            attacks: None,
-            evidence: None,
-            redundant: None,
-            unreached: None,
-            diff: None,
-            written: None,
-            certificates: context.certificates,
-            warnings: Finding::all(context.warnings, &program.source),
-            statistics: FencesStatistics {
-                candidates: None,
-                searches: None,
-                markings: None,
-                seconds: context.seconds,
-                peak_memory_bytes: peak_resident_bytes(),
-            },
-        }
+        Self::blank(FencesVerdictWord::Violated, PurposeWord::Property, ModelWord::from(model), context)
     }
 
     /// The document of a placement for properties.
@@ -229,6 +228,7 @@ impl<'a> FencesDocument<'a> {
             measure: MeasurePlace::new(program, *measure),
             cost: cost.to_f64(),
             returns: None,
+            needed: None,
             violates: placement.row_of(*measure).map(|row| PropertyPlace::new(program, row.run.target)),
         });
         self.fences = Some(placed.collect());
@@ -250,7 +250,11 @@ impl<'a> FencesDocument<'a> {
         self.properties = Some(PropertiesDocument {
             violated: None,
             needed: result.found.needed.as_ref().and_then(|needed| NeededDocument::all(needed, program)),
-            rows: placement.rows.iter().map(|row| PropertyRowDocument::new(program, row)).collect(),
+            rows: placement
+                .rows
+                .iter()
+                .map(|row| PropertyRowDocument::new(program, &result.found.watched, row))
+                .collect(),
             lower_bound: Some(placement.lower_bound.to_string()),
             proved: proved.filter(|_| placement.open.is_none()),
             queries: placement.queries,

@@ -103,11 +103,11 @@ pub struct PropertiesDocument<'a> {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PropertyPlace<'a> {
-    /// `ensure`, `fail`, or `final states` for the question of a litmus test.
+    /// `ensure`, `fail`, `never`, or `final states` for the question of a litmus test.
     pub kind: &'a str,
-    /// The thread; null for final states.
+    /// The thread; null for a `never` and for final states.
     pub thread: Option<&'a str>,
-    /// The label; null for final states.
+    /// The label; null for a `never` and for final states.
     pub label: Option<&'a str>,
     /// The line in the program's text, from 1; null for final states.
     pub line: Option<usize>,
@@ -128,12 +128,12 @@ impl<'a> PropertiesDocument<'a> {
 
 impl<'a> PropertyPlace<'a> {
     fn new(target: &'a ShownTarget) -> Self {
-        let place = target.place.as_ref();
+        let label = target.label.as_ref();
         Self {
             kind: target.kind,
-            thread: place.map(|place| place.0.as_str()),
-            label: place.map(|place| place.1.as_str()),
-            line: place.map(|place| place.2),
+            thread: label.map(|(thread, _)| thread.as_str()),
+            label: label.map(|(_, label)| label.as_str()),
+            line: target.line,
         }
     }
 }

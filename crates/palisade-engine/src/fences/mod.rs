@@ -63,7 +63,7 @@ pub use place::{Elimination, FenceError, Placement, Proof, Repair, Returning, of
 pub use profile::{LineError, Profile, ProfileError};
 pub use progress::{Observer, Silent};
 pub use redundant::{Redundancy, redundant, redundant_besides};
-pub(crate) use repair::Checker;
+pub(crate) use repair::{Checker, Offered};
 pub use repair::{
     Checks, NoText, RepairError, RepairOptions, Repaired, RepairedText, Shown, Unchecked, WithinLimits, repair,
 };

@@ -2,18 +2,20 @@
 //!
 //! * [`place`] finds the measures; [`RepairedText`] takes them in the program's own text;
 //! * a check of the text read again gives the certificate that the repaired program is robust;
-//! * `proof` collects what shows that nothing cheaper is valid: for each row a violation of the program with all
+//! * `offered` puts measures in the terms of evidence; `proof` collects what shows that nothing cheaper is valid: for each row a violation of the program with all
 //!   permitted measures but those of the row, which the search for the row leaves behind; `few_copies` finds it where that search
 //!   was one with ω;
 //! * [`verify`](palisade_verify) checks all of it before it is returned.
 
 mod checks;
 mod few_copies;
+mod offered;
 mod proof;
 mod text;
 
 pub(crate) use checks::Checker;
 pub use checks::{Checks, Unchecked, WithinLimits};
+pub(crate) use offered::Offered;
 pub use text::{NoText, RepairedText};
 
 use super::cases::Case;
@@ -45,6 +47,17 @@ pub struct RepairOptions {
     pub path: String,
     /// Also judge the fences that the program has already.
     pub redundant: bool,
+}
+
+impl RepairOptions {
+    /// A repaired text as a file.
+    pub(crate) fn input(&self, text: &Program) -> InputFile {
+        InputFile {
+            path: self.path.clone(),
+            format: self.format.name().to_owned(),
+            sha256: sha256(text.source.text.as_bytes()),
+        }
+    }
 }
 
 /// A repair in full.
@@ -218,11 +231,7 @@ fn show_valid(
         let set = offer.positions(&measures);
         let says_the_same = |text: &&Program| check_repaired_text(program, &evidence, &set, text).is_ok();
         if let Some(text) = text.filter(says_the_same) {
-            let input = InputFile {
-                path: wanted.path.clone(),
-                format: wanted.format.name().to_owned(),
-                sha256: sha256(text.source.text.as_bytes()),
-            };
+            let input = wanted.input(text);
             let proof = ValidProof::Robust(certificate.clone());
             evidence.valid.push(ValidSet { set, repaired: Some(input), proof });
             texts.push(Some(text.clone()));

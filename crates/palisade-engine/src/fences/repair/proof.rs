@@ -1,32 +1,24 @@
 //! Evidence for the claims about a repair: violations for the rows, cases for the bound.
 
 use super::few_copies::{Wanted, stories_of_few};
+use super::offered::Offered;
+use crate::fences::Measure;
 use crate::fences::cost::Cost;
 use crate::fences::options::FenceOptions;
 use crate::fences::place::Proof;
-use crate::fences::{Measure, fences_removed, with_measures};
 use crate::robustness::{Attack, Fault, Story, Violation, violation_by, witness_evidence};
-use num_bigint::BigInt;
-use palisade_evidence::{
-    self as evidence, Block, Change, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet,
-};
-use palisade_model::net::Count;
+use palisade_evidence::{self as evidence, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 use palisade_model::program::Program;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The measures on offer for a program, with what they cost, and what is taken in any case.
+/// The measures on offer for a program that is to be robust.
 pub(super) struct Offer<'a> {
-    program: &'a Program,
+    offered: Offered<'a>,
     /// The program with what is taken in any case and none of the measures.
     bare: Program,
     options: &'a FenceOptions,
-    taken: &'a [Measure],
-    /// In the order of the evidence.
-    measures: Vec<(Measure, Option<Cost>)>,
-    /// The unit of the costs in the evidence is that part of 1.
-    parts: BigInt,
     /// How many violations were sought, because the search for the row had left none behind.
     sought: AtomicUsize,
 }
@@ -38,12 +30,9 @@ impl<'a> Offer<'a> {
         taken: &'a [Measure],
         measures: Vec<(Measure, Option<Cost>)>,
     ) -> Self {
-        let costs: Vec<Cost> = measures.iter().filter_map(|(_, cost)| cost.clone()).collect();
-        let (_, parts) = Cost::in_common_unit(&costs);
-        let mut offer =
-            Self { program, bare: program.clone(), options, taken, measures, parts, sought: AtomicUsize::new(0) };
-        offer.bare = offer.program_with(|_| false);
-        offer
+        let offered = Offered::new(program, taken, measures);
+        let bare = offered.program_with(|_| false);
+        Self { offered, bare, options, sought: AtomicUsize::new(0) }
     }
 
     /// How many violations were sought, because the search for the row had left none behind.
@@ -53,37 +42,17 @@ impl<'a> Offer<'a> {
 
     /// The program with a set of measures, as the checker makes it.
     pub(super) fn program_with(&self, is_in_set: impl Fn(Measure) -> bool) -> Program {
-        let (mut made, mut gone) = (self.taken.to_vec(), Vec::new());
-        for (measure, _) in &self.measures {
-            match *measure {
-                _ if is_in_set(*measure) => made.push(*measure),
-                Measure::Kept { thread, fence } => gone.push((thread, fence)),
-                _ => {}
-            }
-        }
-        fences_removed(&with_measures(self.program, &made), gone)
+        self.offered.program_with(is_in_set)
     }
 
     /// The positions of some measures, ascending.
     pub(super) fn positions(&self, set: &[Measure]) -> Vec<usize> {
-        (0..self.measures.len()).filter(|position| set.contains(&self.measures[*position].0)).collect()
+        self.offered.positions(set)
     }
 
     /// Evidence for nothing yet.
     pub(super) fn evidence(&self) -> RepairEvidence {
-        let count = |cost: &Cost| Count::from(cost.in_units(&self.parts).expect("the unit is one of all costs"));
-        RepairEvidence {
-            claim: RepairClaim::Robust,
-            taken: self.taken.iter().map(|measure| change(*measure)).collect(),
-            measures: self
-                .measures
-                .iter()
-                .map(|(measure, cost)| (change(*measure), cost.as_ref().map(count)))
-                .collect(),
-            valid: Vec::new(),
-            rows: Vec::new(),
-            bound: Vec::new(),
-        }
+        self.offered.evidence(RepairClaim::Robust)
     }
 
     /// The row, by a violation of the program with all measures but these: the one of a computation of the program without any
@@ -127,7 +96,7 @@ impl<'a> Offer<'a> {
             .filter(|index| proof.stories[**index].is_none())
             .map(|index| (*index, proof.rows[*index].0, proof.rows[*index].1.as_slice()))
             .collect();
-        let measures: Vec<Measure> = self.measures.iter().map(|(measure, _)| *measure).collect();
+        let measures: Vec<Measure> = self.offered.measures().collect();
         let of_few = stories_of_few(&self.bare, &measures, &without_story, self.options);
         let found: Vec<(usize, Result<Option<Row>, Fault>)> = wanted
             .par_iter()
@@ -143,36 +112,8 @@ impl<'a> Offer<'a> {
                 evidence.rows.push(row);
             }
         }
-        for (least, cases) in &proof.blocks {
-            let Some(cases) = cases else { continue };
-            if cases.iter().flat_map(super::Case::rows).all(|row| added.contains_key(&row)) {
-                evidence.bound.extend(self.block(least, cases, &added));
-            }
-        }
-        Ok(added.len() == wanted.len() && evidence.bound.len() == proof.blocks.len())
-    }
-
-    /// A block in the terms of the evidence; none when a weight is no whole number of units.
-    fn block(&self, least: &Cost, cases: &[super::Case<Cost>], rows: &BTreeMap<usize, usize>) -> Option<Block> {
-        let count = |cost: &Cost| cost.in_units(&self.parts).map(Count::from);
-        let case = |case: &super::Case<Cost>| match case {
-            super::Case::Branch(row) => Some(evidence::Case::Branch(rows[row])),
-            super::Case::Leaf(weights) => {
-                let weights = weights.iter().map(|(row, weight)| Some((rows[row], count(weight)?)));
-                weights.collect::<Option<Vec<_>>>().map(evidence::Case::Leaf)
-            }
-        };
-        Some(Block { least: count(least)?, cases: cases.iter().map(case).collect::<Option<_>>()? })
-    }
-}
-
-/// A measure in the terms of the evidence.
-fn change(measure: Measure) -> Change {
-    match measure {
-        Measure::Fence { thread, label } => Change::Fence { thread, label },
-        Measure::StoreFence { .. } => unreachable!("robustness, which is about TSO, offers no store fences"),
-        Measure::Exchange { thread, store } => Change::Exchange { thread, store },
-        Measure::Kept { thread, fence } => Change::Keep { thread, fence },
+        let has_all_blocks = self.offered.add_blocks(evidence, &proof.blocks, &added);
+        Ok(added.len() == wanted.len() && has_all_blocks)
     }
 }
 

@@ -15,7 +15,8 @@
 //! * `search`: one query, by the states of the machine (`steps`);
 //! * `row`: what a run needs absent; `rows`: rows cut down to minimal ones;
 //! * [`place`](fn@place): the rounds; [`needed_fences`]: the same for the fences that a program has;
-//! * [`repair`](fn@repair): a placement with the changed text and checked evidence;
+//! * [`repair`](fn@repair): a placement with the changed text and checked evidence, which `shown` collects;
+//! * [`needed_measures`]: which of the measures that make a program robust its properties need;
 //! * [`pairs`]: the paper's own problem and methods, for comparison.
 
 mod aim;
@@ -26,12 +27,18 @@ mod options;
 pub mod pairs;
 mod place;
 mod repair;
+mod repair_error;
 mod row;
 mod rows;
 mod search;
+mod shown;
 mod steps;
 
 pub use options::PlacementOptions;
-pub use place::{Impossible, OpenReason, Placed, PlacementError, PropertyPlacement, PropertyRow, needed_fences, place};
-pub use repair::{PropertyRepairError, PropertyRepaired, repair};
+pub use place::{
+    Impossible, OpenReason, Placed, PlacementError, PropertyPlacement, PropertyRow, needed_fences, place, place_among,
+};
+pub use repair::{NeededMeasures, PropertyRepaired, needed_measures, repair};
+pub use repair_error::PropertyRepairError;
 pub use rows::Run;
+pub use shown::Shown;

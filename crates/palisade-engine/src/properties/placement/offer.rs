@@ -16,13 +16,22 @@ pub(super) struct Offer<'p> {
     measures: Vec<Measure>,
     costs: Vec<Cost>,
     numbers: FxHashMap<Measure, usize>,
+    /// How many instructions each thread has as it is written. Those behind them let copies freeze where joint control states are
+    /// watched; the threads behind these watch.
+    written: Vec<usize>,
 }
 
 impl<'p> Offer<'p> {
-    /// The measures that can make a difference under a model in some slice of a program, and that the options permit.
-    pub(super) fn new(program: &'p Program, aims: &[Aim<'_>], options: &PlacementOptions) -> Result<Self, CostError> {
-        let mut offer = Self { program, measures: Vec::new(), costs: Vec::new(), numbers: FxHashMap::default() };
-        for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
+    /// The measures that can make a difference under a model in some slice of a program, and that the options permit. The program watches
+    /// the joint control states of the one that is `written`, whose labels and stores alone are changed.
+    pub(super) fn new(
+        program: &'p Program,
+        written: &Program,
+        aims: &[Aim<'_>],
+        options: &PlacementOptions,
+    ) -> Result<Self, CostError> {
+        let mut offer = Self::of_nothing(program, written);
+        for (id, thread) in written.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
             let flows: Vec<(BufferFlow, &Thread)> = aims
                 .iter()
                 .map(|aim| aim.program.thread(id))
@@ -33,17 +42,36 @@ impl<'p> Offer<'p> {
         Ok(offer)
     }
 
-    /// The fences of a program in a changed one: kept or not, each at the same cost.
-    pub(super) fn of_kept(changed: &'p Program, program: &Program) -> Self {
-        let mut offer =
-            Self { program: changed, measures: Vec::new(), costs: Vec::new(), numbers: FxHashMap::default() };
-        for (thread, template) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
+    /// These measures.
+    pub(super) fn among(program: &'p Program, written: &Program, measures: &[(Measure, Cost)]) -> Self {
+        let mut offer = Self::of_nothing(program, written);
+        for (measure, cost) in measures {
+            offer.add(*measure, cost.clone());
+        }
+        offer
+    }
+
+    /// The fences that a program had before it was changed to one that is `written`: kept or not, each at the same cost.
+    pub(super) fn of_kept(program: &'p Program, written: &Program, before: &Program) -> Self {
+        let mut offer = Self::of_nothing(program, written);
+        for (thread, template) in before.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
             let is_fence = |action: &Action| matches!(action, Action::Fence | Action::StoreFence);
             for (fence, _) in template.instruction_ids().filter(|(_, instruction)| is_fence(&instruction.action)) {
                 offer.add(Measure::Kept { thread, fence }, Cost::one());
             }
         }
         offer
+    }
+
+    fn of_nothing(program: &'p Program, written: &Program) -> Self {
+        let written = written.threads.iter().map(|thread| thread.instructions.len()).collect();
+        Self { program, measures: Vec::new(), costs: Vec::new(), numbers: FxHashMap::default(), written }
+    }
+
+    /// Whether an instruction lets a copy freeze, or is one of a thread that watches. A copy that freezes stays at its label: it does not pass
+    /// the fence there.
+    pub(super) fn watches(&self, thread: ThreadId, instruction: InstructionId) -> bool {
+        self.written.get(thread.index()).is_none_or(|written| instruction.index() >= *written)
     }
 
     fn add_thread(
@@ -125,10 +153,16 @@ impl<'p> Offer<'p> {
         set.ones().map(|number| self.costs[number].clone()).sum()
     }
 
-    /// The program or a slice of it with a set of measures, and without the fences whose keeping is on offer and not in the
+    /// The program or a slice of it with a set of measures, in which copies freeze where they did, and without the fences whose keeping is on offer and not in the
     /// set. An exchange in the place of a store that the slice leaves out is the fence that it contains.
     pub(super) fn changed(&self, program: &Program, set: &MeasureSet) -> Program {
         let mut changed = with_measures(program, &self.measures(set));
+        for ((thread, before), written) in changed.threads.iter_mut().zip(&program.threads).zip(&self.written) {
+            let freezing = *written..before.instructions.len();
+            for (own, before) in thread.instructions[freezing.clone()].iter_mut().zip(&before.instructions[freezing]) {
+                own.source = before.source;
+            }
+        }
         for (number, measure) in self.measures.iter().enumerate() {
             let (thread, instruction, action) = match *measure {
                 Measure::Kept { thread, fence } if !set.contains(number) => (thread, fence, Action::Nop),

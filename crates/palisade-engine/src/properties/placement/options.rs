@@ -30,6 +30,8 @@ pub struct PlacementOptions {
     pub buffer: usize,
     /// The states that one search visits at most.
     pub states: usize,
+    /// The configurations that one exploration for a proof may have before there is no answer.
+    pub most: u64,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
     /// Time, memory, interruption.
@@ -52,6 +54,7 @@ impl PlacementOptions {
             alternatives: 0,
             buffer: 8,
             states: 2_000_000,
+            most: u64::MAX,
             values: crate::robustness::DEFAULT_VALUES,
             limits: Limits::none(),
         }

@@ -13,7 +13,7 @@ use crate::properties::values::Values;
 use crate::properties::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Violation, Why, prove, targets};
 use crate::robustness::Fault;
 use palisade_model::limits::StopReason;
-use palisade_model::program::Program;
+use palisade_model::program::{NoMonitor, Program};
 use palisade_model::semantics::{Model, Question, Target};
 use thiserror::Error;
 
@@ -60,8 +60,8 @@ pub struct PropertyPlacement {
     pub alternatives: Vec<Vec<Measure>>,
     /// Whether these are all.
     pub alternatives_complete: bool,
-    /// All measures on offer.
-    pub offered: Vec<Measure>,
+    /// All measures on offer, each with its cost.
+    pub offered: Vec<(Measure, Cost)>,
     /// The proof that the set is valid, as far as it goes.
     pub proof: Option<Proof>,
     /// What is left open; nothing when every target has a proof.
@@ -110,8 +110,11 @@ pub enum PlacementError {
     /// A pattern names nothing.
     #[error(transparent)]
     Pattern(#[from] PatternError),
+    /// A joint control state cannot be watched.
+    #[error(transparent)]
+    Joint(#[from] NoMonitor),
     /// There is nothing to keep the program from.
-    #[error("nothing to prove: the program has no `ensure`, no `fail`, and no question about final states")]
+    #[error("nothing to prove: the program has no `ensure`, no `fail`, no `never` and no question about final states")]
     NothingToProve,
     /// Under SC there is nothing to order.
     #[error("under SC there is nothing to order")]
@@ -125,15 +128,36 @@ pub fn place(
     options: &PlacementOptions,
 ) -> Result<Placed, PlacementError> {
     options.check_patterns(program)?;
+    place_of(program, question, options, None)
+}
+
+/// The same for measures of which all together are known to do: the cheapest of them that do.
+pub fn place_among(
+    program: &Program,
+    question: Option<&Question>,
+    options: &PlacementOptions,
+    measures: &[(Measure, Cost)],
+) -> Result<Placed, PlacementError> {
+    place_of(program, question, options, Some(measures))
+}
+
+/// Places measures: those given, or all that the options permit.
+fn place_of(
+    program: &Program,
+    question: Option<&Question>,
+    options: &PlacementOptions,
+    among: Option<&[(Measure, Cost)]>,
+) -> Result<Placed, PlacementError> {
     if options.model == Model::Sc {
         return Err(PlacementError::NothingToOrder);
     }
-    let asked = if options.targets.is_empty() { targets(program, question) } else { options.targets.clone() };
+    let watched = program.monitored()?;
+    let asked = asked(&watched, question, options);
     if asked.is_empty() {
         return Err(PlacementError::NothingToProve);
     }
     let proving = proving(options, &asked);
-    let under_sc = prove(program, question, &ProveOptions { model: Model::Sc, ..proving.clone() });
+    let under_sc = prove(&watched, question, &ProveOptions { model: Model::Sc, ..proving.clone() });
     let under_sc = under_sc.map_err(PlacementError::Fault)?;
     if let Some(violation) = under_sc.violations().next() {
         return Ok(Placed::NoFenceHelps(Box::new(violation.clone())));
@@ -141,11 +165,19 @@ pub fn place(
     let is_open = |answer: &&TargetAnswer| answer.rung != Rung::Values;
     let open: Vec<Target> = under_sc.answers.iter().filter(is_open).map(|answer| answer.target).collect();
     let placed = |assumes| {
-        let aims = aims(program, question, &proving, &open, assumes);
-        let offer = Offer::new(program, &aims, options)?;
+        let aims = aims(&watched, question, &proving, &open, assumes);
+        let offer = match among {
+            Some(measures) => Offer::among(&watched, program, measures),
+            None => Offer::new(&watched, program, &aims, options)?,
+        };
         Placing { queries: Queries::new(&offer, &aims, options), rows: Vec::new(), question, proving: &proving }.run()
     };
     decided(placed)
+}
+
+/// The targets of a program that are asked about.
+fn asked(watched: &Program, question: Option<&Question>, options: &PlacementOptions) -> Vec<Target> {
+    if options.targets.is_empty() { targets(watched, question) } else { options.targets.clone() }
 }
 
 /// What slices decide that assume loads to stay in the arrays they name, or else those that do not.
@@ -161,6 +193,7 @@ pub(super) fn proving(options: &PlacementOptions, asked: &[Target]) -> ProveOpti
     ProveOptions {
         only: asked.to_vec(),
         values: options.values,
+        most: options.most,
         limits: options.limits.clone(),
         ..ProveOptions::new(options.model)
     }
@@ -188,11 +221,12 @@ pub fn needed_fences(
     question: Option<&Question>,
     options: &PlacementOptions,
 ) -> Result<Placed, PlacementError> {
-    let asked = if options.targets.is_empty() { targets(program, question) } else { options.targets.clone() };
+    let watched = changed.monitored()?;
+    let asked = asked(&watched, question, options);
     let proving = proving(options, &asked);
-    let offer = Offer::of_kept(changed, program);
+    let offer = Offer::of_kept(&watched, changed, program);
     decided(|assumes| {
-        let aims = aims(changed, question, &proving, &asked, assumes);
+        let aims = aims(&watched, question, &proving, &asked, assumes);
         Placing { queries: Queries::new(&offer, &aims, options), rows: Vec::new(), question, proving: &proving }.run()
     })
 }
@@ -353,7 +387,7 @@ impl Placing<'_, '_> {
             branchings: set.branchings,
             alternatives: Vec::new(),
             alternatives_complete: false,
-            offered: offer.all().to_vec(),
+            offered: offer.all().iter().copied().zip(offer.costs().iter().cloned()).collect(),
             proof,
             open,
             queries: self.queries.count,

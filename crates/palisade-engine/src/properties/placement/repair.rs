@@ -1,56 +1,45 @@
 //! A placement in full: the measures, the text changed and proved again, and evidence that `verify` has accepted.
 
 use super::options::PlacementOptions;
-use super::place::{Placed, PlacementError, PropertyPlacement, needed_fences, place, proving};
-use crate::fences::{Checker, Checks, Measure, NoText, RepairError, RepairOptions, RepairedText, with_measures};
+use super::place::{Placed, PlacementError, needed_fences, place, place_among, proving};
+use super::repair_error::PropertyRepairError;
+use super::shown::{ProvedText, Showing, Shown, permitted};
+use crate::fences::{Checker, Checks, Cost, Measure, NoText, RepairOptions, RepairedText, with_measures};
 use crate::properties::{Proof, prove};
-use palisade_evidence::PropertyWitness;
 use palisade_model::program::Program;
 use palisade_model::semantics::{Question, Target};
-use palisade_verify::{CheckFailure, check_property, check_property_witness};
-use thiserror::Error;
+use palisade_verify::check_property;
 
 /// A placement in full.
 #[derive(Debug)]
 pub struct PropertyRepaired {
     /// Whether fences help, and which.
     pub placed: Placed,
+    /// The program as it was, in which threads of their own watch joint control states.
+    pub watched: Program,
     /// The repaired text, or why there is none; nothing when no measure is taken.
     pub text: Option<Result<RepairedText, NoText>>,
-    /// The repaired program: that of the text, where there is one.
+    /// The repaired program, which watches as well: that of the text, where there is one.
     pub program: Program,
     /// The proof for it. `verify` has accepted what it shows.
     pub proof: Option<Proof>,
-    /// For each row, a computation of the program with everything on offer but the row, which `verify` has replayed; none
-    /// where none was found within the limits.
-    pub witnesses: Vec<Option<PropertyWitness>>,
+    /// What the claims rest on, and what `verify` makes of it; nothing where no fence helps.
+    pub shown: Option<Shown>,
     /// Whether every claim has evidence that was checked.
     pub is_complete: bool,
     /// What was found about the fences of the program with the measures, when that was asked for.
     pub needed: Option<Placed>,
+    /// What that rests on.
+    pub needed_shown: Option<Shown>,
 }
 
-/// Why there is no repair.
-#[derive(Debug, Error)]
-pub enum PropertyRepairError {
-    /// The input is at fault.
-    #[error(transparent)]
-    Placement(#[from] PlacementError),
-    /// A fault of Palisade: `verify` rejects its evidence.
-    #[error("the evidence for the repair is rejected: {0}")]
-    Rejected(#[from] CheckFailure),
-    /// A fault of Palisade: the checker broke off.
-    #[error("{0}")]
-    Broken(String),
-}
-
-impl From<RepairError> for PropertyRepairError {
-    fn from(error: RepairError) -> Self {
-        match error {
-            RepairError::Rejected(failure) => Self::Rejected(failure),
-            error => Self::Broken(error.to_string()),
-        }
-    }
+/// Which measures of a set the properties need.
+#[derive(Debug)]
+pub struct NeededMeasures {
+    /// The cheapest of them with which no target is reached, or why none does.
+    pub placed: Placed,
+    /// What that rests on, and what `verify` makes of it.
+    pub shown: Option<Shown>,
 }
 
 /// Places measures, takes them in the program's text, and has the evidence for every claim checked.
@@ -62,43 +51,92 @@ pub fn repair(
     checks: &dyn Checks,
 ) -> Result<PropertyRepaired, PropertyRepairError> {
     let placed = place(program, question, options)?;
+    let watched = program.monitored().map_err(PlacementError::Joint)?;
+    let checker = Checker { limits: &options.limits, checks };
     let mut repaired = PropertyRepaired {
         placed,
+        program: watched.clone(),
+        watched,
         text: None,
-        program: program.clone(),
         proof: None,
-        witnesses: Vec::new(),
+        shown: None,
         is_complete: false,
         needed: None,
+        needed_shown: None,
     };
-    let Placed::Valid(placement) = &repaired.placed else { return Ok(repaired) };
-    let checker = Checker { limits: &options.limits, checks };
+    let placement = match &repaired.placed {
+        Placed::Valid(placement) => placement,
+        Placed::NoFenceHelps(_) => return Ok(repaired),
+        Placed::Impossible(impossible) => {
+            let offered = permitted(program, options, Vec::new());
+            let shown = Showing::new(program, question, options, &[], offered);
+            repaired.shown = Some(shown.impossible(impossible.run.target, checker)?);
+            return Ok(repaired);
+        }
+    };
     let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
     repaired.text = (!measures.is_empty()).then(|| RepairedText::new(program, wanted.format, &measures, &wanted.path));
+    let watching = "measures leave the states of the lock alone, so that joint states can be watched as before";
     repaired.program = match &repaired.text {
-        Some(Ok(text)) => text.program.clone(),
-        _ => with_measures(program, &measures),
+        Some(Ok(text)) => text.program.monitored().expect(watching),
+        _ => with_measures(program, &measures).monitored().expect(watching),
     };
     let proof = match (&repaired.text, &placement.proof) {
-        (Some(Ok(text)), Some(_)) => {
+        (Some(Ok(_)), Some(_)) => {
             // The text's targets stand where they stood, but may have other numbers.
-            let all = proving(options, &crate::properties::targets(&text.program, question));
-            Some(prove(&text.program, question, &all).map_err(PlacementError::Fault)?)
+            let all = proving(options, &crate::properties::targets(&repaired.program, question));
+            Some(prove(&repaired.program, question, &all).map_err(PlacementError::Fault)?)
         }
+        (Some(Err(_)), _) => None,
         (_, proof) => proof.clone(),
     };
     let mut is_complete = placement.open.is_none();
     if let Some(proof) = &proof {
         is_complete &= check_proof(&repaired.program, question, proof, checker)?;
     }
-    let witnesses = witnesses(program, question, placement, options, checker)?;
-    repaired.is_complete = is_complete && proof.is_some() && witnesses.iter().all(Option::is_some);
-    (repaired.proof, repaired.witnesses) = (proof, witnesses);
+    let offered = permitted(program, options, placement.offered.clone());
+    let showing = Showing::new(program, question, options, &[], offered);
+    let text = match (&repaired.text, proof.as_ref().filter(|proof| proof.holds()).and_then(Proof::evidence)) {
+        (Some(Ok(text)), Some(proof)) => {
+            Some(ProvedText { program: &text.program, input: wanted.input(&text.program), proof })
+        }
+        _ => None,
+    };
+    let shown = showing.placement(placement, text.as_ref(), checker)?;
+    repaired.is_complete = is_complete && shown.is_complete;
+    (repaired.proof, repaired.shown) = (proof, Some(shown));
     if wanted.redundant {
         let own = with_measures(program, &measures);
-        repaired.needed = Some(needed_fences(&own, program, question, options)?);
+        let needed = needed_fences(&own, program, question, options)?;
+        if let Placed::Valid(placement) = &needed {
+            let kept = placement.offered.iter().map(|(measure, cost)| (*measure, Some(cost.clone()))).collect();
+            let showing = Showing::new(program, question, options, &measures, kept);
+            repaired.needed_shown = Some(showing.placement(placement, None, checker)?);
+        }
+        repaired.needed = Some(needed);
     }
     Ok(repaired)
+}
+
+/// Finds the cheapest of some measures with which a program reaches none of its targets, given that all of them together do, and has the
+/// evidence checked.
+pub fn needed_measures(
+    program: &Program,
+    question: Option<&Question>,
+    options: &PlacementOptions,
+    measures: &[(Measure, Cost)],
+    checks: &dyn Checks,
+) -> Result<NeededMeasures, PropertyRepairError> {
+    let placed = place_among(program, question, options, measures)?;
+    let checker = Checker { limits: &options.limits, checks };
+    let shown = match &placed {
+        Placed::Valid(placement) => {
+            let offered = measures.iter().map(|(measure, cost)| (*measure, Some(cost.clone()))).collect();
+            Some(Showing::new(program, question, options, &[], offered).placement(placement, None, checker)?)
+        }
+        Placed::NoFenceHelps(_) | Placed::Impossible(_) => None,
+    };
+    Ok(NeededMeasures { placed, shown })
 }
 
 /// Whether a proof shows every target, as `verify` sees it.
@@ -113,28 +151,4 @@ fn check_proof(
     let facts = checker.check(move || check_property(&own, question.as_ref(), &evidence))?;
     let asked: Vec<Target> = proof.answers.iter().map(|answer| answer.target).collect();
     Ok(facts.is_some_and(|facts| asked.iter().all(|target| facts.shown.contains(target))))
-}
-
-/// For each row, a computation of the program with everything on offer but the row.
-fn witnesses(
-    program: &Program,
-    question: Option<&Question>,
-    placement: &PropertyPlacement,
-    options: &PlacementOptions,
-    checker: Checker<'_>,
-) -> Result<Vec<Option<PropertyWitness>>, PropertyRepairError> {
-    let mut witnesses = Vec::new();
-    for row in &placement.rows {
-        let others = placement.offered.iter().copied().filter(|measure| !row.measures.contains(measure));
-        let changed = with_measures(program, &others.collect::<Vec<_>>());
-        let proof = prove(&changed, question, &proving(options, &[row.run.target])).map_err(PlacementError::Fault)?;
-        let Some(witness) = proof.violations().next().map(crate::properties::Violation::witness) else {
-            witnesses.push(None);
-            continue;
-        };
-        let (own, question) = (witness.clone(), question.cloned());
-        let checked = checker.check(move || check_property_witness(&changed, question.as_ref(), &own))?;
-        witnesses.push(checked.map(|()| witness));
-    }
-    Ok(witnesses)
 }

@@ -80,6 +80,9 @@ impl Tracker<'_, '_> {
             self.buffers[position].clear();
             return;
         }
+        if self.offer.watches(copy.thread, instruction) {
+            return;
+        }
         let template = program.thread(copy.thread).instruction(instruction);
         let label = template.source;
         self.row.extend(self.offer.fence_at(copy.thread, label));

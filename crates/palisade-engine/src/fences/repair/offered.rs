@@ -1,0 +1,106 @@
+//! The measures on offer for a program, in the terms of evidence.
+
+use crate::fences::cost::Cost;
+use crate::fences::{Case, Measure, fences_removed, with_measures};
+use num_bigint::BigInt;
+use palisade_evidence::{self as evidence, Block, Change, RepairClaim, RepairEvidence};
+use palisade_model::net::Count;
+use palisade_model::program::Program;
+use std::collections::BTreeMap;
+
+/// The measures on offer for a program, with what they cost, and what is taken in any case.
+pub(crate) struct Offered<'a> {
+    program: &'a Program,
+    taken: &'a [Measure],
+    /// In the order of the evidence.
+    measures: Vec<(Measure, Option<Cost>)>,
+    /// The unit of the costs in the evidence is that part of 1.
+    parts: BigInt,
+}
+
+impl<'a> Offered<'a> {
+    pub(crate) fn new(program: &'a Program, taken: &'a [Measure], measures: Vec<(Measure, Option<Cost>)>) -> Self {
+        let costs: Vec<Cost> = measures.iter().filter_map(|(_, cost)| cost.clone()).collect();
+        let (_, parts) = Cost::in_common_unit(&costs);
+        Self { program, taken, measures, parts }
+    }
+
+    /// All measures, in the order of the evidence.
+    pub(crate) fn measures(&self) -> impl Iterator<Item = Measure> {
+        self.measures.iter().map(|(measure, _)| *measure)
+    }
+
+    /// The program with a set of measures, as the checker makes it.
+    pub(crate) fn program_with(&self, is_in_set: impl Fn(Measure) -> bool) -> Program {
+        let (mut made, mut gone) = (self.taken.to_vec(), Vec::new());
+        for measure in self.measures() {
+            match measure {
+                _ if is_in_set(measure) => made.push(measure),
+                Measure::Kept { thread, fence } => gone.push((thread, fence)),
+                _ => {}
+            }
+        }
+        fences_removed(&with_measures(self.program, &made), gone)
+    }
+
+    /// The positions of some measures, ascending.
+    pub(crate) fn positions(&self, set: &[Measure]) -> Vec<usize> {
+        (0..self.measures.len()).filter(|position| set.contains(&self.measures[*position].0)).collect()
+    }
+
+    /// Evidence for nothing yet.
+    pub(crate) fn evidence(&self, claim: RepairClaim) -> RepairEvidence {
+        let count = |cost: &Cost| Count::from(cost.in_units(&self.parts).expect("the unit is one of all costs"));
+        RepairEvidence {
+            claim,
+            taken: self.taken.iter().map(|measure| change(*measure)).collect(),
+            measures: self
+                .measures
+                .iter()
+                .map(|(measure, cost)| (change(*measure), cost.as_ref().map(count)))
+                .collect(),
+            valid: Vec::new(),
+            rows: Vec::new(),
+            bound: Vec::new(),
+        }
+    }
+
+    /// Adds the blocks of a bound that speak only of rows in the evidence, where `rows` says by which positions; whether these are all.
+    pub(crate) fn add_blocks(
+        &self,
+        evidence: &mut RepairEvidence,
+        blocks: &[(Cost, Option<Vec<Case<Cost>>>)],
+        rows: &BTreeMap<usize, usize>,
+    ) -> bool {
+        for (least, cases) in blocks {
+            let Some(cases) = cases else { continue };
+            if cases.iter().flat_map(Case::rows).all(|row| rows.contains_key(&row)) {
+                evidence.bound.extend(self.block(least, cases, rows));
+            }
+        }
+        evidence.bound.len() == blocks.len()
+    }
+
+    /// A block in the terms of the evidence; none when a weight is no whole number of units.
+    fn block(&self, least: &Cost, cases: &[Case<Cost>], rows: &BTreeMap<usize, usize>) -> Option<Block> {
+        let count = |cost: &Cost| cost.in_units(&self.parts).map(Count::from);
+        let case = |case: &Case<Cost>| match case {
+            Case::Branch(row) => Some(evidence::Case::Branch(rows[row])),
+            Case::Leaf(weights) => {
+                let weights = weights.iter().map(|(row, weight)| Some((rows[row], count(weight)?)));
+                weights.collect::<Option<Vec<_>>>().map(evidence::Case::Leaf)
+            }
+        };
+        Some(Block { least: count(least)?, cases: cases.iter().map(case).collect::<Option<_>>()? })
+    }
+}
+
+/// A measure in the terms of the evidence.
+fn change(measure: Measure) -> Change {
+    match measure {
+        Measure::Fence { thread, label } => Change::Fence { thread, label },
+        Measure::StoreFence { thread, label } => Change::StoreFence { thread, label },
+        Measure::Exchange { thread, store } => Change::Exchange { thread, store },
+        Measure::Kept { thread, fence } => Change::Keep { thread, fence },
+    }
+}

@@ -1,0 +1,218 @@
+//! Repairs for properties on random programs: every claim has evidence that `verify` accepts, corrupted evidence is rejected, and for
+//! joint control states the costs are those of an exhaustive search by `simulate`.
+
+use crate::environment::is_long_run;
+use crate::evidence_form::{Good, entering, program as read_program};
+use crate::fence_evidence::corrupted;
+use crate::joint_states::random_joint;
+use palisade::evidence::{Evidence, ProgramSubject, ValidSet};
+use palisade::fences::{Cost, Measure, RepairOptions, RepairedText, WithinLimits, with_measures};
+use palisade::limits::Limits;
+use palisade::program::{JointState, LabelId, Program, SourceText};
+use palisade::properties::placement::{
+    Placed, PlacementError, PlacementOptions, PropertyRepairError, PropertyRepaired, Shown, place, repair,
+};
+use palisade::semantics::random::{self, Randomness, Shape};
+use palisade::semantics::{Instance, Model, final_states};
+use palisade::syntax::{Format, print, read};
+use palisade::verify::{check_repair, check_repair_evidence};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn shape() -> Shape {
+    Shape {
+        labels: 4,
+        total_labels: 7,
+        addresses: 2,
+        rmws: 6,
+        sections: 4,
+        domains: 10,
+        store_fences: 8,
+        stores_first: 70,
+        properties: 5,
+        joined: 40,
+        cycles: 75,
+        ..Shape::default()
+    }
+}
+
+/// The program of a seed as its text gives it, every other one with joint control states that must not be reached.
+fn program(seed: u64) -> Program {
+    let mut made = random::program(seed, &shape());
+    if seed % 2 == 1 {
+        let mut random = Randomness::new(seed);
+        let mut all: Vec<JointState> = (0..20).filter_map(|_| random_joint(&made, &mut random)).collect();
+        if seed % 16 == 1 {
+            all.truncate(2);
+            made.never = all;
+        } else {
+            made.never = only_under_tso(&made, &all);
+        }
+    }
+    let text = print(&made, Format::Native).expect("it can be written").text;
+    read(SourceText::new("random.pal", text), Format::Native).expect("it can be read").program
+}
+
+/// The first joint state that TSO reaches and interleavings do not, where there is one, and the first that neither reach.
+fn only_under_tso(program: &Program, all: &[JointState]) -> Vec<JointState> {
+    let watching = Program { never: all.to_vec(), ..program.clone() };
+    let instance = Instance::of(program).expect("fixed copies");
+    let reached = |model| -> BTreeSet<usize> {
+        let found = final_states(&watching, &instance, model, 8, &Limits::none());
+        found.map_or_else(|_| (0..all.len()).collect(), |found| found.joint.into_keys().collect())
+    };
+    let (sc, tso) = (reached(Model::Sc), reached(Model::Tso));
+    let weak = tso.difference(&sc).next().copied();
+    let unreached = (0..all.len()).find(|index| !tso.contains(index));
+    weak.into_iter().chain(unreached).map(|index| all[index].clone()).collect()
+}
+
+/// The repair of a program, now and then with exchanges, with its own fences judged, with all optima; nothing where there is no
+/// property, or one that cannot be watched.
+fn repaired(program: &Program, model: Model, random: &mut Randomness) -> Option<PropertyRepaired> {
+    let options = PlacementOptions {
+        exchange: random.percent(30).then(Cost::one),
+        alternatives: if random.percent(30) { 50 } else { 0 },
+        ..PlacementOptions::new(model)
+    };
+    let wanted = RepairOptions { format: Format::Native, path: "repaired.pal".into(), redundant: random.percent(50) };
+    match repair(program, None, &options, &wanted, &WithinLimits) {
+        Ok(found) => Some(found),
+        Err(PropertyRepairError::Placement(PlacementError::Joint(_) | PlacementError::NothingToProve)) => None,
+        Err(error) => panic!("{error}: {program:#?}"),
+    }
+}
+
+/// Evidence is accepted as it is and as text, and rejected with any corruption; how many corruptions there were.
+fn assert_evidence(program: &Program, text: Option<&RepairedText>, shown: &Shown, random: &mut Randomness) -> usize {
+    let named = |is_named: bool| is_named.then(|| text.expect("there is a text").program.clone());
+    let texts: Vec<_> = shown.evidence.valid.iter().map(|valid| named(valid.repaired.is_some())).collect();
+    let written = Evidence::Repair(ProgramSubject::of(program, "native", &[]), shown.evidence.clone());
+    let read_again = Evidence::read(written.to_text().as_bytes()).expect("what is written is read");
+    assert_eq!(read_again.to_text(), written.to_text());
+    let facts = shown.facts.clone().expect("it was checked");
+    assert_eq!(check_repair_evidence(program, None, &read_again, &texts), Ok(facts), "{program:#?}");
+    let corrupted = corrupted(&shown.evidence, random);
+    for (name, evidence) in &corrupted {
+        assert!(check_repair(program, None, evidence, &texts).is_err(), "{name}: {program:#?}\n{evidence:#?}");
+    }
+    corrupted.len()
+}
+
+#[test]
+fn every_claim_has_its_evidence() {
+    let count: u64 = if is_long_run() { 10_000 } else { 200 };
+    let [corruptions, watched, kept, incomplete] = [(); 4].map(|()| AtomicUsize::new(0));
+    (0..count).into_par_iter().for_each(|seed| {
+        let (program, mut random) = (program(seed), Randomness::new(seed));
+        let model = if random.percent(50) { Model::Tso } else { Model::Pso };
+        let Some(found) = repaired(&program, model, &mut random) else { return };
+        let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
+        if let (Placed::Valid(placement), Some(shown)) = (&found.placed, &found.shown) {
+            incomplete.fetch_add(usize::from(!found.is_complete), Ordering::Relaxed);
+            let facts = shown.facts.as_ref().expect("it was checked");
+            assert!(!found.is_complete || facts.is_optimal(), "seed {seed}: {facts:?}");
+            assert!(placement.open.is_some() || found.is_complete, "seed {seed}: {placement:?}\n{program:#?}");
+        }
+        for shown in found.shown.iter().chain(&found.needed_shown) {
+            let count = assert_evidence(&program, text, shown, &mut random);
+            corruptions.fetch_add(count, Ordering::Relaxed);
+            if !program.never.is_empty() {
+                watched.fetch_add(count, Ordering::Relaxed);
+            }
+        }
+        kept.fetch_add(found.needed_shown.map_or(0, |shown| shown.evidence.rows.len()), Ordering::Relaxed);
+    });
+    let [corruptions, watched, kept, incomplete] =
+        [corruptions, watched, kept, incomplete].map(AtomicUsize::into_inner);
+    println!(
+        "{corruptions} corruptions, {watched} with joint states, {kept} rows of kept fences, {incomplete} incomplete"
+    );
+    assert!(corruptions > 400 && watched > 100 && kept > 2, "{corruptions} {watched} {kept}");
+    assert!(incomplete as u64 * 20 <= count, "{incomplete}");
+}
+
+/// The least number of fences after which no joint control state is reached and no property violated under TSO, by trying all sets.
+fn least_fences(program: &Program) -> Option<usize> {
+    let mut measures = Vec::new();
+    for (thread, template) in program.thread_ids() {
+        let by_label = template.instructions_by_label();
+        let filled = (0..by_label.len()).filter(|label| !by_label[*label].is_empty());
+        measures.extend(filled.map(|label| Measure::Fence { thread, label: LabelId::from_index(label) }));
+    }
+    let is_right = |set: u32| {
+        let chosen: Vec<Measure> =
+            measures.iter().enumerate().filter(|(index, _)| set >> index & 1 == 1).map(|(_, it)| *it).collect();
+        let changed = with_measures(program, &chosen);
+        let instance = Instance::of(&changed).expect("fixed copies");
+        let found = final_states(&changed, &instance, Model::Tso, 8, &Limits::none()).expect("it has a meaning");
+        found.joint.is_empty() && found.violations.is_empty()
+    };
+    let mut sets: Vec<u32> = (0..1 << measures.len()).collect();
+    sets.sort_by_key(|set| set.count_ones());
+    sets.into_iter().find(|set| is_right(*set)).map(|set| set.count_ones() as usize)
+}
+
+/// A fence at a label stands behind the label, where the joint state is reached already.
+#[test]
+fn fences_for_joint_states_are_the_cheapest() {
+    let count: u64 = if is_long_run() { 4_000 } else { 120 };
+    let [fenced, fine, hopeless] = [(); 3].map(|()| AtomicUsize::new(0));
+    (0..count).into_par_iter().map(|seed| 2 * seed + 1).for_each(|seed| {
+        let program = program(seed);
+        if program.never.is_empty() || program.monitored().is_err() {
+            return;
+        }
+        let placed = place(&program, None, &PlacementOptions::new(Model::Tso)).expect("it has a meaning");
+        let (least, seen) = match (&placed, least_fences(&program)) {
+            (Placed::NoFenceHelps(_), least) => (least, &hopeless),
+            (Placed::Valid(placement), least) => {
+                assert_eq!(placement.open, None, "seed {seed}: {program:#?}");
+                assert_eq!(Some(placement.measures.len()), least, "seed {seed}: {placement:?}\n{program:#?}");
+                (None, if least == Some(0) { &fine } else { &fenced })
+            }
+            (Placed::Impossible(impossible), _) => panic!("seed {seed}: {impossible:?}"),
+        };
+        assert_eq!(least, None, "seed {seed}: no fence helps, they say\n{program:#?}");
+        seen.fetch_add(1, Ordering::Relaxed);
+    });
+    let [fenced, fine, hopeless] = [fenced, fine, hopeless].map(AtomicUsize::into_inner);
+    println!("{fenced} fenced, {fine} fine, {hopeless} hopeless");
+    assert!(fenced > 3 && fine > 10 && hopeless > 2, "{fenced} {fine} {hopeless}");
+}
+
+/// Repairs for properties, with store fences and exchanges on offer, and of a joint control state.
+#[test]
+fn changed_repairs_for_properties_are_rejected() {
+    let publish = "program Publish
+thread writer init a begin a: mem[x] <- 1; goto b; b: mem[y] <- 1; end
+thread reader regs r, s init a begin a: r <- mem[y]; goto b; b: s <- mem[x]; goto c; c: ensure r = 0 || s = 1; end
+";
+    let joint = "program Joint
+thread t1 regs r init a begin a: mem[x] <- 1; b: r <- mem[y]; c: assert r = 0; cs: nop; end
+thread t2 regs r init a begin a: mem[y] <- 1; b: r <- mem[x]; c: assert r = 0; cs: nop; end
+never t1 at cs, t2 at cs
+";
+    for (name, text, model) in
+        [("tso", &*entering("nop", "[0]"), Model::Tso), ("pso", publish, Model::Pso), ("joint", joint, Model::Tso)]
+    {
+        let program = read_program(text);
+        let wanted = RepairOptions { format: Format::Native, path: "repaired.pal".into(), redundant: false };
+        let options = PlacementOptions { exchange: Some(Cost::one()), ..PlacementOptions::new(model) };
+        let found = repair(&program, None, &options, &wanted, &WithinLimits).expect("it has a meaning");
+        let shown = found.shown.as_ref().expect("there is evidence");
+        let own = found.text.as_ref().and_then(|text| text.as_ref().ok()).map(|text| text.program.clone());
+        let is_text = |valid: &ValidSet| valid.repaired.as_ref().and(own.clone());
+        let texts: Vec<Option<Program>> = shown.evidence.valid.iter().map(is_text).collect();
+        assert_eq!(texts.iter().all(Option::is_some), name != "joint", "{name}");
+        let evidence = Evidence::Repair(ProgramSubject::of(&program, "native", &[]), shown.evidence.clone());
+        let facts = check_repair_evidence(&program, None, &evidence, &texts).expect("it is accepted");
+        assert!(facts.is_optimal() && shown.is_complete, "{name}");
+        let accepts = Box::new(move |evidence: &Evidence| {
+            check_repair_evidence(&program, None, evidence, &texts).is_ok_and(|own| own == facts)
+        });
+        let good = Good { name: name.to_owned(), evidence, accepts };
+        assert!(good.change_everything() > 300, "{name}");
+    }
+}

@@ -8,6 +8,7 @@ use super::confirm::{Confirmation, evidence_check};
 use super::files::NewFile;
 use super::folder::create_folder;
 use super::races;
+use super::simulate::ModelChoice;
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
 use crate::report::check as report;
@@ -62,6 +63,9 @@ pub(super) struct CheckArguments {
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     pub(super) values: usize,
+    /// `tso`, which is meant in any case: other models are refused with a word on what to ask instead.
+    #[arg(long, value_enum, hide = true)]
+    model: Option<ModelChoice>,
 }
 
 /// What to decide about a program.
@@ -103,6 +107,7 @@ fn check_file(
 ) -> Result<Spoken, InputError> {
     let begin = Instant::now();
     let limits = shared.limits();
+    only_tso(file, arguments.model)?;
     let mut loaded = arguments.program.read_any_within(file, &limits)?;
     admit(&loaded.program, arguments.against)?;
     if loaded.program.is_event_driven() {
@@ -149,6 +154,17 @@ fn check_file(
         changed: &loaded.changed,
     };
     Ok(spoken(&loaded, &checked, &context, asked.as_ref(), confirmation.as_ref(), shared, extent.brief))
+}
+
+/// Refuses models that robustness is not about.
+pub(super) fn only_tso(file: &str, model: Option<ModelChoice>) -> Result<(), InputError> {
+    match model {
+        None | Some(ModelChoice::Tso) => Ok(()),
+        Some(_) => {
+            let help = "`palisade prove --model` asks for properties under other models".to_owned();
+            Err(InputError::file(file, "robustness is about TSO").with_help_if(Some(help)))
+        }
+    }
 }
 
 /// Whether control flow alone makes a program robust that has nothing to make it so. Fences and locked instructions are there to rule

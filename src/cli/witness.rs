@@ -1,8 +1,10 @@
 //! `palisade witness`: the violation of a program that is not robust, in the form one needs.
 
+use super::check::only_tso;
 use super::confirm::{Confirmation, evidence_check};
 use super::files::write_file;
 use super::output::{print_document, print_line, print_text, remark, remark_line};
+use super::simulate::ModelChoice;
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
 use crate::report::check::{fault_error, verdict_word};
@@ -33,6 +35,9 @@ pub(super) struct WitnessArguments {
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     values: usize,
+    /// `tso`, which is meant in any case: other models are refused with a word on what to ask instead.
+    #[arg(long, value_enum, hide = true)]
+    model: Option<ModelChoice>,
 }
 
 /// The form of the violation; a table by default.
@@ -56,6 +61,9 @@ struct Form {
 /// Runs `palisade witness`: exit status 1 when there is a violation.
 pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit {
     let limits = shared.limits();
+    if let Err(error) = only_tso(&arguments.file, arguments.model) {
+        return print_input_error(&error, shared);
+    }
     let loaded = match arguments.program.load(&arguments.file, shared, &limits) {
         Ok(loaded) => loaded,
         Err(exit) => return exit,

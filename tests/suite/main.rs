@@ -66,6 +66,7 @@ mod program_evidence;
 mod property_corpus;
 mod property_fences;
 mod property_fences_command;
+mod property_input;
 mod property_optima;
 mod property_repairs;
 mod property_snapshots;

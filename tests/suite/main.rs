@@ -50,6 +50,7 @@ mod litmus_writer;
 mod memorax;
 mod memorax_corpus;
 mod memory_models;
+mod model_properties;
 mod models;
 mod native_language;
 mod needed_fences;

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// What a model's header says (models/README.md explains it).
-struct Header {
-    name: String,
+pub(crate) struct Header {
+    pub(crate) name: String,
     path: PathBuf,
     fixed: Expectation,
     any: Expectation,
@@ -22,6 +22,60 @@ struct Header {
     sc: Option<bool>,
     /// Whether they hold under TSO.
     tso: Option<bool>,
+    /// What `prove` says of the properties.
+    pub(crate) proofs: Vec<Expected<bool>>,
+    /// How many fences the properties need, and how many store fences.
+    pub(crate) placements: Vec<Expected<(usize, usize)>>,
+}
+
+/// The name of a memory model in a header.
+fn model_word(model: Model) -> &'static str {
+    match model {
+        Model::Sc => "sc",
+        Model::Tso => "tso",
+        Model::Pso => "pso",
+    }
+}
+
+/// A cell of the table with what is said for the first numbers of copies, and for others.
+fn cell(parts: impl Iterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.map(|part| if part.is_empty() { "–".to_owned() } else { part }).collect();
+    if parts.is_empty() { "–".to_owned() } else { parts.join("; ") }
+}
+
+/// What is expected for some numbers of copies under some memory models.
+pub(crate) struct Expected<T> {
+    pub(crate) threads: Vec<CopiesOverride>,
+    pub(crate) answers: Vec<(Model, T)>,
+}
+
+impl<T> Expected<T> {
+    /// Reads `sc ANSWER, tso ANSWER`.
+    fn read(threads: &str, value: &str, answer: impl Fn(&str) -> Option<T>) -> Self {
+        let one = |part: &str| {
+            let (model, word) = part.split_once(' ')?;
+            let model = match model {
+                "sc" => Model::Sc,
+                "tso" => Model::Tso,
+                "pso" => Model::Pso,
+                _ => return None,
+            };
+            Some((model, answer(word)?))
+        };
+        let answers = value.split(", ").map(|part| one(part).unwrap_or_else(|| panic!("`{part}` is not an answer")));
+        Self { threads: copies(threads), answers: answers.collect() }
+    }
+}
+
+/// The copies that a header line names.
+fn copies(threads: &str) -> Vec<CopiesOverride> {
+    threads.split_terminator(',').map(|thread| thread.parse().expect("copies of a thread")).collect()
+}
+
+/// `2` fences, or `2 + 1` with a store fence.
+fn fence_counts(word: &str) -> Option<(usize, usize)> {
+    let (full, store) = word.split_once(" + ").unwrap_or((word, "0"));
+    Some((full.parse().ok()?, store.parse().ok()?))
 }
 
 /// The verdict expected for some numbers of copies.
@@ -36,6 +90,7 @@ impl Header {
         let name = path.file_stem().and_then(|stem| stem.to_str()).expect("models have plain names").to_owned();
         let (mut fixed, mut any, mut smallest, mut fences) = (None, None, None, None);
         let (mut sc, mut tso) = (None, None);
+        let (mut proofs, mut placements) = (Vec::new(), Vec::new());
         for line in text.lines().take_while(|line| line.is_empty() || line.starts_with('#')) {
             let Some((what, value)) = line.strip_prefix("# expect ").and_then(|line| line.split_once(": ")) else {
                 assert!(!line.starts_with("# expect"), "{name}: malformed line `{line}`");
@@ -44,18 +99,22 @@ impl Header {
             let number = || Some(value.parse().unwrap_or_else(|_| panic!("{name}: `{value}` is not a number")));
             let (kind, threads) = what.split_once(' ').unwrap_or((what, ""));
             let verdict = || {
-                let threads = threads.split_terminator(',').map(|thread| thread.parse().expect("copies of a thread"));
                 let robust = match value {
                     "robust" => true,
                     "not-robust" => false,
                     other => panic!("{name}: `{other}` is not a verdict"),
                 };
-                Some(Expectation { threads: threads.collect(), robust })
+                Some(Expectation { threads: copies(threads), robust })
             };
             let holds = || match value {
                 "holds" => Some(true),
                 "fails" => Some(false),
                 other => panic!("{name}: a property holds or fails, not `{other}`"),
+            };
+            let proved = |word: &str| match word {
+                "holds" => Some(true),
+                "violated" => Some(false),
+                _ => None,
             };
             let filled = match kind {
                 "fixed" => std::mem::replace(&mut fixed, verdict()).is_some(),
@@ -64,16 +123,41 @@ impl Header {
                 "fences" => std::mem::replace(&mut fences, number()).is_some(),
                 "sc" => std::mem::replace(&mut sc, holds()).is_some(),
                 "tso" => std::mem::replace(&mut tso, holds()).is_some(),
+                "prove" => {
+                    proofs.push(Expected::read(threads, value, proved));
+                    false
+                }
+                "property-fences" => {
+                    placements.push(Expected::read(threads, value, fence_counts));
+                    false
+                }
                 other => panic!("{name}: unknown expectation `{other}`"),
             };
             assert!(!filled, "{name}: `{kind}` is expected twice");
         }
         let fixed = fixed.unwrap_or_else(|| panic!("{name}: no verdict is expected for fixed copies"));
         let any = any.unwrap_or_else(|| panic!("{name}: no verdict is expected for any number of copies"));
-        Self { name, path, fixed, any, smallest, fences, sc, tso }
+        Self { name, path, fixed, any, smallest, fences, sc, tso, proofs, placements }
     }
 
-    fn program(&self, threads: &[CopiesOverride]) -> Program {
+    /// The models under which the properties are proved, for the first and for further numbers of copies.
+    fn proved(&self) -> String {
+        let of = |expected: &Expected<bool>| -> Vec<&str> {
+            expected.answers.iter().filter(|(_, holds)| *holds).map(|(model, _)| model_word(*model)).collect()
+        };
+        cell(self.proofs.iter().map(|expected| of(expected).join(" ")))
+    }
+
+    /// How many fences the properties need under each model, for the first and for further numbers of copies.
+    fn placed(&self) -> String {
+        let one = |(model, (full, store)): &(Model, (usize, usize))| match store {
+            0 => format!("{} {full}", model_word(*model)),
+            _ => format!("{} {full} + {store}", model_word(*model)),
+        };
+        cell(self.placements.iter().map(|it| it.answers.iter().map(one).collect::<Vec<_>>().join(", ")))
+    }
+
+    pub(crate) fn program(&self, threads: &[CopiesOverride]) -> Program {
         let path = self.path.to_str().expect("models have plain paths");
         let options = ProgramOptions { threads: threads.to_vec(), ..ProgramOptions::default() };
         let loaded = options.read(path).unwrap_or_else(|error| panic!("{}", error.render(false)));
@@ -83,7 +167,7 @@ impl Header {
     }
 }
 
-fn models() -> Vec<Header> {
+pub(crate) fn models() -> Vec<Header> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
     let entries = std::fs::read_dir(folder).expect("the models' folder can be read");
     let mut paths: Vec<PathBuf> = entries
@@ -216,6 +300,11 @@ fn expectations_are_consistent() {
         let (Some(sc), Some(tso)) = (model.sc, model.tso) else { continue };
         assert!(sc || !tso, "{name}: what fails under SC fails under TSO");
         assert!(sc == tso || !fixed.robust, "{name}: robust programs behave as under SC");
+        // What `simulate` sees and what `prove` says are about the same.
+        for (memory, holds) in model.proofs.iter().filter(|it| it.threads == fixed.threads).flat_map(|it| &it.answers) {
+            let seen = [(Model::Sc, sc), (Model::Tso, tso)].into_iter().find(|(seen, _)| seen == memory);
+            assert!(seen.is_none_or(|(_, seen)| seen == *holds), "{name}: {memory:?}");
+        }
     }
 }
 
@@ -279,7 +368,9 @@ fn the_table_is_current() {
         let fences = model.fences.map_or("–".to_owned(), |fences| fences.to_string());
         let holds = |holds: Option<bool>| holds.map_or("–", |holds| if holds { "holds" } else { "fails" });
         let (fixed, any) = (word(model.fixed.robust), word(model.any.robust));
-        assert_eq!(row[2..], [fixed, any, &smallest, &fences, holds(model.sc), holds(model.tso)], "{name}");
+        let (proved, placed) = (model.proved(), model.placed());
+        let expected = [fixed, any, &smallest, &fences, holds(model.sc), holds(model.tso), &proved, &placed];
+        assert_eq!(row[2..], expected, "{name}");
     }
 }
 

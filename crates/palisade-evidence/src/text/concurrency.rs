@@ -1,7 +1,7 @@
 //! Evidence about robustness against concurrency as text: states as short lists that refer to the tables.
 
 use super::MalformedEvidence;
-use super::program::{bit, truth};
+use super::field::{bit, truth};
 use super::strict::{Object, nullable};
 use crate::{
     AccessLevels, ConcurrencyCertificate, ConcurrencyReason, ConcurrencyWitness, LocalState, PendingTask, PivotAccess,

@@ -135,7 +135,8 @@ fn interleavings_that_are_changed_are_noticed() {
             witness.steps.insert(1, occurs);
         });
         rejected("a task begins twice", &|witness| {
-            let begins = witness.steps.iter().position(|step| matches!(step, TaskStep::Begin { .. })).expect("one does");
+            let begins =
+                witness.steps.iter().position(|step| matches!(step, TaskStep::Begin { .. })).expect("one does");
             let begin = witness.steps[begins];
             witness.steps.insert(begins, begin);
         });

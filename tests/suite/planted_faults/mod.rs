@@ -1,6 +1,6 @@
 //! Faults planted in the engine: each is caught by a check of evidence or by a comparison with another way to decide.
 //!
-//! [`FAULTS`] says for each fault what text of which file it replaces, and which test is to fail then. By default it is
+//! The tables say for each fault ([`faults`]) what text of which file it replaces, and which test is to fail then. By default it is
 //! only checked that all faults still fit the sources. With `PALISADE_PLANTED=1` the sources are copied, all
 //! faults are built into the copy at once, each asleep behind a condition, and the tests are run in it: first with no
 //! fault awake, when they must pass, and then with each one awake, when its own must fail. (`PALISADE_PLANTED=snapshots` wakes
@@ -9,13 +9,13 @@
 //! processor, is left alone. `PLANTED_FAULTS.md`
 //! records such a run.
 
+mod properties;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use table::FAULTS;
 
 /// A fault.
 struct Fault {
@@ -42,6 +42,11 @@ pub(crate) fn planted(number: usize) -> bool {
 }
 "#;
 
+/// All faults, in the order of their numbers.
+fn faults() -> impl Iterator<Item = &'static Fault> {
+    table::FAULTS.iter().chain(properties::FAULTS)
+}
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -49,7 +54,7 @@ fn root() -> &'static Path {
 /// The files with all their faults planted, by path; faults are counted from 1.
 fn planted() -> BTreeMap<&'static str, String> {
     let mut files = BTreeMap::new();
-    for (number, fault) in (1..).zip(FAULTS) {
+    for (number, fault) in (1..).zip(faults()) {
         let read = || std::fs::read_to_string(root().join(fault.file)).expect("the file is there");
         let text = files.entry(fault.file).or_insert_with(read);
         assert_eq!(text.matches(fault.old).count(), 1, "{}: `{}` in {}", fault.what, fault.old, fault.file);
@@ -68,7 +73,7 @@ fn all_faults_fit_the_sources() {
         .filter_map(|line| line.strip_prefix("| ")?.split(" | ").nth(1))
         .filter(|cell| !matches!(*cell, "fault" | "---"))
         .collect();
-    assert_eq!(listed, FAULTS.iter().map(|fault| fault.what).collect::<Vec<_>>());
+    assert_eq!(listed, faults().map(|fault| fault.what).collect::<Vec<_>>());
     // Faults of the engine, of PSO's step relation and of the table of x86 instructions only.
     for file in planted().into_keys() {
         let engine = [
@@ -211,12 +216,12 @@ fn every_fault_is_caught() {
     let programs = build();
     let wanted = std::env::var("PALISADE_PLANTED").expect("the test asks for it");
     let is_wanted = |fault: &Fault| wanted == "1" || fault.what.contains(&wanted);
-    let tests: BTreeSet<&str> = FAULTS.iter().filter(|fault| is_wanted(fault)).map(|fault| fault.caught_by).collect();
+    let tests: BTreeSet<&str> = faults().filter(|fault| is_wanted(fault)).map(|fault| fault.caught_by).collect();
     for test in &tests {
         assert_eq!(failure(&programs, test, None), None, "{test} without a fault");
     }
     let mut wrong = Vec::new();
-    for (number, fault) in (1..).zip(FAULTS).filter(|(_, fault)| is_wanted(fault)) {
+    for (number, fault) in (1..).zip(faults()).filter(|(_, fault)| is_wanted(fault)) {
         let failing = failure(&programs, fault.caught_by, Some(number));
         println!("{number}\t{}\t{}\t{}", fault.what, fault.caught_by, failing.as_deref().unwrap_or("NOT CAUGHT"));
         if failing.is_none() {

@@ -30,14 +30,7 @@ const PROCESSOR: &str = "processor::every_form_on_few_states";
 /// Litmus tests with known verdicts under SC, TSO and PSO.
 const VERDICTS: &str = "memory_models::outcomes_are_allowed_as_known";
 
-/// Properties of random programs under SC, TSO and PSO against the search for final states and `verify`; tests inside the library.
-const PROPERTIES: &str = "properties::tests::random_programs_without_loops";
-/// The same with loops.
-const PROPERTIES_WITH_LOOPS: &str = "properties::tests::random_programs_with_loops";
-/// Fences for properties where a load leaves the array it names.
-const LEAVING: &str = "property_fences::a_load_that_leaves_its_array";
-
-/// All faults.
+/// Faults of robustness and fences, of nets, of x86 instructions and of PSO.
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "search: every fifth configuration loses its last successor",
@@ -521,101 +514,5 @@ pub(super) const FAULTS: &[Fault] = &[
         old: "if instruction.action.drains_buffer() && !thread.buffer.is_empty() {",
         new: "if instruction.action.drains_buffer() && !thread.buffer.is_empty() && !(PLANTED && self.model == Model::Pso) {",
         caught_by: VERDICTS,
-    },
-    Fault {
-        what: "properties: a bound on buffers is taken for a proof",
-        file: "crates/palisade-engine/src/properties/search.rs",
-        old: "!self.system.overflowed()",
-        new: "(PLANTED || !self.system.overflowed())",
-        caught_by: PROPERTIES_WITH_LOOPS,
-    },
-    Fault {
-        what: "properties: stores are silent where others write",
-        file: "crates/palisade-engine/src/properties/delay.rs",
-        old: "program.thread(first).copies == Copies::Exactly(1) && writers.all(|writer| writer == first)",
-        new: "PLANTED || program.thread(first).copies == Copies::Exactly(1) && writers.all(|writer| writer == first)",
-        caught_by: PROPERTIES,
-    },
-    Fault {
-        what: "properties: a delay is dead although a load follows",
-        file: "crates/palisade-engine/src/properties/delay.rs",
-        old: "Action::Load { .. } => order != Order::Sc,",
-        new: "Action::Load { .. } => order != Order::Sc && !PLANTED,",
-        caught_by: PROPERTIES,
-    },
-    Fault {
-        what: "properties: a slice drops the registers of conditions",
-        file: "crates/palisade-engine/src/properties/slice.rs",
-        old: "        if matters {
-",
-        new: "        if matters && !(PLANTED && matches!(instruction.action, Action::Assume(_))) {
-",
-        caught_by: PROPERTIES,
-    },
-    Fault {
-        what: "properties: the mark of an sfence stays for ever",
-        file: "crates/palisade-engine/src/properties/buffer.rs",
-        old: "if rest.first() == Some(&BufferEntry::Mark) {",
-        new: "if rest.first() == Some(&BufferEntry::Mark) && !PLANTED {",
-        caught_by: PROPERTIES,
-    },
-    Fault {
-        what: "properties: threads step while another one holds the lock",
-        file: "crates/palisade-engine/src/properties/system.rs",
-        old: "if before.locked && !self.place(place).0.holding {",
-        new: "if before.locked && !self.place(place).0.holding && !PLANTED {",
-        caught_by: PROPERTIES,
-    },
-    Fault {
-        what: "properties: loads do not look into their own buffers",
-        file: "crates/palisade-engine/src/properties/system.rs",
-        old: "let buffered = self.buffers.youngest(buffer, address);",
-        new: "let buffered = self.buffers.youngest(buffer, address).filter(|_| !PLANTED);",
-        caught_by: PROPERTIES,
-    },
-    Fault {
-        what: "placement: a run that reads what the slice left out is taken for a run of the program",
-        file: "crates/palisade-engine/src/properties/placement/aim.rs",
-        old: "=> self.written.contains(i128::from(address)),",
-        new: "=> !PLANTED && self.written.contains(i128::from(address)),",
-        caught_by: LEAVING,
-    },
-    Fault {
-        what: "snapshots: none is taken",
-        file: "crates/palisade-engine/src/properties/snapshots.rs",
-        old: "if longer == queue || ",
-        new: "if PLANTED || longer == queue || ",
-        caught_by: PROPERTIES,
-    },
-    Fault {
-        what: "snapshots: own stores behind them are forgotten",
-        file: "crates/palisade-engine/src/properties/snapshots.rs",
-        old: "if !form.is_empty() && is_youngest",
-        new: "if !PLANTED && !form.is_empty() && is_youngest",
-        caught_by: PROPERTIES,
-    },
-    Fault {
-        what: "snapshots: the oldest one stays for ever",
-        file: "crates/palisade-engine/src/properties/snapshots.rs",
-        old: "self.go_on(local, step, read, &[queue, advanced], &mut open, found)?;",
-        new: "let advanced = if PLANTED { queue } else { advanced };
-                        self.go_on(local, step, read, &[queue, advanced], &mut open, found)?;",
-        caught_by: PROPERTIES,
-    },
-    Fault {
-        what: "snapshots: one is enough, whatever loads follow",
-        file: "crates/palisade-engine/src/properties/lag.rs",
-        old: "most.is_some_and(|most| snapshots > most)",
-        new: "most.is_some_and(|most| snapshots > most) || PLANTED && snapshots > 1",
-        caught_by: PROPERTIES,
-    },
-    Fault {
-        what: "snapshots: a bound on queues is taken for a proof",
-        file: "crates/palisade-engine/src/properties/snapshots.rs",
-        old: "self.note_overflow();",
-        new: "if !PLANTED {
-                self.note_overflow();
-            }",
-        caught_by: PROPERTIES_WITH_LOOPS,
     },
 ];

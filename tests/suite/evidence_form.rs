@@ -144,6 +144,8 @@ fn changes(node: &Json) -> Vec<Json> {
                 "witness",
                 "repair",
                 "violation",
+                "closed",
+                "race",
                 "proof",
                 "run",
                 "query",

@@ -9,6 +9,7 @@ mod closed;
 mod finals;
 mod lag;
 mod local;
+mod race_free;
 mod races;
 mod ranges;
 mod reductions;
@@ -21,7 +22,8 @@ mod values;
 mod witness;
 mod words;
 
-pub use races::{check_race, check_race_free};
+pub use race_free::check_race_free;
+pub use races::check_race;
 pub use witness::check_property_witness;
 
 use crate::CheckFailure;

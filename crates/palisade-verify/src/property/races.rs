@@ -1,32 +1,18 @@
-//! Triangular races: that a program has none, and that it has one.
+//! Triangular races: that a configuration is none, and that a computation ends in one.
 //!
 //! A race is a configuration under SC in which one copy of a thread stands at a load, after a store to another address since its last instruction
 //! that drains the buffer, and another copy stores to the same address next. A thread's buffer notes what it has stored since: nothing,
 //! one address, or (by a mark) several. Where no load can follow before the next drain, nothing is noted.
 
-use super::closed::check_closed_set;
 use super::local::Threads;
-use super::ranges::Range;
-use super::slice::Observed;
 use super::steps::Configuration;
 use super::witness::check_counts;
-use super::{Buffering, Goal, Known};
 use crate::CheckFailure;
 use crate::failure::reject;
-use palisade_evidence::{BufferEntry, BufferInvariant, RaceWitness, Tokens};
-use palisade_model::program::{Action, Copies, Program, Value};
+use palisade_evidence::{BufferEntry, RaceWitness, Tokens};
+use palisade_model::program::{Action, Program, Value};
 use palisade_model::semantics::{CopyId, Effect, Event, Machine, Model};
 use std::collections::BTreeSet;
-
-/// Checks that `closed` shows `program` (with its copies and domain) to have no triangular race.
-pub fn check_race_free(program: &Program, closed: &BufferInvariant) -> Result<(), CheckFailure> {
-    if program.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
-        reject!(Form, "no thread has copies, so the evidence is about nothing");
-    }
-    let goal = Goal { targets: &[], question: None, observed: Observed::default() };
-    let known = Known { bounds: None, written: &Range::default() };
-    check_closed_set(program, Buffering::Noted, &goal, known, closed)
-}
 
 /// Checks that no two threads of a configuration race.
 pub(super) fn check_no_race(threads: &Threads<'_>, configuration: &Configuration) -> Result<(), CheckFailure> {

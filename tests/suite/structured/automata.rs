@@ -34,10 +34,10 @@ fn what_a_guard_guards_is_read_behind_it() {
                     L4_2: assert x' != 0; goto end;\nL4_3: y' <- mem[y]; goto L4_4;\nL4_4: assert y' = 0; goto L5;\n\
                     L4_4: assert y' != 0; goto end;\nL5: mem[x] <- 1; goto end;";
     assert_eq!(automaton("if (x == 0 && y == 0) {\nx = 1;\n}"), expected);
-    let or = "regs r, x', y', holds' init L4\nL4: x' <- mem[x]; goto L4_2;\nL4_2: assert x'; goto L4_5;\n\
-              L4_2: assert !x'; goto L4_3;\nL4_3: y' <- mem[y]; goto L4_4;\nL4_4: assert y'; goto L4_5;\n\
-              L4_4: assert !y'; goto L4_6;\nL4_5: holds' <- 1; goto L4_7;\nL4_6: holds' <- 0; goto L4_7;\n\
-              L4_7: r <- holds'; goto end;";
+    let or = "regs r, x', y', holds' init L4\nL4: x' <- mem[x]; goto L4_2;\nL4_2: assert x'; goto L4_4;\n\
+              L4_2: assert !x'; goto L4_3;\nL4_3: y' <- mem[y]; goto L4_7;\nL4_4: holds' <- 1; goto L4_6;\n\
+              L4_5: holds' <- 0; goto L4_6;\nL4_6: r <- holds'; goto end;\nL4_7: assert y'; goto L4_4;\n\
+              L4_7: assert !y'; goto L4_5;";
     assert_eq!(automaton("let r = x || y;"), or);
     // Registers alone need no guard.
     let plain = automaton("let r = x;\nif (r == 0 && r != 2) { y = 1; }");

@@ -165,7 +165,7 @@ fn procedures_that_cannot_be_inlined() {
     let valueless = of("proc f() { x = 1; }\nthread t { let r = f(); x = r; }");
     assert!(valueless.contains("`f` returns no value"), "{valueless}");
     let some_way = of("proc f() { if (x) { return 1; } }\nthread t { let r = f(); x = r; }");
-    assert!(some_way.starts_with("3:34: `f` may come to its end without a value"), "{some_way}");
+    assert!(some_way.starts_with("3:33: `f` may come to its end without a value"), "{some_way}");
     let hidden = of("proc f() { x = r; }\nthread t { let r = x; f(); x = r; }");
     assert!(
         hidden.contains("`r` is neither a register nor an address")

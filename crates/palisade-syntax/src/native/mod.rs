@@ -22,7 +22,7 @@ pub(super) use printer::print;
 pub use printer::{expression_text, joint_state_text};
 pub(crate) use resolve::width;
 
-use super::{Diagnostic, MAX_ERRORS, Parsed, structured};
+use super::{Diagnostic, MAX_ERRORS, Parsed, Severity, structured};
 use palisade_model::program::{BinaryOperator, SourceText, Span};
 use std::sync::Arc;
 
@@ -48,8 +48,15 @@ fn parse_with_layouts(source: &Arc<SourceText>) -> Result<(Parsed, Vec<Option<st
         return Err(vec![Diagnostic::error(message, Span::default()).with_expected(["`program`"])]);
     }
     let (plain, structured) = structured::split(&tokens, source, &mut errors);
+    let (mut errors, warnings): (Vec<_>, Vec<_>) =
+        errors.into_iter().partition(|found| found.severity == Severity::Error);
     match grammar::parse(&plain, source.text.len()) {
-        Ok(raw) if errors.is_empty() => return resolve::resolve(&raw, &structured, source),
+        Ok(raw) if errors.is_empty() => {
+            let (mut parsed, layouts) = resolve::resolve(&raw, &structured, source)?;
+            parsed.warnings.extend(warnings);
+            parsed.warnings.sort_by_key(|warning| warning.span);
+            return Ok((parsed, layouts));
+        }
         Ok(_) => {}
         Err(failures) => {
             errors.extend(failures.iter().filter_map(|failure| failure.diagnostic(&plain, source)));

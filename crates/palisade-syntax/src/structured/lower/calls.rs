@@ -201,10 +201,12 @@ impl<'a, 's> Lowering<'a, 's, '_> {
             frame.scopes[0].insert(parameter.text, (binding, parameter.span));
         }
         let statement = self.statement;
+        let before = self.automaton.instructions.len();
         self.frames.push(frame);
         self.sequence(&procedure.body.statements, at, end, span);
         self.frames.pop();
-        if result.is_some() && self.automaton.instructions.iter().any(|instruction| instruction.target == end) {
+        let own = &self.automaton.instructions[before..];
+        if result.is_some() && own.iter().any(|instruction| instruction.target == end) {
             let close = Span { start: procedure.body.close(), end: procedure.body.span.end };
             self.error(format!("`{name}` may come to its end without a value"), close).help =
                 Some("end each way through it with `return …;`".to_owned());

@@ -12,6 +12,7 @@ mod race;
 mod repair;
 mod state;
 mod subject;
+mod tasks;
 mod text;
 mod witness;
 
@@ -35,5 +36,6 @@ pub use race::RaceWitness;
 pub use repair::{Block, Case, Change, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 pub use state::{Attacker, Level, LocalIndex, LocalState, Tokens};
 pub use subject::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};
+pub use tasks::{MainState, TaskCertificate, TaskConfiguration, TaskPhase, TaskToken, TaskWitness};
 pub use text::{Evidence, MAX_EVIDENCE_BYTES, MalformedEvidence};
 pub use witness::Witness;

@@ -15,6 +15,7 @@ mod program;
 mod property;
 mod repair;
 mod subject;
+mod task_witness;
 mod tokens;
 mod witness;
 
@@ -22,8 +23,9 @@ pub use concurrency::{check_concurrency_certificate, check_concurrency_witness};
 pub use content::check_content;
 pub use failure::{CheckFailure, Obligation};
 pub use net::{check_net_certificate, check_net_run};
-pub use program::{attack_net, check_robust_certificate};
+pub use program::{attack_net, check_robust_certificate, check_task_certificate};
 pub use property::{PropertyFacts, check_property, check_property_witness, check_race, check_race_free};
 pub use repair::{RepairFacts, check_repair, check_repaired_text};
 pub use subject::{check_net_evidence, check_program_evidence, check_property_evidence, check_repair_evidence};
+pub use task_witness::{TaskCycle, check_task_witness};
 pub use witness::check_witness;

@@ -5,7 +5,7 @@ use super::failure::reject;
 use super::{
     CheckFailure, PropertyFacts, RepairFacts, check_concurrency_certificate, check_concurrency_witness,
     check_net_certificate, check_net_run, check_property, check_property_witness, check_race, check_race_free,
-    check_repair, check_robust_certificate, check_witness,
+    check_repair, check_robust_certificate, check_task_certificate, check_task_witness, check_witness,
 };
 use palisade_evidence::{Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject};
 use palisade_model::net::{PlaceId, Problem, QueryFormat, TransitionId};
@@ -43,6 +43,14 @@ pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<
         Evidence::Race(subject, witness) => {
             check_program(program, subject)?;
             check_race(program, witness)
+        }
+        Evidence::TsoRobust(subject, certificate) => {
+            check_event_driven(program, subject)?;
+            check_task_certificate(program, certificate)
+        }
+        Evidence::NotTsoRobust(subject, witness) => {
+            check_event_driven(program, subject)?;
+            check_task_witness(program, witness).map(drop)
         }
         Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
             reject!(Subject, "the evidence is about the net `{}`", subject.input.path)
@@ -112,7 +120,9 @@ pub fn check_net_evidence(
         | Evidence::ConcurrencyRobust(subject, _)
         | Evidence::NotConcurrencyRobust(subject, _)
         | Evidence::RaceFree(subject, _)
-        | Evidence::Race(subject, _) => {
+        | Evidence::Race(subject, _)
+        | Evidence::TsoRobust(subject, _)
+        | Evidence::NotTsoRobust(subject, _) => {
             reject!(Subject, "the evidence is about the program `{}`", subject.input.path)
         }
     }
@@ -122,6 +132,14 @@ pub fn check_net_evidence(
 fn check_program(program: &Program, subject: &ProgramSubject) -> Result<(), CheckFailure> {
     if program.is_event_driven() {
         reject!(Form, "evidence of this kind is about threads alone, and the program has events or tasks");
+    }
+    check_any_program(program, subject)
+}
+
+/// Checks what [`check_any_program`] checks, and that the program has events or tasks.
+fn check_event_driven(program: &Program, subject: &ProgramSubject) -> Result<(), CheckFailure> {
+    if !program.is_event_driven() {
+        reject!(Form, "evidence of this kind is about events and tasks, and the program has threads alone");
     }
     check_any_program(program, subject)
 }

@@ -5,12 +5,15 @@ use super::tokens::{put, take};
 use super::trail::Trail;
 use super::{Entry, LazyNet, Step, Tokens, is_covered};
 
-/// Moves the token of a step; with `omega`, puts any number of them.
-pub(super) fn move_token(entries: &mut Vec<Entry>, step: &Step, omega: bool) {
+/// Moves the token of a step, and puts the one that it makes; with `omega`, puts any number of them.
+pub(super) fn move_token<N: LazyNet>(net: &N, entries: &mut Vec<Entry>, step: &Step, omega: bool) {
     if let Some(place) = step.take {
         take(entries, place);
     }
     if let Some(place) = step.put {
+        put(entries, place, omega);
+    }
+    if let Some(place) = net.also_puts(step) {
         put(entries, place, omega);
     }
 }
@@ -25,8 +28,8 @@ pub(super) fn accelerated<N: LazyNet>(
 ) -> Result<usize, N::Error> {
     let from_omega =
         step.take.is_some_and(|place| entries.iter().any(|entry| entry.place == place && entry.tokens.is_omega()));
-    let copycat = from_omega && step.put.is_some() && net.repeats(step)?;
-    move_token(entries, step, copycat);
+    let copycat = from_omega && (step.put.is_some() || net.also_puts(step).is_some()) && net.repeats(step)?;
+    move_token(net, entries, step, copycat);
     let mut compared = 0;
     let mut grew = true;
     while grew && entries.iter().any(|entry| !entry.tokens.is_omega() && net.is_unbounded(entry.place)) {

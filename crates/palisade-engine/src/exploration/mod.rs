@@ -35,7 +35,7 @@ pub(crate) use search::check_periodically;
 pub use search::{Exploration, Visit};
 pub use tokens::{Entry, Tokens, is_covered, take};
 
-/// One step of a lazily built net: it moves at most one token.
+/// One step of a lazily built net: it moves at most one token, and may make another ([`LazyNet::also_puts`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The control after the step.
@@ -62,4 +62,11 @@ pub trait LazyNet {
     /// Whether the step, taken once more right after itself from the same place, is enabled, leads to the same place and
     /// leaves the control as it is.
     fn repeats(&mut self, step: &Step) -> Result<bool, Self::Error>;
+
+    /// A place on which the step puts one more token. Nets whose steps move tokens only need not say.
+    #[inline]
+    fn also_puts(&self, step: &Step) -> Option<u32> {
+        let _ = step;
+        None
+    }
 }

@@ -216,7 +216,7 @@ impl Exploration {
                 steps.iter().all(|step| {
                     scratch.clear();
                     scratch.extend_from_slice(self.entries(node));
-                    move_token(&mut scratch, step, false);
+                    move_token(net, &mut scratch, step, false);
                     self.covers(step.control, &scratch)
                 })
             })
@@ -238,7 +238,7 @@ impl Exploration {
             step.control == self.control(child) && {
                 scratch.clear();
                 scratch.extend_from_slice(self.entries(parent));
-                move_token(&mut scratch, step, false);
+                move_token(net, &mut scratch, step, false);
                 scratch == self.entries(child)
             }
         });
@@ -271,7 +271,7 @@ impl Exploration {
         entries: &mut Vec<Entry>,
     ) -> Result<(), N::Error> {
         match self.mode {
-            Mode::Exact => move_token(entries, step, false),
+            Mode::Exact => move_token(net, entries, step, false),
             Mode::Omega => {
                 let compared = accelerated(net, &self.store, trail, step, entries)?;
                 self.compared += compared;

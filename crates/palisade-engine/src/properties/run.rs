@@ -201,7 +201,7 @@ impl Tracing {
             Operation::Lock => holding = true,
             Operation::Unlock => holding = false,
             Operation::Fence => debug_assert!(buffer == Buffers::EMPTY || system.shape().order == Order::Noted),
-            Operation::Mark | Operation::Faulty(_) => {}
+            Operation::Mark | Operation::Post | Operation::Faulty(_) => {}
         }
         self.run.deeds.push((copy, Deed::Execute { instruction: id, chosen: None, is_flushed }));
         self.run.deeds.extend(at_once.map(|address| (copy, Deed::Flush(address))));

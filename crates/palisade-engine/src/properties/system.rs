@@ -482,7 +482,7 @@ impl<'p> BufferSystem<'p> {
             }
             Operation::Store(..) => Buffers::EMPTY,
             Operation::Fence | Operation::Update(_) | Operation::Lock | Operation::Unlock => Buffers::EMPTY,
-            Operation::Load(_) | Operation::Mark | Operation::Faulty(_) => note,
+            Operation::Load(_) | Operation::Mark | Operation::Post | Operation::Faulty(_) => note,
         }
     }
 

@@ -15,6 +15,7 @@ mod search;
 mod shape;
 mod successes;
 pub mod system;
+mod tasks;
 mod witness;
 
 pub use attack_net::attack_net;
@@ -34,5 +35,6 @@ pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};
 pub(crate) use search::{LoadStarts, Success, explore_sc, mode_of};
 pub use shape::{Shape, ShapeAction, ShapeError, ShapeThread};
 pub(crate) use successes::Successes;
+pub use tasks::{TaskCheck, check_tasks};
 pub(crate) use witness::{PhaseSteps, Story, story_of_steps};
 pub use witness::{Violation, witness_evidence};

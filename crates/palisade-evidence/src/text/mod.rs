@@ -15,11 +15,13 @@ mod property;
 mod race;
 mod repair;
 mod strict;
+mod tasks;
 mod witness;
 
 use super::{
     BufferInvariant, ConcurrencyCertificate, ConcurrencyWitness, NetCertificate, NetRun, NetSubject, ProgramSubject,
-    PropertyEvidence, PropertyWitness, RaceWitness, RepairEvidence, RobustCertificate, Witness,
+    PropertyEvidence, PropertyWitness, RaceWitness, RepairEvidence, RobustCertificate, TaskCertificate, TaskWitness,
+    Witness,
 };
 use header::{NetHeader, ProgramHeader};
 use serde::{Deserialize, Serialize};
@@ -57,6 +59,10 @@ pub enum Evidence {
     RaceFree(ProgramSubject, BufferInvariant),
     /// A program has a triangular race.
     Race(ProgramSubject, RaceWitness),
+    /// An event-driven program is robust against TSO.
+    TsoRobust(ProgramSubject, TaskCertificate),
+    /// An event-driven program is not robust against TSO.
+    NotTsoRobust(ProgramSubject, TaskWitness),
     /// No target of a query can be covered.
     Uncoverable(NetSubject, NetCertificate),
     /// A target of a query can be covered.
@@ -108,6 +114,10 @@ struct Document<R, B> {
     interleaving: Option<Object<concurrency::InterleavingText>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     run: Option<Object<net::RunText>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    tasks: Option<Object<tasks::TaskCertificateText>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    computation: Option<Object<tasks::TaskWitnessText>>,
 }
 
 /// The part of a document that `kind` names.
@@ -123,6 +133,8 @@ enum Part {
     Interleaving(Object<concurrency::InterleavingText>),
     Proof(net::ProofText),
     Run(Object<net::RunText>),
+    Tasks(Object<tasks::TaskCertificateText>),
+    Computation(Object<tasks::TaskWitnessText>),
 }
 
 impl Evidence {
@@ -146,6 +158,8 @@ impl Evidence {
             serial: None,
             interleaving: None,
             run: None,
+            tasks: None,
+            computation: None,
         };
         match self {
             Self::Robust(subject, certificate) => {
@@ -183,6 +197,14 @@ impl Evidence {
             Self::Race(subject, witness) => {
                 document.program = Some(Object(subject.into()));
                 document.race = Some(Object(witness.into()));
+            }
+            Self::TsoRobust(subject, certificate) => {
+                document.program = Some(Object(subject.into()));
+                document.tasks = Some(Object(certificate.into()));
+            }
+            Self::NotTsoRobust(subject, witness) => {
+                document.program = Some(Object(subject.into()));
+                document.computation = Some(Object(witness.into()));
             }
             Self::Uncoverable(subject, certificate) => {
                 document.net = Some(Object(subject.into()));
@@ -229,6 +251,8 @@ impl Evidence {
             document.interleaving.map(Part::Interleaving),
             document.proof.map(Part::Proof),
             document.run.map(Part::Run),
+            document.tasks.map(Part::Tasks),
+            document.computation.map(Part::Computation),
         ];
         let Document { kind, program, net, .. } = document;
         let mut given = given.into_iter().flatten();
@@ -262,6 +286,12 @@ impl Evidence {
             ("not-concurrency-robust", Some(Object(subject)), None, Some(Part::Interleaving(Object(interleaving)))) => {
                 Ok(Self::NotConcurrencyRobust(subject.try_into()?, interleaving.try_into()?))
             }
+            ("tso-robust", Some(Object(subject)), None, Some(Part::Tasks(Object(tasks)))) => {
+                Ok(Self::TsoRobust(subject.try_into()?, tasks.into()))
+            }
+            ("not-tso-robust", Some(Object(subject)), None, Some(Part::Computation(Object(computation)))) => {
+                Ok(Self::NotTsoRobust(subject.try_into()?, computation.try_into()?))
+            }
             ("uncoverable", None, Some(Object(subject)), Some(Part::Proof(proof))) => {
                 Ok(Self::Uncoverable(subject.into(), proof.into()))
             }
@@ -286,6 +316,8 @@ impl Evidence {
             Self::NotConcurrencyRobust(..) => "not-concurrency-robust",
             Self::RaceFree(..) => "race-free",
             Self::Race(..) => "race",
+            Self::TsoRobust(..) => "tso-robust",
+            Self::NotTsoRobust(..) => "not-tso-robust",
             Self::Uncoverable(..) => "uncoverable",
             Self::Coverable(..) => "coverable",
         }

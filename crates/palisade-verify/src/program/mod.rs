@@ -22,9 +22,11 @@ mod configuration;
 mod decode;
 mod model;
 mod steps;
+mod tasks;
 mod words;
 
 pub use attack_net::attack_net;
+pub use tasks::check_task_certificate;
 
 use crate::CheckFailure;
 use crate::failure::reject;

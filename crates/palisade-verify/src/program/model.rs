@@ -7,7 +7,7 @@ use crate::liveness::{Live, checked_liveness};
 use crate::tokens::{MOST_CHOICES, Numbering, initial_tokens, strictly_ascending};
 use palisade_evidence::{LocalState, RobustCertificate};
 use palisade_model::program::{
-    Action, EvaluationError, Instruction, InstructionId, LabelId, Program, Thread, ThreadId, Value,
+    Action, EvaluationError, Instruction, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId, Value,
 };
 use std::collections::HashSet;
 
@@ -29,21 +29,31 @@ pub(super) struct Model<'a> {
 impl<'a> Model<'a> {
     /// Checks the certificate's live registers and tables.
     pub(super) fn new(program: &'a Program, certificate: &RobustCertificate) -> Result<Self, CheckFailure> {
+        Self::with_tables(program, &certificate.live, &certificate.locals, &certificate.memories)
+    }
+
+    /// Checks live registers and tables of local states and memories.
+    pub(super) fn with_tables(
+        program: &'a Program,
+        live: &[Vec<Vec<RegisterId>>],
+        locals: &[LocalState],
+        memories: &[Vec<(Value, Value)>],
+    ) -> Result<Self, CheckFailure> {
         let mut model = Self {
             program,
-            live: checked_liveness(program, &certificate.live)?,
+            live: checked_liveness(program, live)?,
             by_label: program.threads.iter().map(Thread::instructions_by_label).collect(),
             locals: Numbering::new(),
             memories: Numbering::new(),
-            local_numbers: Vec::with_capacity(certificate.locals.len()),
-            memory_numbers: Vec::with_capacity(certificate.memories.len()),
+            local_numbers: Vec::with_capacity(locals.len()),
+            memory_numbers: Vec::with_capacity(memories.len()),
         };
-        for local in &certificate.locals {
+        for local in locals {
             model.check_local(local)?;
             let number = model.locals.number(local.clone());
             model.local_numbers.push(number);
         }
-        for memory in &certificate.memories {
+        for memory in memories {
             let mut memory = strictly_ascending(memory, "memory")?;
             memory.retain(|address, value| *value != program.initial_value(*address));
             let number = model.memories.number(memory);
@@ -159,6 +169,11 @@ impl<'a> Model<'a> {
     /// The states, by number, in which a thread may next act on memory: those reached by local instructions only at
     /// whose label stands an instruction that is not local. None when the thread has stopped.
     pub(super) fn settle(&mut self, start: LocalState) -> Result<Vec<u32>, CheckFailure> {
+        self.settle_as(start, false)
+    }
+
+    /// Like [`settle`](Self::settle), and at labels without instructions too, where `keeps_ends`.
+    pub(super) fn settle_as(&mut self, start: LocalState, keeps_ends: bool) -> Result<Vec<u32>, CheckFailure> {
         let LocalState { thread, label, registers, holding } = start;
         let registers = self.only_live(thread, label, registers);
         let mut seen = HashSet::from([(label, registers.clone())]);
@@ -178,7 +193,8 @@ impl<'a> Model<'a> {
             if seen.len() > MOST_CHOICES {
                 reject!(Form, "{} has too many states between two accesses", self.thread_in_words(thread));
             }
-            if instructions.iter().any(|id| !self.instruction(thread, *id).action.is_local_under_tso()) {
+            let acts = instructions.iter().any(|id| !self.instruction(thread, *id).action.is_local_under_tso());
+            if acts || keeps_ends && instructions.is_empty() {
                 settled.push(self.locals.number(LocalState { thread, label, registers, holding }));
             }
         }

@@ -16,15 +16,15 @@ pub(super) struct Successor {
 }
 
 /// What an instruction that is not local does when one thread executes it on its own under SC.
-struct Effect {
+pub(super) struct Effect {
     /// The registers after it.
-    registers: Vec<Value>,
+    pub(super) registers: Vec<Value>,
     /// The address it accesses, with the stronger kind of access.
-    access: Option<(Value, Level)>,
+    pub(super) access: Option<(Value, Level)>,
     /// What it writes to memory.
-    write: Option<(Value, Value)>,
+    pub(super) write: Option<(Value, Value)>,
     /// Whether the thread holds the lock after it.
-    holding: bool,
+    pub(super) holding: bool,
 }
 
 impl Model<'_> {
@@ -198,7 +198,8 @@ impl Model<'_> {
         thread: ThreadId,
         id: InstructionId,
     ) -> Result<Vec<Configuration>, CheckFailure> {
-        let Some(effect) = self.effect(configuration, token, id)? else { return Ok(Vec::new()) };
+        let Configuration { control: Control { memory, locked, .. }, .. } = configuration;
+        let Some(effect) = self.effect((*memory, *locked), token.local, id)? else { return Ok(Vec::new()) };
         let action = &self.instruction(thread, id).action;
         let was_holding = self.local(token.local).holding;
         let mut control = configuration.control.clone();
@@ -213,12 +214,7 @@ impl Model<'_> {
             control.locked = effect.holding;
         }
         if let Some((address, value)) = effect.write {
-            let mut memory = self.memories.get(control.memory).clone();
-            memory.insert(address, value);
-            if value == self.program.initial_value(address) {
-                memory.remove(&address);
-            }
-            control.memory = self.memories.number(memory);
+            control.memory = self.written(control.memory, address, value);
         }
         let label = self.instruction(thread, id).target;
         let after = LocalState { thread, label, registers: effect.registers, holding: effect.holding };
@@ -234,16 +230,26 @@ impl Model<'_> {
         settled.iter().map(with).collect()
     }
 
+    /// A memory after a write.
+    pub(super) fn written(&mut self, memory: u32, address: Value, value: Value) -> u32 {
+        let mut memory = self.memories.get(memory).clone();
+        memory.insert(address, value);
+        if value == self.program.initial_value(address) {
+            memory.remove(&address);
+        }
+        self.memories.number(memory)
+    }
+
     /// What an instruction does as an atomic action on memory and lock; nothing when it is local or not enabled.
     /// While a thread holds the lock, the others' accesses are not enabled.
-    fn effect(
+    pub(super) fn effect(
         &self,
-        configuration: &Configuration,
-        token: Token,
+        (memory, locked): (u32, bool),
+        local: u32,
         id: InstructionId,
     ) -> Result<Option<Effect>, CheckFailure> {
-        let LocalState { thread, registers, holding, .. } = self.local(token.local);
-        let (thread, holding, locked) = (*thread, *holding, configuration.control.locked);
+        let LocalState { thread, registers, holding, .. } = self.local(local);
+        let (thread, holding) = (*thread, *holding);
         if locked && !holding {
             return Ok(None);
         }
@@ -254,7 +260,7 @@ impl Model<'_> {
             Action::Fence => {}
             Action::Load { register, address } => {
                 let address = address_of(address)?;
-                effect.registers[register.index()] = self.read(&configuration.control, address);
+                effect.registers[register.index()] = self.value_in(memory, address);
                 effect.access = Some((address, Level::Load));
             }
             Action::Store { address, value } => {
@@ -264,7 +270,7 @@ impl Model<'_> {
             }
             Action::Cas { register, address, expected, new } => {
                 let address = address_of(address)?;
-                let old = self.read(&configuration.control, address);
+                let old = self.value_in(memory, address);
                 let succeeds = old == self.value(thread, id, expected.evaluate(registers, domain))?;
                 if succeeds {
                     effect.write = Some((address, self.value(thread, id, new.evaluate(registers, domain))?));
@@ -276,7 +282,7 @@ impl Model<'_> {
             }
             Action::Rmw { register, address, new } => {
                 let address = address_of(address)?;
-                let old = self.read(&configuration.control, address);
+                let old = self.value_in(memory, address);
                 let new = self.value(thread, id, new.evaluate_with_old(registers, old, domain))?;
                 effect.write = Some((address, new));
                 effect.access = Some((address, Level::Store));
@@ -293,7 +299,12 @@ impl Model<'_> {
 
     /// The value of an address in memory.
     pub(super) fn read(&self, control: &Control, address: Value) -> Value {
-        let memory = self.memories.get(control.memory);
+        self.value_in(control.memory, address)
+    }
+
+    /// The value of an address in a memory.
+    pub(super) fn value_in(&self, memory: u32, address: Value) -> Value {
+        let memory = self.memories.get(memory);
         memory.get(&address).copied().unwrap_or_else(|| self.program.initial_value(address))
     }
 }
@@ -304,7 +315,7 @@ impl Path {
     ///
     /// The action is on the path by [ESOP13, Lemma 3]: its thread is, or it loads what the path has stored, or it
     /// stores what the path has loaded or stored. A section is one action.
-    fn follow(&mut self, action: &Action, effect: &Effect, was_holding: bool, joined: bool) -> Option<bool> {
+    pub(super) fn follow(&mut self, action: &Action, effect: &Effect, was_holding: bool, joined: bool) -> Option<bool> {
         if joined {
             self.levels_rise(effect.access);
             return Some(true);
@@ -335,7 +346,7 @@ impl Path {
         None
     }
 
-    fn levels_rise(&mut self, access: Option<(Value, Level)>) {
+    pub(super) fn levels_rise(&mut self, access: Option<(Value, Level)>) {
         if let Some((address, kind)) = access {
             raise(&mut self.levels, address, kind);
         }

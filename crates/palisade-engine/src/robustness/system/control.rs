@@ -62,12 +62,12 @@ pub(in crate::robustness) fn raise(levels: &mut Vec<(Value, Level)>, address: Va
 }
 
 /// The value of an address in a sorted list of pairs.
-pub(super) fn lookup(pairs: &[(Value, Value)], address: Value) -> Option<Value> {
+pub(in crate::robustness) fn lookup(pairs: &[(Value, Value)], address: Value) -> Option<Value> {
     pairs.binary_search_by_key(&address, |pair| pair.0).ok().map(|index| pairs[index].1)
 }
 
 /// Sets the value of an address in a sorted list of pairs.
-pub(super) fn set(pairs: &mut Vec<(Value, Value)>, address: Value, value: Value) {
+pub(in crate::robustness) fn set(pairs: &mut Vec<(Value, Value)>, address: Value, value: Value) {
     match pairs.binary_search_by_key(&address, |pair| pair.0) {
         Ok(index) => pairs[index].1 = value,
         Err(index) => pairs.insert(index, (address, value)),

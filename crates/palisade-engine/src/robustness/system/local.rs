@@ -48,6 +48,8 @@ pub enum Operation {
     Lock,
     /// Closes it.
     Unlock,
+    /// Posts a task.
+    Post,
     /// Cannot be evaluated: a number of the table of faults.
     Faulty(u32),
 }
@@ -162,6 +164,11 @@ impl<'p> Locals<'p> {
         Self { marks_buffers: true, ..self }
     }
 
+    /// The table that keeps local states of invocations that have come to their end, and of those that have stopped before.
+    pub(crate) fn keeping_ends(self) -> Self {
+        Self { keeps_stopped: true, keeps_ends: true, ..self }
+    }
+
     /// Whether an action touches neither memory, the store buffer nor the lock.
     pub(crate) fn is_local(&self, action: &Action) -> bool {
         action.is_local() || !self.marks_buffers && *action == Action::StoreFence
@@ -261,6 +268,7 @@ impl<'p> Locals<'p> {
             Action::StoreFence => Operation::Mark,
             Action::Lock => Operation::Lock,
             Action::Unlock => Operation::Unlock,
+            Action::Post { .. } => Operation::Post,
             _ => unreachable!("local actions are settled"),
         })
     }
@@ -378,8 +386,14 @@ impl<'p> Locals<'p> {
 
     /// Where a thread settles at first; nothing where that is cut.
     pub(crate) fn initial_targets(&mut self, thread: ThreadId) -> Result<Option<Targets>, Fault> {
+        self.initial_with(thread, &[])
+    }
+
+    /// Where a task settles at first whose parameters have these values; nothing where that is cut.
+    pub(crate) fn initial_with(&mut self, thread: ThreadId, arguments: &[Value]) -> Result<Option<Targets>, Fault> {
         let template = self.program.thread(thread);
-        let registers = template.initial_registers().into_boxed_slice();
+        let mut registers = template.initial_registers().into_boxed_slice();
+        registers[..arguments.len()].copy_from_slice(arguments);
         // A thread without instructions settles nowhere.
         let instruction = InstructionId::from_index(0);
         self.settle(thread, instruction, template.initial, registers, false)

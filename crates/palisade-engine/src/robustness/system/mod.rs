@@ -34,8 +34,8 @@ mod roots;
 mod steps;
 
 pub(super) use attacker::Load;
-pub(super) use control::raise;
 pub use control::{Attacker, Control, Helped, Memory, Phase};
+pub(super) use control::{lookup, raise, set};
 pub(crate) use initial::InitialTokens;
 pub(super) use lengths::Settled;
 pub use local::{Growth, Local, Operation};
@@ -47,7 +47,7 @@ pub use roots::Root;
 use crate::exploration::Step;
 use crate::robustness::fault::Fault;
 use crate::robustness::reached::Reached;
-use control::{Controls, lookup};
+use control::Controls;
 use palisade_model::program::{InstructionId, Program, ThreadId, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

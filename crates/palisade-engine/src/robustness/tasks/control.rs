@@ -1,0 +1,64 @@
+//! Controls of the instrumented program of events and tasks: memory, lock, phase and the main thread.
+
+use crate::exploration::Interner;
+use crate::robustness::system::{Helped, Memory};
+use palisade_model::program::Value;
+
+/// What the main thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Main {
+    /// Nothing: an event may occur, and a pending task may begin.
+    Idle,
+    /// It runs an invocation, in a local state.
+    Runs(u32),
+    /// Its invocation never returns: it has stopped, or it is the attacker, or was.
+    Blocked,
+}
+
+/// The attacker while it delays.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Attacker {
+    /// Whether it is the main thread.
+    pub(super) on_main: bool,
+    /// Its local state; nothing for the main thread between two invocations, where posts are plain.
+    pub(super) local: Option<u32>,
+    /// The latest value buffered for each address, sorted by address.
+    pub(super) buffer: Vec<(Value, Value)>,
+    /// The address of the first delayed store.
+    pub(super) store_address: Value,
+}
+
+/// The phase of a computation of the form of [ESOP13, Fig. 4].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Phase {
+    /// Everyone under SC.
+    Sc,
+    /// One thread (a number of the table of attackers) delays its stores.
+    Delayed(u32),
+    /// Helpers only (a number of the table of what is known after the attack's load).
+    Helped(u32),
+}
+
+/// A control state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Control {
+    /// A number of the table of memories.
+    pub(super) memory: u32,
+    /// Whether a locked section is open.
+    pub(super) locked: bool,
+    /// The main thread.
+    pub(super) main: Main,
+    /// Whether the main thread is on the happens-before path. It stays there from one invocation to the next.
+    pub(super) main_joined: bool,
+    /// The phase.
+    pub(super) phase: Phase,
+}
+
+/// The tables of controls and their parts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Controls {
+    pub(super) memories: Interner<Memory>,
+    pub(super) attackers: Interner<Attacker>,
+    pub(super) helped: Interner<Helped>,
+    pub(super) controls: Interner<Control>,
+}

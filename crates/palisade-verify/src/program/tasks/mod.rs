@@ -1,0 +1,108 @@
+//! Checks that an event-driven program is robust against TSO, from its text and a certificate alone.
+//!
+//! The program is robust when no attack is feasible (CERTIFICATE.md says for which programs this is proved), and an attack is feasible exactly
+//! when the instrumented program reaches success. The checker follows the instrumented semantics itself ([`steps`], [`attacker`]) and asks of the
+//! certificate's set that it contains the initial configurations, is closed under all steps, and contains no success.
+
+mod attacker;
+mod configuration;
+mod hopeful;
+mod steps;
+
+use super::model::Model;
+use crate::CheckFailure;
+use crate::failure::reject;
+use crate::tokens::initial_tokens;
+use configuration::{Configuration, Control, DownSet, Main, Phase, Token};
+use hopeful::Hopeful;
+use palisade_evidence::{LocalState, TaskCertificate, Tokens};
+use palisade_model::program::{Copies, Posts, Program, ThreadId, Value};
+
+/// The program as this checker sees it.
+struct Tasks<'a> {
+    model: Model<'a>,
+    hopeful: Hopeful,
+}
+
+/// Checks that `certificate` shows the event-driven `program` (with its copies and domain) to be robust against TSO.
+pub fn check_task_certificate(program: &Program, certificate: &TaskCertificate) -> Result<(), CheckFailure> {
+    let TaskCertificate { live, locals, memories, configurations } = certificate;
+    let model = Model::with_tables(program, live, locals, memories)?;
+    let mut tasks = Tasks { model, hopeful: Hopeful::of(program) };
+    let decoded = configurations.iter().map(|it| tasks.decode(it)).collect::<Result<_, _>>()?;
+    let set = DownSet::new(decoded);
+    for initial in tasks.initial_configurations()? {
+        if !set.contains(&initial) {
+            reject!(Initial, "no configuration covers the initial {}", tasks.in_words(&initial));
+        }
+    }
+    for configuration in set.configurations() {
+        if let Phase::Helped(path) = &configuration.control.phase
+            && path.levels.contains_key(&path.store_address)
+            && !configuration.control.locked
+        {
+            reject!(Safe, "the set contains the success {}", tasks.in_words(configuration));
+        }
+        for successor in tasks.successors(configuration)? {
+            if !set.contains(&successor) {
+                let (after, before) = (tasks.in_words(&successor), tasks.in_words(configuration));
+                reject!(Inductive, "the set does not cover {after}, where a step leads from {before}");
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Tasks<'_> {
+    fn program(&self) -> &Program {
+        self.model.program
+    }
+
+    fn posts_are_plain(&self) -> bool {
+        self.program().posts == Posts::Plain
+    }
+
+    /// Whether a local state has no instructions: an invocation there has come to its end.
+    fn is_at_end(&self, local: u32) -> bool {
+        let LocalState { thread, label, .. } = self.model.local(local);
+        self.model.instructions_at(*thread, *label).is_empty()
+    }
+
+    /// The states, by number, to which an invocation settles first when its parameters have these values.
+    fn first_states(&mut self, template: ThreadId, arguments: &[Value]) -> Result<Vec<u32>, CheckFailure> {
+        let thread = self.model.program.thread(template);
+        let mut registers = thread.initial_registers();
+        let Some(parameters) = registers.get_mut(..arguments.len()) else {
+            reject!(Form, "`{}` has fewer parameters than arguments", thread.name);
+        };
+        parameters.copy_from_slice(arguments);
+        self.model.settle_as(LocalState { thread: template, label: thread.initial, registers, holding: false }, true)
+    }
+
+    /// Every initial configuration: the main thread is idle, the copies of threads have settled, and events may occur as often as they have
+    /// copies.
+    fn initial_configurations(&mut self) -> Result<Vec<Configuration>, CheckFailure> {
+        let memory = self.model.memories.number(super::configuration::Memory::new());
+        let control = Control { memory, locked: false, main: Main::Idle, main_joined: false, phase: Phase::Sc };
+        let mut threads_alone = self.program().clone();
+        let others = threads_alone.threads.iter_mut().filter(|thread| !thread.is_thread());
+        others.for_each(|thread| thread.copies = Copies::Exactly(0));
+        let choices = initial_tokens(&threads_alone, |id| {
+            let mut states = self.first_states(id, &[])?;
+            states.retain(|state| !self.is_at_end(*state));
+            Ok(states.into_iter().map(|state| Token::Own(state, false)).collect())
+        })?;
+        let starts = |(event, copies)| match copies {
+            Copies::Exactly(copies @ 1..) => Some((Token::Start(event), Tokens::Finite(copies))),
+            _ => None,
+        };
+        let starts: Vec<_> = self.program().events().map(|(id, it)| (id, it.copies)).filter_map(starts).collect();
+        let with_starts = |tokens: Vec<(Token, Tokens)>| {
+            let mut tokens = tokens;
+            tokens.extend(&starts);
+            tokens.sort_by_key(|(token, _)| *token);
+            Configuration { control: control.clone(), tokens }
+        };
+        Ok(choices.into_iter().map(with_starts).collect())
+    }
+}

@@ -29,9 +29,9 @@ pub(super) struct CheckArguments {
     files: Vec<String>,
     #[command(flatten)]
     pub(super) program: ProgramOptions,
-    /// What to be robust against: TSO for programs of threads, concurrency for programs of events. By default the program tells.
+    /// What to be robust against. By default TSO, and for programs of events concurrency as well.
     #[arg(long, value_name = "WHAT", value_enum)]
-    against: Option<Against>,
+    pub(super) against: Option<Against>,
     /// How many tasks may be pending at once before the search gives up (robustness against concurrency).
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub(super) pending: usize,

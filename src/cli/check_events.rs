@@ -1,15 +1,16 @@
-//! `palisade check` of a program with events: is it robust against concurrency?
+//! `palisade check` of a program with events: is it robust against concurrency, and against TSO?
 
 use super::batch::Spoken;
 use super::check::{CheckArguments, unwritten, write_document};
+use super::check_tso::against_tso;
 use super::confirm::{Confirmation, concurrency_check};
 use super::{Exit, Loaded, SharedOptions};
 use crate::concurrency::{ConcurrencyCheck, ConcurrencyOptions, ConcurrencyVerdict, check};
 use crate::evidence::Evidence;
 use crate::program::{Copies, Program};
 use crate::report::documents::{self, EventCheckDocument};
-use crate::report::{check as check_report, concurrency as report};
-use crate::syntax::{Diagnostic, InputError, threads_only};
+use crate::report::{check as check_report, concurrency as report, tso};
+use crate::syntax::{Diagnostic, InputError};
 use clap::ValueEnum;
 use std::time::Instant;
 
@@ -26,10 +27,7 @@ pub(super) enum Against {
 pub(super) fn admit(program: &Program, against: Option<Against>) -> Result<(), InputError> {
     let refused = |errors| Err(InputError::from((program.source.clone(), errors)));
     match against {
-        Some(Against::Tso) => {
-            let help = "`--against concurrency` takes programs with events";
-            threads_only(program, "robustness against TSO", help).or_else(refused)
-        }
+        Some(Against::Tso) => Ok(()),
         None if !program.is_event_driven() => Ok(()),
         None | Some(Against::Concurrency) => about_events(program).or_else(|error| refused(vec![error])),
     }
@@ -40,8 +38,10 @@ fn about_events(program: &Program) -> Result<(), Diagnostic> {
     if let Some(thread) = program.threads.iter().find(|thread| thread.is_thread() && !thread.is_left_out()) {
         let message =
             format!("robustness against concurrency is about events, and the thread `{}` belongs to none", thread.name);
-        let help =
-            format!("leave it out: `--threads {}=0`; or make it the handler of an event that occurs once", thread.name);
+        let help = format!(
+            "leave it out: `--threads {}=0`; or make it the handler of an event that occurs once; or ask `--against tso` alone",
+            thread.name
+        );
         return Err(Diagnostic::error(message, thread.span).with_help(help));
     }
     if program.events().all(|(_, event)| event.copies == Copies::Exactly(0)) {
@@ -52,7 +52,17 @@ fn about_events(program: &Program) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Checks a program with events against concurrency.
+/// An answer about a program with events, with what became of its evidence.
+pub(super) struct Answered<C> {
+    pub(super) checked: C,
+    pub(super) exit: Exit,
+    pub(super) confirmation: Option<Confirmation>,
+    /// The files with evidence that were written.
+    pub(super) certificates: Vec<String>,
+    pub(super) seconds: f64,
+}
+
+/// Checks a program with events against what the options say, or against concurrency and TSO.
 pub(super) fn check_events(
     arguments: &CheckArguments,
     shared: &SharedOptions,
@@ -60,6 +70,58 @@ pub(super) fn check_events(
     loaded: &Loaded,
     brief: bool,
 ) -> Result<Spoken, InputError> {
+    let asks = |what: Against| arguments.against.is_none_or(|against| against == what);
+    let ask_concurrency = || against_concurrency(arguments, shared, file, loaded);
+    let concurrency = asks(Against::Concurrency).then(ask_concurrency).transpose()?;
+    let tso = asks(Against::Tso).then(|| against_tso(arguments, shared, file, loaded)).transpose()?;
+    let first = concurrency.as_ref().map(|it| (it.exit, it.confirmation.as_ref(), &it.certificates, it.seconds));
+    let second = tso.as_ref().map(|it| (it.exit, it.confirmation.as_ref(), &it.certificates, it.seconds));
+    let mut exit = Exit::Holds;
+    let mut remarks = loaded.warnings_text(shared);
+    for (answer, confirmation, ..) in first.iter().chain(&second) {
+        exit = exit.worst(*answer);
+        if let Some(alarm) = confirmation.and_then(|confirmation| confirmation.alarm(file)) {
+            remarks.push_str(&alarm);
+            exit = exit.worst(Exit::Rejected);
+        }
+    }
+    let context = |certificates, seconds| {
+        let (program, warnings, changed) = (&loaded.program, &loaded.warnings, &loaded.changed);
+        check_report::Context { file, program, warnings, seconds, certificates, changed }
+    };
+    if shared.json {
+        let all = first.iter().chain(&second);
+        let certificates: Vec<String> = all.clone().flat_map(|it| it.2.iter().cloned()).collect();
+        let context = context(&certificates, all.map(|it| it.3).sum());
+        let answers = (concurrency.as_ref().map(|it| &it.checked), tso.as_ref().map(|it| &it.checked));
+        let mut document = EventCheckDocument::new(answers, &context);
+        let confirmed = |it: &Confirmation| it.document();
+        document.evidence = first.and_then(|it| it.1).map(confirmed);
+        if let Some(answer) = &mut document.tso {
+            answer.evidence = second.and_then(|it| it.1).map(confirmed);
+        }
+        return Ok(Spoken { exit, report: String::new(), remarks, document: Some(documents::text(&document)) });
+    }
+    let mut report = String::new();
+    if let Some(Answered { checked, certificates, seconds, .. }) = &concurrency {
+        let context = context(certificates, *seconds);
+        report +=
+            &if brief { report::line(checked, &context) } else { report::text(checked, &context, shared.verbose) };
+    }
+    if let Some(Answered { checked, certificates, seconds, .. }) = &tso {
+        let context = context(certificates, *seconds);
+        report += &if brief { tso::line(checked, &context) } else { tso::text(checked, &context, shared.verbose) };
+    }
+    Ok(Spoken { exit, report, remarks, document: None })
+}
+
+/// Checks a program with events against concurrency.
+fn against_concurrency(
+    arguments: &CheckArguments,
+    shared: &SharedOptions,
+    file: &str,
+    loaded: &Loaded,
+) -> Result<Answered<ConcurrencyCheck>, InputError> {
     let begin = Instant::now();
     let limits = shared.limits();
     let options = ConcurrencyOptions { values: arguments.values, pending: arguments.pending, limits: limits.clone() };
@@ -70,37 +132,24 @@ pub(super) fn check_events(
     if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
         checked.verdict = ConcurrencyVerdict::Unknown(reason);
     }
-    let mut exit = match checked.verdict {
+    let exit = match checked.verdict {
         ConcurrencyVerdict::Robust(_) => Exit::Holds,
         ConcurrencyVerdict::NotRobust(_) => Exit::Fails,
         ConcurrencyVerdict::Unknown(_) | ConcurrencyVerdict::TooManyPending(_) => Exit::Unknown,
     };
-    let mut certificates = Vec::new();
-    if let (Some(folder), Some((evidence, suffix))) = (&arguments.certificate, evidence(loaded, &checked)) {
-        let path = write_document(folder, file, suffix, &evidence).map_err(|error| unwritten(folder, &error))?;
-        certificates.push(path.display().to_string());
-    }
-    let context = check_report::Context {
-        file,
-        program: &loaded.program,
-        warnings: &loaded.warnings,
-        seconds: begin.elapsed().as_secs_f64(),
-        certificates: &certificates,
-        changed: &loaded.changed,
-    };
-    let mut remarks = loaded.warnings_text(shared);
-    if let Some(alarm) = confirmation.as_ref().and_then(|confirmation| confirmation.alarm(file)) {
-        remarks.push_str(&alarm);
-        exit = Exit::Rejected;
-    }
-    if shared.json {
-        let mut document = EventCheckDocument::new(&checked, &context);
-        document.evidence = confirmation.as_ref().map(Confirmation::document);
-        return Ok(Spoken { exit, report: String::new(), remarks, document: Some(documents::text(&document)) });
-    }
-    let report =
-        if brief { report::line(&checked, &context) } else { report::text(&checked, &context, shared.verbose) };
-    Ok(Spoken { exit, report, remarks, document: None })
+    let certificates = write(arguments, file, evidence(loaded, &checked))?;
+    Ok(Answered { checked, exit, confirmation, certificates, seconds: begin.elapsed().as_secs_f64() })
+}
+
+/// Writes evidence, with a word for its file, where the options ask for it; the paths.
+pub(super) fn write(
+    arguments: &CheckArguments,
+    file: &str,
+    evidence: Option<(Evidence, &'static str)>,
+) -> Result<Vec<String>, InputError> {
+    let (Some(folder), Some((evidence, suffix))) = (&arguments.certificate, evidence) else { return Ok(Vec::new()) };
+    let path = write_document(folder, file, suffix, &evidence).map_err(|error| unwritten(folder, &error))?;
+    Ok(vec![path.display().to_string()])
 }
 
 /// The evidence of a verdict, with a word for its file.

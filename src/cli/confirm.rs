@@ -11,11 +11,12 @@ use crate::program::Program;
 use crate::properties::races::{RaceVerdict, Races};
 use crate::properties::{Proof, Violation};
 use crate::report::documents::{ConfirmationDocument, EvidenceVerdict};
-use crate::robustness::{Check, certificate, witness_evidence};
+use crate::robustness::{Check, TaskCheck, certificate, witness_evidence};
 use crate::semantics::Question;
 use crate::verify::{
     CheckFailure, check_concurrency_certificate, check_concurrency_witness, check_net_certificate, check_net_run,
-    check_property, check_property_witness, check_race, check_race_free, check_robust_certificate, check_witness,
+    check_property, check_property_witness, check_race, check_race_free, check_robust_certificate,
+    check_task_certificate, check_task_witness, check_witness,
 };
 use std::time::Instant;
 
@@ -46,6 +47,21 @@ pub(super) fn concurrency_check(program: &Program, verdict: &ConcurrencyVerdict)
         }
         ConcurrencyVerdict::Unknown(_) | ConcurrencyVerdict::TooManyPending(_) => return None,
     })
+}
+
+/// Checks the certificate or the computation of an event-driven program's check against TSO; nothing for `unknown`.
+pub fn confirm_tasks(program: &Program, checked: &TaskCheck) -> Option<Result<(), CheckFailure>> {
+    tasks_check(program, checked).map(|check| check())
+}
+
+/// The check of the evidence of an event-driven program's check against TSO; nothing for `unknown`.
+pub(super) fn tasks_check(program: &Program, checked: &TaskCheck) -> Option<EvidenceCheck> {
+    let own = program.clone();
+    if let Some(certificate) = checked.certificate.clone() {
+        return Some(Box::new(move || check_task_certificate(&own, &certificate)));
+    }
+    let witness = checked.witness.clone()?;
+    Some(Box::new(move || check_task_witness(&own, &witness).map(drop)))
 }
 
 /// Checks the certificate or the run of an answer about a net; nothing for `unknown`.

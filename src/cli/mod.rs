@@ -6,6 +6,7 @@ mod breaks;
 mod check;
 mod check_events;
 mod check_progress;
+mod check_tso;
 mod completions;
 mod confirm;
 mod convert;
@@ -40,7 +41,7 @@ mod witness;
 use clap::{Args, FromArgMatches};
 use subcommand::Subcommand;
 
-pub use confirm::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_races};
+pub use confirm::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_races, confirm_tasks};
 pub use exit::Exit;
 pub use load::{Loaded, ProgramOptions, print_input_error};
 pub use options::SharedOptions;

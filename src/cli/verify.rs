@@ -202,7 +202,9 @@ fn check_file(options: &VerifyOptions, path: &str) -> Checked {
         | Evidence::ConcurrencyRobust(subject, _)
         | Evidence::NotConcurrencyRobust(subject, _)
         | Evidence::RaceFree(subject, _)
-        | Evidence::Race(subject, _) => check_about_program(options, path, &evidence, subject),
+        | Evidence::Race(subject, _)
+        | Evidence::TsoRobust(subject, _)
+        | Evidence::NotTsoRobust(subject, _) => check_about_program(options, path, &evidence, subject),
         Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
             check_about_net(options, path, &evidence, subject).map(|subject| (subject, Shown::Kind))
         }

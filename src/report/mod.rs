@@ -21,6 +21,7 @@ pub mod simulate;
 pub mod smtlib;
 pub mod subject;
 pub mod targets;
+pub mod tso;
 pub mod unreached;
 pub mod violation;
 mod wording;

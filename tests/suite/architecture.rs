@@ -179,7 +179,12 @@ fn no_test_takes_a_verdict_unverified() {
     };
     for file in sources(&root().join("tests")).into_iter().filter(|file| !file.ends_with(HELPER)) {
         let text = std::fs::read_to_string(&file).unwrap();
-        for (room, name) in [("robustness", "check"), ("concurrency", "check"), ("coverability", "solve")] {
+        for (room, name) in [
+            ("robustness", "check"),
+            ("robustness", "check_tasks"),
+            ("concurrency", "check"),
+            ("coverability", "solve"),
+        ] {
             for part in text.split(&format!("{room}::")).skip(1) {
                 let named = match part.strip_prefix('{') {
                     Some(group) => words(&group[..group.find('}').unwrap_or(group.len())]),

@@ -2,14 +2,15 @@
 //!
 //! No other file of these tests may ask the engine itself; `architecture.rs` holds them to that.
 
-use palisade::cli::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_races};
+use palisade::cli::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_races, confirm_tasks};
 use palisade::concurrency::{ConcurrencyCheck, ConcurrencyOptions};
 use palisade::coverability::{Answer, Options};
+use palisade::limits::Limits;
 use palisade::net::Problem;
 use palisade::program::Program;
 use palisade::properties::races::{RaceOptions, Races};
 use palisade::properties::{Proof, ProveOptions};
-use palisade::robustness::{Check, CheckOptions, Fault};
+use palisade::robustness::{Check, CheckOptions, Fault, TaskCheck};
 use palisade::semantics::Question;
 
 /// Decides a program; panics when the evidence for the verdict is rejected.
@@ -30,6 +31,15 @@ pub(crate) fn unconfirmed_check<'p>(program: &'p Program, options: &CheckOptions
 pub(crate) fn check_concurrency(program: &Program, options: &ConcurrencyOptions) -> Result<ConcurrencyCheck, Fault> {
     let checked = palisade::concurrency::check(program, options)?;
     if let Some(Err(failure)) = confirm_concurrency(program, &checked.verdict) {
+        panic!("{failure}\n{checked:?}\n{program:?}");
+    }
+    Ok(checked)
+}
+
+/// Decides an event-driven program's robustness against TSO; panics when the evidence for the verdict is rejected.
+pub(crate) fn check_tasks(program: &Program, values: usize) -> Result<TaskCheck, Fault> {
+    let checked = palisade::robustness::check_tasks(program, values, &Limits::none())?;
+    if let Some(Err(failure)) = confirm_tasks(program, &checked) {
         panic!("{failure}\n{checked:?}\n{program:?}");
     }
     Ok(checked)

@@ -113,7 +113,6 @@ fn what_is_not_asked_of_events_is_refused() {
         refused(&[command, "search.pal"], alone);
     }
     refused(&["net", "search.pal", "--attack", "1"], alone);
-    refused(&["check", "--against", "tso", "search.pal"], "robustness against TSO knows threads alone");
     refused(
         &["check", "mixed.pal"],
         "robustness against concurrency is about events, and the thread `t` belongs to none",

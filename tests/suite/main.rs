@@ -27,6 +27,8 @@ mod event_commands;
 mod event_corpus;
 mod event_evidence;
 mod event_language;
+mod event_tso;
+mod event_tso_evidence;
 mod evidence_folders;
 mod evidence_form;
 mod evidence_subject;

@@ -1,5 +1,6 @@
-//! `palisade/check/1` for programs with events: whether they are robust against concurrency.
+//! `palisade/check/1` for programs with events: whether they are robust against concurrency and against TSO.
 
+use super::tso::TsoAnswer;
 use super::{ConfirmationDocument, CopiesWord, DomainDocument, Finding, VerdictHeader, VerdictWord};
 use crate::concurrency::{ConcurrencyCheck, ConcurrencyVerdict, ConcurrencyViolation};
 use crate::limits::peak_resident_bytes;
@@ -7,6 +8,7 @@ use crate::program::Program;
 use crate::report::check::Context;
 use crate::report::concurrency::unknown_reason;
 use crate::report::interleaving::{Interleaving, SeenStep};
+use crate::robustness::TaskCheck;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -21,11 +23,15 @@ pub struct EventCheckDocument<'a> {
     pub events: BTreeMap<&'a str, CopiesWord>,
     /// The domain of values.
     pub domain: DomainDocument,
-    /// Robustness against concurrency.
-    pub concurrency: ConcurrencyAnswer<'a>,
+    /// Robustness against concurrency, where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<ConcurrencyAnswer<'a>>,
+    /// Robustness against TSO, where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tso: Option<TsoAnswer<'a>>,
     /// The files with evidence that were written.
     pub certificates: &'a [String],
-    /// How the evidence fared, where it was checked.
+    /// How the evidence about concurrency fared, where it was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<ConfirmationDocument>,
     /// What is doubtful in the program.
@@ -78,8 +84,9 @@ pub struct InterleavingStep {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EventCheckStatistics {
-    /// States of the serial program explored.
-    pub states: usize,
+    /// States of the serial program explored, where concurrency was asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub states: Option<usize>,
     /// Seconds from reading to the verdict.
     pub seconds: f64,
     /// The largest memory the process held, where the system tells.
@@ -87,26 +94,34 @@ pub struct EventCheckStatistics {
 }
 
 impl<'a> EventCheckDocument<'a> {
-    /// The document of a check.
-    pub fn new(check: &'a ConcurrencyCheck, context: &Context<'a>) -> Self {
+    /// The document of the checks that were asked for: against concurrency, and against TSO.
+    pub fn new(
+        (concurrency, tso): (Option<&'a ConcurrencyCheck>, Option<&'a TaskCheck>),
+        context: &Context<'a>,
+    ) -> Self {
         let program = context.program;
-        let verdict = match &check.verdict {
-            ConcurrencyVerdict::Robust(_) => VerdictWord::Robust,
-            ConcurrencyVerdict::NotRobust(_) => VerdictWord::NotRobust,
-            ConcurrencyVerdict::Unknown(_) | ConcurrencyVerdict::TooManyPending(_) => VerdictWord::Unknown,
-        };
+        let states = concurrency.map(|check| check.states);
+        let concurrency = concurrency.map(|check| ConcurrencyAnswer::new(check, program));
+        let tso = tso.map(|check| TsoAnswer::new(check, program));
+        let first = concurrency.iter().map(|answer| (answer.verdict, &answer.reason));
+        let answers: Vec<_> = first.chain(tso.iter().map(|answer| (answer.verdict, &answer.reason))).collect();
+        let worst = [VerdictWord::NotRobust, VerdictWord::Unknown];
+        let found = worst.iter().find_map(|word| answers.iter().find(|(verdict, _)| verdict == word));
+        let (verdict, reason) =
+            found.map_or((VerdictWord::Robust, None), |(verdict, reason)| (*verdict, (*reason).clone()));
         let mut header = VerdictHeader::new("palisade/check/1", context.file, program, verdict);
-        header.reason = unknown_reason(check, program);
+        header.reason = reason;
         Self {
             header,
             events: program.events().map(|(_, event)| (event.name.as_str(), event.copies.into())).collect(),
             domain: DomainDocument::new(program),
-            concurrency: ConcurrencyAnswer::new(check, verdict, program),
+            concurrency,
+            tso,
             certificates: context.certificates,
             evidence: None,
             warnings: Finding::all(context.warnings, &program.source),
             statistics: EventCheckStatistics {
-                states: check.states,
+                states,
                 seconds: context.seconds,
                 peak_memory_bytes: peak_resident_bytes(),
             },
@@ -115,7 +130,12 @@ impl<'a> EventCheckDocument<'a> {
 }
 
 impl<'a> ConcurrencyAnswer<'a> {
-    fn new(check: &ConcurrencyCheck, verdict: VerdictWord, program: &'a Program) -> Self {
+    fn new(check: &ConcurrencyCheck, program: &'a Program) -> Self {
+        let verdict = match &check.verdict {
+            ConcurrencyVerdict::Robust(_) => VerdictWord::Robust,
+            ConcurrencyVerdict::NotRobust(_) => VerdictWord::NotRobust,
+            ConcurrencyVerdict::Unknown(_) | ConcurrencyVerdict::TooManyPending(_) => VerdictWord::Unknown,
+        };
         let reason = unknown_reason(check, program);
         let mut answer = Self { verdict, reason, kind: None, instance: None, interleaving: None, conflicts: None };
         let ConcurrencyVerdict::NotRobust(ConcurrencyViolation { witness, instance }) = &check.verdict else {

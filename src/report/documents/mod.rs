@@ -24,6 +24,7 @@ mod races;
 pub mod schemas;
 mod simulate;
 mod step;
+mod tso;
 mod unread;
 mod verify;
 mod witness;

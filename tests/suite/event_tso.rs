@@ -115,6 +115,23 @@ fn threads_and_events_in_one_file() {
     assert_eq!(word(&program(&text("b: mfence;"))), "robust");
 }
 
+/// Copies of one thread that come to their end before others start.
+#[test]
+fn copies_that_have_ended_stay_ended() {
+    let text = "program Copies address n, x, y
+        event e [1] begin end
+        thread t [*] regs k, r init a begin
+          a: k <- fetch_add(mem[n], 1);
+          b: assume k < 2; goto end;
+          b: assume k = 2; goto c;
+          b: assume k = 3; goto f;
+          c: mem[x] <- 1; d: r <- mem[y]; goto end;
+          f: mem[y] <- 1; g: mfence; h: r <- mem[x]; goto end;
+        end";
+    let found = checked(&program(text));
+    assert_eq!((found.verdict, found.witness.map(|it| it.instance)), (Verdict::NotRobust, Some(vec![0, 4])));
+}
+
 /// A task that is posted in a loop, and one that posts itself: any number of tasks from one occurrence.
 #[test]
 fn tasks_without_number() {

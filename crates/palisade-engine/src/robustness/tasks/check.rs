@@ -42,8 +42,7 @@ pub fn check_tasks(program: &Program, values: usize, limits: &Limits) -> Result<
     let is_any = program.threads.iter().any(|thread| thread.copies == Copies::Any);
     let growth = Growth::Fault(values);
     let spare = is_any.then_some(0);
-    let mut question =
-        Question { program, growth, limits, spare, smaller_are_robust: true, not_robust: false, explored: 0 };
+    let mut question = Question { program, growth, limits, spare, not_robust: false, explored: 0 };
     let methods = [
         Method { name: "small-instances", turn: Question::instances },
         Method { name: "karp-miller", turn: Question::any_number },
@@ -57,7 +56,8 @@ pub fn check_tasks(program: &Program, values: usize, limits: &Limits) -> Result<
         Err(Halt::Fault(fault)) => return Err(fault),
     };
     let (certificate, witness) = found;
-    let is_minimal = is_any && witness.is_some() && question.smaller_are_robust;
+    // An instance is explored when all smaller ones have been, to the end.
+    let is_minimal = is_any && witness.is_some();
     Ok(TaskCheck { verdict, certificate, witness, is_minimal, configurations: question.explored })
 }
 
@@ -74,8 +74,6 @@ struct Question<'a> {
     limits: &'a Limits,
     /// How many occurrences and copies the next instance has, of what there is any number of; nothing when there is nothing such.
     spare: Option<u32>,
-    /// Whether all instances so far were explored to the end and are robust.
-    smaller_are_robust: bool,
     /// Whether the search among any number has found a violation.
     not_robust: bool,
     /// How many configurations were explored.

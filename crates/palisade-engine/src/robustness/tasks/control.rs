@@ -57,8 +57,12 @@ pub(super) struct Control {
 /// The tables of controls and their parts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Controls {
+    /// Memories.
     pub(super) memories: Interner<Memory>,
+    /// Delaying attackers.
     pub(super) attackers: Interner<Attacker>,
+    /// What is known after the attack's load.
     pub(super) helped: Interner<Helped>,
+    /// Controls, which refer to the other tables.
     pub(super) controls: Interner<Control>,
 }

@@ -25,7 +25,15 @@ pub(super) fn replay(
     let instance = instance(system, &steps);
     let machine = TaskMachine::new(&instance, Model::Tso);
     let state = machine.initial_state();
-    let mut replay = Replay { system, machine, state, steps: Vec::new(), at: FxHashMap::default(), attacker: None };
+    let mut replay = Replay {
+        system,
+        machine,
+        state,
+        steps: Vec::new(),
+        at: FxHashMap::default(),
+        woken: FxHashSet::default(),
+        attacker: None,
+    };
     let root = explored.path(success)[0];
     for entry in explored.entries(root) {
         if let Place::Own(..) = Place::of_number(entry.place) {
@@ -67,12 +75,18 @@ fn instance(system: &TaskSystem<'_>, steps: &[(u32, Step)]) -> Program {
 
 /// The replay so far.
 struct Replay<'s, 'p, 'i> {
+    /// The tables that steps refer to.
     system: &'s TaskSystem<'p>,
+    /// The step relation of the instance.
     machine: TaskMachine<'i>,
+    /// The state after the steps so far.
     state: TaskState,
+    /// The steps so far.
     steps: Vec<TaskStep>,
     /// The invocations that the tokens of each place stand for.
     at: FxHashMap<u32, Vec<InvocationId>>,
+    /// The copies of threads that have chosen how they start.
+    woken: FxHashSet<InvocationId>,
     /// The delaying attacker; nothing for the main thread, and before there is one.
     attacker: Option<InvocationId>,
 }
@@ -134,11 +148,10 @@ impl Replay<'_, '_, '_> {
     fn wake(&mut self, place: u32) {
         let Place::Own(local, _) = Place::of_number(place) else { unreachable!("copies are threads") };
         let template = self.system.local(local).thread;
-        let is_free = |(id, it): &(InvocationId, &InvocationState)| {
-            it.template == template && !self.at.values().any(|taken| taken.contains(id))
-        };
+        let is_free = |(id, it): &(InvocationId, &InvocationState)| it.template == template && !self.woken.contains(id);
         let mut all = self.state.invocations().iter().enumerate();
         let invocation = all.find(is_free).expect("the instance has enough copies").0;
+        self.woken.insert(invocation);
         self.settle(invocation, local);
         self.at.entry(place).or_default().push(invocation);
     }

@@ -38,7 +38,9 @@ pub(super) enum Deed {
 /// The label of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct StepLabel {
+    /// Who takes it.
     pub(super) actor: Actor,
+    /// What is done.
     pub(super) deed: Deed,
     /// The place of the task that is posted.
     pub(super) posted: Option<u32>,
@@ -57,9 +59,13 @@ impl StepLabel {
 /// The instrumented program of events and tasks.
 #[derive(Clone, Debug)]
 pub(super) struct TaskSystem<'p> {
+    /// Local states and what they can do.
     pub(super) locals: Locals<'p>,
+    /// Controls and their parts.
     pub(super) controls: Controls,
+    /// The labels of steps, by number.
     pub(super) labels: Interner<StepLabel>,
+    /// From where an attacker can come to what it needs.
     pub(super) hopeful: Hopeful,
     /// How many occurrences and copies there are together of what there is any number of, when that is fixed.
     spare: Option<u32>,
@@ -67,6 +73,7 @@ pub(super) struct TaskSystem<'p> {
     pub(super) spare_places: Vec<u32>,
     /// Steps of one token, or none, in one control.
     pub(super) cache: FxHashMap<(u32, u32), (u32, u32)>,
+    /// The steps that `cache` refers to.
     pub(super) arena: Vec<Step>,
 }
 

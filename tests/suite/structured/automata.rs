@@ -53,6 +53,7 @@ fn loops() {
                     L8: mem[y] <- 1; goto L5;";
     let body = "loop {\nif (x == 1) { break; }\nif (x == 2) { continue; }\nawait (y == 3);\ny = 1;\n}";
     assert_eq!(automaton(body), expected);
+    assert_eq!(automaton("loop { }"), "init L4\nL4: nop; goto L4;");
     // A loop without end is a loop, however it is written.
     for body in ["while (true) { x = 1; }", "while (1) { x = 1; }", "loop { x = 1; }", "spin: x = 1; goto spin;"] {
         assert!(automaton(body).ends_with("mem[x] <- 1; goto L4;") || body.starts_with("spin"), "{}", automaton(body));

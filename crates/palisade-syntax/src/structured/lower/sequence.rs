@@ -87,7 +87,8 @@ impl<'a, 's> Lowering<'a, 's, '_> {
     /// Lowers the statements of a block between two labels.
     pub(super) fn sequence(&mut self, statements: &'a [Statement<'s>], from: LabelId, to: LabelId, span: Span) {
         let sequence = self.plan(statements, to, Some(from));
-        if sequence.entry != from {
+        // A loop without statements goes on for ever, too.
+        if sequence.entry != from || statements.is_empty() {
             self.jump(from, sequence.entry, span);
         }
         self.run(&sequence);

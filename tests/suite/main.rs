@@ -29,6 +29,7 @@ mod event_evidence;
 mod event_language;
 mod event_tso;
 mod event_tso_evidence;
+mod event_oracles;
 mod evidence_folders;
 mod evidence_form;
 mod evidence_subject;

@@ -4,8 +4,12 @@
 //! same seed and shape give the same program on every machine.
 
 mod cycle;
+mod events;
 mod join;
 
+pub use self::events::{EventShape, event_chain, event_families, event_program, event_program_of, three_parties};
+
+use self::events::{without_guards, without_template};
 use self::join::{Meeting, join};
 use crate::program::{
     Action, AddressId, AddressName, BinaryOperator, Copies, Domain, DomainOrigin, Expression, Instruction,
@@ -441,9 +445,7 @@ fn reductions(program: &Program) -> Vec<Program> {
     let mut smaller = Vec::new();
     for index in 0..program.threads.len() {
         if program.threads.len() > 1 {
-            let mut candidate = program.clone();
-            candidate.threads.remove(index);
-            smaller.push(candidate);
+            smaller.push(without_template(program, index));
         }
         let fewer = match program.threads[index].copies {
             Copies::Exactly(count @ 2..) => Some(count - 1),
@@ -465,6 +467,7 @@ fn reductions(program: &Program) -> Vec<Program> {
             }));
         }
     }
+    smaller.extend(without_guards(program));
     if program.domain.is_some() {
         smaller.push(Program { domain: None, ..program.clone() });
     }

@@ -10,9 +10,11 @@
 //!
 //! A [`TaskMachine`] is the step relation, instruction by instruction; [`TaskMachine::steps`] lists what can happen in a state and
 //! [`TaskMachine::apply`] lets it happen.
+//! [`oracle`] enumerates all computations of small programs.
 
 mod execution;
 mod machine;
+pub mod oracle;
 mod state;
 
 pub use execution::TaskRefusal;

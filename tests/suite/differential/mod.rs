@@ -7,6 +7,7 @@
 mod any_number;
 mod attacks;
 mod conversions;
+mod events;
 mod fixed;
 mod instances;
 mod loops;
@@ -48,12 +49,27 @@ fn compare_all(
     shapes: &[Shape],
     compare: impl Fn(&Program) -> Compared + Sync,
 ) -> Counts {
-    let programs = if is_long_run() { amount.long } else { amount.default };
-    let counts = Mutex::new(Counts::new());
     let generate = |seed: u64| {
         let turn = usize::try_from(seed).expect("seeds are small") % shapes.len();
         random::program(seed, &shapes[turn])
     };
+    compare_generated(name, first_seed, amount, generate, compare)
+}
+
+/// Compares the programs that belong to consecutive seeds; gives the classes.
+///
+/// # Panics
+///
+/// At a disagreement, with the program of the lowest seed, shrunk.
+fn compare_generated(
+    name: &str,
+    first_seed: u64,
+    amount: Amount,
+    generate: impl Fn(u64) -> Program + Sync,
+    compare: impl Fn(&Program) -> Compared + Sync,
+) -> Counts {
+    let programs = if is_long_run() { amount.long } else { amount.default };
+    let counts = Mutex::new(Counts::new());
     // The engine breaks off where it finds itself wrong; that is a disagreement as well.
     let compare = |program: &Program| {
         catch_unwind(AssertUnwindSafe(|| compare(program))).unwrap_or_else(|panic| {

@@ -8,6 +8,7 @@ mod any_number;
 mod attacks;
 mod conversions;
 mod events;
+mod events_tso;
 mod fixed;
 mod instances;
 mod loops;

@@ -115,7 +115,7 @@ fn reduced_and_full_searches_agree() {
     }
     println!("{about_events:?} {about_tso:?}");
     for counts in [about_events, about_tso] {
-        assert!(counts.robust > 30 && counts.violated > 30, "{counts:?}");
+        assert!(counts.robust > 30 && counts.violated > 10, "{counts:?}");
     }
 }
 
@@ -136,5 +136,5 @@ fn violations_are_computations() {
         assert!(state.invocations().iter().all(|it| it.buffer.is_empty()), "seed {seed}");
         counts.note(false);
     }
-    assert!(counts.violated > 20, "{counts:?}");
+    assert!(counts.violated > 8, "{counts:?}");
 }

@@ -118,7 +118,7 @@ fn threads_and_events_in_one_file() {
 /// Copies of one thread that come to their end before others start.
 #[test]
 fn copies_that_have_ended_stay_ended() {
-    let text = "program Copies address n, x, y
+    let text = "program Copies domain 0..7 wrap address n, x, y
         event e [1] begin end
         thread t [*] regs k, r init a begin
           a: k <- fetch_add(mem[n], 1);

@@ -68,8 +68,8 @@ fn programs() -> Vec<(&'static str, String, &'static str, &'static str)> {
         ),
         (
             "hidden.litmus",
-            litmus("exists (0:EAX=0 /\\ x=2)"),
-            "reaches  not `exists (0:EAX=0 /\\ x=2)`: proved under TSO",
+            litmus("exists (0:EAX=0 /\\ [x]=2)"),
+            "reaches  not `exists (0:EAX=0 /\\ [x]=2)`: proved under TSO",
             "reaches not its `exists`",
         ),
         (

@@ -129,7 +129,7 @@ fn copies_that_have_ended_stay_ended() {
           f: mem[y] <- 1; g: mfence; h: r <- mem[x]; goto end;
         end";
     let found = checked(&program(text));
-    assert_eq!((found.verdict, found.witness.map(|it| it.instance)), (Verdict::NotRobust, Some(vec![0, 4])));
+    assert_eq!((found.verdict, found.witness.map(|it| it.instance)), (Verdict::NotRobust, Some(vec![1, 4])));
 }
 
 /// A task that is posted in a loop, and one that posts itself: any number of tasks from one occurrence.

@@ -20,13 +20,17 @@ fn missing_folders_are_created() {
         let folder = tempfile::tempdir().expect("a folder");
         let output = palisade(folder.path(), &["check", MODEL, "--certificate", name]);
         assert_eq!(output.status.code(), Some(1), "{name}: {output:?}");
-        assert_eq!(files(&folder.path().join(name)), 1, "{name}");
+        assert_eq!(
+            files(&folder.path().join(name)),
+            3,
+            "{name}: the violation, and one for each property that it breaks"
+        );
         let repaired = palisade(folder.path(), &["fences", MODEL, "--certificate", &format!("fenced-{name}")]);
         assert_eq!(repaired.status.code(), Some(0), "{name}: {repaired:?}");
         assert_eq!(
             files(&folder.path().join(format!("fenced-{name}"))),
-            3,
-            "{name}: the text, its evidence and that of the repair"
+            4,
+            "{name}: the text, its evidence, that of the repair, and which fences the properties need"
         );
     }
 }

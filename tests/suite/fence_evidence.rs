@@ -291,10 +291,10 @@ fn the_command_writes_evidence_for_every_claim() {
     let folder = tempfile::tempdir().expect("a folder");
     copy(folder.path(), "peterson.pal");
     for (arguments, files, words) in [
-        (&["--with", "xchg"][..], 2, "and with none cheaper"),
+        (&["--with", "xchg"][..], 3, "and with none cheaper"),
         (&["--threads", "t1=*,t2=*"], 2, "and with none cheaper"),
         (&["--never", "t1.*"], 1, "cannot be made robust by the measures on offer"),
-        (&["--apply"], 2, "and with none cheaper"),
+        (&["--apply"], 3, "and with none cheaper"),
         // By now it is robust.
         (&["--redundant"], 2, "robust with the set of measures given, and with none cheaper"),
     ] {

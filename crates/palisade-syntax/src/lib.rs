@@ -16,7 +16,6 @@ mod models;
 mod names;
 mod native;
 mod render;
-mod structured;
 mod suggest;
 mod threads_only;
 mod trencher;

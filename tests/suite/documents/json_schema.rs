@@ -41,6 +41,8 @@ impl<'s> Fit<'s> {
                 "maximum" => at_most(content, value, place)?,
                 "$ref" => self.fits(self.definition(content), value, place)?,
                 "anyOf" | "oneOf" => self.one_of(list(content), value, place)?,
+                "minItems" => counted(value, place, |count| count >= content.as_u64().expect("a number"))?,
+                "maxItems" => counted(value, place, |count| count <= content.as_u64().expect("a number"))?,
                 "items" => self.elements(content, value, place)?,
                 "required" => required(list(content), value, place)?,
                 "properties" => self.members(content, keywords, value, place)?,
@@ -105,6 +107,12 @@ fn typed(content: &Value, value: &Value, place: &str) -> Result<(), String> {
 
 fn same(allowed: &[Value], value: &Value, place: &str) -> Result<(), String> {
     if allowed.contains(value) { Ok(()) } else { Err(format!("{place}: {value} is none of {allowed:?}")) }
+}
+
+/// Whether a list has as many elements as it may.
+fn counted(value: &Value, place: &str, may_be: impl Fn(u64) -> bool) -> Result<(), String> {
+    let count = value.as_array().map(|elements| elements.len() as u64);
+    if count.is_none_or(may_be) { Ok(()) } else { Err(format!("{place}: there are {count:?} elements")) }
 }
 
 fn at_least(bound: &Value, value: &Value, place: &str) -> Result<(), String> {

@@ -2,7 +2,7 @@
 
 use super::expression::Expression;
 use super::ids::{LabelId, RegisterId, ThreadId};
-use super::tasks::Executor;
+use super::role::Executor;
 use crate::text::Span;
 
 /// What an instruction does.

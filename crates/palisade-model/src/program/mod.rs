@@ -13,6 +13,7 @@ mod joint;
 mod liveness;
 mod monitors;
 mod overrides;
+mod role;
 mod structural_warnings;
 mod tasks;
 mod thread;
@@ -25,8 +26,8 @@ pub use joint::{JointState, Place};
 pub use liveness::Liveness;
 pub use monitors::NoMonitor;
 pub use overrides::{CopiesOverride, DomainOverride, OverrideError};
+pub use role::{Executor, Guard, Posts, Role};
 pub use structural_warnings::{StructuralWarning, lock_states, structural_warnings};
-pub use tasks::{Executor, Guard, Posts, Role};
 pub use thread::{Copies, Label, Register, Thread};
 
 pub use crate::text::{Position, SourceText, Span};

@@ -3,7 +3,7 @@
 use super::domain::Value;
 use super::ids::{InstructionId, LabelId, RegisterId};
 use super::instruction::Instruction;
-use super::tasks::Role;
+use super::role::Role;
 use crate::text::Span;
 
 /// How many copies of a thread there are.

@@ -3,7 +3,9 @@
 //! A text becomes tokens ([`lexer`]), tokens a tree of names ([`grammar`] to [`ast`]), and the tree a program
 //! ([`resolve`]). Threads with bodies in braces are read by [`structured`]. LANGUAGE.md describes the language for its users.
 
+mod again;
 pub(crate) mod ast;
+mod braced;
 mod failure;
 mod grammar;
 mod joint;
@@ -14,7 +16,9 @@ pub(crate) mod precedence;
 mod printer;
 mod resolve;
 pub(crate) mod scope;
+pub(crate) mod structured;
 mod tasks;
+mod templates;
 pub(crate) mod token;
 
 pub(super) use line::{Jump, line_parts};
@@ -22,7 +26,7 @@ pub(super) use printer::print;
 pub use printer::{expression_text, joint_state_text};
 pub(crate) use resolve::width;
 
-use super::{Diagnostic, MAX_ERRORS, Parsed, Severity, structured};
+use super::{Diagnostic, MAX_ERRORS, Parsed, Severity};
 use palisade_model::program::{BinaryOperator, SourceText, Span};
 use std::sync::Arc;
 

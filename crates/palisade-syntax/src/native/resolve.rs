@@ -1,14 +1,16 @@
 //! Resolves names: from the tree of a native text to a program.
 
+use super::again::again;
 use super::ast::{
     ExpressionKind, Head, Item, Name, Number, Operands, Operation, Place, Plain, RawCopies, RawExpression, RawInitial,
     RawInstruction, RawLine, RawProgram, RawRegister, RawThread, Target,
 };
+use super::braced::Structured;
 use super::precedence;
 use super::scope::Addresses;
-use super::tasks::Templates;
+use super::structured::{self, Layout};
+use super::templates::Templates;
 use crate::build::ThreadBuilder;
-use crate::structured::{self, Layout, ast::Structured};
 use crate::suggest::{did_you_mean, did_you_mean_or_list};
 use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH, Parsed, Severity};
 use palisade_model::program::{
@@ -241,7 +243,7 @@ impl<'s> Resolver<'_, 's> {
     fn thread_name(&mut self, names: &mut FxHashMap<&'s str, Span>, name: Name<'s>) {
         if let Some(first) = names.get(name.text) {
             let message = format!("there is already {} named `{}`", self.templates.kind(name.text), name.text);
-            self.found.push(structured::again(message, name.span, *first, self.source));
+            self.found.push(again(message, name.span, *first, self.source));
         } else {
             names.insert(name.text, name.span);
         }
@@ -290,7 +292,7 @@ impl<'s> Resolver<'_, 's> {
             if let Some(first) = builder.register_named(name.text) {
                 let first = builder.register_mut(first).span;
                 let message = format!("the register `{}` is declared twice", name.text);
-                self.found.push(structured::again(message, name.span, first, self.source));
+                self.found.push(again(message, name.span, first, self.source));
             }
             let id = builder.register(name.text, name.span);
             if let Some(Number { value, span }) = *initial {

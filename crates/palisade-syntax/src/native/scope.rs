@@ -1,9 +1,10 @@
 //! The addresses of a program: declared ones, and names that are addresses because they stand inside `mem[…]`.
 
+use super::again::again;
 use super::ast::{ExpressionKind, Item, Name, Place, RawAddress, RawExpression, RawInstruction, RawThread};
+use super::braced::Structured;
 use super::numbers;
 use crate::Diagnostic;
-use crate::structured::{self, ast::Structured};
 use crate::suggest::{closest, did_you_mean};
 use palisade_model::program::{AddressId, AddressName, SourceText, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -110,7 +111,7 @@ impl<'a, 's> Collector<'a, 's> {
         let RawAddress { name, length, number } = declaration;
         if let Some(first) = self.by_name.get(name.text) {
             let message = format!("the address `{}` is declared twice", name.text);
-            found.push(structured::again(message, name.span, self.entries[*first].name.span, source));
+            found.push(again(message, name.span, self.entries[*first].name.span, source));
             return;
         }
         let length = match length {

@@ -1,6 +1,6 @@
 //! The step relation of event-driven programs.
 
-use super::execution::TaskRefusal;
+use super::refusal::TaskRefusal;
 use super::state::{InvocationId, InvocationState, Status, TaskEffect, TaskState, TaskStep, Worker};
 use crate::program::{Action, Copies, InstructionId, Posts, Program, Thread, ThreadId};
 use crate::semantics::Model;

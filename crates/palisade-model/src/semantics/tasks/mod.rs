@@ -15,8 +15,9 @@
 mod execution;
 mod machine;
 pub mod oracle;
+mod refusal;
 mod state;
 
-pub use execution::TaskRefusal;
 pub use machine::TaskMachine;
+pub use refusal::TaskRefusal;
 pub use state::{InvocationId, InvocationState, Status, TaskEffect, TaskState, TaskStep, Worker};

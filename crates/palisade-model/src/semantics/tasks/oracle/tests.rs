@@ -60,7 +60,6 @@ fn event_graphs_are_what_the_definition_says() {
         assert_eq!(answer.is_robust(), expected, "seed {seed}: {answer:?}\n{program:#?}");
         counts.note(expected);
     }
-    println!("{counts:?}");
     assert!(counts.robust > 50 && counts.violated > 30, "{counts:?}");
 }
 
@@ -83,7 +82,6 @@ fn happens_before_is_what_the_definition_says() {
             counts.note(expected);
         }
     }
-    println!("{counts:?}");
     assert!(counts.robust > 50 && counts.violated > 10, "{counts:?}");
 }
 
@@ -113,7 +111,6 @@ fn reduced_and_full_searches_agree() {
             about_tso.note(full.is_robust());
         }
     }
-    println!("{about_events:?} {about_tso:?}");
     for counts in [about_events, about_tso] {
         assert!(counts.robust > 30 && counts.violated > 10, "{counts:?}");
     }

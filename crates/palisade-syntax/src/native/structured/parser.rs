@@ -2,9 +2,10 @@
 //!
 //! Written by hand, so that each error can say what was probably meant. After an error in a statement the next one is read.
 
-use super::ast::{Block, BracedThread, Constant, Procedure};
 use crate::Diagnostic;
+use crate::native::again::again;
 use crate::native::ast::{ExpressionKind, Name, Number, RawCopies, RawExpression};
+use crate::native::braced::{Block, BracedThread, Constant, Procedure};
 use crate::native::lexer::Spanned;
 use crate::native::token::{Keyword, Symbol, Token};
 use crate::native::{precedence, strength};
@@ -91,7 +92,7 @@ impl<'a, 's> Parser<'a, 's> {
             let parameter = self.name("a parameter")?;
             if let Some(first) = parameters.iter().find(|first| first.text == parameter.text) {
                 let message = format!("the parameter `{}` is declared twice", parameter.text);
-                self.errors.push(super::again(message, parameter.span, first.span, self.source));
+                self.errors.push(again(message, parameter.span, first.span, self.source));
             }
             parameters.push(parameter);
             if !self.take(Symbol::Comma) && self.peek() != Some(Token::Symbol(Symbol::CloseParen)) {

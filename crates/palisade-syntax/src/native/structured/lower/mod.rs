@@ -18,9 +18,10 @@ pub(crate) use layout::Layout;
 
 use self::automaton::Automaton;
 use self::scope::Frame;
-use super::ast::{BracedThread, Procedure, Structured};
 use crate::Diagnostic;
+use crate::native::again::again;
 use crate::native::ast::Name;
+use crate::native::braced::{BracedThread, Procedure, Structured};
 use crate::native::scope::Addresses;
 use palisade_model::program::{Copies, LabelId, RegisterId, Role, Thread, Value};
 use palisade_model::text::{SourceText, Span};
@@ -59,7 +60,7 @@ impl<'a, 's> Context<'a, 's> {
         for address in &addresses.all {
             if let Some((_, first)) = constants.get(address.name.as_str()) {
                 let message = format!("`{}` is a constant and also an address", address.name);
-                found.push(super::again(message, address.span, *first, source));
+                found.push(again(message, address.span, *first, source));
             }
         }
         let mut procedures: FxHashMap<&'s str, &'a Procedure<'s>> = FxHashMap::default();
@@ -67,7 +68,7 @@ impl<'a, 's> Context<'a, 's> {
             let Name { text, span } = procedure.name;
             if let Some(first) = procedures.get(text) {
                 let message = format!("the procedure `{text}` is declared twice");
-                found.push(super::again(message, span, first.name.span, source));
+                found.push(again(message, span, first.name.span, source));
             } else {
                 procedures.insert(text, procedure);
             }

@@ -1,9 +1,9 @@
 //! Reads statements.
 
-use super::ast::{Block, Statement, StatementKind};
 use super::parser::{Parser, Read, Reported};
 use crate::Diagnostic;
 use crate::native::ast::{Annotation, ExpressionKind, Name, RawExpression, Target};
+use crate::native::braced::{Block, Statement, StatementKind};
 use crate::native::token::{Keyword, Symbol, Token};
 
 impl<'s> Parser<'_, 's> {

@@ -1,7 +1,7 @@
 //! Where the parts of an automaton stand in the text, for edits that leave the rest of it as it is.
 
 use super::automaton::Finished;
-use crate::structured::ast::{Block, Statement, StatementKind};
+use crate::native::braced::{Block, Statement, StatementKind};
 use palisade_model::program::LabelId;
 use palisade_model::text::Span;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -5,9 +5,9 @@
 
 use super::Lowering;
 use super::scope::BlockLabels;
+use crate::native::again::again;
 use crate::native::ast::{Name, Target};
-use crate::structured::again;
-use crate::structured::ast::{Statement, StatementKind};
+use crate::native::braced::{Statement, StatementKind};
 use palisade_model::program::{Action, LabelId};
 use palisade_model::text::Span;
 use rustc_hash::FxHashMap;

@@ -4,7 +4,7 @@ use super::layout::StatementPlace;
 use super::scope::{Binding, Loop, Meaning};
 use super::{Lowering, MOST_OPEN};
 use crate::native::ast::{ExpressionKind, Name, RawExpression, Target};
-use crate::structured::ast::{Block, Statement, StatementKind};
+use crate::native::braced::{Block, Statement, StatementKind};
 use crate::suggest::did_you_mean;
 use palisade_model::program::{Action, Expression, LabelId};
 use palisade_model::text::Span;

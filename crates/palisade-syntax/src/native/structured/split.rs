@@ -3,9 +3,10 @@
 //! A thread with a body in braces leaves one token behind, so that it keeps its place among the items. The names of constants are
 //! replaced by their values in the rest, so that they may stand wherever a number may.
 
-use super::ast::{Constant, Structured};
 use super::parser::Parser;
 use crate::Diagnostic;
+use crate::native::again::again;
+use crate::native::braced::{Constant, Structured};
 use crate::native::lexer::Spanned;
 use crate::native::token::{Keyword, Symbol, Token};
 use palisade_model::text::{SourceText, Span};
@@ -157,7 +158,7 @@ fn constants<'s>(
         let Ok(Constant { name, value }) = Parser::new(tokens, source, &numbers, errors).constant() else { continue };
         if let Some(first) = places.insert(name.text, name.span) {
             let message = format!("the constant `{}` is declared twice", name.text);
-            errors.push(super::again(message, name.span, first, source));
+            errors.push(again(message, name.span, first, source));
             continue;
         }
         numbers.insert(name.text, value);

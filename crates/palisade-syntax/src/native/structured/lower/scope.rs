@@ -1,8 +1,8 @@
 //! What names stand for, and what is open around a statement.
 
 use super::Lowering;
+use crate::native::again::again;
 use crate::native::ast::Name;
-use crate::structured::again;
 use crate::suggest::{did_you_mean, did_you_mean_or_list};
 use palisade_model::program::{AddressId, Expression, LabelId, RegisterId};
 use palisade_model::text::Span;

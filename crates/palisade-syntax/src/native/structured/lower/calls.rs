@@ -3,7 +3,7 @@
 use super::scope::{Binding, Frame, Meaning};
 use super::{Lowering, MOST_INSTRUCTIONS};
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
-use crate::structured::ast::{Block, Procedure, StatementKind};
+use crate::native::braced::{Block, Procedure, StatementKind};
 use crate::suggest::closest;
 use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, RegisterId};
 use palisade_model::text::Span;

@@ -43,6 +43,12 @@ impl<'s> Fit<'s> {
                 "anyOf" | "oneOf" => self.one_of(list(content), value, place)?,
                 "minItems" => counted(value, place, |count| count >= content.as_u64().expect("a number"))?,
                 "maxItems" => counted(value, place, |count| count <= content.as_u64().expect("a number"))?,
+                "prefixItems" => {
+                    let elements = value.as_array().into_iter().flatten().zip(list(content)).enumerate();
+                    for (index, (element, schema)) in elements {
+                        self.fits(schema, element, &format!("{place}/{index}"))?;
+                    }
+                }
                 "items" => self.elements(content, value, place)?,
                 "required" => required(list(content), value, place)?,
                 "properties" => self.members(content, keywords, value, place)?,

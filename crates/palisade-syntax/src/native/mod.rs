@@ -20,11 +20,12 @@ pub(crate) mod structured;
 mod tasks;
 mod templates;
 pub(crate) mod token;
+mod width;
 
 pub(super) use line::{Jump, line_parts};
 pub(super) use printer::print;
 pub use printer::{expression_text, joint_state_text};
-pub(crate) use resolve::width;
+pub(crate) use width::width;
 
 use super::{Diagnostic, MAX_ERRORS, Parsed, Severity};
 use palisade_model::program::{BinaryOperator, SourceText, Span};

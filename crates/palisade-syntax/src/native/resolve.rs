@@ -10,6 +10,7 @@ use super::precedence;
 use super::scope::Addresses;
 use super::structured::{self, Layout};
 use super::templates::Templates;
+use super::width::width;
 use crate::build::ThreadBuilder;
 use crate::suggest::{did_you_mean, did_you_mean_or_list};
 use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH, Parsed, Severity};
@@ -561,12 +562,4 @@ impl<'s> Resolver<'_, 's> {
         error.help = help;
         None
     }
-}
-
-/// The width that `u8`, `i32` and the like cut to.
-pub(crate) fn width(function: &str) -> Option<(u8, bool)> {
-    let signed = function.starts_with('i');
-    let digits = function.strip_prefix(['u', 'i']).filter(|digits| !digits.starts_with('0'))?;
-    let bits = digits.parse().ok().filter(|bits| (1..=64).contains(bits))?;
-    Some((bits, signed))
 }

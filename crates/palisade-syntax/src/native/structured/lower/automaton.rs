@@ -106,9 +106,21 @@ impl Automaton {
         }
         let mut order: Vec<usize> = (0..self.drafts.len()).filter(|index| used[*index]).collect();
         order.sort_by(|one, other| self.drafts[*one].order.cmp(&self.drafts[*other].order).then(one.cmp(other)));
+        let mut ranks = vec![0; self.drafts.len()];
+        for (rank, index) in order.iter().enumerate() {
+            ranks[*index] = rank;
+        }
+        let mut sorted: Vec<(usize, Instruction)> = self.instructions.into_iter().enumerate().collect();
+        sorted.sort_by_key(|(number, instruction)| (ranks[instruction.source.index()], *number));
+        // Labels count by first mention, as where a text has the automaton itself.
+        let mentioned = sorted.iter().flat_map(|(_, instruction)| [instruction.source, instruction.target]);
         let mut ids = vec![None; self.drafts.len()];
-        for (number, index) in order.iter().enumerate() {
-            ids[*index] = Some(LabelId::from_index(number));
+        let mut by_number = Vec::with_capacity(order.len());
+        for label in mentioned.chain([initial]) {
+            ids[label.index()].get_or_insert_with(|| {
+                by_number.push(label.index());
+                LabelId::from_index(by_number.len() - 1)
+            });
         }
         let mut names = NameSpace::default();
         let mut named: Vec<Option<String>> = vec![None; self.drafts.len()];
@@ -122,13 +134,15 @@ impl Automaton {
             let name = named[*index].take().unwrap_or_else(|| names.fresh(&format!("{prefix}L{line}")));
             Label { name, span: *span, fence_cost: *cost }
         };
-        let labels = order.iter().map(&mut label).collect();
+        let mut in_text_order: Vec<Option<Label>> = vec![None; ranks.len()];
+        for index in &order {
+            in_text_order[*index] = Some(label(index));
+        }
+        let labels = by_number.iter().map(|index| in_text_order[*index].take().expect("it is used")).collect();
         let place = |label: LabelId| ids[label.index()].expect("labels of instructions are used");
-        let mut sorted: Vec<(usize, Instruction)> = self.instructions.into_iter().enumerate().collect();
         for (_, instruction) in &mut sorted {
             (instruction.source, instruction.target) = (place(instruction.source), place(instruction.target));
         }
-        sorted.sort_by_key(|(number, instruction)| (instruction.source, *number));
         let mut numbers = vec![0; sorted.len()];
         for (place, (number, _)) in sorted.iter().enumerate() {
             numbers[*number] = place;

@@ -117,9 +117,9 @@ fn scripts_spell_out_program_and_evidence() {
     let text = "program Small address x
 thread t [*] regs r init a begin
   a: mem[x] <- 1;
-  f: mfence;
   b: r <- mem[x];
-  c: ensure r = 1; goto a;
+  c: ensure r = 1;
+  f: mfence; goto a;
 end
 ";
     let program = read(SourceText::new("small.pal", text), Format::Native).expect("it is a program").program;
@@ -131,7 +131,7 @@ end
     for part in [
         "(set-logic QF_LIA)\n",
         "(declare-const m0 Int) ; x\n",
-        "; t f: instruction 1\n",
+        "; t f: instruction 3\n",
         ": a store reaches x\n",
         "(declare-const n0 Int) ; t a [0] []\n",
     ] {

@@ -5,15 +5,16 @@ use crate::environment::is_long_run;
 use crate::evidence_form::{Good, entering, program as read_program};
 use crate::fence_evidence::corrupted;
 use crate::joint_states::random_joint;
+use itertools::Itertools;
 use palisade::evidence::{Evidence, ProgramSubject, ValidSet};
 use palisade::fences::{Cost, Measure, RepairOptions, RepairedText, WithinLimits, with_measures};
 use palisade::limits::Limits;
-use palisade::program::{JointState, LabelId, Program, SourceText};
+use palisade::program::{JointState, LabelId, Program, SourceText, Thread, ThreadId};
 use palisade::properties::placement::{
     Placed, PlacementError, PlacementOptions, PropertyRepairError, PropertyRepaired, Shown, place, repair,
 };
 use palisade::semantics::random::{self, Randomness, Shape};
-use palisade::semantics::{Instance, Model, final_states};
+use palisade::semantics::{FinalStates, Instance, Model, final_states};
 use palisade::syntax::{Format, print, read};
 use palisade::verify::{check_repair, check_repair_evidence};
 use rayon::prelude::*;
@@ -133,48 +134,43 @@ fn every_claim_has_its_evidence() {
     assert!(incomplete as u64 * 20 <= count, "{incomplete}");
 }
 
-/// The largest state space, without fences, in which the exhaustive search tries all sets.
-const MOST_STATES: usize = 50_000;
+/// The largest state space, without fences, that the exhaustive search goes through for every set.
+const MOST_STATES: usize = 20_000;
 
-/// What the exhaustive search says of a program.
-enum Exhaustive {
-    /// The least number of fences after which no joint control state is reached and no property violated.
-    Least(usize),
-    /// With a fence behind every label a joint control state is reached or a property violated, so with fewer it is too.
-    Hopeless,
-    /// The state space is too large to search it for every set.
-    Large,
+/// The most sets that the exhaustive search tries.
+const MOST_SETS: usize = 3_000;
+
+/// Fences at all labels that have instructions.
+fn all_fences(program: &Program) -> Vec<Measure> {
+    let at_thread = |(thread, template): (ThreadId, &Thread)| {
+        let by_label = template.instructions_by_label();
+        let filled = (0..by_label.len()).filter(|label| !by_label[*label].is_empty()).collect::<Vec<_>>();
+        filled.into_iter().map(move |label| Measure::Fence { thread, label: LabelId::from_index(label) })
+    };
+    program.thread_ids().flat_map(at_thread).collect()
 }
 
-/// Tries all sets of fences under TSO. The set of all fences comes first: it decides alone where no set helps.
-fn exhaustively(program: &Program) -> Exhaustive {
-    let mut measures = Vec::new();
-    for (thread, template) in program.thread_ids() {
-        let by_label = template.instructions_by_label();
-        let filled = (0..by_label.len()).filter(|label| !by_label[*label].is_empty());
-        measures.extend(filled.map(|label| Measure::Fence { thread, label: LabelId::from_index(label) }));
+/// What TSO reaches with these fences.
+fn with_fences(program: &Program, fences: &[Measure]) -> FinalStates {
+    let changed = with_measures(program, fences);
+    let instance = Instance::of(&changed).expect("fixed copies");
+    final_states(&changed, &instance, Model::Tso, 8, &Limits::none()).expect("it has a meaning")
+}
+
+/// Whether TSO reaches no joint control state and violates no property with these fences.
+fn are_right(program: &Program, fences: &[Measure]) -> bool {
+    let found = with_fences(program, fences);
+    found.joint.is_empty() && found.violations.is_empty()
+}
+
+/// Whether no set of `count` fences is right, by trying all; nothing where there are too many, or too many states. Fences take
+/// behaviour away and never add any, so smaller sets need not be tried.
+fn none_is_right(program: &Program, count: usize) -> Option<bool> {
+    if with_fences(program, &[]).explored > MOST_STATES {
+        return None;
     }
-    let searched = |set: u32| {
-        let chosen: Vec<Measure> =
-            measures.iter().enumerate().filter(|(index, _)| set >> index & 1 == 1).map(|(_, it)| *it).collect();
-        let changed = with_measures(program, &chosen);
-        let instance = Instance::of(&changed).expect("fixed copies");
-        final_states(&changed, &instance, Model::Tso, 8, &Limits::none()).expect("it has a meaning")
-    };
-    let is_right = |set: &u32| {
-        let found = searched(*set);
-        found.joint.is_empty() && found.violations.is_empty()
-    };
-    let all = (1 << measures.len()) - 1;
-    if !is_right(&all) {
-        return Exhaustive::Hopeless;
-    }
-    if searched(0).explored > MOST_STATES {
-        return Exhaustive::Large;
-    }
-    let mut sets: Vec<u32> = (0..all).collect();
-    sets.sort_by_key(|set| set.count_ones());
-    Exhaustive::Least(sets.into_iter().find(is_right).unwrap_or(all).count_ones() as usize)
+    let sets: Vec<Vec<Measure>> = all_fences(program).into_iter().combinations(count).take(MOST_SETS + 1).collect();
+    (sets.len() <= MOST_SETS).then(|| !sets.iter().any(|set| are_right(program, set)))
 }
 
 /// A fence at a label stands behind the label, where the joint state is reached already.
@@ -187,19 +183,26 @@ fn fences_for_joint_states_are_the_cheapest() {
         if program.never.is_empty() || program.monitored().is_err() {
             return;
         }
-        let placed = place(&program, None, &PlacementOptions::new(Model::Tso)).expect("it has a meaning");
-        let seen = match (&placed, exhaustively(&program)) {
-            (Placed::NoFenceHelps(_), Exhaustive::Hopeless) => &hopeless,
-            (Placed::Valid(_), Exhaustive::Large) => &large,
-            (Placed::Valid(placement), Exhaustive::Least(least)) => {
+        let seen = match place(&program, None, &PlacementOptions::new(Model::Tso)).expect("it has a meaning") {
+            Placed::NoFenceHelps(_) => {
+                assert!(!are_right(&program, &all_fences(&program)), "seed {seed}: fences help\n{program:#?}");
+                &hopeless
+            }
+            Placed::Valid(placement) => {
                 assert_eq!(placement.open, None, "seed {seed}: {program:#?}");
-                assert_eq!(placement.measures.len(), least, "seed {seed}: {placement:?}\n{program:#?}");
-                if least == 0 { &fine } else { &fenced }
+                let chosen: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
+                assert!(are_right(&program, &chosen), "seed {seed}: {placement:?}\n{program:#?}");
+                let fewer = chosen.len().checked_sub(1);
+                match fewer.map(|fewer| none_is_right(&program, fewer)) {
+                    None => &fine,
+                    Some(None) => &large,
+                    Some(Some(is_least)) => {
+                        assert!(is_least, "seed {seed}: fewer do: {placement:?}\n{program:#?}");
+                        &fenced
+                    }
+                }
             }
-            (placed, Exhaustive::Least(least)) => {
-                panic!("seed {seed}: {least} fences do, but {placed:?}\n{program:#?}")
-            }
-            (placed, _) => panic!("seed {seed}: no fence helps, but {placed:?}\n{program:#?}"),
+            Placed::Impossible(impossible) => panic!("seed {seed}: {impossible:?}"),
         };
         seen.fetch_add(1, Ordering::Relaxed);
     });

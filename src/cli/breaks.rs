@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::program::Program;
 use crate::properties::{Proof, ProveOptions, prove, targets};
 use crate::report::breaks::Breaks;
-use crate::report::check::Context;
+use crate::report::context::Context;
 use crate::report::prove;
 use crate::semantics::{Model, Question, Target};
 use crate::syntax::InputError;

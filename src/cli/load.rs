@@ -5,6 +5,7 @@ use super::{Exit, SharedOptions};
 use crate::evidence::ProgramSubject;
 use crate::limits::Limits;
 use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program, Role, SourceText, Thread, ThreadId};
+use crate::report::context::Context;
 use crate::report::documents;
 use crate::semantics::Question;
 use crate::syntax::{self, Diagnostic, Format, InputError};
@@ -12,6 +13,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The names of the formats of programs.
 pub(super) fn program_formats() -> impl TypedValueParser<Value = Format> {
@@ -153,6 +155,18 @@ impl ProgramOptions {
 }
 
 impl Loaded {
+    /// What a report about the program says besides the answer, at the time of the answer.
+    pub(super) fn context<'a>(&'a self, file: &'a str, begin: Instant, certificates: &'a [String]) -> Context<'a> {
+        Context {
+            file,
+            program: &self.program,
+            warnings: &self.warnings,
+            seconds: begin.elapsed().as_secs_f64(),
+            certificates,
+            changed: &self.changed,
+        }
+    }
+
     /// What evidence about the program is about.
     pub fn subject(&self) -> ProgramSubject {
         self.subject_of(&self.program)

@@ -5,7 +5,7 @@ use super::output::{print_document, print_text, remark_line};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::limits::{Halt, Limits};
 use crate::net::{Format, QueryFormat, write};
-use crate::report::check::fault_error;
+use crate::report::context::fault_error;
 use crate::report::counted;
 use crate::report::cover::size;
 use crate::report::documents::NetDocument;

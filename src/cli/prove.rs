@@ -1,15 +1,15 @@
 //! `palisade prove`: do the properties of a program hold?
 
 use super::batch::{Extent, Spoken, answer_all};
-use super::check::{unwritten, write_document};
 use super::confirm::{Confirmation, proof_check};
+use super::evidence_files::{unwritten, write_document};
 use super::simulate::{ModelChoice, capacity};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions};
 use crate::evidence::{Evidence, ProgramSubject};
 use crate::limits::Limits;
 use crate::program::{NoMonitor, Program};
 use crate::properties::{DEFAULT_BUFFER, Proof, ProveOptions, Rung, prove, targets};
-use crate::report::check::fault_error;
+use crate::report::context::fault_error;
 use crate::report::documents::{self, ProveDocument};
 use crate::report::prove::{Context, PropertyVerdict, line, text};
 use crate::semantics::{Model, Question, Target};

@@ -6,7 +6,7 @@ use super::guard;
 use super::output::{Documents, print_line, remark_line};
 use super::{Exit, SharedOptions};
 use crate::evidence::{
-    Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject, RepairClaim, RepairEvidence,
+    About, Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject, RepairClaim, RepairEvidence,
 };
 use crate::limits::StopReason;
 use crate::net::{self, Problem};
@@ -193,21 +193,9 @@ fn check_file(options: &VerifyOptions, path: &str) -> Checked {
         Err(malformed) => return Checked::Rejected { reason: format!("malformed evidence: {malformed}") },
     };
     drop(text);
-    let checked = match &evidence {
-        Evidence::Robust(subject, _)
-        | Evidence::NotRobust(subject, _)
-        | Evidence::Repair(subject, _)
-        | Evidence::Property(subject, _)
-        | Evidence::PropertyWitness(subject, _)
-        | Evidence::ConcurrencyRobust(subject, _)
-        | Evidence::NotConcurrencyRobust(subject, _)
-        | Evidence::RaceFree(subject, _)
-        | Evidence::Race(subject, _)
-        | Evidence::TsoRobust(subject, _)
-        | Evidence::NotTsoRobust(subject, _) => check_about_program(options, path, &evidence, subject),
-        Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
-            check_about_net(options, path, &evidence, subject).map(|subject| (subject, Shown::Kind))
-        }
+    let checked = match evidence.about() {
+        About::Program(subject) => check_about_program(options, path, &evidence, subject),
+        About::Net(subject) => check_about_net(options, path, &evidence, subject).map(|subject| (subject, Shown::Kind)),
     };
     match checked {
         Ok((subject, shown)) => Checked::Accepted { kind: evidence.kind(), subject: Box::new(subject), shown },

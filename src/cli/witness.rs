@@ -7,7 +7,8 @@ use super::output::{print_document, print_line, print_text, remark, remark_line}
 use super::simulate::ModelChoice;
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
-use crate::report::check::{fault_error, verdict_word};
+use crate::report::check::verdict_word;
+use crate::report::context::fault_error;
 use crate::report::documents::{self, Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
 use crate::report::{counted, picture, violation};
 use crate::robustness::{CheckOptions, Shape, Verdict, Violation, check, hardware};

@@ -1,6 +1,5 @@
 //! What a program that is not robust does to its properties, in a line.
 
-use super::counted;
 use super::prove::{Context, PropertyVerdict, why_open};
 use crate::properties::{Answer, Proof, TargetAnswer};
 use crate::semantics::{Quantifier, Target};
@@ -90,9 +89,4 @@ impl Breaks<'_> {
 /// Whether interleavings reach a target already.
 fn under_sc(answer: &TargetAnswer) -> &'static str {
     if answer.under_sc == Some(true) { ", under SC already" } else { "" }
-}
-
-/// How many configurations an exploration may have, as a reason for no answer.
-pub(super) fn more_than(configurations: u64) -> String {
-    format!("more than {}", counted(configurations, "configuration"))
 }

@@ -1,37 +1,12 @@
 //! The result of `palisade check` as text.
 
 use super::breaks::Breaks;
+use super::context::{Context, domain_line, place};
 use super::subject::program_words;
 use super::{counted, unreached, violation};
-use crate::program::{InstructionId, Program, ThreadId};
-use crate::robustness::{Check, Fault, Outcome, Verdict};
-use crate::syntax::{Diagnostic, InputError};
+use crate::program::Program;
+use crate::robustness::{Check, Outcome, Verdict};
 use std::fmt::Write;
-
-/// What a report says besides the check itself.
-#[derive(Debug)]
-pub struct Context<'a> {
-    /// The path as given.
-    pub file: &'a str,
-    /// The program.
-    pub program: &'a Program,
-    /// What is doubtful in it.
-    pub warnings: &'a [Diagnostic],
-    /// The time from reading to the verdict.
-    pub seconds: f64,
-    /// The certificates written.
-    pub certificates: &'a [String],
-    /// The threads whose copies an option changed.
-    pub changed: &'a [ThreadId],
-}
-
-/// A fault of the program as an error of the input.
-pub fn fault_error(program: &Program, fault: &Fault) -> InputError {
-    let thread = program.thread(fault.thread);
-    let span = thread.instructions.get(fault.instruction.index()).map_or(thread.span, |instruction| instruction.span);
-    let diagnostic = Diagnostic::error(fault.describe(program), span).with_label("here").with_help(fault.advice());
-    InputError::from((program.source.clone(), vec![diagnostic]))
-}
 
 /// The line on which a verdict is read.
 pub fn verdict_word(verdict: &Verdict) -> &'static str {
@@ -95,10 +70,7 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
         let _ = writeln!(out, "  {}", breaks.line());
     }
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
-    if let Some(domain) = program.domain {
-        let wrap = if domain.wrap { ", arithmetic wraps" } else { "" };
-        let _ = writeln!(out, "  domain   {}..{}{wrap}", domain.low, domain.high);
-    }
+    out.push_str(&domain_line(program));
     let count = |outcome| check.attacks.iter().filter(|report| report.outcome == outcome).count();
     let mut parts = Vec::new();
     for (outcome, word) in [
@@ -164,12 +136,4 @@ pub fn outcome_word(outcome: Outcome) -> &'static str {
         Outcome::Unknown => "unknown",
         Outcome::NotAsked => "not-asked",
     }
-}
-
-/// An instruction for people: `t1 l0 (line 3)`.
-pub fn place(program: &Program, thread: ThreadId, instruction: InstructionId) -> String {
-    let template = program.thread(thread);
-    let found = template.instruction(instruction);
-    let line = program.source.position(found.span.start).line;
-    format!("{} {} (line {line})", template.name, template.label(found.source).name)
 }

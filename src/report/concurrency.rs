@@ -1,6 +1,6 @@
 //! The result of `palisade check --against concurrency` as text.
 
-use super::check::Context;
+use super::context::{Context, domain_line};
 use super::counted;
 use super::interleaving::Interleaving;
 use crate::concurrency::{ConcurrencyCheck, ConcurrencyVerdict};
@@ -49,10 +49,7 @@ pub fn text(check: &ConcurrencyCheck, context: &Context<'_>, verbosity: u8) -> S
     let mut out = String::new();
     let _ = writeln!(out, "{}: {}", context.file, verdict_words(&check.verdict));
     let _ = writeln!(out, "  events   {}", instance_words(program));
-    if let Some(domain) = program.domain {
-        let wrap = if domain.wrap { ", arithmetic wraps" } else { "" };
-        let _ = writeln!(out, "  domain   {}..{}{wrap}", domain.low, domain.high);
-    }
+    out.push_str(&domain_line(program));
     if let Some(reason) = unknown_reason(check, program) {
         let _ = writeln!(out, "  reason   {reason}");
     }

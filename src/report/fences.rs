@@ -1,12 +1,13 @@
 //! The result of `palisade fences` as text.
 
-use super::check::{Context, outcome_word, place};
-use super::documents::VerdictWord;
+use super::check::outcome_word;
+use super::context::{Context, domain_line, place};
 use super::needed::Needed;
+use super::verdict::{VerdictWord, before_the_repair};
 use super::{counted, unreached};
 use crate::fences::{Measure, Placement, Redundancy, Repair, Repaired, Returning, Unfinished};
 use crate::program::Program;
-use crate::robustness::{Attack, Outcome, Verdict};
+use crate::robustness::{Attack, Verdict};
 use std::fmt::Write;
 
 /// What was found, and what was done about it.
@@ -43,7 +44,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     let copies: Vec<String> =
         program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
     let headline = match &result.found.repair {
-        Repair::Valid(placement) if placement.measures.is_empty() => match verdict(placement) {
+        Repair::Valid(placement) if placement.measures.is_empty() => match before_the_repair(placement) {
             VerdictWord::Unknown => "no valid set is known".to_owned(),
             _ => "robust as it is".to_owned(),
         },
@@ -56,10 +57,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     };
     let _ = writeln!(out, "{}: {headline}", context.file);
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
-    if let Some(domain) = program.domain {
-        let wrap = if domain.wrap { ", arithmetic wraps" } else { "" };
-        let _ = writeln!(out, "  domain   {}..{}{wrap}", domain.low, domain.high);
-    }
+    out.push_str(&domain_line(program));
     match &result.found.repair {
         Repair::Valid(placement) => placement_text(&mut out, placement, program, result, verbosity),
         Repair::Impossible(attack) => {
@@ -178,7 +176,7 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
         if let Some(needed) = result.needed {
             let _ = writeln!(out, "  needed   {}", needed.summary(program, placement.measures.len()));
         }
-    } else if !placement.confirmed && verdict(placement) == VerdictWord::Robust {
+    } else if !placement.confirmed && before_the_repair(placement) == VerdictWord::Robust {
         let _ = writeln!(out, "  {UNCHECKED}");
     }
     if let Some(labels) = unreached_words(placement, result, verbosity) {
@@ -239,18 +237,6 @@ fn redundancy_text(out: &mut String, redundancy: &Redundancy, program: &Program,
     for Returning { measure, attack } in &redundancy.needed {
         let name = measure_name(program, *measure);
         let _ = writeln!(out, "    {name} is then needed against {}", attack_words(program, *attack));
-    }
-}
-
-/// The verdict on the program as it is.
-pub(super) fn verdict(placement: &Placement) -> VerdictWord {
-    let some = |wanted: Outcome| placement.attacks.iter().any(|(_, outcome)| *outcome == wanted);
-    if some(Outcome::Feasible) {
-        VerdictWord::NotRobust
-    } else if some(Outcome::Unknown) {
-        VerdictWord::Unknown
-    } else {
-        VerdictWord::Robust
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which of the changes that make a program robust its properties need.
 
+use super::open::open_words;
 use super::properties::Properties;
-use super::property_fences::open_words;
 use crate::fences::Measure;
 use crate::program::Program;
 use crate::properties::placement::{NeededMeasures, Placed, PropertyPlacement};

@@ -1,6 +1,6 @@
 //! The result of `palisade fences --for-property --objective pairs` as text.
 
-use super::check::{Context, place};
+use super::context::{Context, place};
 use super::counted;
 use super::properties::model_name;
 use super::property_fences::property_name;

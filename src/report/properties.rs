@@ -1,6 +1,6 @@
 //! The properties of a program, as people read them.
 
-use super::check::place;
+use super::context::place;
 use crate::program::{Action, JointState, Program};
 use crate::semantics::{Model, Quantifier, Question, Target};
 use crate::syntax::{expression_text, joint_state_text};

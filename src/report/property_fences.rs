@@ -1,16 +1,15 @@
 //! The result of `palisade fences --for-property` as text.
 
-use super::breaks::more_than;
-use super::check::Context;
 use super::computation::ComputationReport;
+use super::context::Context;
 use super::counted;
 use super::fences::{changes, kind, measure_name, measure_words};
+use super::open::open_words;
 use super::properties::{Properties, model_name};
 use super::subject::program_words;
-use crate::limits::StopReason;
 use crate::program::{Action, InstructionId, Program};
-use crate::properties::placement::{OpenReason, Placed, PropertyPlacement, PropertyRepaired, PropertyRow};
-use crate::properties::{Answer, Violation, Why};
+use crate::properties::placement::{Placed, PropertyPlacement, PropertyRepaired, PropertyRow};
+use crate::properties::{Answer, Violation};
 use crate::semantics::{Model, Target};
 use std::fmt::Write;
 
@@ -80,34 +79,6 @@ fn headline(result: &Result<'_>) -> String {
         None => format!("{} optimal, cost {}", changes(&placement.measures), placement.cost),
         Some(open) if placement.measures.is_empty() => format!("no fence known to be needed, {}", open_words(open)),
         Some(open) => format!("{}, cost {}, {}", changes(&placement.measures), placement.cost, open_words(open)),
-    }
-}
-
-/// What is left open about a set, as the end of a sentence.
-pub(super) fn open_words(open: &OpenReason) -> String {
-    match open {
-        OpenReason::Unproved(Why::BuffersLonger(stores)) => {
-            format!("valid up to buffers of {}", counted(*stores, "store"))
-        }
-        OpenReason::Unproved(why) => format!("not proved: {}", why_words(*why)),
-        OpenReason::Covering(reason) => format!("not known to be the cheapest: {reason}"),
-    }
-}
-
-/// Why a rung has no answer.
-fn why_words(why: Why) -> String {
-    match why {
-        Why::Stopped(StopReason::Inconclusive) => "no rung has an answer".to_owned(),
-        Why::Stopped(reason) => reason.to_string(),
-        Why::BuffersLonger(stores) => format!("buffers hold more than {}", counted(stores, "store")),
-        Why::SnapshotsMore(most) => format!("queues have more than {}", counted(most, "snapshot")),
-        Why::ReachedOnly => "a target is reached, and no computation was found".to_owned(),
-        Why::NotRobust => "the program is not robust".to_owned(),
-        Why::TooManyBeginnings => "copies of threads can begin in too many ways".to_owned(),
-        Why::AnyNumber => "final states need fixed numbers of copies".to_owned(),
-        Why::NotForThis => "no rung knows such a question".to_owned(),
-        Why::Larger(most) => more_than(most),
-        Why::NotReplayed => "a run of the slice could not be followed in the program".to_owned(),
     }
 }
 

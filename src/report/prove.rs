@@ -1,11 +1,12 @@
 //! The result of `palisade prove` as text.
 
-use super::breaks::more_than;
 use super::computation::ComputationReport;
+use super::context::{domain_line, instance_line};
 use super::counted;
 use super::properties::{Properties, model_name};
 use super::subject::program_words;
-use crate::program::{Copies, Program, ThreadId};
+use super::wording::more_than;
+use crate::program::{Program, ThreadId};
 use crate::properties::{Answer, Proof, Rung, TargetAnswer, Violation, Why};
 use crate::semantics::{Quantifier, Question, Target};
 use crate::syntax::Diagnostic;
@@ -104,10 +105,7 @@ pub fn text(proof: &Proof, context: &Context<'_>, verbosity: u8) -> String {
     let copies: Vec<String> =
         program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
     let _ = writeln!(out, "\n  threads  {}", copies.join(", "));
-    if let Some(domain) = program.domain {
-        let wrap = if domain.wrap { ", arithmetic wraps" } else { "" };
-        let _ = writeln!(out, "  domain   {}..{}{wrap}", domain.low, domain.high);
-    }
+    out.push_str(&domain_line(program));
     for answer in &proof.answers {
         let kind = context.properties().kind(answer.target);
         let place = context.properties().place(answer.target);
@@ -195,18 +193,7 @@ fn violation_text(context: &Context<'_>, violation: &Violation) -> String {
             let _ = writeln!(out, "violation: `{text}` at {place}");
         }
     }
-    if program.is_parameterized() {
-        let counts = program.threads.iter().zip(violation.instance.counts());
-        let counts: Vec<String> = counts.map(|(thread, count)| format!("{} × {count}", thread.name)).collect();
-        let all_are_counted =
-            program.threads.iter().all(|thread| matches!(thread.copies, Copies::Any | Copies::Exactly(0)));
-        let minimal = match violation.instance_minimal {
-            false => "",
-            true if all_are_counted => " (no smaller instance has one)",
-            true => " (none with fewer copies of the [*] threads has one)",
-        };
-        let _ = writeln!(out, "instance: {}{minimal}", counts.join(", "));
-    }
+    out.push_str(&instance_line(program, &violation.instance, violation.instance_minimal));
     out.push_str(&computation(program, violation).table());
     if !violation.shortest {
         let _ = writeln!(out, "  (there may be a shorter one)");

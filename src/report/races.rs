@@ -1,7 +1,7 @@
 //! The result of `palisade check --criterion trf` as text.
 
-use super::check::{Context, place};
 use super::computation::{ComputationReport, address_text};
+use super::context::{Context, domain_line, place};
 use super::counted;
 use super::subject::program_words;
 use crate::limits::StopReason;
@@ -76,10 +76,7 @@ pub fn text(races: &Races, context: &Context<'_>, verbosity: u8) -> String {
         program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
     let _ = writeln!(out, "{}: {}", context.file, verdict_word(&races.verdict));
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
-    if let Some(domain) = program.domain {
-        let wrap = if domain.wrap { ", arithmetic wraps" } else { "" };
-        let _ = writeln!(out, "  domain   {}..{}{wrap}", domain.low, domain.high);
-    }
+    out.push_str(&domain_line(program));
     match &races.verdict {
         RaceVerdict::Free(_) => {
             let _ = writeln!(out, "  so       robust: no load shows whether an earlier store has reached memory");

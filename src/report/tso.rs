@@ -1,6 +1,6 @@
 //! Robustness of event-driven programs against TSO, for people: the verdict, and a computation with a column for each thread.
 
-use super::check::Context;
+use super::context::{Context, domain_line};
 use super::counted;
 use crate::evidence::TaskWitness;
 use crate::program::{Action, Copies, Program, Value};
@@ -40,10 +40,7 @@ pub fn text(check: &TaskCheck, context: &Context<'_>, verbosity: u8) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}: {}", context.file, verdict_words(&check.verdict));
     let _ = writeln!(out, "  events   {}", instance_words(program));
-    if let Some(domain) = program.domain {
-        let wrap = if domain.wrap { ", arithmetic wraps" } else { "" };
-        let _ = writeln!(out, "  domain   {}..{}{wrap}", domain.low, domain.high);
-    }
+    out.push_str(&domain_line(program));
     if let Verdict::Unknown(reason) = &check.verdict {
         let _ = writeln!(out, "  reason   {reason}");
     }

@@ -1,8 +1,8 @@
 //! A violation for people: a column per thread, the store buffer, the happens-before cycle in words.
 
-use super::check::place;
 use super::computation::{ComputationReport, address_text};
-use crate::program::{Copies, Program};
+use super::context::{instance_line, place};
+use crate::program::Program;
 use crate::robustness::Violation;
 use crate::semantics::{AccessKind, NodeId, Relation, Replay};
 use std::fmt::Write;
@@ -17,23 +17,7 @@ pub fn text(program: &Program, violation: &Violation) -> String {
         place(program, attack.thread, attack.store),
         place(program, attack.thread, attack.load),
     );
-    if program.is_parameterized() {
-        let counts: Vec<String> = program
-            .threads
-            .iter()
-            .zip(violation.instance.counts())
-            .map(|(thread, count)| format!("{} × {count}", thread.name))
-            .collect();
-        // Copies of threads whose number is given are in every instance alike.
-        let all_are_counted =
-            program.threads.iter().all(|thread| matches!(thread.copies, Copies::Any | Copies::Exactly(0)));
-        let minimal = match violation.instance_minimal {
-            false => "",
-            true if all_are_counted => " (no smaller instance has one)",
-            true => " (none with fewer copies of the [*] threads has one)",
-        };
-        let _ = writeln!(out, "instance: {}{minimal}", counts.join(", "));
-    }
+    out.push_str(&instance_line(program, &violation.instance, violation.instance_minimal));
     out.push_str(&computation(program, violation).table());
     if !violation.shortest {
         let _ = writeln!(out, "  (the search for a shorter computation was cut off)");

@@ -9,6 +9,11 @@ pub fn counted(number: impl Display, noun: &str) -> String {
     format!("{digits} {noun}{ending}")
 }
 
+/// How many configurations an exploration may have, as a reason for no answer.
+pub(super) fn more_than(configurations: u64) -> String {
+    format!("more than {}", counted(configurations, "configuration"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

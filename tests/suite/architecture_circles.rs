@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The sources that are held to this.
-const HELD: [&str; 5] = [
+const HELD: [&str; 6] = [
+    "src",
     "crates/palisade-engine/src",
     "crates/palisade-model/src",
     "crates/palisade-evidence/src",

@@ -343,7 +343,7 @@ fn a_verdict_that_is_not_known_is_not_made_up() {
     found.redundancy_shown = None;
     let result =
         palisade::report::fences::Result { found: &found, all: false, no_diff: None, written: None, needed: None };
-    let context = palisade::report::check::Context {
+    let context = palisade::report::context::Context {
         file: "p.pal",
         program: &program,
         warnings: &[],

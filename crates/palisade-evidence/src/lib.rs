@@ -37,5 +37,5 @@ pub use repair::{Block, Case, Change, RepairClaim, RepairEvidence, Row, RowWitne
 pub use state::{Attacker, Level, LocalIndex, LocalState, Tokens};
 pub use subject::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};
 pub use tasks::{MainState, TaskCertificate, TaskConfiguration, TaskPhase, TaskToken, TaskWitness};
-pub use text::{Evidence, MAX_EVIDENCE_BYTES, MalformedEvidence};
+pub use text::{About, Evidence, MAX_EVIDENCE_BYTES, MalformedEvidence};
 pub use witness::Witness;

@@ -7,7 +7,7 @@ use super::{
     check_net_certificate, check_net_run, check_property, check_property_witness, check_race, check_race_free,
     check_repair, check_robust_certificate, check_task_certificate, check_task_witness, check_witness,
 };
-use palisade_evidence::{Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject};
+use palisade_evidence::{About, Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject};
 use palisade_model::net::{PlaceId, Problem, QueryFormat, TransitionId};
 use palisade_model::program::{Copies, Domain, Program};
 use palisade_model::semantics::Question;
@@ -99,6 +99,9 @@ pub fn check_net_evidence(
     query_bytes: Option<&[u8]>,
     evidence: &Evidence,
 ) -> Result<(), CheckFailure> {
+    if let About::Program(subject) = evidence.about() {
+        reject!(Subject, "the evidence is about the program `{}`", subject.input.path)
+    }
     match evidence {
         Evidence::Uncoverable(subject, certificate) => {
             check_net(problem, net_bytes, query_bytes, subject)?;
@@ -112,19 +115,7 @@ pub fn check_net_evidence(
             check_names(problem, subject, &places, &transitions)?;
             check_net_run(problem, run)
         }
-        Evidence::Robust(subject, _)
-        | Evidence::NotRobust(subject, _)
-        | Evidence::Repair(subject, _)
-        | Evidence::Property(subject, _)
-        | Evidence::PropertyWitness(subject, _)
-        | Evidence::ConcurrencyRobust(subject, _)
-        | Evidence::NotConcurrencyRobust(subject, _)
-        | Evidence::RaceFree(subject, _)
-        | Evidence::Race(subject, _)
-        | Evidence::TsoRobust(subject, _)
-        | Evidence::NotTsoRobust(subject, _) => {
-            reject!(Subject, "the evidence is about the program `{}`", subject.input.path)
-        }
+        _ => reject!(Form, "the evidence is not about a net"),
     }
 }
 

@@ -9,6 +9,7 @@ mod conversions;
 mod methods;
 mod plan;
 mod process;
+mod run;
 mod tool;
 
 use super::files::{report_size_limit, write_file};

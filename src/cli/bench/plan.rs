@@ -1,5 +1,6 @@
 //! The runs of a benchmark.
 
+use super::run::Run;
 use super::tool::Tool;
 use super::verdict_of;
 use crate::cli::folder::files_in;
@@ -9,18 +10,6 @@ use crate::report::bench::{Record, Setting, Verdict};
 use crate::syntax::InputError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-
-/// A run to be made.
-pub(super) struct Run {
-    /// Its id (see [`Record::id`]).
-    pub(super) id: String,
-    /// The net.
-    pub(super) net: PathBuf,
-    /// The number of the tool.
-    pub(super) tool: usize,
-    /// The repetition, from 1.
-    pub(super) repetition: u32,
-}
 
 /// The runs in order.
 pub(super) struct Plan {

@@ -3,8 +3,8 @@
 use super::BenchArguments;
 use super::command_line::command_line;
 use super::conversions::Conversions;
-use super::plan::Run;
 use super::process::{End, Watched, watch};
+use super::run::Run;
 use crate::cli::SharedOptions;
 use crate::limits::Limits;
 use crate::report::bench::{Record, Verdict};

@@ -10,7 +10,7 @@ use super::{
 use crate::limits::peak_resident_bytes;
 use crate::program::Program;
 use crate::report::breaks::Breaks;
-use crate::report::check::Context;
+use crate::report::context::Context;
 use crate::robustness::{AttackReport, Check, Fault, Outcome, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -5,8 +5,8 @@ use super::{ConfirmationDocument, CopiesWord, DomainDocument, Finding, VerdictHe
 use crate::concurrency::{ConcurrencyCheck, ConcurrencyVerdict, ConcurrencyViolation};
 use crate::limits::peak_resident_bytes;
 use crate::program::Program;
-use crate::report::check::Context;
 use crate::report::concurrency::unknown_reason;
+use crate::report::context::Context;
 use crate::report::interleaving::{Interleaving, SeenStep};
 use crate::robustness::TaskCheck;
 use serde::Serialize;

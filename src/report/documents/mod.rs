@@ -16,9 +16,7 @@ mod listing;
 #[cfg(feature = "cli")]
 mod methods;
 mod net;
-mod pairs;
 mod program;
-mod property_fences;
 mod prove;
 mod races;
 pub mod schemas;
@@ -29,6 +27,7 @@ mod unread;
 mod verify;
 mod witness;
 
+pub use crate::report::verdict::VerdictWord;
 pub use bench::BenchDocument;
 pub use check::CheckDocument;
 pub use concurrency::EventCheckDocument;
@@ -42,7 +41,7 @@ pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
 #[cfg(feature = "cli")]
 pub use methods::MethodsDocument;
 pub use net::{NetDocument, NetSize};
-pub use program::{AttackPlace, CopiesWord, DomainDocument, LabelPlace, OutcomeWord, VerdictWord};
+pub use program::{AttackPlace, CopiesWord, DomainDocument, LabelPlace, OutcomeWord};
 pub use prove::{PropertyVerdictWord, ProveDocument};
 pub use races::{RaceFencesDocument, RacesDocument};
 pub use simulate::{SimulateDocument, StoppedDocument};

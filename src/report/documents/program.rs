@@ -1,32 +1,9 @@
 //! What documents say of programs: copies, domain, attacks, verdicts.
 
 use crate::program::{Copies, Domain, DomainOrigin, InstructionId, Program};
-use crate::robustness::{Attack, Outcome, ThreadLabel, Verdict};
+use crate::robustness::{Attack, Outcome, ThreadLabel};
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// The verdict on a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum VerdictWord {
-    /// Every computation under TSO has the trace of an interleaving.
-    Robust,
-    /// Some computation has not.
-    NotRobust,
-    /// A limit was reached.
-    Unknown,
-}
-
-impl From<&Verdict> for VerdictWord {
-    fn from(verdict: &Verdict) -> Self {
-        match verdict {
-            Verdict::Robust => Self::Robust,
-            Verdict::NotRobust => Self::NotRobust,
-            Verdict::Unknown(_) => Self::Unknown,
-        }
-    }
-}
 
 /// The answer about an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

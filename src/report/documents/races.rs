@@ -7,7 +7,7 @@ use crate::fences::Measure;
 use crate::limits::{StopReason, peak_resident_bytes};
 use crate::program::{InstructionId, Program, ThreadId};
 use crate::properties::races::{Race, RaceFences, RaceVerdict, Races};
-use crate::report::check::Context;
+use crate::report::context::Context;
 use crate::report::races::{Corners, computation};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -69,6 +69,15 @@ pub enum Evidence {
     Coverable(NetSubject, NetRun),
 }
 
+/// What evidence is about.
+#[derive(Clone, Copy, Debug)]
+pub enum About<'a> {
+    /// A program.
+    Program(&'a ProgramSubject),
+    /// A net with a question.
+    Net(&'a NetSubject),
+}
+
 /// A text that is no evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
@@ -301,6 +310,24 @@ impl Evidence {
             _ => {
                 Err(MalformedEvidence::new(format!("kind `{kind}` is not known, or its parts are missing or too many")))
             }
+        }
+    }
+
+    /// What it is about.
+    pub fn about(&self) -> About<'_> {
+        match self {
+            Self::Robust(subject, _)
+            | Self::NotRobust(subject, _)
+            | Self::Repair(subject, _)
+            | Self::Property(subject, _)
+            | Self::PropertyWitness(subject, _)
+            | Self::ConcurrencyRobust(subject, _)
+            | Self::NotConcurrencyRobust(subject, _)
+            | Self::RaceFree(subject, _)
+            | Self::Race(subject, _)
+            | Self::TsoRobust(subject, _)
+            | Self::NotTsoRobust(subject, _) => About::Program(subject),
+            Self::Uncoverable(subject, _) | Self::Coverable(subject, _) => About::Net(subject),
         }
     }
 

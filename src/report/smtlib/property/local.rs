@@ -1,10 +1,37 @@
 //! The local states of a closed set: how threads settle, and how their buffers are written.
 
-use super::moves::To;
 use crate::evidence::{BufferEntry, BufferInvariant, BufferedLocal};
 use crate::program::{Action, InstructionId, LabelId, Program, ThreadId, Value};
 use crate::semantics::{Model, Target};
 use std::collections::{BTreeSet, HashMap};
+
+/// Where a move leads a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum To {
+    /// To a local state of the set.
+    Local(usize),
+    /// To where it executes nothing any more and has nothing in its buffer.
+    Nowhere,
+    /// To a local state that the set does not list, or into an error of the program.
+    Unlisted,
+    /// To a target.
+    Target,
+}
+
+impl To {
+    /// The local state of the set.
+    pub(super) fn local(&self) -> Option<usize> {
+        match self {
+            Self::Local(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Whether the set does not have it.
+    pub(super) fn is_outside(self) -> bool {
+        matches!(self, Self::Unlisted | Self::Target)
+    }
+}
 
 /// The local states of a set, with what settling needs to know of the program.
 pub(super) struct Locals<'a> {

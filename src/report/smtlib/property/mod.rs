@@ -15,8 +15,8 @@ use crate::evidence::{BufferConfiguration, BufferInvariant, PropertyEvidence, Pr
 use crate::program::{Action, Copies, InstructionId, Program, Value};
 use crate::semantics::{Model, Target};
 use crate::verify::CheckFailure;
-use local::Locals;
-use moves::{Move, To};
+use local::{Locals, To};
+use moves::Move;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The obligations of each proof, numbered from 1; its ids must be those of the program. Proofs by values or snapshots and those about final states

@@ -1,38 +1,10 @@
 //! What the threads of a closed set can do, one move for each local state, instruction and value that it can read.
 
-use super::local::Locals;
+use super::local::{Locals, To};
 use crate::evidence::{BufferEntry, BufferedLocal};
 use crate::program::{Action, Expression, InstructionId, Value};
 use crate::semantics::Model;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Where a move leads a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum To {
-    /// To a local state of the set.
-    Local(usize),
-    /// To where it executes nothing any more and has nothing in its buffer.
-    Nowhere,
-    /// To a local state that the set does not list, or into an error of the program.
-    Unlisted,
-    /// To a target.
-    Target,
-}
-
-impl To {
-    /// The local state of the set.
-    pub(super) fn local(&self) -> Option<usize> {
-        match self {
-            Self::Local(number) => Some(*number),
-            _ => None,
-        }
-    }
-
-    /// Whether the set does not have it.
-    pub(super) fn is_outside(self) -> bool {
-        matches!(self, Self::Unlisted | Self::Target)
-    }
-}
 
 /// A move of a thread.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! Final states as text, in the format of herd's logs or in sentences.
 
+mod sentences;
+
 use super::computation::ComputationReport;
-use super::sentences;
 use crate::limits::StopReason;
 use crate::program::{Action, InstructionId, JointState, Program, SourceText};
 use crate::semantics::{

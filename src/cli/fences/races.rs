@@ -1,12 +1,13 @@
 //! `palisade fences --criterion trf`: the cheapest fences without triangular races, to compare with those for robustness.
 
-use super::confirm::check_within;
-use super::fences::{FencesArguments, alarm, refused_cost};
-use super::output::{print_document, print_text, remark};
-use super::{Exit, Loaded, SharedOptions};
+use super::arguments::{FencesArguments, refused_cost};
+use super::checks::alarm;
+use crate::cli::confirm::check_within;
+use crate::cli::output::{print_document, print_text, remark};
+use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::limits::Limits;
 use crate::properties::races::{RaceFencesError, RaceOptions, race_fences};
-use crate::report::check::{Context, fault_error};
+use crate::report::context::fault_error;
 use crate::report::documents::RaceFencesDocument;
 use crate::report::races::fences_text;
 use crate::syntax::InputError;
@@ -45,14 +46,7 @@ pub(super) fn answer(
             }
         }
     };
-    let context = Context {
-        file: &arguments.file,
-        program,
-        warnings: &loaded.warnings,
-        seconds: begin.elapsed().as_secs_f64(),
-        certificates: &[],
-        changed: &loaded.changed,
-    };
+    let context = loaded.context(&arguments.file, begin, &[]);
     let exit = if found.is_ok() { Exit::Holds } else { Exit::Unknown };
     let found = found.as_ref().map_err(|reason| *reason);
     if shared.json {

@@ -1,59 +1,21 @@
 //! `palisade fences --for-property --objective pairs`: the fewest pairs of statements that must not be reordered.
 
-use super::fences::{ALTERNATIVES, FencesArguments};
-use super::output::{print_document, print_text};
-use super::property_fences::model_to_ask;
-use super::{Exit, Loaded, SharedOptions};
+use super::arguments::{ALTERNATIVES, FencesArguments, MethodChoice, ObjectiveChoice};
+use super::properties::model_to_ask;
+use crate::cli::output::{print_document, print_text};
+use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::limits::Limits;
 use crate::program::Program;
 use crate::properties::placement::PlacementOptions;
 use crate::properties::placement::pairs::{Method, MethodError, PairOptions, PairsPlaced, place_pairs};
-use crate::report::check::Context;
 use crate::report::documents::FencesDocument;
 use crate::report::pairs as report;
 use crate::report::simulate::value_error;
 use crate::syntax::InputError;
-use clap::ValueEnum;
 use std::time::Instant;
-
-/// What to choose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ObjectiveChoice {
-    /// Fences at labels, by their costs.
-    Fences,
-    /// Pairs of statements that must not be reordered, by their number.
-    Pairs,
-}
-
-/// The methods to choose from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum MethodChoice {
-    /// Rows of fences: the method for fences.
-    Rows,
-    /// Bans under a growing bound on reordered pairs.
-    Robmc,
-    /// The same with an early end.
-    RobmcEt,
-    /// Bans that meet all sets of pairs found so far.
-    Fi,
-    /// Runs that contain no set of pairs found before.
-    Te,
-}
 
 /// The first bound on reordered pairs, unless told otherwise.
 const FIRST_BOUND: usize = 5;
-
-/// Reads `5..30`, or `5..`.
-pub(super) fn parse_bound(text: &str) -> Result<(usize, Option<usize>), String> {
-    let form = || format!("`{text}` is not a range of bounds; say `5..30`, or `5..` for as many pairs as there are");
-    let (first, last) = text.split_once("..").ok_or_else(form)?;
-    let first = first.parse().map_err(|_| form())?;
-    let last = if last.is_empty() { None } else { Some(last.parse().map_err(|_| form())?) };
-    match last {
-        Some(last) if last < first => Err(format!("the range `{text}` is empty: {last} is less than {first}")),
-        _ => Ok((first, last)),
-    }
-}
 
 /// Refuses options that do not go together.
 pub(super) fn check_options(arguments: &FencesArguments, program: &Program) -> Result<(), InputError> {
@@ -134,14 +96,7 @@ pub(super) fn answer(
         }
         Err(MethodError::Unfinished(why)) => Err(why),
     };
-    let context = Context {
-        file: &arguments.file,
-        program,
-        warnings: &loaded.warnings,
-        seconds: begin.elapsed().as_secs_f64(),
-        certificates: &[],
-        changed: &loaded.changed,
-    };
+    let context = loaded.context(&arguments.file, begin, &[]);
     let result = report::Result { placed: placed.as_ref().map_err(String::as_str), options: &options };
     if shared.json {
         print_document(&FencesDocument::for_pairs(&result, &context));
@@ -153,17 +108,4 @@ pub(super) fn answer(
         Ok(PairsPlaced::Valid(_)) | Err(_) => Exit::Unknown,
         Ok(PairsPlaced::NoBanHelps(_)) => Exit::Fails,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bounds() {
-        assert_eq!(parse_bound("5..30"), Ok((5, Some(30))));
-        assert_eq!(parse_bound("5.."), Ok((5, None)));
-        assert!(parse_bound("5..3").is_err_and(|error| error.contains("3 is less than 5")));
-        assert!(parse_bound("5").is_err() && parse_bound("..3").is_err() && parse_bound("-1..3").is_err());
-    }
 }

@@ -1,8 +1,8 @@
 //! What `palisade check` says on standard error while one program takes long: how far it is, in a terminal, and which
 //! values may be growing without end.
 
-use super::SharedOptions;
-use super::output::remark_line;
+use crate::cli::SharedOptions;
+use crate::cli::output::remark_line;
 use crate::program::Program;
 use crate::report::counted;
 use crate::robustness::{Fault, Observer, Stage};

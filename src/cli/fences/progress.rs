@@ -1,6 +1,6 @@
 //! The progress line of `palisade fences`: attacks decided, candidates tried, best cost so far.
 
-use super::SharedOptions;
+use crate::cli::SharedOptions;
 use crate::fences::{Cost, Observer};
 use crate::program::ThreadId;
 use indicatif::{ProgressBar, ProgressStyle};

@@ -1,18 +1,17 @@
 //! The parts of `palisade/fences/1` that are about fences for properties.
 
-use super::fences::{
-    EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, PlacedMeasure, PurposeWord, places,
-};
 use super::pairs::PairsDocument;
-use super::simulate::ModelWord;
+use super::{EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, PlacedMeasure, PurposeWord, places};
 use crate::fences::{Cost, Measure};
 use crate::program::Program;
 use crate::properties::placement::{Placed, PropertyPlacement, PropertyRow};
 use crate::properties::{Answer, TargetAnswer};
-use crate::report::check::Context;
+use crate::report::context::Context;
+use crate::report::documents::simulate::ModelWord;
 use crate::report::needed::Needed;
+use crate::report::open::open_words;
 use crate::report::properties::Properties;
-use crate::report::property_fences::{Result, before_the_change, open_words};
+use crate::report::property_fences::{Result, before_the_change};
 use crate::semantics::{Model, Target};
 use serde::Serialize;
 

@@ -1,15 +1,15 @@
 //! What a repair leaves behind, whatever it is for: the changed text, written whole or not at all, and the evidence.
 
-use super::Loaded;
-use super::check::{unwritten, write_document};
-use super::fences::FencesArguments;
-use super::files::write_file;
-use super::folder::create_folder;
+use super::arguments::{FencesArguments, path_in};
+use crate::cli::Loaded;
+use crate::cli::evidence_files::{unwritten, write_document};
+use crate::cli::files::write_file;
+use crate::cli::folder::create_folder;
 use crate::evidence::{Evidence, ProgramSubject, RepairEvidence};
 use crate::fences::{NoText, RepairedText};
-use crate::syntax::{Format, InputError};
+use crate::syntax::InputError;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Why the text itself cannot be changed, where there is an answer without that.
 pub(super) fn no_text(
@@ -94,18 +94,6 @@ pub(super) fn replace(path: &Path, old: &str, new: &str) -> io::Result<()> {
         return Err(io::Error::other("the file has changed since it was read"));
     }
     write_file(path, format!("{mark}{new}"))
-}
-
-/// Where a text of a program goes in a folder for evidence: `p.repaired.pal` for the repaired text of `p.pal`.
-pub(super) fn path_in(folder: &Path, file: &str, which: &str, format: Format) -> PathBuf {
-    let extension = match format {
-        Format::Native => "pal",
-        Format::Trencher => "txt",
-        Format::Litmus => "litmus",
-        Format::Memorax => "rmm",
-    };
-    let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str()).filter(|stem| *stem != "-");
-    folder.join(format!("{}.{which}.{extension}", stem.unwrap_or("stdin")))
 }
 
 #[cfg(test)]

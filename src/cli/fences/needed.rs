@@ -1,7 +1,8 @@
 //! Which of the fences that make a program robust its properties need: a look at these behind `palisade fences`.
 
-use super::Loaded;
-use super::fences::{FencesArguments, Guarded};
+use super::arguments::FencesArguments;
+use super::checks::Guarded;
+use crate::cli::Loaded;
 use crate::fences::{Repair, Repaired};
 use crate::limits::Limits;
 use crate::properties::placement::{PlacementError, PlacementOptions, PropertyRepairError, needed_measures};

@@ -1,27 +1,19 @@
 //! `palisade check` of a program with events: is it robust against concurrency, and against TSO?
 
-use super::batch::Spoken;
-use super::check::{CheckArguments, unwritten, write_document};
-use super::check_tso::against_tso;
-use super::confirm::{Confirmation, concurrency_check};
-use super::{Exit, Loaded, SharedOptions};
+use super::answered::{Answered, write};
+use super::arguments::{Against, CheckArguments};
+use super::tso::against_tso;
+use crate::cli::batch::Spoken;
+use crate::cli::confirm::{Confirmation, concurrency_check};
+use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::concurrency::{ConcurrencyCheck, ConcurrencyOptions, ConcurrencyVerdict, check};
 use crate::evidence::Evidence;
 use crate::program::{Copies, Program};
+use crate::report::context::{Context, fault_error};
 use crate::report::documents::{self, EventCheckDocument};
-use crate::report::{check as check_report, concurrency as report, tso};
+use crate::report::{concurrency as report, tso};
 use crate::syntax::{Diagnostic, InputError};
-use clap::ValueEnum;
 use std::time::Instant;
-
-/// What a program is to be robust against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Against {
-    /// The interleaving of events and tasks.
-    Concurrency,
-    /// The memory model TSO.
-    Tso,
-}
 
 /// Refuses a program that the question asked is not about.
 pub(super) fn admit(program: &Program, against: Option<Against>) -> Result<(), InputError> {
@@ -52,16 +44,6 @@ fn about_events(program: &Program) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// An answer about a program with events, with what became of its evidence.
-pub(super) struct Answered<C> {
-    pub(super) checked: C,
-    pub(super) exit: Exit,
-    pub(super) confirmation: Option<Confirmation>,
-    /// The files with evidence that were written.
-    pub(super) certificates: Vec<String>,
-    pub(super) seconds: f64,
-}
-
 /// Checks a program with events against what the options say, or against concurrency and TSO.
 pub(super) fn check_events(
     arguments: &CheckArguments,
@@ -87,7 +69,7 @@ pub(super) fn check_events(
     }
     let context = |certificates, seconds| {
         let (program, warnings, changed) = (&loaded.program, &loaded.warnings, &loaded.changed);
-        check_report::Context { file, program, warnings, seconds, certificates, changed }
+        Context { file, program, warnings, seconds, certificates, changed }
     };
     if shared.json {
         let all = first.iter().chain(&second);
@@ -125,8 +107,7 @@ fn against_concurrency(
     let begin = Instant::now();
     let limits = shared.limits();
     let options = ConcurrencyOptions { values: arguments.values, pending: arguments.pending, limits: limits.clone() };
-    let mut checked =
-        check(&loaded.program, &options).map_err(|fault| check_report::fault_error(&loaded.program, &fault))?;
+    let mut checked = check(&loaded.program, &options).map_err(|fault| fault_error(&loaded.program, &fault))?;
     let confirmation =
         Confirmation::of(file, arguments.verify, &limits, || concurrency_check(&loaded.program, &checked.verdict));
     if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
@@ -139,17 +120,6 @@ fn against_concurrency(
     };
     let certificates = write(arguments, file, evidence(loaded, &checked))?;
     Ok(Answered { checked, exit, confirmation, certificates, seconds: begin.elapsed().as_secs_f64() })
-}
-
-/// Writes evidence, with a word for its file, where the options ask for it; the paths.
-pub(super) fn write(
-    arguments: &CheckArguments,
-    file: &str,
-    evidence: Option<(Evidence, &'static str)>,
-) -> Result<Vec<String>, InputError> {
-    let (Some(folder), Some((evidence, suffix))) = (&arguments.certificate, evidence) else { return Ok(Vec::new()) };
-    let path = write_document(folder, file, suffix, &evidence).map_err(|error| unwritten(folder, &error))?;
-    Ok(vec![path.display().to_string()])
 }
 
 /// The evidence of a verdict, with a word for its file.

@@ -1,12 +1,13 @@
 //! `palisade check --criterion trf`: has the program a triangular race?
 
-use super::batch::{Extent, Spoken};
-use super::check::{CheckArguments, unwritten, write_document};
-use super::confirm::{Confirmation, races_check};
-use super::{Exit, Loaded, SharedOptions};
+use super::arguments::CheckArguments;
+use crate::cli::batch::{Extent, Spoken};
+use crate::cli::confirm::{Confirmation, races_check};
+use crate::cli::evidence_files::{unwritten, write_document};
+use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
 use crate::properties::races::{RaceOptions, RaceVerdict, Races, races};
-use crate::report::check::{Context, fault_error};
+use crate::report::context::{Context, fault_error};
 use crate::report::documents::{self, RacesDocument};
 use crate::report::races as report;
 use crate::syntax::InputError;
@@ -36,14 +37,7 @@ pub(super) fn check_file(
         let written = write_evidence(folder, file, &loaded, &found).map_err(|error| unwritten(folder, &error))?;
         certificates.extend(written.map(|path| path.display().to_string()));
     }
-    let context = Context {
-        file,
-        program: &loaded.program,
-        warnings: &loaded.warnings,
-        seconds: begin.elapsed().as_secs_f64(),
-        certificates: &certificates,
-        changed: &loaded.changed,
-    };
+    let context = loaded.context(file, begin, &certificates);
     Ok(spoken(&loaded, &found, &context, confirmation.as_ref(), shared, extent.brief))
 }
 

@@ -1,11 +1,11 @@
 //! `palisade check --against tso` of a program with events or tasks.
 
-use super::check::CheckArguments;
-use super::check_events::{Answered, write};
-use super::confirm::{Confirmation, tasks_check};
-use super::{Exit, Loaded, SharedOptions};
+use super::answered::{Answered, write};
+use super::arguments::CheckArguments;
+use crate::cli::confirm::{Confirmation, tasks_check};
+use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
-use crate::report::check::fault_error;
+use crate::report::context::fault_error;
 use crate::robustness::{TaskCheck, Verdict, check_tasks};
 use crate::syntax::InputError;
 use std::time::Instant;

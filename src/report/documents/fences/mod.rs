@@ -1,16 +1,21 @@
 //! `palisade/fences/1`: the cheapest repair of a program, for robustness or for its properties.
 
+mod for_pairs;
+mod pairs;
+mod properties;
+
 use super::program::threads;
-use super::property_fences::{NeededSummary, PropertiesDocument, PropertyPlace};
 use super::simulate::ModelWord;
 use super::{AttackPlace, CopiesWord, DomainDocument, Finding, LabelPlace, OutcomeWord, VerdictHeader, VerdictWord};
 use crate::fences::{Elimination, Measure, Placement, Proof, Redundancy, Repair, Unfinished};
 use crate::limits::peak_resident_bytes;
 use crate::program::Program;
-use crate::report::check::Context;
-use crate::report::fences::{Result, verdict};
+use crate::report::context::Context;
+use crate::report::fences::Result;
 use crate::report::needed::Needed;
+use crate::report::verdict::before_the_repair;
 use crate::robustness::{Attack, Outcome};
+use properties::{NeededSummary, PropertiesDocument, PropertyPlace};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -386,7 +391,7 @@ impl<'a> FencesDocument<'a> {
 
     fn add_placement(&mut self, placement: &'a Placement, program: &'a Program, result: &Result<'_>) {
         let all = result.all;
-        self.header.verdict = verdict(placement).into();
+        self.header.verdict = before_the_repair(placement).into();
         let placed = placement.measures.iter().map(|(measure, cost)| {
             let returning = placement.returning.iter().find(|returning| returning.measure == *measure);
             let row = result.needed.and_then(Needed::placement).and_then(|needed| needed.row_of(*measure));

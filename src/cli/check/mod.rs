@@ -1,82 +1,30 @@
 //! `palisade check`: is the program robust?
 
+mod answered;
+mod arguments;
+mod events;
+mod progress;
+mod races;
+mod tso;
+
+pub(super) use arguments::{CheckArguments, Criterion, only_tso};
+
 use super::batch::{Extent, Spoken, answer_all};
 use super::breaks::{self, Asked};
-use super::check_events::{Against, admit, check_events};
-use super::check_progress::Progress;
 use super::confirm::{Confirmation, evidence_check};
-use super::files::NewFile;
-use super::folder::create_folder;
-use super::races;
-use super::simulate::ModelChoice;
-use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
+use super::evidence_files::{unwritten, write_document};
+use super::{Exit, Loaded, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
 use crate::report::check as report;
+use crate::report::context::{Context, fault_error};
 use crate::report::documents::{self, CheckDocument};
 use crate::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, check_observed, witness_evidence};
 use crate::syntax::{Format, InputError, no_attack_can_start};
-use clap::{Args, ValueEnum};
+use events::{admit, check_events};
+use progress::Progress;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-/// Options of `palisade check`.
-#[derive(Clone, Debug, Args)]
-pub(super) struct CheckArguments {
-    /// The programs; `-` is standard input, a folder stands for the .pal and .litmus files in it (or those of --from),
-    /// `@LIST` for the paths on the lines of a file. Many programs get one line each; `-v` shows everything.
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<String>,
-    #[command(flatten)]
-    pub(super) program: ProgramOptions,
-    /// What to be robust against. By default TSO, and for programs of events concurrency as well.
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub(super) against: Option<Against>,
-    /// How many tasks may be pending at once before the search gives up (robustness against concurrency).
-    #[arg(long, value_name = "N", default_value_t = 64)]
-    pub(super) pending: usize,
-    /// What to decide: robustness, or the stronger freedom from triangular races, to compare.
-    #[arg(long, value_enum, value_name = "CRITERION", default_value = "robustness")]
-    criterion: Criterion,
-    /// Decide every attack, not only those up to the first feasible one.
-    #[arg(long)]
-    all: bool,
-    /// Search also for attacks that control flow alone rules out.
-    #[arg(long)]
-    no_prune: bool,
-    /// Decide every attack on its net alone, as `palisade net` writes it, by the strategies of `palisade cover`. Without
-    /// this, nets take turns with searches that take long.
-    #[arg(long)]
-    nets: bool,
-    /// Ask about all attacks in one exploration, to compare with the search that asks store by store.
-    #[arg(long, conflicts_with_all = ["all", "nets"])]
-    one_query: bool,
-    /// Write the evidence of every verdict into this folder, one file per program, for `palisade verify`.
-    #[arg(long, value_name = "DIR")]
-    pub(super) certificate: Option<PathBuf>,
-    /// Check the evidence of every verdict before reporting it, as `palisade verify` does.
-    #[arg(long)]
-    pub(super) verify: bool,
-    /// The same evidence for any number of jobs. This is always so; scripts may insist.
-    #[arg(long)]
-    deterministic: bool,
-    /// Distinct values of a register or address admitted in a program without a domain.
-    #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
-    pub(super) values: usize,
-    /// `tso`, which is meant in any case: other models are refused with a word on what to ask instead.
-    #[arg(long, value_enum, hide = true)]
-    model: Option<ModelChoice>,
-}
-
-/// What to decide about a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Criterion {
-    /// Every computation under TSO has the trace of an interleaving.
-    Robustness,
-    /// No interleaving has a triangular race: a load after a store to another address, with no fence in between, right before another
-    /// thread's store to the same address.
-    Trf,
-}
 
 /// What answers about one program.
 type CheckFile = fn(&CheckArguments, &SharedOptions, &str, Extent) -> Result<Spoken, InputError>;
@@ -84,9 +32,9 @@ type CheckFile = fn(&CheckArguments, &SharedOptions, &str, Extent) -> Result<Spo
 /// Runs `palisade check`.
 pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
     let is_about_attacks = arguments.all || arguments.no_prune || arguments.nets || arguments.one_query;
-    if arguments.criterion == Criterion::Trf && is_about_attacks {
-        let message = "triangular races know no attacks, pruning or nets";
-        let help = "leave `--all`, `--no-prune`, `--nets` and `--one-query` out".to_owned();
+    if arguments.criterion == Criterion::Trf && (is_about_attacks || arguments.against.is_some()) {
+        let message = "triangular races know no attacks, pruning or nets, and nothing that they are robust against";
+        let help = "leave `--all`, `--no-prune`, `--nets`, `--one-query` and `--against` out".to_owned();
         return print_input_error(&InputError::file("--criterion trf", message).with_help_if(Some(help)), shared);
     }
     let (check_file, words) = match arguments.criterion {
@@ -126,7 +74,7 @@ fn check_file(
     } else {
         check(&loaded.program, &options)
     };
-    let mut checked = checked.map_err(|fault| report::fault_error(&loaded.program, &fault))?;
+    let mut checked = checked.map_err(|fault| fault_error(&loaded.program, &fault))?;
     if is_fenceless_for_no_reason(&loaded, &checked) {
         loaded.warnings.push(no_attack_can_start(&loaded.program));
     }
@@ -145,26 +93,8 @@ fn check_file(
             certificates.extend(asked.write_evidence(folder, file, &loaded)?);
         }
     }
-    let context = report::Context {
-        file,
-        program: &loaded.program,
-        warnings: &loaded.warnings,
-        seconds: begin.elapsed().as_secs_f64(),
-        certificates: &certificates,
-        changed: &loaded.changed,
-    };
+    let context = loaded.context(file, begin, &certificates);
     Ok(spoken(&loaded, &checked, &context, asked.as_ref(), confirmation.as_ref(), shared, extent.brief))
-}
-
-/// Refuses models that robustness is not about.
-pub(super) fn only_tso(file: &str, model: Option<ModelChoice>) -> Result<(), InputError> {
-    match model {
-        None | Some(ModelChoice::Tso) => Ok(()),
-        Some(_) => {
-            let help = "`palisade prove --model` asks for properties under other models".to_owned();
-            Err(InputError::file(file, "robustness is about TSO").with_help_if(Some(help)))
-        }
-    }
 }
 
 /// Whether control flow alone makes a program robust that has nothing to make it so. Fences and locked instructions are there to rule
@@ -179,7 +109,7 @@ fn is_fenceless_for_no_reason(loaded: &Loaded, checked: &Check<'_>) -> bool {
 fn spoken(
     loaded: &Loaded,
     checked: &Check<'_>,
-    context: &report::Context<'_>,
+    context: &Context<'_>,
     asked: Option<&Asked>,
     confirmation: Option<&Confirmation>,
     shared: &SharedOptions,
@@ -214,11 +144,6 @@ fn spoken(
     Spoken { exit, report, remarks, document: None }
 }
 
-/// Evidence that cannot be written, as an error of the input.
-pub(super) fn unwritten(folder: &Path, error: &io::Error) -> InputError {
-    InputError::file(folder.display().to_string(), format!("the evidence cannot be written: {error}"))
-}
-
 /// Writes the certificate or the witness into the folder; its path, unless the verdict is unknown.
 pub(super) fn write_evidence(
     folder: &Path,
@@ -234,17 +159,4 @@ pub(super) fn write_evidence(
         return Ok(None);
     };
     write_document(folder, file, suffix, &evidence).map(Some)
-}
-
-/// Writes evidence about a program into a folder; its path.
-pub(super) fn write_document(folder: &Path, file: &str, suffix: &str, evidence: &Evidence) -> io::Result<PathBuf> {
-    create_folder(folder)?;
-    // Programs of one name in different folders keep apart by the folder's name.
-    let name: String =
-        file.chars().map(|c| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+') { c } else { '_' }).collect();
-    let path = folder.join(format!("{}.{suffix}.json", name.trim_matches('_')));
-    let mut written = NewFile::create(&path)?;
-    evidence.write(&mut written)?;
-    written.finish()?;
-    Ok(path)
 }

@@ -1,9 +1,9 @@
 //! What `palisade simulate` found, in sentences, with the computations that show it.
 
-use super::counted;
-use super::simulate::Simulation;
+use super::Simulation;
 use crate::limits::StopReason;
 use crate::program::{Action, InstructionId, ThreadId};
+use crate::report::counted;
 use crate::semantics::{Computation, CopyId, Counting, Machine, Model};
 use std::collections::BTreeSet;
 use std::fmt::Write;

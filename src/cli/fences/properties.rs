@@ -1,19 +1,19 @@
 //! `palisade fences --for-property`: the cheapest fences with which a program keeps its properties.
 
-use super::fences::{ALTERNATIVES, FencesArguments, Guarded, alarm, refused_cost, refused_pattern};
-use super::output::{print_document, print_text, remark};
-use super::prove::monitored;
+use super::arguments::{ALTERNATIVES, FencesArguments, refused_cost, refused_pattern};
+use super::checks::{Guarded, alarm};
 use super::repaired::{Proofs, no_text, write_back, write_proofs};
-use super::simulate::ModelChoice;
-use super::{Exit, Loaded, SharedOptions};
+use crate::cli::output::{print_document, print_text, remark};
+use crate::cli::prove::monitored;
+use crate::cli::simulate::ModelChoice;
+use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
-use crate::fences::{Cost, CostError};
 use crate::limits::Limits;
 use crate::properties::placement::{
     Placed, PlacementError, PlacementOptions, PropertyRepairError, PropertyRepaired, repair,
 };
 use crate::properties::{Proof, targets};
-use crate::report::check::{Context, fault_error};
+use crate::report::context::{Context, fault_error};
 use crate::report::documents::FencesDocument;
 use crate::report::property_fences as report;
 use crate::semantics::{Model, Target};
@@ -53,14 +53,7 @@ pub(super) fn answer(
         None => Vec::new(),
     };
     let written = write_back(arguments, loaded, text, found.is_complete)?;
-    let context = Context {
-        file: &arguments.file,
-        program,
-        warnings: &warnings,
-        seconds: begin.elapsed().as_secs_f64(),
-        certificates: &certificates,
-        changed: &loaded.changed,
-    };
+    let context = Context { warnings: &warnings, ..loaded.context(&arguments.file, begin, &certificates) };
     let result = report::Result {
         found: &found,
         model: options.model,
@@ -169,32 +162,6 @@ fn placement_options(
         limits: limits.clone(),
         ..PlacementOptions::new(model)
     })
-}
-
-/// What the kinds of fences cost where an option says so.
-#[derive(Clone, Debug, Default)]
-pub(super) struct KindCosts {
-    fence: Option<Cost>,
-    store_fence: Option<Cost>,
-}
-
-impl KindCosts {
-    /// Reads `mfence=3,sfence=1`; nothing when the text is of another form.
-    pub(super) fn read(text: &str) -> Option<Result<Self, CostError>> {
-        let is_kind = |part: &str| matches!(part.split_once('='), Some(("mfence" | "sfence", _)));
-        if !text.split(',').all(is_kind) {
-            return None;
-        }
-        let mut costs = Self::default();
-        for (kind, cost) in text.split(',').filter_map(|part| part.split_once('=')) {
-            match cost.parse() {
-                Ok(cost) if kind == "mfence" => costs.fence = Some(cost),
-                Ok(cost) => costs.store_fence = Some(cost),
-                Err(error) => return Some(Err(error)),
-            }
-        }
-        Some(Ok(costs))
-    }
 }
 
 fn refused(error: &PlacementError, loaded: &Loaded) -> InputError {

@@ -1,0 +1,85 @@
+//! The options of `palisade check`.
+
+use crate::cli::ProgramOptions;
+use crate::cli::simulate::ModelChoice;
+use crate::syntax::InputError;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Options of `palisade check`.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct CheckArguments {
+    /// The programs; `-` is standard input, a folder stands for the .pal and .litmus files in it (or those of --from),
+    /// `@LIST` for the paths on the lines of a file. Many programs get one line each; `-v` shows everything.
+    #[arg(required = true, value_name = "FILE")]
+    pub(in crate::cli) files: Vec<String>,
+    #[command(flatten)]
+    pub(in crate::cli) program: ProgramOptions,
+    /// What to be robust against. By default TSO, and for programs of events concurrency as well.
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub(in crate::cli) against: Option<Against>,
+    /// How many tasks may be pending at once before the search gives up (robustness against concurrency).
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub(in crate::cli) pending: usize,
+    /// What to decide: robustness, or the stronger freedom from triangular races, to compare.
+    #[arg(long, value_enum, value_name = "CRITERION", default_value = "robustness")]
+    pub(in crate::cli) criterion: Criterion,
+    /// Decide every attack, not only those up to the first feasible one.
+    #[arg(long)]
+    pub(in crate::cli) all: bool,
+    /// Search also for attacks that control flow alone rules out.
+    #[arg(long)]
+    pub(in crate::cli) no_prune: bool,
+    /// Decide every attack on its net alone, as `palisade net` writes it, by the strategies of `palisade cover`. Without
+    /// this, nets take turns with searches that take long.
+    #[arg(long)]
+    pub(in crate::cli) nets: bool,
+    /// Ask about all attacks in one exploration, to compare with the search that asks store by store.
+    #[arg(long, conflicts_with_all = ["all", "nets"])]
+    pub(in crate::cli) one_query: bool,
+    /// Write the evidence of every verdict into this folder, one file per program, for `palisade verify`.
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) certificate: Option<PathBuf>,
+    /// Check the evidence of every verdict before reporting it, as `palisade verify` does.
+    #[arg(long)]
+    pub(in crate::cli) verify: bool,
+    /// The same evidence for any number of jobs. This is always so; scripts may insist.
+    #[arg(long)]
+    pub(in crate::cli) deterministic: bool,
+    /// Distinct values of a register or address admitted in a program without a domain.
+    #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
+    pub(in crate::cli) values: usize,
+    /// `tso`, which is meant in any case: other models are refused with a word on what to ask instead.
+    #[arg(long, value_enum, hide = true)]
+    pub(in crate::cli) model: Option<ModelChoice>,
+}
+
+/// What to decide about a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Criterion {
+    /// Every computation under TSO has the trace of an interleaving.
+    Robustness,
+    /// No interleaving has a triangular race: a load after a store to another address, with no fence in between, right before another
+    /// thread's store to the same address.
+    Trf,
+}
+
+/// What a program is to be robust against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Against {
+    /// The interleaving of events and tasks.
+    Concurrency,
+    /// The memory model TSO.
+    Tso,
+}
+
+/// Refuses models that robustness is not about.
+pub(in crate::cli) fn only_tso(file: &str, model: Option<ModelChoice>) -> Result<(), InputError> {
+    match model {
+        None | Some(ModelChoice::Tso) => Ok(()),
+        Some(_) => {
+            let help = "`palisade prove --model` asks for properties under other models".to_owned();
+            Err(InputError::file(file, "robustness is about TSO").with_help_if(Some(help)))
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! `palisade fences` for robustness: the cheapest fences that make a program robust.
+
+use super::arguments::{FencesArguments, refused_cost, refused_pattern};
+use super::checks::{Guarded, alarm};
+use super::needed;
+use super::progress::Progress;
+use super::repaired::{Proofs, no_text, write_back, write_proofs};
+use crate::cli::output::{print_document, print_text, remark};
+use crate::cli::{Exit, Loaded, SharedOptions};
+use crate::evidence::Evidence;
+use crate::fences::{FenceError, Repair, RepairError, Repaired, repair};
+use crate::limits::Limits;
+use crate::report::context::{Context, fault_error};
+use crate::report::documents::FencesDocument;
+use crate::report::fences as report;
+use crate::report::needed::Needed;
+use crate::syntax::InputError;
+use std::time::Instant;
+
+/// Answers `palisade fences` for robustness.
+pub(super) fn answer(
+    arguments: &FencesArguments,
+    shared: &SharedOptions,
+    loaded: &Loaded,
+    limits: &Limits,
+) -> Result<Exit, InputError> {
+    let begin = Instant::now();
+    let program = &loaded.program;
+    arguments.check_for_robustness(program)?;
+    let progress = Progress::new(shared);
+    let (options, wanted) = (arguments.fence_options(loaded, limits)?, arguments.repair_options(loaded));
+    let found = match repair(program, &options, &wanted, &progress, &Guarded { file: &arguments.file }) {
+        Ok(found) => found,
+        Err(RepairError::Fences(error)) => return Err(refused(&error, loaded)),
+        Err(RepairError::Rejected(failure)) => {
+            drop(progress);
+            remark(alarm(&arguments.file, &failure.to_string()));
+            return Ok(Exit::Rejected);
+        }
+        Err(RepairError::Broken(what)) => {
+            drop(progress);
+            remark(alarm(&arguments.file, &what));
+            return Ok(Exit::Rejected);
+        }
+    };
+    let needed = needed::ask(arguments, loaded, &found, limits);
+    drop(progress);
+    let needed = match needed {
+        Ok(needed) => needed,
+        Err(failure) => {
+            remark(alarm(&arguments.file, &failure));
+            return Ok(Exit::Rejected);
+        }
+    };
+    let no_text = no_text(arguments, found.text.as_ref())?;
+    let certificates = match &arguments.certificate {
+        Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found, needed.as_ref()))?,
+        None => Vec::new(),
+    };
+    let written = write_back(arguments, loaded, found.repaired_text(), found.certificate.is_some())?;
+    let context = loaded.context(&arguments.file, begin, &certificates);
+    let result = report::Result {
+        found: &found,
+        all: arguments.all,
+        no_diff: no_text.as_deref(),
+        written,
+        needed: needed.as_ref(),
+    };
+    print_result(arguments, shared, &result, &context);
+    Ok(match &found.repair {
+        // Asked to write, and not sure enough to.
+        Repair::Valid(placement) if arguments.apply && !placement.measures.is_empty() && written.is_none() => {
+            Exit::Unknown
+        }
+        Repair::Valid(_) => Exit::Holds,
+        Repair::Impossible(_) => Exit::Fails,
+        Repair::Unknown { .. } => Exit::Unknown,
+    })
+}
+
+fn print_result(
+    arguments: &FencesArguments,
+    shared: &SharedOptions,
+    result: &report::Result<'_>,
+    context: &Context<'_>,
+) {
+    if shared.json {
+        print_document(&FencesDocument::new(result, context));
+    } else if arguments.diff {
+        print_text(result.diff());
+        if !matches!(result.found.repair, Repair::Valid(_)) {
+            remark(report::text(result, context, shared.verbose));
+        }
+    } else {
+        print_text(report::text(result, context, shared.verbose));
+    }
+}
+
+/// The evidence for a repair.
+fn proofs<'a>(loaded: &Loaded, found: &'a Repaired, needed: Option<&'a Needed>) -> Proofs<'a> {
+    let mut proofs = Proofs::default();
+    if let Some(certificate) = &found.certificate {
+        match found.repaired_text() {
+            Some(text) => {
+                let subject = loaded.subject_of(&text.program);
+                proofs.text = Some((text, Evidence::Robust(subject, certificate.clone())));
+            }
+            None if found.measures().is_empty() => {
+                proofs.unchanged = Some(Evidence::Robust(loaded.subject(), certificate.clone()));
+            }
+            None => {}
+        }
+    }
+    let shown = found.shown.as_ref().filter(|_| !found.is_robust_already());
+    proofs.repairs.extend(shown.map(|shown| ("repair", &shown.evidence)));
+    proofs.repairs.extend(found.redundancy_shown.as_ref().map(|shown| ("redundant", &shown.evidence)));
+    if let Some(Needed::Found(needed)) = needed {
+        proofs.repairs.extend(needed.shown.as_ref().map(|shown| ("needed", &shown.evidence)));
+    }
+    proofs
+}
+
+fn refused(error: &FenceError, loaded: &Loaded) -> InputError {
+    match error {
+        FenceError::Fault(fault) => fault_error(&loaded.program, fault),
+        FenceError::Cost(cost) => refused_cost(cost, loaded),
+        FenceError::Pattern(pattern) => refused_pattern(pattern, loaded),
+    }
+}

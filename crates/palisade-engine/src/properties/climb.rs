@@ -384,9 +384,7 @@ impl<'a, 'q> Climb<'a, 'q> {
     fn hold(&mut self, asked: Asked, closed: &Search<'_>, reason: impl FnOnce(BufferInvariant) -> PropertyReason) {
         let position = self.proof.proofs.len();
         let (reached, targets): (Vec<_>, Vec<_>) =
-            (0..).zip(self.goal.targets.iter().copied()).partition(|(number, _)| closed.reached.contains_key(number));
-        let [reached, targets] =
-            [reached, targets].map(|of| of.into_iter().map(|(_, target)| target).collect::<Vec<_>>());
+            self.goal.targets.iter().copied().partition(|target| closed.reaches(*target));
         self.goal.targets = reached;
         if targets.is_empty() {
             return;

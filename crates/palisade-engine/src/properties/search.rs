@@ -9,6 +9,7 @@ use crate::exploration::{Entry, Exploration, Mode, Visit};
 use crate::robustness::Fault;
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{Copies, Program, ThreadId, Value};
+use palisade_model::semantics::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a target is reached.
@@ -27,6 +28,8 @@ pub(super) struct Search<'p> {
     pub(super) system: BufferSystem<'p>,
     /// What was explored.
     pub(super) explored: Exploration,
+    /// What was sought. A target's number is its place here, whatever becomes of the goal afterwards.
+    targets: Vec<Target>,
     /// How each target that was found is reached, by its number.
     pub(super) reached: BTreeMap<u32, Reaching>,
     /// Whether everything was explored. If not, every target was found before.
@@ -34,6 +37,11 @@ pub(super) struct Search<'p> {
 }
 
 impl Search<'_> {
+    /// Whether a target was found.
+    pub(super) fn reaches(&self, target: Target) -> bool {
+        (0..).zip(&self.targets).any(|(number, own)| *own == target && self.reached.contains_key(&number))
+    }
+
     /// Whether the set that was explored is closed for unbounded buffers and all copies that are asked for.
     pub(super) fn is_closed(&self) -> bool {
         self.is_exhausted
@@ -113,7 +121,7 @@ pub(super) fn search<'p>(
         let node = explored.maximal().find(is_first).unwrap_or_default();
         reached.entry(target).or_insert(Reaching::Node(node));
     }
-    Ok(Search { system, explored, reached, is_exhausted })
+    Ok(Search { system, explored, targets: goal.targets.clone(), reached, is_exhausted })
 }
 
 /// How many copies there are, where their numbers are fixed.

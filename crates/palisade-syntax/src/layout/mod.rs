@@ -187,7 +187,7 @@ mod tests {
                     proc lock ( l ) {\nspin: while( xchg( l,1 )!=0 ){pause;}\n}\n\
                     thread t[*]{\nlet r=slot [ x+1 ]*-2; // c\nif(r==0&&! y){x=1;\n} else {\nawait(\ny==0);\n}\n/* a\n   b */ x=& y;\n}\n\
                     thread u[2] regs r,s=1 init a begin\na:r<-mem[ x ];goto b;\n@cost( 2.5 )b: r←cas(mem[x],0,- 1) ; goto end\nend\nnever t at spin ,u at b\n";
-        let expected = "# head\nprogram p\n\ndomain -4..3 wrap\nconst N = 3;\naddress x, y, slot[N]  # three\ninitial x = -1        # one\n\
+        let expected = "# head\nprogram p\n\ndomain -4..3 wrap\nconst N = 3;\naddress x, y, slot[N]  # three\ninitial x = -1         # one\n\
                         proc lock(l) {\n  spin: while (xchg(l, 1) != 0) { pause; }\n}\n\
                         thread t [*] {\n  let r = slot[x + 1] * -2;  // c\n  if (r == 0 && !y) { x = 1;\n  } else {\n    await (\n        y == 0);\n  }\n  /* a\n   b */ x = &y;\n}\n\
                         thread u [2] regs r, s = 1 init a begin\n  a: r <- mem[x]; goto b;\n  @cost(2.5) b: r ← cas(mem[x], 0, -1); goto end\nend\nnever t at spin, u at b\n";

@@ -42,7 +42,7 @@ fn accepted(folder: &Path, files: &[&str]) -> String {
     let written: Vec<String> = std::fs::read_dir(folder.join("evidence"))
         .expect("the folder is there")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name"))
-        .filter(|name| name.ends_with(".json"))
+        .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "json"))
         .collect();
     for file in files {
         assert!(written.iter().any(|name| name == file), "{file} is not among {written:?}");

@@ -176,7 +176,7 @@ fn the_table_of_fences_is_current() {
         let text = std::fs::read_to_string(file).expect("a model");
         let robust = fences_in_header(&text)?;
         let program = ProgramOptions::default().read(file.to_str().unwrap()).expect("a model").program;
-        let limits = Limits::none().with_timeout(Duration::from_secs(120));
+        let limits = Limits::none().with_timeout(Duration::from_mins(2));
         let options = RaceOptions { limits, ..RaceOptions::default() };
         let found = race_fences(&program, &CostFunction::Uniform, &options);
         let found = found.unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -4,7 +4,7 @@ use crate::checked::prove;
 use crate::solver::Solver;
 use palisade::evidence::{PropertyEvidence, PropertyReason, Tokens};
 use palisade::program::{Action, Copies, Program, SourceText};
-use palisade::properties::{ProveOptions, Rung};
+use palisade::properties::{Proof, ProveOptions, Rung};
 use palisade::report::smtlib::property_scripts;
 use palisade::semantics::Model;
 use palisade::semantics::random::{self, Randomness, Shape};
@@ -14,7 +14,7 @@ use palisade::verify::check_property;
 /// The evidence for the properties of a program by one rung, where these hold.
 fn proved(program: &Program, model: Model, by: Rung) -> Option<PropertyEvidence> {
     let options = ProveOptions { by: Some(by), buffer: 8, most: 50_000, ..ProveOptions::new(model) };
-    prove(program, None, &options).ok().filter(|proof| proof.holds())?.evidence()
+    prove(program, None, &options).ok().filter(Proof::holds)?.evidence()
 }
 
 /// Random programs whose properties hold, with the evidence; some with any number of copies.

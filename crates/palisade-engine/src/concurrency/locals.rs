@@ -2,7 +2,7 @@
 
 use crate::robustness::{Fault, FaultKind, Growing};
 use palisade_model::program::{
-    Action, EvaluationError, Executor, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value,
+    Action, EvaluationError, Executor, InstructionId, LabelId, Liveness, Program, RegisterId, Thread, ThreadId, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -70,7 +70,7 @@ impl<'p> Locals<'p> {
         Self {
             program,
             live: program.threads.iter().map(Liveness::of).collect(),
-            by_label: program.threads.iter().map(|thread| thread.instructions_by_label()).collect(),
+            by_label: program.threads.iter().map(Thread::instructions_by_label).collect(),
             ids: FxHashMap::default(),
             all: Vec::new(),
             settled: Vec::new(),

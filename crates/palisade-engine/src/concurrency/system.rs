@@ -125,13 +125,13 @@ impl<'p> System<'p> {
         } else if let Some(next) = state.stack.last() {
             take_next(state, next, &mut found);
         } else {
-            self.occurrences(state, &mut found)?;
+            self.occurrences(state, &mut found);
         }
         Ok(found)
     }
 
     /// Events occur.
-    fn occurrences(&mut self, state: &State, found: &mut Vec<(Label, State)>) -> Result<(), Fault> {
+    fn occurrences(&mut self, state: &State, found: &mut Vec<(Label, State)>) {
         for number in 0..self.events.len() {
             let event = self.events[number];
             let mut after = state.clone();
@@ -173,7 +173,6 @@ impl<'p> System<'p> {
                 }
             }
         }
-        Ok(())
     }
 
     /// What runs goes on.

@@ -108,13 +108,11 @@ impl<'a, 'q> Climb<'a, 'q> {
     /// Answers every target, if only that there is no answer. The targets left when the slice turns out to be none.
     pub(super) fn climb(&mut self) -> Result<Vec<Target>, Fault> {
         if self.goal.final_states().is_some() {
-            let fails = |action: &Action| *action == Action::Fail;
-            let why = match self.program.is_parameterized() {
-                true => Some(Why::AnyNumber),
-                false => {
-                    let mut all = self.program.threads.iter().flat_map(|thread| &thread.instructions);
-                    all.any(|instruction| fails(&instruction.action)).then_some(Why::NotForThis)
-                }
+            let mut all = self.program.threads.iter().flat_map(|thread| &thread.instructions);
+            let why = if self.program.is_parameterized() {
+                Some(Why::AnyNumber)
+            } else {
+                all.any(|instruction| instruction.action == Action::Fail).then_some(Why::NotForThis)
             };
             if let Some(why) = why {
                 self.leave_open(Rung::Sc, why);

@@ -31,10 +31,7 @@ pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOpti
     for targets in groups(program, question, options, bounds, &rest) {
         let begin = Instant::now();
         let goal = Goal::new(targets, question);
-        let slice = match options.slice {
-            true => Slice::of(program, &goal, bounds, true),
-            false => Slice::whole(program, &goal),
-        };
+        let slice = if options.slice { Slice::of(program, &goal, bounds, true) } else { Slice::whole(program, &goal) };
         let first = proof.answers.len();
         let rest = Climb::new(program, &slice.apply(program), &slice, bounds, goal, options, &mut proof).climb()?;
         if !rest.is_empty() {
@@ -113,7 +110,9 @@ pub(super) fn groups(
     bounds: Option<&Values<'_>>,
     asked: &[Target],
 ) -> Vec<Vec<Target>> {
-    let mut groups: Vec<((bool, Option<Slice>), Vec<Target>)> = Vec::new();
+    // What is asked of a group: whether it is about final states, and of what slice.
+    type Key = (bool, Option<Slice>);
+    let mut groups: Vec<(Key, Vec<Target>)> = Vec::new();
     for target in asked {
         let goal = Goal::new(vec![*target], question);
         let slice = options.slice.then(|| Slice::of(program, &goal, bounds, true).without_properties(program));

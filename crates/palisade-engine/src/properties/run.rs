@@ -224,27 +224,32 @@ impl Tracing {
     }
 }
 
+/// How a local state was reached: from that of this number, by an instruction, and the value that it chose.
+type Origin = Option<(usize, InstructionId, Option<Value>)>;
+
+/// A label with the values of the registers.
+type At = (LabelId, Box<[Value]>);
+
 /// The fewest local instructions that lead from a state of a thread to a destination.
 fn way(system: &BufferSystem<'_>, from: Local, destination: Destination) -> Result<Option<Way>, Fault> {
     let locals = &system.locals;
     let thread = from.thread;
-    let mut nodes: Vec<(LabelId, Box<[Value]>, Option<(usize, InstructionId, Option<Value>)>)> = Vec::new();
-    let mut seen: FxHashSet<(LabelId, Box<[Value]>)> = FxHashSet::default();
-    let mut open: VecDeque<(LabelId, Box<[Value]>, Option<(usize, InstructionId, Option<Value>)>)> =
-        VecDeque::from([(from.label, from.registers, None)]);
+    let mut origins: Vec<Origin> = Vec::new();
+    let mut seen: FxHashSet<At> = FxHashSet::default();
+    let mut open: VecDeque<(At, Origin)> = VecDeque::from([((from.label, from.registers), None)]);
     let goal = match destination {
         Destination::Local(number) => Some(locals.table.get(number)),
         Destination::Violation(_) => None,
     };
-    while let Some((label, mut registers, origin)) = open.pop_front() {
+    while let Some(((label, mut registers), origin)) = open.pop_front() {
         locals.liveness[thread.index()].forget_dead(label, &mut registers);
         if !seen.insert((label, registers.clone())) {
             continue;
         }
-        let index = nodes.len();
-        nodes.push((label, registers.clone(), origin));
+        let index = origins.len();
+        origins.push(origin);
         if goal.is_some_and(|goal| goal.label == label && goal.registers == registers) {
-            return Ok(Some(back(&nodes, index, None)));
+            return Ok(Some(back(&origins, index, None)));
         }
         for id in locals.instructions_at(thread, label) {
             let instruction = system.program().thread(thread).instruction(*id);
@@ -254,30 +259,26 @@ fn way(system: &BufferSystem<'_>, from: Local, destination: Destination) -> Resu
             if let Destination::Violation(target) = destination
                 && locals.violates(thread, *id, &registers)? == Some(target)
             {
-                return Ok(Some(back(&nodes, index, Some(*id))));
+                return Ok(Some(back(&origins, index, Some(*id))));
             }
             for after in locals.local_successors(thread, *id, &registers)? {
                 let chosen = match instruction.action {
                     Action::Havoc { register } => Some(after[register.index()]),
                     _ => None,
                 };
-                open.push_back((instruction.target, after, Some((index, *id, chosen))));
+                open.push_back(((instruction.target, after), Some((index, *id, chosen))));
             }
         }
     }
     Ok(None)
 }
 
-fn back(
-    nodes: &[(LabelId, Box<[Value]>, Option<(usize, InstructionId, Option<Value>)>)],
-    from: usize,
-    last: Option<InstructionId>,
-) -> Way {
+fn back(origins: &[Origin], from: usize, last: Option<InstructionId>) -> Way {
     let mut way: Way = last.map(|id| (id, None)).into_iter().collect();
-    let mut origin = nodes[from].2;
+    let mut origin = origins[from];
     while let Some((before, id, chosen)) = origin {
         way.push((id, chosen));
-        origin = nodes[before].2;
+        origin = origins[before];
     }
     way.reverse();
     way

@@ -251,10 +251,8 @@ impl<'p> Relevance<'p> {
                 expression.for_each_register(&mut |register| wanted.insert(register.index()));
             }
             if let (Some(accessed), Some(address)) = (accessed.filter(|_| reads_memory), instruction.action.address()) {
-                let read = match self.assumes {
-                    true => assumed_addresses(self.program, accessed, address),
-                    false => accessed.clone(),
-                };
+                let read =
+                    if self.assumes { assumed_addresses(self.program, accessed, address) } else { accessed.clone() };
                 let more = self.addresses.union(&read);
                 grew |= more != self.addresses;
                 self.addresses = more;

@@ -115,6 +115,9 @@ const REACHED: u32 = 1 << 31;
 /// Labels from here on stand for stores that reach memory.
 const FLUSHES: u32 = 1 << 31;
 
+/// The initial configurations: their control, and the tokens of each.
+pub(super) type Roots = (u32, Vec<Vec<Entry>>);
+
 impl<'p> BufferSystem<'p> {
     /// The label of steps that take a snapshot.
     pub(super) const CAPTURE: u32 = u32::MAX;
@@ -300,8 +303,8 @@ impl<'p> BufferSystem<'p> {
         Act::Execute(ThreadId::from_index(thread), instruction)
     }
 
-    /// The initial configurations: their control, and the tokens of each. None when there are too many.
-    pub(super) fn roots(&mut self) -> Result<Option<(u32, Vec<Vec<Entry>>)>, Fault> {
+    /// The initial configurations; none when there are too many.
+    pub(super) fn roots(&mut self) -> Result<Option<Roots>, Fault> {
         let memory = self.memories.intern(Memory::new()).0;
         let control = self.controls.intern(Control { memory, locked: false }).0;
         let program = self.program();

@@ -93,7 +93,7 @@ fn question_about(program: &Program, state: &State, seed: u64) -> Question {
 }
 
 /// A final state that a weaker model has and a stronger one has not, if there is one; else any.
-fn telling<'s>(found: &'s [FinalStates], seed: u64) -> Option<&'s State> {
+fn telling(found: &[FinalStates], seed: u64) -> Option<&State> {
     let pairs = if seed.is_multiple_of(2) { [(0, 1), (1, 2)] } else { [(1, 2), (0, 1)] };
     let new = |(strong, weak): (usize, usize)| {
         found[weak].completed.iter().find(|state| !found[strong].completed.contains(state))

@@ -56,10 +56,13 @@ struct RobustText<R, B> {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ValuesText {
-    registers: Vec<Vec<Vec<(Value, Value)>>>,
+    registers: Vec<Vec<Intervals>>,
     /// `[first address, last address, values]`.
-    memory: Vec<(Value, Value, Vec<(Value, Value)>)>,
+    memory: Vec<(Value, Value, Intervals)>,
 }
+
+/// Intervals, each with its first and its last value.
+type Intervals = Vec<(Value, Value)>;
 
 /// The violation as it is written and read.
 #[derive(Serialize, Deserialize)]

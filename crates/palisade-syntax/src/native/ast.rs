@@ -34,7 +34,7 @@ pub(crate) enum Item<'s> {
     /// `initial place = value, …`.
     Initial(Vec<RawInitial<'s>>),
     /// `thread … end`, `event … end` or `task … end`.
-    Thread(RawThread<'s>),
+    Thread(Box<RawThread<'s>>),
     /// `posts drain` or `posts plain`; the word after `posts`.
     Posts(Name<'s>),
     /// `thread … { … }`, by its number among the threads with bodies in braces.

@@ -64,8 +64,8 @@ fn bracketed<'t, 's: 't, T: 't>(inner: Rule<'t, 's, T>) -> Rule<'t, 's, T> {
 fn text<'t, 's: 't>() -> Rule<'t, 's, RawProgram<'s>> {
     let expression = expression();
     let item = choice((
-        thread(expression.clone()).map(Item::Thread),
-        template(expression.clone()).map(Item::Thread),
+        thread(expression.clone()).map(|thread| Item::Thread(Box::new(thread))),
+        template(expression.clone()).map(|thread| Item::Thread(Box::new(thread))),
         select! { Token::Braced(number) => Item::Braced(number) },
         domain(),
         keyword(Keyword::Address)

@@ -65,10 +65,10 @@ fn loads_before_drain(thread: &Thread, live: &[Vec<bool>]) -> Vec<Option<u64>> {
     let size = thread.labels.len();
     // Which labels are reached without a drain.
     let mut leads = vec![vec![false; size]; size];
-    for label in 0..size {
+    for (label, leads) in leads.iter_mut().enumerate() {
         let mut open = vec![label];
         while let Some(at) = open.pop() {
-            if !std::mem::replace(&mut leads[label][at], true) {
+            if !std::mem::replace(&mut leads[at], true) {
                 let next =
                     thread.instructions.iter().filter(|own| own.source.index() == at && !own.action.drains_buffer());
                 open.extend(next.map(|own| own.target.index()));

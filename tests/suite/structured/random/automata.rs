@@ -17,7 +17,7 @@ pub(super) fn of(program: &Program) -> String {
                 translation.line(&at, &format!("mem[z] <- {copy}"), &next);
                 at = next;
             }
-            translation.around.stop = stop.clone();
+            translation.around.stop.clone_from(&stop);
             translation.block(&thread.body, &at, &stop);
             let mut registers: Vec<String> = REGISTERS.map(str::to_owned).to_vec();
             registers.extend(REGISTERS.map(|register| format!("p_{register}")));

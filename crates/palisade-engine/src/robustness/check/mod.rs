@@ -299,9 +299,10 @@ impl<'p, 'o> Checking<'p, 'o> {
         let budget = Budget { counter, ..Budget::within(&self.options.limits).with_work(nodes) };
         let is_whole = system.is_whole();
         self.observer.begins(system.spare_copies().map_or(Stage::Search, Stage::Instances));
-        let found = match self.options.one_query {
-            true => one_query(system, &self.open, &budget),
-            false => search(system, &self.open, self.options.all, &budget).map(|found| (found.markings(), found)),
+        let found = if self.options.one_query {
+            one_query(system, &self.open, &budget)
+        } else {
+            search(system, &self.open, self.options.all, &budget).map(|found| (found.markings(), found))
         };
         let (markings, found) = found.inspect_err(|halt| {
             if let Halt::Fault(fault) = halt {

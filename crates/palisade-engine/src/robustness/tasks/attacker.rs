@@ -41,7 +41,7 @@ impl TaskSystem<'_> {
         let Some(outcome) = self.locals.outcome(local, step, 0)? else { return Ok(()) };
         let on_main = actor == Actor::Main;
         let main = if on_main { Main::Blocked } else { control.main };
-        for target in self.settled(&self.locals.targets(outcome.targets).to_vec()) {
+        for target in self.settled(self.locals.targets(outcome.targets)) {
             let buffer = vec![(address, value)];
             let attacker = Attacker { on_main, local: Some(target), buffer, store_address: address };
             if let Some(after) = self.with_attacker(Control { main, ..control }, attacker) {
@@ -111,7 +111,7 @@ impl TaskSystem<'_> {
             _ => return Ok(()),
         }
         let Some(outcome) = self.locals.outcome(local, step, read)? else { return Ok(()) };
-        let settled = self.settled(&self.locals.targets(outcome.targets).to_vec());
+        let settled = self.settled(self.locals.targets(outcome.targets));
         for posted in self.posted(local, step, false)? {
             for target in &settled {
                 let next = Attacker { local: Some(*target), buffer: buffer.clone(), ..attacker.clone() };

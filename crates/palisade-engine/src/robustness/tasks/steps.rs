@@ -168,7 +168,7 @@ impl TaskSystem<'_> {
             self.delaying_starts(control, actor, local, step, take, steps)?;
             let Some((after, joined, targets)) = self.execute(control, local, joined, step)? else { continue };
             let label = StepLabel::of(actor, Deed::Execute(step.instruction));
-            let settled = self.settled(&self.locals.targets(targets).to_vec());
+            let settled = self.settled(self.locals.targets(targets));
             for posted in self.posted(local, step, joined)? {
                 for target in &settled {
                     let label = StepLabel { posted, ..label };

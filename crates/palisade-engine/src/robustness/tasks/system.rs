@@ -159,7 +159,7 @@ impl<'p> TaskSystem<'p> {
     /// The local states in which an invocation settles first, with its registers as given.
     pub(super) fn first_locals(&mut self, template: ThreadId, arguments: &[Value]) -> Result<Vec<u32>, Fault> {
         let targets = self.locals.initial_with(template, arguments)?;
-        Ok(targets.map_or_else(Vec::new, |targets| self.settled(&self.locals.targets(targets).to_vec())))
+        Ok(targets.map_or_else(Vec::new, |targets| self.settled(self.locals.targets(targets))))
     }
 
     /// The place of a thread, or a task on a thread of its own; nothing when it does nothing more.

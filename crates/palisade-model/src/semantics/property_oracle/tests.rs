@@ -113,7 +113,7 @@ fn the_reduced_search_finds_the_same() {
     let loops = Shape { loops: 15, domains: 100, copies: 2, total_labels: 6, ..shape() };
     let (mut compared, mut stuck) = (0, 0);
     for seed in 0..seeds(900) {
-        let shape = [shape(), sections.clone(), loops.clone()][seed as usize % 3].clone();
+        let shape = [shape(), sections.clone(), loops.clone()][usize::try_from(seed).expect("few seeds") % 3].clone();
         let mut program = random::program(seed, &shape);
         if shape.loops > 0 && program.domain.is_none() {
             continue;

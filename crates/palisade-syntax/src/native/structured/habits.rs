@@ -83,7 +83,7 @@ impl<'s> Parser<'_, 's> {
             }
             Token::Symbol(symbol @ (Symbol::Plus | Symbol::Minus)) if self.is_doubled(0, symbol) => {
                 let name = self.token(2).map_or_else(|| "x".to_owned(), |token| token.to_string());
-                Some(self.step(symbol, &name, here.to(self.span(self.at + 1))))
+                Some(Self::step(symbol, &name, here.to(self.span(self.at + 1))))
             }
             Token::Name(word) => self.habitual_word(word, is_call),
             _ => None,
@@ -124,7 +124,7 @@ impl<'s> Parser<'_, 's> {
         let text = self.source.slice(target.span);
         let here = self.here();
         match self.compound() {
-            Some((symbol, true)) => Some(self.step(symbol, text, here.to(self.span(self.at + 1)))),
+            Some((symbol, true)) => Some(Self::step(symbol, text, here.to(self.span(self.at + 1)))),
             Some((symbol, false)) => {
                 let operator = symbol.spelling();
                 let error = Diagnostic::error(format!("there is no `{operator}=`"), here.to(self.span(self.at + 1)));
@@ -165,7 +165,7 @@ impl<'s> Parser<'_, 's> {
     }
 
     /// The error for `++` and `--`.
-    fn step(&self, symbol: Symbol, text: &str, span: Span) -> Diagnostic {
+    fn step(symbol: Symbol, text: &str, span: Span) -> Diagnostic {
         let operator = symbol.spelling();
         Self::with_update(Diagnostic::error(format!("there is no `{operator}{operator}`"), span), symbol, text, "1")
     }

@@ -35,19 +35,22 @@ impl Tasks<'_> {
             let buffer = BTreeMap::from([(address, value)]);
             let delaying = Delaying { on_main, local: Some(state), buffer, store_address: address };
             let control = Control { main, ..from.control.clone() };
-            self.push(control, delaying, rest.clone(), found);
+            self.push(&control, delaying, rest.clone(), found);
         }
         Ok(())
     }
 
     /// Adds a configuration with an attacker, unless that cannot come to what it needs.
-    fn push(&self, control: Control, delaying: Delaying, tokens: Counts, found: &mut Vec<Configuration>) {
+    fn push(&self, control: &Control, delaying: Delaying, tokens: Counts, found: &mut Vec<Configuration>) {
         let is_hopeful = delaying.local.is_none_or(|local| {
             let LocalState { thread, label, .. } = self.model.local(local);
             self.hopeful.contains(*thread, *label, delaying.on_main)
         });
         if is_hopeful {
-            found.push(Configuration { control: Control { phase: Phase::Delayed(delaying), ..control }, tokens });
+            found.push(Configuration {
+                control: Control { phase: Phase::Delayed(delaying), ..control.clone() },
+                tokens,
+            });
         }
     }
 
@@ -59,7 +62,7 @@ impl Tasks<'_> {
         let LocalState { thread, label, .. } = *self.model.local(local);
         if self.is_at_end(local) && delaying.on_main && self.posts_are_plain() {
             let delaying = Delaying { local: None, ..delaying.clone() };
-            self.push(from.control.clone(), delaying, from.tokens.clone(), &mut found);
+            self.push(&from.control, delaying, from.tokens.clone(), &mut found);
         }
         for id in self.model.instructions_at(thread, label).to_vec() {
             self.attacker_executes(from, delaying, (local, id), &mut found)?;
@@ -108,7 +111,7 @@ impl Tasks<'_> {
         for state in self.model.settle_as(after, true)? {
             for token in &posted {
                 let delaying = Delaying { local: Some(state), buffer: buffer.clone(), ..delaying.clone() };
-                self.push(from.control.clone(), delaying, with_some(&from.tokens, *token)?, found);
+                self.push(&from.control, delaying, with_some(&from.tokens, *token)?, found);
             }
         }
         Ok(())
@@ -127,7 +130,7 @@ impl Tasks<'_> {
         };
         for state in states {
             let delaying = Delaying { local: Some(*state), ..delaying.clone() };
-            self.push(from.control.clone(), delaying, rest.clone(), found);
+            self.push(&from.control, delaying, rest.clone(), found);
         }
     }
 

@@ -127,7 +127,7 @@ impl Tasks<'_> {
                     let registers = self.model.local(runner.local).registers.clone();
                     for posted in self.posted(thread, id, &registers, runner.joined)? {
                         let rest = with_some(&runner.rest, posted)?;
-                        self.settle(from.control.clone(), runner, (id, registers.clone()), rest, found)?;
+                        self.settle(&from.control, runner, (id, registers.clone()), &rest, found)?;
                     }
                 }
             } else {
@@ -165,15 +165,15 @@ impl Tasks<'_> {
         }
         let runner = Runner { joined, rest: runner.rest.clone(), ..*runner };
         let rest = runner.rest.clone();
-        self.settle_holding(control, &runner, (id, effect.registers), effect.holding, rest, found)
+        self.settle_holding(&control, &runner, (id, effect.registers), effect.holding, &rest, found)
     }
 
     fn settle(
         &mut self,
-        control: Control,
+        control: &Control,
         runner: &Runner,
         after: (InstructionId, Vec<Value>),
-        rest: Counts,
+        rest: &Counts,
         found: &mut Vec<Configuration>,
     ) -> Result<(), CheckFailure> {
         let holding = self.model.local(runner.local).holding;
@@ -183,11 +183,11 @@ impl Tasks<'_> {
     /// The configurations in which someone has settled after an instruction that left the registers so.
     fn settle_holding(
         &mut self,
-        control: Control,
+        control: &Control,
         runner: &Runner,
         (id, registers): (InstructionId, Vec<Value>),
         holding: bool,
-        rest: Counts,
+        rest: &Counts,
         found: &mut Vec<Configuration>,
     ) -> Result<(), CheckFailure> {
         let thread = self.model.local(runner.local).thread;
@@ -204,7 +204,7 @@ impl Tasks<'_> {
             return Ok(());
         }
         for token in self.own_tokens(&states, joined) {
-            found.push(Configuration { control: control.clone(), tokens: with_some(&rest, token)? });
+            found.push(Configuration { control: control.clone(), tokens: with_some(rest, token)? });
         }
         Ok(())
     }

@@ -72,6 +72,8 @@ fn evidence(program: &Program, machine: &Machine<'_>, states: &HashSet<State>, t
     let mut set = BufferInvariant { live: least_live(program), ..BufferInvariant::default() };
     let (mut locals, mut memories) = (HashMap::new(), HashMap::new());
     let liveness: Vec<Liveness> = program.threads.iter().map(Liveness::of).collect();
+    let mut states: Vec<&State> = states.iter().collect();
+    states.sort_unstable();
     for state in states {
         let positions = 0..machine.copies().len();
         if positions.clone().any(|own| !is_settled(machine, state, own) && settles(machine, state, own)) {

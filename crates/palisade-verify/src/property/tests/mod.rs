@@ -109,7 +109,7 @@ fn delaying(program: &mut Program, random: &mut Randomness) {
     let both_enter = random.percent(60);
     for own in 0..2 {
         let mut actions = Vec::new();
-        for _ in 0..1 + random.below(3) {
+        for _ in 0..=random.below(3) {
             let value = Expression::Constant([1, 1, 1, 1, 0, 2][random.below(6)]);
             let to = address(if random.percent(85) { own } else { random.below(3) });
             actions.push(match random.below(20) {

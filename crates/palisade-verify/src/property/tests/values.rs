@@ -5,6 +5,7 @@ use super::super::ranges::{Purpose, Range, Values};
 use super::super::values::check_values;
 use super::*;
 use palisade_evidence::{AddressInterval, Interval, ValueInvariant};
+use palisade_model::program::BinaryOperator as Op;
 use palisade_model::program::UnaryOperator;
 use std::collections::BTreeMap;
 
@@ -135,7 +136,7 @@ fn closed_values_contain_what_is_reached() {
             accepted += 1;
             let copies: Vec<usize> =
                 Instance::of(&program).expect("fixed").copies().map(|own| own.thread.index()).collect();
-            for state in &states {
+            for state in states.iter().collect::<std::collections::BTreeSet<_>>() {
                 for (address, value) in state.nonzero_memory() {
                     assert!(sets.at(&program, *address).contains(value), "seed {seed}\n{program:?}");
                 }
@@ -159,9 +160,30 @@ fn closed_values_contain_what_is_reached() {
     assert!(accepted > 50 && smaller > 20 && shown > 20, "{accepted} {smaller} {shown}");
 }
 
+/// Operators of two operands that expressions have.
+const OPERATORS: [Op; 18] = [
+    Op::Multiply,
+    Op::Divide,
+    Op::Remainder,
+    Op::Add,
+    Op::Subtract,
+    Op::ShiftLeft,
+    Op::ShiftRight,
+    Op::Less,
+    Op::LessOrEqual,
+    Op::Greater,
+    Op::GreaterOrEqual,
+    Op::Equal,
+    Op::NotEqual,
+    Op::BitAnd,
+    Op::BitXor,
+    Op::BitOr,
+    Op::And,
+    Op::Or,
+];
+
 /// A random expression over two registers and the old value.
 fn expression(random: &mut Randomness, depth: usize) -> Expression {
-    use BinaryOperator as Op;
     if depth == 0 || random.percent(25) {
         return match random.below(4) {
             0 => Expression::Constant([-3, 0, 1, 2, 7][random.below(5)]),
@@ -179,26 +201,6 @@ fn expression(random: &mut Randomness, depth: usize) -> Expression {
         ][random.below(5)];
         return Expression::unary(operator, expression(random, depth - 1));
     }
-    const OPERATORS: [Op; 18] = [
-        Op::Multiply,
-        Op::Divide,
-        Op::Remainder,
-        Op::Add,
-        Op::Subtract,
-        Op::ShiftLeft,
-        Op::ShiftRight,
-        Op::Less,
-        Op::LessOrEqual,
-        Op::Greater,
-        Op::GreaterOrEqual,
-        Op::Equal,
-        Op::NotEqual,
-        Op::BitAnd,
-        Op::BitXor,
-        Op::BitOr,
-        Op::And,
-        Op::Or,
-    ];
     let operator = OPERATORS[random.below(OPERATORS.len())];
     Expression::binary(operator, expression(random, depth - 1), expression(random, depth - 1))
 }

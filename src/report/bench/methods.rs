@@ -1,4 +1,4 @@
-//! How the methods for pairs of statements grow: queries and time over the size of a program, after Figs. 3 and 4 of [FM15].
+//! How the methods for pairs of statements grow: queries and time over the size of a program, after Figs. 3 and 4 [FM15, Section 7].
 
 use super::plots::curves;
 use serde::Serialize;

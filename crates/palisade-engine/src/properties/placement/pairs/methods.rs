@@ -1,4 +1,4 @@
-//! The four methods of [FM15].
+//! The methods for pairs of statements [FM15, Sections 4 and 5].
 
 use super::reordering::{Candidates, Pair, PairSet};
 use super::search::{PairAnswer, PairQuery, search_pairs};

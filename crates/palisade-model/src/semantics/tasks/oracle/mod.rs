@@ -11,7 +11,7 @@
 //!
 //! **Robustness against TSO** ([`tso`]). A TSO computation has the trace of an SC one iff its happens-before is acyclic: program order of each thread
 //! – for the main thread through all its invocations – post before begin, reads-from, store order and from-read [NETYS18, Def. 2], [ESOP13, Lemma 1].
-//! DIVERGENCE: a store of the paper has two labels, its issue and its commit; here it is one node, as in [ESOP13].
+//! DIVERGENCE: a store of the paper has two labels, its issue and its commit; here it is one node, as in [ESOP13, Section 3].
 //!
 //! A locked section is one access: a violation counts where no section is open. Values are concrete, and events occur as often as the program says.
 

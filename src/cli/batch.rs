@@ -4,7 +4,9 @@
 use super::folder::files_in;
 use super::load::exit_of;
 use super::output::{Documents, print_text, remark};
+use super::outputs::OutputOptions;
 use super::{Exit, SharedOptions, print_input_error};
+use crate::report::findings::{Answer, refusal_findings};
 use crate::report::{counted, documents};
 use crate::syntax::{Format, InputError};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -25,12 +27,44 @@ pub(super) struct Spoken {
     pub(super) remarks: String,
     /// For `--json`, the text of the document.
     pub(super) document: Option<String>,
+    /// What was found, where a file for other machines asks for it.
+    pub(super) answer: Option<Answer>,
 }
 
 impl Spoken {
+    /// What is printed.
+    pub(super) fn new(exit: Exit, report: String, remarks: String) -> Self {
+        Self { exit, report, remarks, document: None, answer: None }
+    }
+
+    /// With a document in place of the report.
+    pub(super) fn with_document(self, document: String) -> Self {
+        Self { document: Some(document), ..self }
+    }
+
+    /// Adds what was found. Where evidence was rejected, nothing is known.
+    pub(super) fn add_answer(&mut self, mut answer: Answer) {
+        if self.exit == Exit::Rejected {
+            answer.doubt("the evidence for this answer was rejected, do not rely on it");
+        }
+        self.answer = Some(answer);
+    }
+
     /// Why a program was refused, or not read to its end.
-    pub(super) fn refused(error: &InputError, shared: &SharedOptions) -> Self {
-        let spoken = Self { exit: exit_of(error), report: String::new(), remarks: String::new(), document: None };
+    pub(super) fn refused(file: &str, error: &InputError, shared: &SharedOptions) -> Self {
+        let answer = Answer {
+            file: file.to_owned(),
+            seconds: 0.0,
+            findings: refusal_findings(error),
+            report: error.render(false),
+        };
+        let spoken = Self {
+            exit: exit_of(error),
+            report: String::new(),
+            remarks: String::new(),
+            document: None,
+            answer: Some(answer),
+        };
         match error {
             _ if shared.json => Self { document: Some(documents::refusal(error)), ..spoken },
             InputError::Stopped { .. } => Self { report: error.render(false), ..spoken },
@@ -48,15 +82,31 @@ pub(super) struct Extent {
     pub(super) is_only_one: bool,
 }
 
-/// Answers the programs that the arguments stand for and prints what there is to say, with the number of those for which the answer is
-/// `words.0` and `words.1`. The worst exit status.
+/// What a command answers about many inputs.
+pub(super) struct Batch<'a> {
+    /// Its name.
+    pub(super) command: &'static str,
+    /// The arguments that stand for the inputs.
+    pub(super) files: &'a [String],
+    /// The format of the inputs, where the command line says so.
+    pub(super) from: Option<Format>,
+    /// What the answer is about those for which it is yes, and about those for which it is no.
+    pub(super) words: (&'static str, &'static str),
+    /// What to write besides.
+    pub(super) outputs: &'a OutputOptions,
+}
+
+/// Answers the programs that the arguments stand for, prints what there is to say and writes what is asked for. The worst exit status.
 pub(super) fn answer_all(
-    files: &[String],
-    from: Option<Format>,
+    batch: &Batch<'_>,
     shared: &SharedOptions,
-    words: (&str, &str),
     answer: impl Fn(&str, Extent) -> Spoken + Sync,
 ) -> Exit {
+    let Batch { command, files, from, words, outputs } = *batch;
+    let outputs = match outputs.open() {
+        Ok(outputs) => outputs,
+        Err(error) => return print_input_error(&error, shared),
+    };
     let inputs = match Inputs::expand(files, from) {
         Ok(inputs) => inputs,
         Err(error) if shared.json => {
@@ -73,6 +123,7 @@ pub(super) fn answer_all(
     };
     let mut worst = Exit::Holds;
     let mut exits = Vec::new();
+    let mut answers = Vec::new();
     let mut documents = Documents::new(inputs.several);
     inputs.for_each(
         shared,
@@ -80,6 +131,7 @@ pub(super) fn answer_all(
         |_, spoken| {
             worst = worst.worst(spoken.exit);
             exits.push(spoken.exit);
+            answers.extend(spoken.answer);
             remark(spoken.remarks);
             print_text(spoken.report);
             spoken.document.into_iter().for_each(|document| documents.add(document));
@@ -90,7 +142,16 @@ pub(super) fn answer_all(
     } else if inputs.several {
         print_text(summary(&exits, words));
     }
-    worst
+    match outputs.finish(command, &answers) {
+        Ok(()) => worst,
+        Err(error) => worst.worst(print_unwritten(&error, shared)),
+    }
+}
+
+/// Says that a file could not be written behind answers that are printed already.
+pub(super) fn print_unwritten(error: &InputError, shared: &SharedOptions) -> Exit {
+    remark(error.render(shared.colours_stderr()));
+    Exit::BadInput
 }
 
 /// How many programs there were of each kind.

@@ -21,6 +21,7 @@ mod net;
 mod net_input;
 mod options;
 mod output;
+mod outputs;
 mod prove;
 mod schema;
 mod simulate;

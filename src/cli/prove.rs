@@ -1,8 +1,9 @@
 //! `palisade prove`: do the properties of a program hold?
 
-use super::batch::{Extent, Spoken, answer_all};
+use super::batch::{Batch, Extent, Spoken, answer_all};
 use super::confirm::{Confirmation, proof_check};
 use super::evidence_files::{unwritten, write_document};
+use super::outputs::OutputOptions;
 use super::simulate::{ModelChoice, capacity};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions};
 use crate::evidence::{Evidence, ProgramSubject};
@@ -11,6 +12,7 @@ use crate::program::{NoMonitor, Program};
 use crate::properties::{DEFAULT_BUFFER, Proof, ProveOptions, Rung, prove, targets};
 use crate::report::context::fault_error;
 use crate::report::documents::{self, ProveDocument};
+use crate::report::findings::proof_findings;
 use crate::report::prove::{Context, PropertyVerdict, line, text};
 use crate::semantics::{Model, Question, Target};
 use crate::syntax::{Diagnostic, InputError, did_you_mean_or_list, store_fence_without_effect};
@@ -45,6 +47,8 @@ pub(super) struct ProveArguments {
     files: Vec<String>,
     #[command(flatten)]
     program: ProgramOptions,
+    #[command(flatten)]
+    outputs: OutputOptions,
     /// The memory model.
     #[arg(long, value_enum, default_value_t)]
     model: ModelChoice,
@@ -74,9 +78,16 @@ pub(super) struct ProveArguments {
 /// Runs `palisade prove`.
 pub(super) fn run(arguments: &ProveArguments, shared: &SharedOptions) -> Exit {
     let answer = |file: &str, extent: Extent| {
-        prove_file(arguments, shared, file, extent.brief).unwrap_or_else(|error| Spoken::refused(&error, shared))
+        prove_file(arguments, shared, file, extent.brief).unwrap_or_else(|error| Spoken::refused(file, &error, shared))
     };
-    answer_all(&arguments.files, arguments.program.from, shared, ("hold", "violated"), answer)
+    let batch = Batch {
+        command: "prove",
+        files: &arguments.files,
+        from: arguments.program.from,
+        words: ("hold", "violated"),
+        outputs: &arguments.outputs,
+    };
+    answer_all(&batch, shared, answer)
 }
 
 fn prove_file(
@@ -126,7 +137,11 @@ fn prove_file(
         certificates: &certificates,
         changed: &loaded.changed,
     };
-    Ok(spoken(&loaded, &proof, &context, confirmation.as_ref(), shared, brief))
+    let mut spoken = spoken(&loaded, &proof, &context, confirmation.as_ref(), shared, brief);
+    if arguments.outputs.are_any() {
+        spoken.add_answer(proof_findings(&proof, &context));
+    }
+    Ok(spoken)
 }
 
 /// Checks the evidence of a proof where that is asked for, or always in debug builds. Answers whose evidence was not checked to the end
@@ -166,10 +181,10 @@ fn spoken(
     if shared.json {
         let mut document = ProveDocument::new(proof, context);
         document.evidence = confirmation.map(Confirmation::document);
-        return Spoken { exit, report: String::new(), remarks, document: Some(documents::text(&document)) };
+        return Spoken::new(exit, String::new(), remarks).with_document(documents::text(&document));
     }
     let report = if brief { line(proof, context) } else { text(proof, context, shared.verbose) };
-    Spoken { exit, report, remarks, document: None }
+    Spoken::new(exit, report, remarks)
 }
 
 /// Writes the proofs, and a computation for each target that is reached, into the folder; their paths.

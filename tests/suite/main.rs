@@ -50,6 +50,7 @@ mod litmus_corpus;
 mod litmus_executions;
 mod litmus_locked;
 mod litmus_writer;
+mod machine_formats;
 mod memorax;
 mod memorax_corpus;
 mod memory_models;

@@ -1,6 +1,7 @@
 //! The options of `palisade check`.
 
 use crate::cli::ProgramOptions;
+use crate::cli::outputs::OutputOptions;
 use crate::cli::simulate::ModelChoice;
 use crate::syntax::InputError;
 use clap::{Args, ValueEnum};
@@ -15,6 +16,8 @@ pub(in crate::cli) struct CheckArguments {
     pub(in crate::cli) files: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) program: ProgramOptions,
+    #[command(flatten)]
+    pub(in crate::cli) outputs: OutputOptions,
     /// What to be robust against. By default TSO, and for programs of events concurrency as well.
     #[arg(long, value_name = "WHAT", value_enum)]
     pub(in crate::cli) against: Option<Against>,

@@ -11,6 +11,7 @@ use crate::evidence::Evidence;
 use crate::program::{Copies, Program};
 use crate::report::context::{Context, fault_error};
 use crate::report::documents::{self, EventCheckDocument};
+use crate::report::findings::{concurrency_finding, event_answer, tasks_finding};
 use crate::report::{concurrency as report, tso};
 use crate::syntax::{Diagnostic, InputError};
 use std::time::Instant;
@@ -71,6 +72,18 @@ pub(super) fn check_events(
         let (program, warnings, changed) = (&loaded.program, &loaded.warnings, &loaded.changed);
         Context { file, program, warnings, seconds, certificates, changed }
     };
+    let with_answer = |mut spoken: Spoken| {
+        if arguments.outputs.are_any() {
+            let context = context(&[], first.iter().chain(&second).map(|it| it.3).sum());
+            let mut findings = Vec::new();
+            findings.extend(concurrency.as_ref().map(|it| concurrency_finding(&it.checked, &context)));
+            findings.extend(tso.as_ref().map(|it| tasks_finding(&it.checked, &context)));
+            let mut report = concurrency.as_ref().map_or(String::new(), |it| report::text(&it.checked, &context, 0));
+            report += &tso.as_ref().map_or(String::new(), |it| tso::text(&it.checked, &context, 0));
+            spoken.add_answer(event_answer(findings, report, &context));
+        }
+        spoken
+    };
     if shared.json {
         let all = first.iter().chain(&second);
         let certificates: Vec<String> = all.clone().flat_map(|it| it.2.iter().cloned()).collect();
@@ -82,7 +95,8 @@ pub(super) fn check_events(
         if let Some(answer) = &mut document.tso {
             answer.evidence = second.and_then(|it| it.1).map(confirmed);
         }
-        return Ok(Spoken { exit, report: String::new(), remarks, document: Some(documents::text(&document)) });
+        let spoken = Spoken::new(exit, String::new(), remarks).with_document(documents::text(&document));
+        return Ok(with_answer(spoken));
     }
     let mut report = String::new();
     if let Some(Answered { checked, certificates, seconds, .. }) = &concurrency {
@@ -94,7 +108,7 @@ pub(super) fn check_events(
         let context = context(certificates, *seconds);
         report += &if brief { tso::line(checked, &context) } else { tso::text(checked, &context, shared.verbose) };
     }
-    Ok(Spoken { exit, report, remarks, document: None })
+    Ok(with_answer(Spoken::new(exit, report, remarks)))
 }
 
 /// Checks a program with events against concurrency.

@@ -9,7 +9,7 @@ mod tso;
 
 pub(super) use arguments::{CheckArguments, Criterion, only_tso};
 
-use super::batch::{Extent, Spoken, answer_all};
+use super::batch::{Batch, Extent, Spoken, answer_all};
 use super::breaks::{self, Asked};
 use super::confirm::{Confirmation, evidence_check};
 use super::evidence_files::{unwritten, write_document};
@@ -18,6 +18,7 @@ use crate::evidence::Evidence;
 use crate::report::check as report;
 use crate::report::context::{Context, fault_error};
 use crate::report::documents::{self, CheckDocument};
+use crate::report::findings::check_findings;
 use crate::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, check_observed, witness_evidence};
 use crate::syntax::{Format, InputError, no_attack_can_start};
 use events::{admit, check_events};
@@ -42,9 +43,16 @@ pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
         Criterion::Trf => (races::check_file as CheckFile, ("race-free", "with a triangular race")),
     };
     let answer = |file: &str, extent: Extent| {
-        check_file(arguments, shared, file, extent).unwrap_or_else(|error| Spoken::refused(&error, shared))
+        check_file(arguments, shared, file, extent).unwrap_or_else(|error| Spoken::refused(file, &error, shared))
     };
-    answer_all(&arguments.files, arguments.program.from, shared, words, answer)
+    let batch = Batch {
+        command: "check",
+        files: &arguments.files,
+        from: arguments.program.from,
+        words,
+        outputs: &arguments.outputs,
+    };
+    answer_all(&batch, shared, answer)
 }
 
 fn check_file(
@@ -94,7 +102,12 @@ fn check_file(
         }
     }
     let context = loaded.context(file, begin, &certificates);
-    Ok(spoken(&loaded, &checked, &context, asked.as_ref(), confirmation.as_ref(), shared, extent.brief))
+    let mut spoken = spoken(&loaded, &checked, &context, asked.as_ref(), confirmation.as_ref(), shared, extent.brief);
+    if arguments.outputs.are_any() {
+        let breaks = asked.as_ref().map(|asked| asked.breaks(&context, loaded.question.as_ref()));
+        spoken.add_answer(check_findings(&checked, &context, breaks.as_ref()));
+    }
+    Ok(spoken)
 }
 
 /// Whether control flow alone makes a program robust that has nothing to make it so. Fences and locked instructions are there to rule
@@ -134,14 +147,14 @@ fn spoken(
         if let (Some(properties), Some(asked)) = (&mut document.properties, asked) {
             properties.evidence = asked.confirmation().map(Confirmation::document);
         }
-        return Spoken { exit, report: String::new(), remarks, document: Some(documents::text(&document)) };
+        return Spoken::new(exit, String::new(), remarks).with_document(documents::text(&document));
     }
     let report = if brief {
         report::line(checked, context, breaks.as_ref())
     } else {
         report::text(checked, context, breaks.as_ref(), shared.verbose)
     };
-    Spoken { exit, report, remarks, document: None }
+    Spoken::new(exit, report, remarks)
 }
 
 /// Writes the certificate or the witness into the folder; its path, unless the verdict is unknown.

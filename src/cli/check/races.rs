@@ -9,6 +9,7 @@ use crate::evidence::Evidence;
 use crate::properties::races::{RaceOptions, RaceVerdict, Races, races};
 use crate::report::context::{Context, fault_error};
 use crate::report::documents::{self, RacesDocument};
+use crate::report::findings::race_findings;
 use crate::report::races as report;
 use crate::syntax::InputError;
 use std::io;
@@ -38,7 +39,11 @@ pub(super) fn check_file(
         certificates.extend(written.map(|path| path.display().to_string()));
     }
     let context = loaded.context(file, begin, &certificates);
-    Ok(spoken(&loaded, &found, &context, confirmation.as_ref(), shared, extent.brief))
+    let mut spoken = spoken(&loaded, &found, &context, confirmation.as_ref(), shared, extent.brief);
+    if arguments.outputs.are_any() {
+        spoken.add_answer(race_findings(&found, &context));
+    }
+    Ok(spoken)
 }
 
 fn spoken(
@@ -62,10 +67,10 @@ fn spoken(
     if shared.json {
         let mut document = RacesDocument::new(found, context);
         document.evidence = confirmation.map(Confirmation::document);
-        return Spoken { exit, report: String::new(), remarks, document: Some(documents::text(&document)) };
+        return Spoken::new(exit, String::new(), remarks).with_document(documents::text(&document));
     }
     let report = if brief { report::line(found, context) } else { report::text(found, context, shared.verbose) };
-    Spoken { exit, report, remarks, document: None }
+    Spoken::new(exit, report, remarks)
 }
 
 /// Writes the closed set or the race into the folder; its path, unless there is no answer.

@@ -1,6 +1,7 @@
 //! The options of `palisade fences`, and what they mean for each of its questions.
 
 use crate::cli::check::Criterion;
+use crate::cli::outputs::{OutputOptions, SarifOption};
 use crate::cli::simulate::ModelChoice;
 use crate::cli::{Loaded, ProgramOptions};
 use crate::fences::{Cost, CostError, CostFunction, FenceOptions, Pattern, PatternError, Profile, RepairOptions};
@@ -18,6 +19,8 @@ pub(in crate::cli) struct FencesArguments {
     pub(in crate::cli) file: String,
     #[command(flatten)]
     pub(in crate::cli) program: ProgramOptions,
+    #[command(flatten)]
+    pub(in crate::cli) sarif: SarifOption,
     /// What the fences are for: robustness, or the stronger freedom from triangular races, to compare how many that takes.
     #[arg(long, value_enum, value_name = "CRITERION", default_value = "robustness")]
     pub(in crate::cli) criterion: Criterion,
@@ -161,6 +164,16 @@ impl FencesArguments {
     pub(in crate::cli) fn is_for_robustness_alone(&self) -> bool {
         let picks = self.with.is_some() || !self.only.is_empty() || !self.never.is_empty();
         picks || self.redundant || self.nets || self.certificate.is_some() || self.model.is_some()
+    }
+
+    /// Refuses `--sarif` for what it does not tell.
+    pub(in crate::cli) fn refuse_sarif(&self) -> Result<(), InputError> {
+        if !OutputOptions::from(&self.sarif).are_any() {
+            return Ok(());
+        }
+        let help = "`palisade prove --sarif` tells which properties are violated".to_owned();
+        let message = "`--sarif` is about the fences that make a program robust";
+        Err(InputError::file(self.file.as_str(), message).with_help_if(Some(help)))
     }
 
     /// Whether there is no answer without a repaired text.

@@ -10,9 +10,12 @@ mod races;
 mod repaired;
 mod robustness;
 
+use super::batch::{Spoken, print_unwritten};
 use super::check::Criterion;
+use super::outputs::OutputOptions;
 use super::{Exit, Loaded, SharedOptions, print_input_error};
 use crate::limits::Limits;
+use crate::report::findings::Answer;
 use crate::syntax::InputError;
 pub(super) use arguments::FencesArguments;
 use arguments::ObjectiveChoice;
@@ -20,35 +23,47 @@ use arguments::ObjectiveChoice;
 /// Runs `palisade fences`.
 pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {
     let limits = shared.limits();
-    let loaded = match arguments.program.load(&arguments.file, shared, &limits) {
-        Ok(loaded) => loaded,
-        Err(exit) => return exit,
+    let outputs = OutputOptions::from(&arguments.sarif);
+    let outputs = match outputs.open() {
+        Ok(outputs) => outputs,
+        Err(error) => return print_input_error(&error, shared),
     };
-    match answer(arguments, shared, &loaded, &limits) {
-        Ok(exit) => exit,
-        Err(error) => print_input_error(&error, shared),
+    let answered = arguments.program.read_within(&arguments.file, &limits).and_then(|loaded| {
+        loaded.print_warnings(shared);
+        answer(arguments, shared, &loaded, &limits)
+    });
+    let (exit, answer) = answered.unwrap_or_else(|error| {
+        let Spoken { answer, .. } = Spoken::refused(&arguments.file, &error, shared);
+        (print_input_error(&error, shared), answer)
+    });
+    // Where the evidence was rejected, there is nothing to write.
+    let Some(answer) = answer else { return exit };
+    match outputs.finish("fences", &[answer]) {
+        Ok(()) => exit,
+        Err(error) => exit.worst(print_unwritten(&error, shared)),
     }
 }
 
-/// Answers the question that the options ask.
+/// Answers the question that the options ask: the exit status, and what was found for `--sarif`.
 fn answer(
     arguments: &FencesArguments,
     shared: &SharedOptions,
     loaded: &Loaded,
     limits: &Limits,
-) -> Result<Exit, InputError> {
+) -> Result<(Exit, Option<Answer>), InputError> {
     if arguments.apply && arguments.file == "-" {
         return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
     }
     if arguments.criterion == Criterion::Trf {
-        return races::answer(arguments, shared, loaded, limits);
+        arguments.refuse_sarif()?;
+        return Ok((races::answer(arguments, shared, loaded, limits)?, None));
     }
     pairs::check_options(arguments, &loaded.program)?;
-    if arguments.for_property && arguments.objective == Some(ObjectiveChoice::Pairs) {
-        return pairs::answer(arguments, shared, loaded, limits);
-    }
     if arguments.for_property {
-        return properties::answer(arguments, shared, loaded, limits);
+        arguments.refuse_sarif()?;
+        let is_about_pairs = arguments.objective == Some(ObjectiveChoice::Pairs);
+        let answer = if is_about_pairs { pairs::answer } else { properties::answer };
+        return Ok((answer(arguments, shared, loaded, limits)?, None));
     }
     robustness::answer(arguments, shared, loaded, limits)
 }

@@ -13,17 +13,18 @@ use crate::limits::Limits;
 use crate::report::context::{Context, fault_error};
 use crate::report::documents::FencesDocument;
 use crate::report::fences as report;
+use crate::report::findings::{Answer, fence_findings};
 use crate::report::needed::Needed;
 use crate::syntax::InputError;
 use std::time::Instant;
 
-/// Answers `palisade fences` for robustness.
+/// Answers `palisade fences` for robustness: the exit status, and what was found for `--sarif`.
 pub(super) fn answer(
     arguments: &FencesArguments,
     shared: &SharedOptions,
     loaded: &Loaded,
     limits: &Limits,
-) -> Result<Exit, InputError> {
+) -> Result<(Exit, Option<Answer>), InputError> {
     let begin = Instant::now();
     let program = &loaded.program;
     arguments.check_for_robustness(program)?;
@@ -35,12 +36,12 @@ pub(super) fn answer(
         Err(RepairError::Rejected(failure)) => {
             drop(progress);
             remark(alarm(&arguments.file, &failure.to_string()));
-            return Ok(Exit::Rejected);
+            return Ok((Exit::Rejected, None));
         }
         Err(RepairError::Broken(what)) => {
             drop(progress);
             remark(alarm(&arguments.file, &what));
-            return Ok(Exit::Rejected);
+            return Ok((Exit::Rejected, None));
         }
     };
     let needed = needed::ask(arguments, loaded, &found, limits);
@@ -49,7 +50,7 @@ pub(super) fn answer(
         Ok(needed) => needed,
         Err(failure) => {
             remark(alarm(&arguments.file, &failure));
-            return Ok(Exit::Rejected);
+            return Ok((Exit::Rejected, None));
         }
     };
     let no_text = no_text(arguments, found.text.as_ref())?;
@@ -67,7 +68,7 @@ pub(super) fn answer(
         needed: needed.as_ref(),
     };
     print_result(arguments, shared, &result, &context);
-    Ok(match &found.repair {
+    let exit = match &found.repair {
         // Asked to write, and not sure enough to.
         Repair::Valid(placement) if arguments.apply && !placement.measures.is_empty() && written.is_none() => {
             Exit::Unknown
@@ -75,7 +76,8 @@ pub(super) fn answer(
         Repair::Valid(_) => Exit::Holds,
         Repair::Impossible(_) => Exit::Fails,
         Repair::Unknown { .. } => Exit::Unknown,
-    })
+    };
+    Ok((exit, Some(fence_findings(&result, &context, loaded.format))))
 }
 
 fn print_result(

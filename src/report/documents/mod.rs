@@ -45,6 +45,7 @@ pub use program::{AttackPlace, CopiesWord, DomainDocument, LabelPlace, OutcomeWo
 pub use prove::{PropertyVerdictWord, ProveDocument};
 pub use races::{RaceFencesDocument, RacesDocument};
 pub use simulate::{SimulateDocument, StoppedDocument};
+pub use step::{StepDocument, steps};
 pub use unread::UnreadDocument;
 pub use verify::{
     ConfirmationDocument, EvidenceVerdict, PropertiesDocument, RepairDocument, SubjectDocument, VerifyDocument,

@@ -53,7 +53,7 @@ pub struct StepDocument<'a> {
 }
 
 /// The steps of a computation.
-pub(super) fn steps<'a>(computation: &ComputationReport<'a>) -> Vec<StepDocument<'a>> {
+pub fn steps<'a>(computation: &ComputationReport<'a>) -> Vec<StepDocument<'a>> {
     let mut row = 1;
     let step = |index: usize| {
         let step = StepDocument::new(computation, index, row);

@@ -19,6 +19,11 @@ pub(crate) fn read(text: impl AsRef<[u8]>) -> Value {
     document
 }
 
+/// Whether a value fits a schema that uses the same part of JSON Schema; otherwise where it does not.
+pub(crate) fn fits(schema: &Value, value: &Value) -> Result<(), String> {
+    Fit::new(schema).check(value)
+}
+
 /// Reads a file of evidence, whose form CERTIFICATE.md describes.
 pub(crate) fn evidence<T: serde::de::DeserializeOwned>(text: &str) -> T {
     serde_json::from_str(text).expect("evidence is JSON")

@@ -1,0 +1,78 @@
+//! Files for other machines and for browsers that commands write beside what they print: `--sarif`, `--junit`.
+
+use super::files::NewFile;
+use crate::report::findings::Answer;
+use crate::report::junit::junit;
+use crate::report::sarif::sarif;
+use crate::syntax::InputError;
+use clap::Args;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Options on what to write.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct OutputOptions {
+    /// Write what was found into this file as SARIF 2.1.0, for code hosts and editors.
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
+    /// Write the answers into this file as JUnit XML, for build servers: a suite for each program, a case for each question.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+/// The option of commands whose answers are no test cases.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct SarifOption {
+    /// Write what was found into this file as SARIF 2.1.0, with the changes of the text as fixes, for code hosts and editors.
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
+}
+
+impl From<&SarifOption> for OutputOptions {
+    fn from(option: &SarifOption) -> Self {
+        Self { sarif: option.sarif.clone(), junit: None }
+    }
+}
+
+impl OutputOptions {
+    /// Whether there is something to write.
+    pub(super) fn are_any(&self) -> bool {
+        self.sarif.is_some() || self.junit.is_some()
+    }
+
+    /// Begins the files, so that a path that cannot be written is refused before any work is done.
+    pub(super) fn open(&self) -> Result<Outputs<'_>, InputError> {
+        Ok(Outputs { sarif: begin(self.sarif.as_deref())?, junit: begin(self.junit.as_deref())? })
+    }
+}
+
+/// A file that is being written, with its path.
+type Begun<'a> = Option<(&'a Path, NewFile)>;
+
+/// Files that were begun.
+pub(super) struct Outputs<'a> {
+    sarif: Begun<'a>,
+    junit: Begun<'a>,
+}
+
+fn begin(path: Option<&Path>) -> Result<Begun<'_>, InputError> {
+    path.map(|path| Ok((path, NewFile::create(path).map_err(|error| unwritten(path, &error))?))).transpose()
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> InputError {
+    InputError::file(path.display().to_string(), format!("cannot be written: {error}"))
+}
+
+impl Outputs<'_> {
+    /// Writes the answers of a command.
+    pub(super) fn finish(self, command: &'static str, answers: &[Answer]) -> Result<(), InputError> {
+        complete(self.sarif, || sarif(command, answers))?;
+        complete(self.junit, || junit(command, answers))
+    }
+}
+
+fn complete(begun: Begun<'_>, text: impl FnOnce() -> String) -> Result<(), InputError> {
+    let Some((path, mut file)) = begun else { return Ok(()) };
+    let written = file.write_all(text().as_bytes()).and_then(|()| file.finish());
+    written.map_err(|error| unwritten(path, &error))
+}

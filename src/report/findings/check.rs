@@ -1,0 +1,78 @@
+//! The findings of `palisade check`: robustness, the properties that break, labels that nobody reaches.
+
+use super::{Answer, Finding, FlowStep, Kind, Region, Rule, prove, warnings};
+use crate::report::breaks::Breaks;
+use crate::report::check::text;
+use crate::report::context::{Context, place};
+use crate::report::documents::{LabelPlace, StepDocument, ViolationDocument};
+use crate::report::subject::program_words;
+use crate::robustness::{Check, Verdict};
+use crate::text::Position;
+
+/// The question that robustness answers.
+pub(super) const ROBUST: &str = "robust against x86-TSO";
+
+/// What a check found.
+pub fn check_findings(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>>) -> Answer {
+    let program = context.program;
+    let mut findings = vec![robustness(check, context).answering(ROBUST)];
+    if let Some(breaks) = breaks
+        && let Some(proof) = breaks.proof
+    {
+        findings.extend(prove::violations(proof, &breaks.context));
+    }
+    let unreached = check.unreached.as_deref().unwrap_or_default();
+    findings.extend(LabelPlace::all(program, unreached).into_iter().map(|label| {
+        let message = format!("no interleaving reaches `{}` of `{}`", label.label, label.thread);
+        Finding::new(Rule::Unreached, Kind::Fail, message).at(line(label.line))
+    }));
+    findings.extend(warnings(program, context.warnings));
+    Answer {
+        file: context.file.to_owned(),
+        seconds: context.seconds,
+        findings,
+        report: text(check, context, breaks, 0),
+    }
+}
+
+fn robustness(check: &Check<'_>, context: &Context<'_>) -> Finding {
+    let program = context.program;
+    let subject = program_words(program, context.changed);
+    if let Verdict::Unknown(reason) = check.verdict {
+        return Finding::new(Rule::NotRobust, Kind::Open, format!("not decided: {reason} [{subject}]"));
+    }
+    let Some(violation) = &check.violation else {
+        return Finding::new(Rule::NotRobust, Kind::Pass, format!("robust against x86-TSO [{subject}]"));
+    };
+    let attack = violation.attack;
+    let message = format!(
+        "the store at {} is delayed past the load at {}, and no interleaving explains what the threads then read [{subject}]",
+        place(program, attack.thread, attack.store),
+        place(program, attack.thread, attack.load),
+    );
+    let load = Region::instruction(program, attack.thread, attack.load);
+    Finding {
+        related: vec![(load, "the load that overtakes the store".to_owned())],
+        steps: flow(&ViolationDocument::new(program, violation).steps),
+        ..Finding::new(Rule::NotRobust, Kind::Fail, message)
+    }
+    .at(Region::instruction(program, attack.thread, attack.store))
+}
+
+/// The steps of a computation.
+pub(super) fn flow(steps: &[StepDocument<'_>]) -> Vec<FlowStep> {
+    let several = steps.iter().any(|step| step.copy > 1);
+    let step = |step: &StepDocument<'_>| {
+        let copy = if several { format!(" #{}", step.copy) } else { String::new() };
+        let label = step.label.map(|label| format!("{label}: ")).unwrap_or_default();
+        let what = if step.kind == "flush" { format!("{} reaches memory", step.text) } else { step.text.clone() };
+        let delayed = if step.kind == "store" && step.delayed == Some(true) { " (delayed)" } else { "" };
+        FlowStep { line: step.line, text: format!("{}{copy} {label}{what}{delayed}", step.thread) }
+    };
+    steps.iter().map(step).collect()
+}
+
+/// A line of which nothing closer is known.
+pub fn line(line: usize) -> Region {
+    Region::point(Position { line, column: 1 })
+}

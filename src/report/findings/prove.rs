@@ -1,0 +1,58 @@
+//! The findings of `palisade prove`: each property with its answer.
+
+use super::check::flow;
+use super::{Answer, Finding, Kind, Region, Rule, warnings};
+use crate::properties::{Answer as Answered, Proof, TargetAnswer};
+use crate::report::documents::steps;
+use crate::report::properties::model_name;
+use crate::report::prove::{Context, PropertyVerdict, computation, text, why_open};
+use crate::report::subject::program_words;
+use crate::semantics::{Model, Target};
+
+/// What a proof found.
+pub fn proof_findings(proof: &Proof, context: &Context<'_>) -> Answer {
+    let mut findings: Vec<Finding> = proof.answers.iter().map(|answer| finding(answer, proof.model, context)).collect();
+    findings.extend(warnings(context.written, context.warnings));
+    Answer { file: context.file.to_owned(), seconds: context.seconds, findings, report: text(proof, context, 0) }
+}
+
+/// The properties that are violated.
+pub(super) fn violations(proof: &Proof, context: &Context<'_>) -> Vec<Finding> {
+    let findings = proof.answers.iter().map(|answer| finding(answer, proof.model, context));
+    findings.filter(|finding| finding.kind == Kind::Fail).collect()
+}
+
+fn finding(answer: &TargetAnswer, model: Model, context: &Context<'_>) -> Finding {
+    let properties = context.properties();
+    let quoted = properties.quoted(answer.target);
+    let (model, subject) = (model_name(model), program_words(context.written, context.changed));
+    let (kind, message) = match (PropertyVerdict::of(answer, context.question), &answer.answer) {
+        (PropertyVerdict::Unknown, Answered::Open(why)) => {
+            (Kind::Open, format!("not decided: {quoted}, {}", why_open(answer.rung, *why)))
+        }
+        (PropertyVerdict::Unknown, _) => (Kind::Open, format!("not decided: {quoted}")),
+        (PropertyVerdict::Holds, _) => (Kind::Pass, format!("{quoted} holds under {model}")),
+        (PropertyVerdict::Violated, _) => {
+            let already = if answer.under_sc == Some(true) { ", under SC already" } else { "" };
+            (Kind::Fail, format!("{quoted} is violated under {model}{already}"))
+        }
+    };
+    let mut finding = Finding::new(Rule::PropertyViolated, kind, format!("{message} [{subject}]"));
+    finding.place = place(answer.target, context);
+    if let Answered::Violated(violation) = &answer.answer {
+        finding.steps = flow(&steps(&computation(context.program, violation)));
+    }
+    finding.answering(format!("{quoted} under {model}"))
+}
+
+/// Where a property stands; nothing for the question of a litmus test.
+fn place(target: Target, context: &Context<'_>) -> Option<Region> {
+    let program = context.written;
+    if let Some(joint) = context.properties().joint_state(target) {
+        return Some(Region::of(&program.source, joint.span));
+    }
+    match target {
+        Target::Instruction { thread, instruction } => Some(Region::instruction(program, thread, instruction)),
+        Target::FinalStates => None,
+    }
+}

@@ -1,0 +1,47 @@
+//! The findings of `palisade check --criterion trf`.
+
+use super::check::flow;
+use super::{Answer, Finding, Kind, Region, Rule, warnings};
+use crate::properties::races::{RaceVerdict, Races};
+use crate::report::context::{Context, place};
+use crate::report::documents::steps;
+use crate::report::races::{Corners, computation, text};
+use crate::report::subject::program_words;
+
+/// What a check for triangular races found.
+pub fn race_findings(races: &Races, context: &Context<'_>) -> Answer {
+    let mut findings = vec![finding(races, context).answering("free of triangular races")];
+    findings.extend(warnings(context.program, context.warnings));
+    Answer { file: context.file.to_owned(), seconds: context.seconds, findings, report: text(races, context, 0) }
+}
+
+fn finding(races: &Races, context: &Context<'_>) -> Finding {
+    let program = context.program;
+    let subject = program_words(program, context.changed);
+    let race = match &races.verdict {
+        RaceVerdict::Free(_) => {
+            return Finding::new(Rule::TriangularRace, Kind::Pass, format!("no triangular race [{subject}]"));
+        }
+        RaceVerdict::Unknown(reason) => {
+            return Finding::new(Rule::TriangularRace, Kind::Open, format!("not decided: {reason} [{subject}]"));
+        }
+        RaceVerdict::Racy(race) => race,
+    };
+    let corners = Corners::of(race);
+    let message = format!(
+        "the load at {} comes after the store at {} without a fence and races with the store at {} [{subject}]",
+        place(program, corners.threads.0, corners.load),
+        place(program, corners.threads.0, corners.store),
+        place(program, corners.threads.1, corners.racing),
+    );
+    let region = |thread, instruction| Region::instruction(program, thread, instruction);
+    Finding {
+        related: vec![
+            (region(corners.threads.0, corners.store), "the store before it".to_owned()),
+            (region(corners.threads.1, corners.racing), "the store that it races with".to_owned()),
+        ],
+        steps: flow(&steps(&computation(program, race))),
+        ..Finding::new(Rule::TriangularRace, Kind::Fail, message)
+    }
+    .at(region(corners.threads.0, corners.load))
+}

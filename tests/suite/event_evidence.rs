@@ -60,7 +60,7 @@ fn witness(program: &Program) -> ConcurrencyWitness {
     }
 }
 
-/// States that say less or more than a state, each with what was done to it.
+/// States that stand for less than a state, or for others, each with what was done to it.
 fn corrupted(state: &SerialState) -> Vec<(&'static str, SerialState)> {
     let mut found = Vec::new();
     let mut add = |what, change: &dyn Fn(&mut SerialState)| {
@@ -70,13 +70,17 @@ fn corrupted(state: &SerialState) -> Vec<(&'static str, SerialState)> {
             found.push((what, other));
         }
     };
-    add("the cut main task is forgotten", &|state| state.cut = None);
-    add("the accesses after the cut main task are forgotten", &|state| state.cut.iter_mut().for_each(Vec::clear));
-    add("a pending task is not late any more", &|state| state.stack.iter_mut().for_each(|task| task.late = false));
-    add("what runs is not late any more", &|state| state.run.iter_mut().for_each(|run| run.task.late = false));
+    add("a main task is cut", &|state| drop(state.cut.get_or_insert_default()));
+    add("everything is written after the cut main task", &|state| {
+        state.cut.iter_mut().for_each(|cut| *cut = (0..5).map(|address| (address, true)).collect());
+    });
+    add("pending tasks are late", &|state| state.stack.iter_mut().for_each(|task| task.late = true));
+    add("what runs is late", &|state| state.run.iter_mut().for_each(|run| run.task.late = true));
     add("accesses of the path are forgotten", &|state| state.path.truncate(state.path.len().saturating_sub(1)));
     add("a write of the path becomes a read", &|state| state.path.iter_mut().for_each(|level| level.1 = false));
     add("accesses of the event are forgotten", &|state| state.current.truncate(state.current.len().saturating_sub(1)));
+    add("what λ must meet is forgotten", &|state| state.spoiling.truncate(state.spoiling.len().saturating_sub(1)));
+    add("the event leaves the path", &|state| state.on = false);
     add("a pending task is forgotten", &|state| state.stack.truncate(state.stack.len().saturating_sub(1)));
     add("an event may occur less often", &|state| state.starts.iter_mut().for_each(|left| *left = 0));
     add("λ is forgotten", &|state| state.pivot = None);

@@ -10,7 +10,7 @@ use palisade_model::program::LabelId;
 use rustc_hash::FxHashMap;
 
 /// The certificate of a closed set of states in which none accepts.
-pub(super) fn of(system: &mut System<'_>, states: &[State]) -> ConcurrencyCertificate {
+pub(super) fn of(system: &mut System<'_>, states: &[&State]) -> ConcurrencyCertificate {
     let mut writer = Writer { system, pivots: Vec::new(), pivot_numbers: FxHashMap::default() };
     let states = states.iter().map(|state| writer.state(state)).collect();
     let Writer { system, pivots, .. } = writer;

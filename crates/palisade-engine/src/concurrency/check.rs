@@ -1,6 +1,7 @@
 //! The search: is an accepting state reached?
 
 use super::certificate;
+use super::cover::Antichains;
 use super::state::{Label, State};
 use super::system::System;
 use super::witness::{ConcurrencyViolation, violation};
@@ -70,7 +71,7 @@ pub fn check(program: &Program, options: &ConcurrencyOptions) -> Result<Concurre
             };
             ConcurrencyVerdict::NotRobust(violation)
         }
-        Ok(None) => ConcurrencyVerdict::Robust(certificate::of(&mut search.system, &search.states)),
+        Ok(None) => ConcurrencyVerdict::Robust(search.certificate()),
         Err(Halt::Fault(Stop::Fault(fault))) => return Err(fault),
         Err(Halt::Fault(Stop::Pending(task))) => ConcurrencyVerdict::TooManyPending(task),
         Err(Halt::Stopped(reason)) => ConcurrencyVerdict::Unknown(reason),
@@ -90,11 +91,11 @@ impl From<Fault> for Halt<Stop> {
     }
 }
 
-/// The states explored, breadth first, with how each was reached first.
+/// The states explored, breadth first, with how each was reached first. None is covered by an earlier one.
 struct Search<'p> {
     system: System<'p>,
     states: Vec<State>,
-    numbers: FxHashMap<State, usize>,
+    found: Antichains,
     /// The state before, and what led from there; nothing for the initial one.
     parents: Vec<Option<(usize, Label)>>,
 }
@@ -102,8 +103,9 @@ struct Search<'p> {
 impl<'p> Search<'p> {
     fn new(mut system: System<'p>) -> Self {
         let initial = system.initial();
-        let numbers = FxHashMap::from_iter([(initial.clone(), 0)]);
-        Self { system, states: vec![initial], numbers, parents: vec![None] }
+        let mut found = Antichains::default();
+        found.enter(0, &initial);
+        Self { system, states: vec![initial], found, parents: vec![None] }
     }
 
     /// Explores until a state accepts; its number.
@@ -116,12 +118,12 @@ impl<'p> Search<'p> {
                 if after.stack.len() > options.pending {
                     return Err(Halt::Fault(Stop::Pending(self.most_pending(&after))));
                 }
-                if self.numbers.contains_key(&after) {
+                if self.found.covers(&self.states, &after) {
                     continue;
                 }
                 let accepts = self.system.is_accepting(&after)?;
                 let number = self.states.len();
-                self.numbers.insert(after.clone(), number);
+                self.found.enter(number, &after);
                 self.states.push(after);
                 self.parents.push(Some((next, label)));
                 if accepts {
@@ -131,6 +133,13 @@ impl<'p> Search<'p> {
             next += 1;
         }
         Ok(None)
+    }
+
+    /// The states as evidence, without those that others cover.
+    fn certificate(&mut self) -> ConcurrencyCertificate {
+        let needed = (0..self.states.len()).filter(|number| !self.found.is_superfluous(&self.states, *number));
+        let states: Vec<&State> = needed.map(|number| &self.states[number]).collect();
+        certificate::of(&mut self.system, &states)
     }
 
     /// The task that is pending most often.

@@ -32,6 +32,10 @@ impl Bits {
         self.words.iter().zip(&other.words).any(|(own, other)| own & other != 0)
     }
 
+    fn is_within(&self, other: &Self) -> bool {
+        self.words.iter().enumerate().all(|(index, word)| word & !other.words.get(index).copied().unwrap_or(0) == 0)
+    }
+
     fn contains(&self, index: usize) -> bool {
         self.words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
     }
@@ -71,6 +75,11 @@ impl Levels {
     /// Whether some address was accessed by both and written by one.
     pub(super) fn meets(&self, other: &Self) -> bool {
         self.written.meets(&other.accessed) || self.accessed.meets(&other.written)
+    }
+
+    /// Whether another one has all these accesses.
+    pub(super) fn is_within(&self, other: &Self) -> bool {
+        self.accessed.is_within(&other.accessed) && self.written.is_within(&other.written)
     }
 
     /// The numbers of the addresses accessed, ascending, with whether they were written.

@@ -17,6 +17,7 @@
 
 mod certificate;
 mod check;
+mod cover;
 mod levels;
 mod locals;
 mod moves;

@@ -1,10 +1,10 @@
 //! The findings of `palisade check`: robustness, the properties that break, labels that nobody reaches.
 
-use super::{Answer, Finding, FlowStep, Kind, Region, Rule, prove, warnings};
+use super::{Answer, Finding, Kind, Region, Rule, flow, prove, warnings};
 use crate::report::breaks::Breaks;
 use crate::report::check::text;
 use crate::report::context::{Context, place};
-use crate::report::documents::{LabelPlace, StepDocument, ViolationDocument};
+use crate::report::documents::{LabelPlace, ViolationDocument};
 use crate::report::subject::program_words;
 use crate::robustness::{Check, Verdict};
 use crate::text::Position;
@@ -57,19 +57,6 @@ fn robustness(check: &Check<'_>, context: &Context<'_>) -> Finding {
         ..Finding::new(Rule::NotRobust, Kind::Fail, message)
     }
     .at(Region::instruction(program, attack.thread, attack.store))
-}
-
-/// The steps of a computation.
-pub(super) fn flow(steps: &[StepDocument<'_>]) -> Vec<FlowStep> {
-    let several = steps.iter().any(|step| step.copy > 1);
-    let step = |step: &StepDocument<'_>| {
-        let copy = if several { format!(" #{}", step.copy) } else { String::new() };
-        let label = step.label.map(|label| format!("{label}: ")).unwrap_or_default();
-        let what = if step.kind == "flush" { format!("{} reaches memory", step.text) } else { step.text.clone() };
-        let delayed = if step.kind == "store" && step.delayed == Some(true) { " (delayed)" } else { "" };
-        FlowStep { line: step.line, text: format!("{}{copy} {label}{what}{delayed}", step.thread) }
-    };
-    steps.iter().map(step).collect()
 }
 
 /// A line of which nothing closer is known.

@@ -15,6 +15,7 @@ pub use prove::proof_findings;
 pub use races::race_findings;
 
 use crate::program::Program;
+use crate::report::documents::StepDocument;
 use crate::syntax::{Diagnostic, InputError};
 
 /// What was found about one input.
@@ -184,4 +185,17 @@ fn warnings<'a>(program: &'a Program, warnings: &'a [Diagnostic]) -> impl Iterat
 
 fn with_help(message: &str, help: Option<&str>) -> String {
     help.map_or_else(|| message.to_owned(), |help| format!("{message}; {help}"))
+}
+
+/// The steps of a computation.
+fn flow(steps: &[StepDocument<'_>]) -> Vec<FlowStep> {
+    let several = steps.iter().any(|step| step.copy > 1);
+    let step = |step: &StepDocument<'_>| {
+        let copy = if several { format!(" #{}", step.copy) } else { String::new() };
+        let label = step.label.map(|label| format!("{label}: ")).unwrap_or_default();
+        let what = if step.kind == "flush" { format!("{} reaches memory", step.text) } else { step.text.clone() };
+        let delayed = if step.kind == "store" && step.delayed == Some(true) { " (delayed)" } else { "" };
+        FlowStep { line: step.line, text: format!("{}{copy} {label}{what}{delayed}", step.thread) }
+    };
+    steps.iter().map(step).collect()
 }

@@ -1,7 +1,6 @@
 //! The findings of `palisade prove`: each property with its answer.
 
-use super::check::flow;
-use super::{Answer, Finding, Kind, Region, Rule, warnings};
+use super::{Answer, Finding, Kind, Region, Rule, flow, warnings};
 use crate::properties::{Answer as Answered, Proof, TargetAnswer};
 use crate::report::documents::steps;
 use crate::report::properties::model_name;

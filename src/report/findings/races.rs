@@ -1,7 +1,6 @@
 //! The findings of `palisade check --criterion trf`.
 
-use super::check::flow;
-use super::{Answer, Finding, Kind, Region, Rule, warnings};
+use super::{Answer, Finding, Kind, Region, Rule, flow, warnings};
 use crate::properties::races::{RaceVerdict, Races};
 use crate::report::context::{Context, place};
 use crate::report::documents::steps;

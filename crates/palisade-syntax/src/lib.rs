@@ -19,7 +19,7 @@ mod render;
 mod suggest;
 mod threads_only;
 mod trencher;
-mod x86;
+pub mod x86;
 
 pub use check::{check, no_attack_can_start};
 pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};

@@ -95,6 +95,7 @@ pub(super) fn all() -> Vec<Form> {
             let mut collector = Collector { mode, bits: *bits, forms: &mut forms };
             collector.two_operands();
             collector.one_operand();
+            collector.products_and_bits();
             // What is known of a register matters where it is read or written as 32 bits.
             if mode == Mode::Narrow && *bits < 32 {
                 continue;
@@ -196,7 +197,7 @@ impl Collector<'_> {
     }
 
     fn two_operands(&mut self) {
-        for stem in ["mov", "xchg", "xadd", "cmpxchg", "add", "sub", "and", "or", "xor", "cmp", "test"] {
+        for stem in ["mov", "xchg", "xadd", "cmpxchg", "add", "sub", "adc", "sbb", "and", "or", "xor", "cmp", "test"] {
             for (left, right) in self.pairs() {
                 self.add(stem, &[Register(left), Register(right)]);
             }
@@ -223,7 +224,7 @@ impl Collector<'_> {
         if self.bits == 8 {
             registers.push("dh");
         }
-        for stem in ["mov", "add", "sub", "and", "or", "xor", "cmp", "test"] {
+        for stem in ["mov", "add", "sub", "adc", "sbb", "and", "or", "xor", "cmp", "test"] {
             for (index, number) in numbers.into_iter().enumerate() {
                 self.add(stem, &[Register(registers[index % registers.len()]), Number(number)]);
                 if index % 2 == 1 {
@@ -243,8 +244,43 @@ impl Collector<'_> {
         }
     }
 
+    /// Multiplications and tests of bits.
+    fn products_and_bits(&mut self) {
+        if self.bits == 8 {
+            return;
+        }
+        let product: &'static [Flag] = &[Flag::Zero, Flag::Sign, Flag::Less];
+        let (imul, a, c, d) = (self.suffixed("imul"), self.register('a'), self.register('c'), self.register('d'));
+        for operands in [
+            vec![Register(d), Register(c)],
+            vec![Register(a), Register(a)],
+            vec![Register(d), Memory],
+            vec![Register(d), Register(c), Number(-3)],
+            vec![Register(c), Memory, Number(24)],
+            vec![Register(d), Register(d), Number(1000)],
+        ] {
+            self.form(Line::Instruction(imul.clone(), operands), product);
+        }
+        let tested: &'static [Flag] = &[Flag::Overflow, Flag::Sign, Flag::Less];
+        for stem in ["bt", "bts", "btr", "btc"] {
+            let mnemonic = self.suffixed(stem);
+            for operands in [
+                vec![Register(d), Register(c)],
+                vec![Register(d), Number(0)],
+                vec![Register(a), Number(i128::from(self.bits) - 1)],
+                vec![Memory, Number(3)],
+            ] {
+                let is_in_memory = matches!(operands[0], Memory);
+                self.form(Line::Instruction(mnemonic.clone(), operands.clone()), tested);
+                if is_in_memory && stem != "bt" {
+                    self.form(Line::Instruction(format!("lock {mnemonic}"), operands), tested);
+                }
+            }
+        }
+    }
+
     fn one_operand(&mut self) {
-        for stem in ["inc", "dec"] {
+        for stem in ["inc", "dec", "neg", "not"] {
             for family in ['d', 'a'] {
                 self.add(stem, &[Register(self.register(family))]);
             }
@@ -261,6 +297,12 @@ impl Collector<'_> {
     }
 
     fn shifts(&mut self) {
+        for (stem, is_left, is_signed) in [("shl", true, false), ("shr", false, false), ("sar", false, true)] {
+            self.shift(stem, is_left, is_signed);
+        }
+    }
+
+    fn shift(&mut self, stem: &str, is_left: bool, is_signed: bool) {
         let bits = i128::from(self.bits);
         let mut destinations = vec![Register(self.register('d')), Memory];
         if self.bits == 8 {
@@ -269,7 +311,7 @@ impl Collector<'_> {
         let mut counts = vec![0, 1, 2, 5, bits - 1, bits, bits + 1, 31, 32, 33, 63, 64, 65, 255, -1];
         counts.sort_unstable();
         counts.dedup();
-        let shl = self.suffixed("shl");
+        let shl = self.suffixed(stem);
         let mask = if self.bits == 64 { 63 } else { 31 };
         for destination in &destinations {
             let line = Line::Instruction(shl.clone(), vec![destination.clone()]);
@@ -278,7 +320,7 @@ impl Collector<'_> {
                 let line = Line::Instruction(shl.clone(), vec![destination.clone(), Number(*count)]);
                 let undefined: &[Flag] = match count & mask {
                     0 | 1 => &[],
-                    masked if masked < bits => &[Flag::Overflow, Flag::Less],
+                    masked if masked < bits || is_signed => &[Flag::Overflow, Flag::Less],
                     _ => &[Flag::Carry, Flag::Overflow, Flag::Less],
                 };
                 self.form(line, undefined);
@@ -292,6 +334,7 @@ impl Collector<'_> {
             let line = Line::Instruction(shl.clone(), vec![destination, Register("cl")]);
             // A masked count may be as large as 8 or 16 bits, not as 32.
             let undefined: &[Flag] = match self.bits {
+                _ if !is_left => &[Flag::Carry, Flag::Overflow, Flag::Less],
                 8 | 16 => &[Flag::Carry, Flag::Overflow, Flag::Less],
                 _ => &[Flag::Overflow, Flag::Less],
             };

@@ -1,6 +1,6 @@
 //! Mnemonics: which instructions are understood.
 
-use crate::x86::{Arithmetic, ConditionCode, FlagTest, Operation};
+use crate::x86::{Arithmetic, BitChange, ConditionCode, FlagTest, Operation};
 
 /// The condition with the given suffix: `e`, `nz`, `le`, …
 fn condition_named(suffix: &str) -> Option<ConditionCode> {
@@ -26,7 +26,7 @@ fn condition_named(suffix: &str) -> Option<ConditionCode> {
 }
 
 /// Instructions that may carry a suffix for the size.
-const SIZED: [(&str, Operation); 15] = [
+const SIZED: [(&str, Operation); 26] = [
     ("mov", Operation::Move),
     ("xchg", Operation::Exchange),
     ("xadd", Operation::ExchangeAdd),
@@ -41,6 +41,17 @@ const SIZED: [(&str, Operation); 15] = [
     ("cmp", Operation::Compare),
     ("test", Operation::Test),
     ("shl", Operation::ShiftLeft),
+    ("shr", Operation::ShiftRight { signed: false }),
+    ("sar", Operation::ShiftRight { signed: true }),
+    ("adc", Operation::WithCarry { subtract: false }),
+    ("sbb", Operation::WithCarry { subtract: true }),
+    ("neg", Operation::Negate),
+    ("not", Operation::Complement),
+    ("imul", Operation::Multiply),
+    ("bt", Operation::BitTest(BitChange::Keep)),
+    ("bts", Operation::BitTest(BitChange::Set)),
+    ("btr", Operation::BitTest(BitChange::Clear)),
+    ("btc", Operation::BitTest(BitChange::Flip)),
     ("nop", Operation::Nop),
 ];
 
@@ -56,7 +67,7 @@ const UNSIZED: [(&str, Operation); 7] = [
 ];
 
 /// What is understood, for messages.
-pub(super) const UNDERSTOOD: &str = "understood are mov, movabs, xchg, xadd, cmpxchg, inc, dec, add, sub, and, or, xor, cmp, test, shl, \
+pub(super) const UNDERSTOOD: &str = "understood are mov, movabs, xchg, xadd, cmpxchg, inc, dec, add, sub, and, or, xor, cmp, test, shl, shr, sar, adc, sbb, neg, not, imul, bt, bts, btr, btc, \
      jmp, conditional jumps, cmov, set, mfence, sfence, lfence, nop, endbr64 and ret, with lock where the machine allows it";
 
 /// The operation of a mnemonic, in any case, with the bits its suffix gives.

@@ -8,8 +8,6 @@
 //! written, lays the locations out in memory, lowers each column to code, cleans the code up and builds the automaton.
 
 mod assembly;
-mod automaton;
-mod code;
 mod cursor;
 mod edit;
 mod initial;
@@ -30,7 +28,7 @@ pub use super::x86::Architecture;
 pub use edit::{TableEditError, with_rows};
 pub use writer::{FinalValue, Request, WrittenTest, write};
 
-use super::x86::{fold, registers};
+use super::x86::{automaton, code, fold, registers};
 use crate::Diagnostic;
 use palisade_model::program::{Posts, Program, SourceText};
 use palisade_model::semantics::{Quantifier, Question};
@@ -77,11 +75,11 @@ pub fn read(source: Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnostic>> {
     for column in &columns {
         let values = initial.registers.get(&column.number).unwrap_or(&none);
         match lower::lower(column, architecture, &layout, values) {
-            Ok(lowered) => {
+            Ok((lowered, noted)) => {
                 let name = format!("P{}", column.number);
                 let seen = observed.get(&column.number).map_or(&[][..], Vec::as_slice);
                 let built = automaton::build(name, column.span, &lowered, architecture, values, seen);
-                warnings.extend(lowered.warnings);
+                warnings.extend(noted);
                 threads.push((column.number, built));
             }
             Err(found) => errors.extend(found),

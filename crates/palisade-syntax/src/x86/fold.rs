@@ -3,7 +3,7 @@
 use palisade_model::program::{BinaryOperator as Op, Expression, RegisterId, UnaryOperator, Value};
 
 /// `left operator right`, folded.
-pub(crate) fn binary(operator: Op, left: Expression, right: Expression) -> Expression {
+pub fn binary(operator: Op, left: Expression, right: Expression) -> Expression {
     use Expression::Constant;
     match (operator, &left, &right) {
         (Op::Add | Op::Subtract | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight, _, Constant(0)) => left,
@@ -21,7 +21,7 @@ pub(crate) fn binary(operator: Op, left: Expression, right: Expression) -> Expre
 }
 
 /// 1 when the 0-or-1 expression is 0, and the other way round.
-pub(crate) fn not(operand: Expression) -> Expression {
+pub fn not(operand: Expression) -> Expression {
     match operand {
         Expression::Binary(operator, left, right) => {
             let opposite = match operator {
@@ -42,7 +42,7 @@ pub(crate) fn not(operand: Expression) -> Expression {
 }
 
 /// Either of two 0-or-1 expressions.
-pub(crate) fn or(left: Expression, right: Expression) -> Expression {
+pub fn or(left: Expression, right: Expression) -> Expression {
     match (left, right) {
         (Expression::Constant(0), other) | (other, Expression::Constant(0)) => other,
         // a < b or a = b
@@ -54,7 +54,7 @@ pub(crate) fn or(left: Expression, right: Expression) -> Expression {
 }
 
 /// The low bits of a number.
-pub(crate) fn truncate(operand: Expression, bits: u8, signed: bool) -> Expression {
+pub fn truncate(operand: Expression, bits: u8, signed: bool) -> Expression {
     let operand = match operand {
         // Only the low bits of an inner truncation that keeps at least as many matter.
         Expression::Unary(UnaryOperator::Truncate { bits: inner, .. }, kept) if inner >= bits => *kept,
@@ -64,7 +64,7 @@ pub(crate) fn truncate(operand: Expression, bits: u8, signed: bool) -> Expressio
 }
 
 /// `condition ? left : right`, for a 0-or-1 condition.
-pub(crate) fn select(condition: Expression, left: Expression, right: Expression) -> Expression {
+pub fn select(condition: Expression, left: Expression, right: Expression) -> Expression {
     match condition {
         Expression::Constant(0) => right,
         Expression::Constant(_) => left,
@@ -100,10 +100,7 @@ fn mentions_address(expression: &Expression) -> bool {
 }
 
 /// The expression with registers replaced by what `replacement` gives for them.
-pub(crate) fn substitute(
-    expression: &Expression,
-    replacement: &impl Fn(RegisterId) -> Option<Expression>,
-) -> Expression {
+pub fn substitute(expression: &Expression, replacement: &impl Fn(RegisterId) -> Option<Expression>) -> Expression {
     let leaf = |leaf: &Expression| match leaf {
         Expression::Register(register) => replacement(*register),
         _ => None,
@@ -112,7 +109,7 @@ pub(crate) fn substitute(
 }
 
 /// The expression with registers and old values replaced by what `replacement` gives for them, simplified anew.
-pub(crate) fn rebuilt(expression: &Expression, replacement: &impl Fn(&Expression) -> Option<Expression>) -> Expression {
+pub fn rebuilt(expression: &Expression, replacement: &impl Fn(&Expression) -> Option<Expression>) -> Expression {
     let again = |expression: &Expression| rebuilt(expression, replacement);
     match expression {
         Expression::Register(_) | Expression::Old => replacement(expression).unwrap_or_else(|| expression.clone()),
@@ -128,7 +125,7 @@ pub(crate) fn rebuilt(expression: &Expression, replacement: &impl Fn(&Expression
 }
 
 /// The number of operators and operands.
-pub(crate) fn size(expression: &Expression) -> usize {
+pub fn size(expression: &Expression) -> usize {
     match expression {
         Expression::Unary(_, operand) => 1 + size(operand),
         Expression::Binary(_, left, right) => 1 + size(left) + size(right),

@@ -6,7 +6,7 @@ use palisade_model::program::Expression;
 
 /// Where an operand is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// A register or a part of one.
     Register(MachineRegister),
     /// Memory; the caller knows the address.
@@ -19,26 +19,26 @@ pub(crate) enum Place {
 
 /// An instruction's form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Form {
+pub struct Form {
     /// What it does.
-    pub(crate) operation: Operation,
+    pub operation: Operation,
     /// The bits it works on.
-    pub(crate) bits: u8,
+    pub bits: u8,
     /// Whether it has the `lock` prefix.
-    pub(crate) locked: bool,
+    pub locked: bool,
     /// Its operands, destination first.
-    pub(crate) operands: Vec<Place>,
+    pub operands: Vec<Place>,
 }
 
 /// Why the machine has no such form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FormError {
+pub struct FormError {
     /// The operand that is at fault, or the instruction.
-    pub(crate) operand: Option<usize>,
+    pub operand: Option<usize>,
     /// What is wrong.
-    pub(crate) message: String,
+    pub message: String,
     /// What there is instead.
-    pub(crate) help: Option<String>,
+    pub help: Option<String>,
 }
 
 impl FormError {
@@ -65,7 +65,7 @@ impl Form {
         let in_memory = self.operands.first() == Some(&Place::Memory);
         if self.locked && !(self.operation.may_be_locked() && in_memory) {
             return Err(FormError::instruction("this instruction cannot be locked here").with_help(
-                "lock goes with xchg, xadd, cmpxchg, inc, dec, add, sub, and, or and xor whose destination is in memory",
+                "lock goes with xchg, xadd, cmpxchg, inc, dec, neg, not, add, sub, adc, sbb, and, or, xor, bts, btr and btc whose destination is in memory",
             ));
         }
         self.check_kinds()?;
@@ -111,10 +111,42 @@ impl Form {
                     _ => Ok(()),
                 }
             }
-            Operation::ShiftLeft => match second {
+            Operation::Multiply => self.check_multiply(),
+            Operation::Extend { from, .. } => match second {
+                Place::Register(register) if register.part.bits() == from && from < self.bits => Ok(()),
+                Place::Memory if from < self.bits => Ok(()),
+                _ => Err(FormError::operand(1, "the source of this instruction is narrower than the destination")),
+            },
+            Operation::BitTest(_) => match second {
+                _ if self.bits < 16 => Err(FormError::instruction("there is no bit test of 8 bits")),
+                Place::Number(_) => Ok(()),
+                Place::Register(_) if self.operands[0] != Place::Memory => Ok(()),
+                _ => Err(FormError::operand(1, "the bit of a test in memory is given by a number here")),
+            },
+            Operation::ShiftLeft | Operation::ShiftRight { .. } => match second {
                 Place::Number(_) | Place::Register(MachineRegister { family: 1, part: Part::LowByte }) => Ok(()),
                 _ => Err(FormError::operand(1, "a shift is by a number or by `cl`")),
             },
+            _ => Ok(()),
+        }
+    }
+
+    fn check_multiply(&self) -> Result<(), FormError> {
+        let is_register = |index: usize| matches!(self.operands[index], Place::Register(_));
+        let is_number = |place: &Place| matches!(place, Place::Number(_));
+        if self.bits < 16 {
+            return Err(FormError::instruction("there is no such multiplication of 8 bits"));
+        }
+        if !is_register(0) {
+            return Err(FormError::operand(0, "the destination of a multiplication is a register"));
+        }
+        match self.operands.get(2) {
+            Some(third) if !is_number(third) => {
+                Err(FormError::operand(2, "the third operand of a multiplication is a number"))
+            }
+            _ if !is_register(1) && self.operands[1] != Place::Memory => {
+                Err(FormError::operand(1, "the second operand of a multiplication is a register or in memory"))
+            }
             _ => Ok(()),
         }
     }
@@ -141,7 +173,9 @@ impl Form {
         // A number of 64 bits is the same whether it is read as signed or not.
         let number = if number >> 63 == 1 { number - (1 << 64) } else { number };
         let is_move = self.operation == Operation::Move && matches!(self.operands[0], Place::Register(_));
-        let (fits, what) = if self.operation == Operation::ShiftLeft {
+        let counts =
+            matches!(self.operation, Operation::ShiftLeft | Operation::ShiftRight { .. } | Operation::BitTest(_));
+        let (fits, what) = if counts {
             (fits(number, 8), "the 8 bits of a shift's count".to_owned())
         } else if self.bits < 64 {
             (fits(number, self.bits), format!("the {} bits of the operation", self.bits))
@@ -165,7 +199,7 @@ fn fits(number: i128, bits: u8) -> bool {
 }
 
 /// Why a high byte is no operand beside some registers.
-pub(crate) const HIGH_BYTE_BESIDE_EXTENDED: &str =
+pub const HIGH_BYTE_BESIDE_EXTENDED: &str =
     "a high byte cannot stand beside `spl`, `bpl`, `sil`, `dil` or `r8` to `r15`";
 
 #[cfg(test)]

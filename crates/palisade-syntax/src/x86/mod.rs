@@ -6,17 +6,20 @@
 //! table knows no text: readers of litmus tests and of other things share it. `tests/suite/processor` compares every
 //! form with the processor.
 
-pub(crate) mod fold;
+pub mod automaton;
+pub mod code;
+pub mod fold;
 mod form;
+pub mod lowerer;
 mod meaning;
 mod operation;
 mod parts;
-pub(crate) mod registers;
+pub mod registers;
 
-pub(crate) use form::{Form, FormError, HIGH_BYTE_BESIDE_EXTENDED, Place};
-pub(crate) use meaning::{Access, Meaning, Write, condition, meaning};
-pub(crate) use operation::{Arithmetic, ConditionCode, FlagTest, Operation};
-pub(crate) use parts::{Atom, Flag, Machine};
+pub use form::{Form, FormError, HIGH_BYTE_BESIDE_EXTENDED, Place};
+pub use meaning::{Access, Meaning, Write, condition, meaning};
+pub use operation::{Arithmetic, BitChange, ConditionCode, FlagTest, Operation};
+pub use parts::{Atom, Flag, Machine};
 
 /// The syntax and register width of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +32,8 @@ pub enum Architecture {
 }
 
 impl Architecture {
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    /// The architecture of a name.
+    pub fn named(name: &str) -> Option<Self> {
         match name {
             "X86" => Some(Self::X86),
             "X86_64" => Some(Self::X86_64),

@@ -2,16 +2,16 @@
 
 /// What a conditional instruction asks of the flags, and whether it asks for the opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ConditionCode {
+pub struct ConditionCode {
     /// The test.
-    pub(crate) test: FlagTest,
+    pub test: FlagTest,
     /// Whether it must fail.
-    pub(crate) negated: bool,
+    pub negated: bool,
 }
 
 /// A test of the flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FlagTest {
+pub enum FlagTest {
     /// ZF: equal, zero.
     Equal,
     /// SF ≠ OF: less, signed.
@@ -30,7 +30,7 @@ pub(crate) enum FlagTest {
 
 /// What an instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operation {
+pub enum Operation {
     /// Copies.
     Move,
     /// Exchanges; locked when one operand is in memory.
@@ -51,6 +51,31 @@ pub(crate) enum Operation {
     Test,
     /// Shifts left.
     ShiftLeft,
+    /// Shifts right.
+    ShiftRight {
+        /// Whether copies of the sign come in, and not zeros.
+        signed: bool,
+    },
+    /// Adds or subtracts, and the carry as well.
+    WithCarry {
+        /// Whether it subtracts.
+        subtract: bool,
+    },
+    /// Subtracts from 0.
+    Negate,
+    /// Complements.
+    Complement,
+    /// Multiplies signed numbers: the first operand by the second, or the second by the third into the first.
+    Multiply,
+    /// Copies a narrower operand.
+    Extend {
+        /// The bits of the source.
+        from: u8,
+        /// Whether copies of its sign come before it, and not zeros.
+        signed: bool,
+    },
+    /// Puts one bit into the carry and changes it.
+    BitTest(BitChange),
     /// Goes to a label.
     Jump,
     /// Goes to a label under a condition.
@@ -71,10 +96,23 @@ pub(crate) enum Operation {
     Return,
 }
 
+/// What a bit test does to its bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BitChange {
+    /// Nothing.
+    Keep,
+    /// Sets it.
+    Set,
+    /// Clears it.
+    Clear,
+    /// Flips it.
+    Flip,
+}
+
 /// Two-operand arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
-pub(crate) enum Arithmetic {
+pub enum Arithmetic {
     Add,
     Subtract,
     And,
@@ -84,7 +122,7 @@ pub(crate) enum Arithmetic {
 
 impl Operation {
     /// The least and the largest number of operands.
-    pub(crate) fn operand_counts(self) -> (usize, usize) {
+    pub fn operand_counts(self) -> (usize, usize) {
         match self {
             Self::Move
             | Self::Exchange
@@ -93,9 +131,13 @@ impl Operation {
             | Self::Arithmetic(_)
             | Self::Compare
             | Self::Test
+            | Self::WithCarry { .. }
+            | Self::Extend { .. }
+            | Self::BitTest(_)
             | Self::ConditionalMove(_) => (2, 2),
-            Self::Increment | Self::Decrement | Self::Set(_) => (1, 1),
-            Self::ShiftLeft => (1, 2),
+            Self::Increment | Self::Decrement | Self::Set(_) | Self::Negate | Self::Complement => (1, 1),
+            Self::Multiply => (2, 3),
+            Self::ShiftLeft | Self::ShiftRight { .. } => (1, 2),
             Self::Nop => (0, 1),
             Self::Jump
             | Self::ConditionalJump(_)
@@ -107,7 +149,7 @@ impl Operation {
     }
 
     /// Whether `lock` may stand before it, with a destination in memory.
-    pub(crate) fn may_be_locked(self) -> bool {
+    pub fn may_be_locked(self) -> bool {
         matches!(
             self,
             Self::Exchange
@@ -116,11 +158,15 @@ impl Operation {
                 | Self::Increment
                 | Self::Decrement
                 | Self::Arithmetic(_)
+                | Self::WithCarry { .. }
+                | Self::Negate
+                | Self::Complement
+                | Self::BitTest(BitChange::Set | BitChange::Clear | BitChange::Flip)
         )
     }
 
     /// Whether it writes its first operand.
-    pub(crate) fn writes_first(self) -> bool {
-        !matches!(self, Self::Compare | Self::Test)
+    pub fn writes_first(self) -> bool {
+        !matches!(self, Self::Compare | Self::Test | Self::BitTest(BitChange::Keep))
     }
 }

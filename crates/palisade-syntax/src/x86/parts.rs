@@ -9,8 +9,8 @@ use super::registers::{MachineRegister, Part};
 use palisade_model::program::{BinaryOperator as Op, Expression, RegisterId};
 
 /// Flags as they are kept: the machine's, and SF ≠ OF, which signed comparisons ask for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flag {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Flag {
     /// ZF.
     Zero,
     /// SF ≠ OF.
@@ -31,7 +31,7 @@ const FAMILIES: usize = 16;
 
 /// What a register of the table's expressions stands for. [`Expression::Old`] is what memory has held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Atom {
+pub enum Atom {
     /// A whole register of the machine, before the instruction.
     Family(u8),
     /// A flag, 0 or 1, before the instruction.
@@ -42,7 +42,7 @@ pub(crate) enum Atom {
 
 impl Atom {
     /// The atom as an expression.
-    pub(crate) fn expression(self) -> Expression {
+    pub fn expression(self) -> Expression {
         let index = match self {
             Self::Family(family) => usize::from(family),
             Self::Flag(flag) => FAMILIES + FLAGS.iter().position(|other| *other == flag).expect("all flags are listed"),
@@ -52,7 +52,7 @@ impl Atom {
     }
 
     /// What a register of the table's expressions stands for.
-    pub(crate) fn of(register: RegisterId) -> Self {
+    pub fn of(register: RegisterId) -> Self {
         let index = register.index();
         match FLAGS.get(index.wrapping_sub(FAMILIES)) {
             Some(flag) => Self::Flag(*flag),
@@ -63,16 +63,16 @@ impl Atom {
 
 /// What is known of the machine before an instruction.
 #[derive(Clone, Debug)]
-pub(crate) struct Machine {
+pub struct Machine {
     /// The width of its registers.
-    pub(crate) architecture: Architecture,
+    pub architecture: Architecture,
     /// For each register, whether it holds an unsigned number of 32 bits, though it has 64.
-    pub(crate) narrow: [bool; FAMILIES],
+    pub narrow: [bool; FAMILIES],
 }
 
 impl Machine {
     /// A machine of which nothing is known.
-    pub(crate) fn any(architecture: Architecture) -> Self {
+    pub fn any(architecture: Architecture) -> Self {
         Self { architecture, narrow: [false; FAMILIES] }
     }
 
@@ -81,13 +81,13 @@ impl Machine {
     }
 
     /// Whether a write to the register replaces all of its family that is not 0 anyway.
-    pub(crate) fn is_whole(&self, register: MachineRegister) -> bool {
+    pub fn is_whole(&self, register: MachineRegister) -> bool {
         register.part.bits() == self.architecture.register_bits()
             || (register.part == Part::Double && self.is_narrow(register.family))
     }
 
     /// The canonical value of a register that may be a part of a whole one.
-    pub(crate) fn read(&self, register: MachineRegister) -> Expression {
+    pub fn read(&self, register: MachineRegister) -> Expression {
         let whole = Atom::Family(register.family).expression();
         match register.part {
             _ if self.is_whole(register) => whole,

@@ -4,7 +4,7 @@ use super::Architecture;
 
 /// The parts of a general-purpose register that have names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Part {
+pub enum Part {
     /// Bits 0 to 7.
     LowByte,
     /// Bits 8 to 15.
@@ -19,7 +19,7 @@ pub(crate) enum Part {
 
 impl Part {
     /// The width in bits.
-    pub(crate) fn bits(self) -> u8 {
+    pub fn bits(self) -> u8 {
         match self {
             Self::LowByte | Self::HighByte => 8,
             Self::Word => 16,
@@ -29,7 +29,7 @@ impl Part {
     }
 
     /// The lowest part of so many bits.
-    pub(crate) fn of_bits(bits: u8) -> Self {
+    pub fn of_bits(bits: u8) -> Self {
         match bits {
             8 => Self::LowByte,
             16 => Self::Word,
@@ -41,22 +41,22 @@ impl Part {
 
 /// A register named in the text: a whole one or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct MachineRegister {
+pub struct MachineRegister {
     /// Which of the 16 general-purpose registers, or [`INSTRUCTION_POINTER`].
-    pub(crate) family: u8,
+    pub family: u8,
     /// The part.
-    pub(crate) part: Part,
+    pub part: Part,
 }
 
 /// The family of `rip`.
-pub(crate) const INSTRUCTION_POINTER: u8 = 16;
+pub const INSTRUCTION_POINTER: u8 = 16;
 
 /// The legacy registers in the machine's order.
 const LEGACY: [&str; 8] = ["ax", "cx", "dx", "bx", "sp", "bp", "si", "di"];
 
 impl MachineRegister {
     /// The register with the given name, in any case.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let found = |family: usize, part| Some(Self { family: u8::try_from(family).expect("17 families"), part });
         match name.as_str() {
@@ -94,7 +94,7 @@ impl MachineRegister {
     }
 
     /// The whole register of a family, as wide as the architecture has it.
-    pub(crate) fn whole(family: u8, architecture: Architecture) -> Self {
+    pub fn whole(family: u8, architecture: Architecture) -> Self {
         let part = match architecture {
             Architecture::X86 => Part::Double,
             Architecture::X86_64 => Part::Quad,
@@ -103,7 +103,7 @@ impl MachineRegister {
     }
 
     /// The name in the case usual for the architecture's tests: `EAX`, `rax`.
-    pub(crate) fn name(self, architecture: Architecture) -> String {
+    pub fn name(self, architecture: Architecture) -> String {
         let name = if self.family == INSTRUCTION_POINTER {
             (if self.part == Part::Quad { "rip" } else { "eip" }).to_owned()
         } else if let Some(stem) = LEGACY.get(usize::from(self.family)) {
@@ -131,13 +131,13 @@ impl MachineRegister {
     }
 
     /// Whether it came with 64 bits, whole or as this part: an instruction then has a REX prefix.
-    pub(crate) fn is_extended(self) -> bool {
+    pub fn is_extended(self) -> bool {
         let new_byte = self.part == Part::LowByte && self.family >= 4;
         self.family >= 8 || new_byte || self.part == Part::Quad
     }
 
     /// Whether the architecture has it.
-    pub(crate) fn exists_in(self, architecture: Architecture) -> bool {
+    pub fn exists_in(self, architecture: Architecture) -> bool {
         let new_byte = self.part == Part::LowByte && self.family >= 4;
         architecture == Architecture::X86_64 || (self.family < 8 && self.part != Part::Quad && !new_byte)
     }

@@ -3,64 +3,20 @@
 //! What an instruction does to values is in the table of [`x86`](crate::x86), where loads and stores move values
 //! as they are and only arithmetic truncates; this module finds the addresses and puts the effects in an order.
 
-mod effects;
 mod operands;
 
 use super::Architecture;
 use super::assembly::{AssemblyInstruction, AssemblyItem, Column, OperandKind};
-use super::code::{Code, CodeLabel, ThreadCode};
+use super::code::{Code, CodeLabel};
 use super::layout::{Layout, access_bits};
 use super::registers::{INSTRUCTION_POINTER, MachineRegister, Part};
 use crate::Diagnostic;
-use crate::x86::{Flag, Machine, Operation, condition, meaning};
+use crate::x86::automaton::TextLabel;
+use crate::x86::lowerer::{LoweredThread, Lowerer, Operand};
+use crate::x86::{Operation, condition, meaning};
 use operands::{check_count, form_error, is_about_values};
-use palisade_model::program::{Action, Span, Value};
+use palisade_model::program::{Action, Value};
 use std::collections::BTreeMap;
-
-/// What a register of the program stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slot {
-    /// A register of the machine.
-    Family(u8),
-    /// A flag, or a Boolean function of flags.
-    Flag(Flag),
-    /// A value on its way.
-    Temporary(u8),
-}
-
-impl Slot {
-    /// The name the register gets.
-    pub(super) fn name(self, architecture: Architecture) -> String {
-        match self {
-            Self::Family(family) => MachineRegister::whole(family, architecture).name(architecture),
-            Self::Flag(flag) => match flag {
-                Flag::Zero => "ZF",
-                Flag::Less => "SF_neq_OF",
-                Flag::Carry => "CF",
-                Flag::Sign => "SF",
-                Flag::Overflow => "OF",
-            }
-            .to_owned(),
-            Self::Temporary(number) => format!("t{number}"),
-        }
-    }
-}
-
-/// A label of a thread's text.
-#[derive(Clone, Debug)]
-pub(super) struct TextLabel {
-    pub(super) name: String,
-    pub(super) span: Span,
-}
-
-/// A thread in code, not yet an automaton.
-#[derive(Debug)]
-pub(super) struct LoweredThread {
-    pub(super) code: ThreadCode,
-    pub(super) slots: Vec<Slot>,
-    pub(super) labels: Vec<TextLabel>,
-    pub(super) warnings: Vec<Diagnostic>,
-}
 
 /// Lowers one column. `initial` gives the values that registers start with.
 pub(super) fn lower(
@@ -68,19 +24,15 @@ pub(super) fn lower(
     architecture: Architecture,
     layout: &Layout,
     initial: &BTreeMap<u8, Value>,
-) -> Result<LoweredThread, Vec<Diagnostic>> {
+) -> Result<(LoweredThread, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut errors = Vec::new();
     let labels = text_labels(column, &mut errors);
     let mut lowering = Lowering {
-        architecture,
-        machine: Machine::any(architecture),
+        lowerer: Lowerer::new(architecture),
         layout,
         initial,
         written: Vec::new(),
         labels,
-        thread: ThreadCode::default(),
-        slots: Vec::new(),
-        span: Span::default(),
         bits: 32,
         warnings: Vec::new(),
     };
@@ -90,7 +42,7 @@ pub(super) fn lower(
         match item {
             AssemblyItem::Label(..) => {
                 if marked < lowering.labels.len() {
-                    lowering.thread.code.push(Code::Mark(marked));
+                    lowering.lowerer.thread.code.push(Code::Mark(marked));
                 }
                 marked += 1;
             }
@@ -102,14 +54,14 @@ pub(super) fn lower(
         }
     }
     if errors.is_empty() {
-        lowering.thread.clean_up();
-        errors.extend(lowering.undefined_flags());
+        lowering.lowerer.thread.clean_up();
+        errors.extend(lowering.lowerer.undefined_flags());
     }
     if !errors.is_empty() {
         return Err(errors);
     }
-    let Lowering { thread, slots, labels, warnings, .. } = lowering;
-    Ok(LoweredThread { code: thread, slots, labels, warnings })
+    let Lowering { lowerer, labels, warnings, .. } = lowering;
+    Ok((lowerer.finish(labels), warnings))
 }
 
 fn text_labels(column: &Column, errors: &mut Vec<Diagnostic>) -> Vec<TextLabel> {
@@ -127,18 +79,12 @@ fn text_labels(column: &Column, errors: &mut Vec<Diagnostic>) -> Vec<TextLabel> 
 }
 
 struct Lowering<'a> {
-    architecture: Architecture,
-    /// What holds of the machine before every instruction.
-    machine: Machine,
+    lowerer: Lowerer,
     layout: &'a Layout,
     initial: &'a BTreeMap<u8, Value>,
     /// Registers that some instruction of the thread writes.
     written: Vec<MachineRegister>,
     labels: Vec<TextLabel>,
-    thread: ThreadCode,
-    slots: Vec<Slot>,
-    /// The instruction being lowered.
-    span: Span,
     /// The bits it works on.
     bits: u8,
     warnings: Vec<Diagnostic>,
@@ -155,28 +101,29 @@ impl Lowering<'_> {
             // Errors are reported when the instruction is lowered.
             let form = self.operation_bits(instruction).and_then(|bits| self.form(instruction, bits));
             let Ok(form) = form else { continue };
-            if let Ok(meaning) = meaning(&form, &self.machine) {
+            if let Ok(meaning) = meaning(&form, &self.lowerer.machine) {
                 self.written.extend(meaning.writes.iter().map(|write| write.register));
             }
         }
         let wide = |family| self.written.iter().any(|written| written.family == family && written.part == Part::Quad);
-        for (family, narrow) in (0..).zip(&mut self.machine.narrow) {
+        for (family, narrow) in (0..).zip(&mut self.lowerer.machine.narrow) {
             let initial = self.initial.get(&family).copied().unwrap_or(0);
-            *narrow = self.architecture == Architecture::X86_64 && !wide(family) && u32::try_from(initial).is_ok();
+            *narrow =
+                self.lowerer.architecture == Architecture::X86_64 && !wide(family) && u32::try_from(initial).is_ok();
         }
     }
 
     fn instruction(&mut self, instruction: &AssemblyInstruction) -> Result<(), Diagnostic> {
-        self.span = instruction.span;
+        self.lowerer.span = instruction.span;
         check_count(instruction)?;
         if !is_about_values(instruction.operation) {
             return self.control(instruction);
         }
         self.bits = self.operation_bits(instruction)?;
         let form = self.form(instruction, self.bits)?;
-        let meaning = meaning(&form, &self.machine).map_err(|error| form_error(error, instruction))?;
+        let meaning = meaning(&form, &self.lowerer.machine).map_err(|error| form_error(error, instruction))?;
         let address = self.memory_address(instruction)?;
-        self.effects(&meaning, address);
+        self.lowerer.effects(&meaning, address.map_or(Operand::None, Operand::Shared));
         Ok(())
     }
 
@@ -189,22 +136,22 @@ impl Lowering<'_> {
         match instruction.operation {
             Operation::Jump => {
                 let label = self.target(instruction)?;
-                self.thread.code.push(Code::Jump(label, self.span));
+                self.lowerer.thread.code.push(Code::Jump(label, self.lowerer.span));
             }
             Operation::ConditionalJump(code) => {
                 let label = self.target(instruction)?;
-                let condition = self.of_atoms(&condition(code), None);
-                self.thread.code.push(Code::Branch(condition, label, self.span));
+                let condition = self.lowerer.of_atoms(&condition(code), None);
+                self.lowerer.thread.code.push(Code::Branch(condition, label, self.lowerer.span));
             }
-            Operation::MemoryFence => self.act(Action::Fence),
-            Operation::StoreFence => self.act(Action::StoreFence),
-            Operation::Return => self.thread.code.push(Code::Stop),
+            Operation::MemoryFence => self.lowerer.act(Action::Fence),
+            Operation::StoreFence => self.lowerer.act(Action::StoreFence),
+            Operation::Return => self.lowerer.thread.code.push(Code::Stop),
             Operation::LoadFence => {
                 let message = "`lfence` orders nothing more, as loads are in order: it is read as `nop`";
-                self.warnings.push(Diagnostic::warning(message, self.span));
-                self.act(Action::Nop);
+                self.warnings.push(Diagnostic::warning(message, self.lowerer.span));
+                self.lowerer.act(Action::Nop);
             }
-            _ => self.act(Action::Nop),
+            _ => self.lowerer.act(Action::Nop),
         }
         Ok(())
     }
@@ -220,12 +167,12 @@ impl Lowering<'_> {
                 _ => None,
             })
         };
-        let bits = access_bits(instruction).or_else(location_bits).unwrap_or(self.architecture.register_bits());
-        if bits > self.architecture.register_bits() {
+        let bits = access_bits(instruction).or_else(location_bits).unwrap_or(self.lowerer.architecture.register_bits());
+        if bits > self.lowerer.architecture.register_bits() {
             return Err(Diagnostic::error("64-bit operations need a test that begins with `X86_64`", instruction.span));
         }
         let compared = match instruction.operation {
-            Operation::ShiftLeft => instruction.operands.get(..1).unwrap_or_default(),
+            Operation::ShiftLeft | Operation::ShiftRight { .. } => instruction.operands.get(..1).unwrap_or_default(),
             _ => &instruction.operands,
         };
         for operand in compared {

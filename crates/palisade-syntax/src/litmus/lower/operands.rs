@@ -1,13 +1,12 @@
 //! Operands: their places for the table, and addresses.
 
 use super::super::assembly::{AssemblyInstruction, MemoryOperand, Operand, OperandKind};
-use super::super::code::Code;
 use super::super::fold::{binary, or};
 use super::super::registers::{MachineRegister, Part};
-use super::{Lowering, Slot};
+use super::Lowering;
 use crate::Diagnostic;
 use crate::x86::{Form, FormError, HIGH_BYTE_BESIDE_EXTENDED, Operation, Place};
-use palisade_model::program::{Action, BinaryOperator as Op, Expression, RegisterId, Span, Value};
+use palisade_model::program::{BinaryOperator as Op, Expression, Span, Value};
 
 /// The family of `rsp`.
 const STACK_POINTER: u8 = 4;
@@ -30,7 +29,7 @@ impl Lowering<'_> {
             OperandKind::Register(register) => Place::Register(*register),
             OperandKind::Number(number) => Place::Number(*number),
             OperandKind::Address(name) => {
-                if bits != self.architecture.register_bits() {
+                if bits != self.lowerer.architecture.register_bits() {
                     return Err(Diagnostic::error("an address is as wide as a register", operand.span));
                 }
                 let location = self.layout.location(name).expect("all locations are laid out");
@@ -77,12 +76,12 @@ impl Lowering<'_> {
         for (register, scale) in
             base.iter().map(|base| (base, 1)).chain(index.iter().map(|(register, scale)| (register, *scale)))
         {
-            if register.part != MachineRegister::whole(0, self.architecture).part {
+            if register.part != MachineRegister::whole(0, self.lowerer.architecture).part {
                 return Err(Diagnostic::error("addresses are computed from whole registers", span));
             }
             let scale = Value::try_from(scale).ok().filter(|scale| matches!(scale, 1 | 2 | 4 | 8));
             let scale = scale.ok_or_else(|| Diagnostic::error("the scale of an index is 1, 2, 4 or 8", span))?;
-            let value = Expression::Register(self.family(register.family));
+            let value = Expression::Register(self.lowerer.family(register.family));
             sum = binary(Op::Add, binary(Op::Multiply, value, Expression::Constant(scale)), sum);
             known = known.and_then(|known| known.checked_add(self.constant_register(*register)?.checked_mul(scale)?));
         }
@@ -109,26 +108,6 @@ impl Lowering<'_> {
         let valid = self.layout.cells(self.bits).into_iter().map(is).reduce(or).unwrap_or(Expression::Constant(0));
         let check = Expression::binary(Op::Divide, Expression::Constant(0), valid);
         Expression::binary(Op::Add, sum, check)
-    }
-
-    pub(super) fn family(&mut self, family: u8) -> RegisterId {
-        self.slot(Slot::Family(family))
-    }
-
-    pub(super) fn known_slot(&self, slot: Slot) -> Option<RegisterId> {
-        self.slots.iter().position(|known| *known == slot).map(RegisterId::from_index)
-    }
-
-    pub(super) fn slot(&mut self, slot: Slot) -> RegisterId {
-        self.known_slot(slot).unwrap_or_else(|| {
-            self.slots.push(slot);
-            self.thread.own.push(!matches!(slot, Slot::Family(_)));
-            RegisterId::from_index(self.slots.len() - 1)
-        })
-    }
-
-    pub(super) fn act(&mut self, action: Action) {
-        self.thread.code.push(Code::Action(action, self.span));
     }
 }
 

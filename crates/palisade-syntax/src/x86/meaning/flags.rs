@@ -10,7 +10,7 @@ use palisade_model::program::{BinaryOperator as Op, Expression};
 pub(super) type Operands = (Expression, Expression);
 
 /// Whether a condition holds, 0 or 1, over the flags' atoms.
-pub(crate) fn condition(code: ConditionCode) -> Expression {
+pub fn condition(code: ConditionCode) -> Expression {
     let flag = |flag| Atom::Flag(flag).expression();
     let holds = match code.test {
         FlagTest::Equal => flag(Flag::Zero),
@@ -73,6 +73,57 @@ impl Builder<'_> {
         self.set(Flag::Less, binary(Op::Less, left, right));
     }
 
+    /// The flags of an addition or subtraction that takes the carry in.
+    pub(super) fn carried_flags(&mut self, (left, right): &Operands, operator: Op) {
+        let carry = Atom::Flag(Flag::Carry).expression();
+        let computed = |left, right| binary(operator, binary(operator, left, right), carry.clone());
+        let unsigned = computed(self.unsigned(left.clone()), self.unsigned(right.clone()));
+        let kept = truncate(unsigned.clone(), self.form.bits, false);
+        self.set(Flag::Carry, binary(Op::NotEqual, unsigned, kept));
+        let signed = computed(self.signed(left.clone()), self.signed(right.clone()));
+        let kept = truncate(signed.clone(), self.form.bits, true);
+        self.set(Flag::Overflow, binary(Op::NotEqual, signed.clone(), kept));
+        self.set(Flag::Less, binary(Op::Less, signed, Expression::Constant(0)));
+    }
+
+    /// Flags of a shift to the right, of a number with its sign or without [SDM, vol. 2, SAL/SAR/SHL/SHR].
+    pub(super) fn right_shift_flags(
+        &mut self,
+        shifted: &Expression,
+        result: Expression,
+        count: &Expression,
+        signed: bool,
+    ) {
+        let last = binary(Op::Subtract, count.clone(), Expression::Constant(1));
+        if let Expression::Constant(number) = count {
+            self.result_flags(result);
+            if *number >= i64::from(self.form.bits) && !signed {
+                self.undefine(&[Flag::Carry, Flag::Overflow, Flag::Less]);
+                return;
+            }
+            let carry = binary(Op::BitAnd, binary(Op::ShiftRight, shifted.clone(), last), Expression::Constant(1));
+            self.set(Flag::Carry, carry);
+            if *number != 1 {
+                self.undefine(&[Flag::Overflow, Flag::Less]);
+            } else if signed {
+                self.set(Flag::Overflow, Expression::Constant(0));
+                let negative = self.is_negative(Atom::Result.expression());
+                self.set(Flag::Less, negative);
+            } else {
+                // What was the sign moves away: SF is 0.
+                let sign = binary(Op::ShiftRight, shifted.clone(), Expression::Constant(i64::from(self.form.bits) - 1));
+                self.set(Flag::Overflow, sign.clone());
+                self.set(Flag::Less, sign);
+            }
+            return;
+        }
+        let zero = binary(Op::Equal, result.clone(), Expression::Constant(0));
+        let negative = self.is_negative(result);
+        self.set_unless_zero(count, Flag::Zero, zero);
+        self.set_unless_zero(count, Flag::Sign, negative);
+        self.undefine(&[Flag::Carry, Flag::Overflow, Flag::Less]);
+    }
+
     /// ZF and SF of a subtraction whose result nobody keeps.
     pub(super) fn comparison_flags(&mut self, (left, right): &Operands) {
         self.set(Flag::Zero, binary(Op::Equal, left.clone(), right.clone()));
@@ -133,7 +184,7 @@ impl Builder<'_> {
     }
 
     /// One bit of a canonical value.
-    fn bit(&self, value: Expression, position: Expression) -> Expression {
+    pub(super) fn bit(&self, value: Expression, position: Expression) -> Expression {
         let moved = binary(Op::ShiftRight, self.unsigned(value), position);
         binary(Op::BitAnd, moved, Expression::Constant(1))
     }

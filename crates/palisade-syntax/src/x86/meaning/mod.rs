@@ -5,19 +5,19 @@
 
 mod flags;
 
-pub(crate) use flags::condition;
+pub use flags::condition;
 
 use super::fold::{binary, select, truncate};
 use super::form::{Form, FormError, Place};
-use super::operation::{Arithmetic, ConditionCode, Operation};
+use super::operation::{Arithmetic, BitChange, ConditionCode, Operation};
 use super::parts::{Atom, Flag, Machine, widened};
 use super::registers::{MachineRegister, Part};
-use palisade_model::program::{BinaryOperator as Op, Expression, Value};
+use palisade_model::program::{BinaryOperator as Op, Expression, UnaryOperator, Value};
 
 /// What an instruction does to memory, as one action or two. Expressions read what memory has held as
 /// [`Expression::Old`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub enum Access {
     /// Nothing.
     None,
     /// It loads.
@@ -39,31 +39,31 @@ pub(crate) enum Access {
 
 /// A register that is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Write {
+pub struct Write {
     /// The register or part of one.
-    pub(crate) register: MachineRegister,
+    pub register: MachineRegister,
     /// What it is given, canonical.
-    pub(crate) value: Expression,
+    pub value: Expression,
     /// Where this is 0, the whole register is left alone.
-    pub(crate) condition: Option<Expression>,
+    pub condition: Option<Expression>,
 }
 
 /// What an instruction does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Meaning {
+pub struct Meaning {
     /// What it does to memory.
-    pub(crate) access: Access,
+    pub access: Access,
     /// The value that [`Atom::Result`] stands for in the other expressions; the last write, if any, is of it.
-    pub(crate) result: Option<Expression>,
+    pub result: Option<Expression>,
     /// The registers it writes; a later write wins over an earlier one to the same bits.
-    pub(crate) writes: Vec<Write>,
+    pub writes: Vec<Write>,
     /// The flags it changes, with their values, or without where the machine leaves them undefined.
-    pub(crate) flags: Vec<(Flag, Option<Expression>)>,
+    pub flags: Vec<(Flag, Option<Expression>)>,
 }
 
 impl Meaning {
     /// The whole registers that change, by family, with what they hold afterwards.
-    pub(crate) fn registers(&self) -> Vec<(u8, Expression)> {
+    pub fn registers(&self) -> Vec<(u8, Expression)> {
         let mut registers: Vec<(u8, Expression)> = Vec::new();
         for Write { register, value, condition } in &self.writes {
             let known = registers.iter_mut().find(|(family, _)| *family == register.family);
@@ -83,7 +83,7 @@ impl Meaning {
 }
 
 /// Looks a form up. Jumps, fences and `nop` are not about values and mean nothing here.
-pub(crate) fn meaning(form: &Form, machine: &Machine) -> Result<Meaning, FormError> {
+pub fn meaning(form: &Form, machine: &Machine) -> Result<Meaning, FormError> {
     form.check()?;
     let meaning = Meaning { access: Access::None, result: None, writes: Vec::new(), flags: Vec::new() };
     let mut builder = Builder { form, machine, meaning, reads_memory: false, stored: None };
@@ -142,6 +142,21 @@ impl Builder<'_> {
                 self.result_flags(both);
             }
             Operation::ShiftLeft => self.shift_left(),
+            Operation::ShiftRight { signed } => self.shift_right(signed),
+            Operation::WithCarry { subtract } => self.with_carry(subtract),
+            Operation::Negate => self.negate(),
+            Operation::Complement => {
+                let operand = self.value(0);
+                let flipped = self.canonical(Expression::unary(UnaryOperator::Complement, operand));
+                self.write(0, flipped);
+            }
+            Operation::Multiply => self.multiply(),
+            Operation::Extend { from, signed } => {
+                let narrow = self.value(1);
+                let value = if signed { self.canonical(truncate(narrow, from, true)) } else { narrow };
+                self.write(0, value);
+            }
+            Operation::BitTest(change) => self.bit_test(change),
             Operation::ConditionalMove(code) => self.conditional_move(code),
             Operation::Set(code) => self.write(0, condition(code)),
             Operation::Jump
@@ -216,12 +231,70 @@ impl Builder<'_> {
         }
     }
 
-    /// The processor takes the count modulo 32, or 64 for operations of 64 bits. A count of 0 writes the destination too, which
-    /// clears the upper half of a register of 64 bits; only the flags stay.
-    fn shift_left(&mut self) {
+    fn negate(&mut self) {
+        let operand = self.value(0);
+        let operands = (Expression::Constant(0), operand.clone());
+        let computed = self.apply(Arithmetic::Subtract, Expression::Constant(0), operand);
+        let result = self.result(computed);
+        self.subtraction_flags(&operands, true);
+        self.result_flags(result.clone());
+        self.write(0, result);
+    }
+
+    fn with_carry(&mut self, subtract: bool) {
+        let operands = (self.value(0), self.value(1));
+        let carry = Atom::Flag(Flag::Carry).expression();
+        let operator = if subtract { Op::Subtract } else { Op::Add };
+        let sum = binary(operator, operands.0.clone(), operands.1.clone());
+        let computed = self.canonical(binary(operator, sum, carry));
+        let result = self.result(computed);
+        self.carried_flags(&operands, operator);
+        self.result_flags(result.clone());
+        self.write(0, result);
+    }
+
+    /// The flags tell whether the signed product fits; the others are undefined [SDM, vol. 2, IMUL].
+    fn multiply(&mut self) {
+        let first = if self.form.operands.len() == 3 { 1 } else { 0 };
+        let (left, right) = (self.value(first), self.value(first + 1));
+        let product = binary(Op::Multiply, self.signed(left), self.signed(right));
+        let kept = truncate(product.clone(), self.form.bits, true);
+        let overflow = binary(Op::NotEqual, product.clone(), kept);
+        let computed = self.canonical(product);
+        self.set(Flag::Carry, overflow.clone());
+        self.set(Flag::Overflow, overflow);
+        self.undefine(&[Flag::Zero, Flag::Sign, Flag::Less]);
+        self.write(0, computed);
+    }
+
+    /// The carry gets the bit; ZF stays, the other flags are undefined [SDM, vol. 2, BT].
+    fn bit_test(&mut self, change: BitChange) {
+        let tested = self.value(0);
+        let mask = i64::from(self.form.bits) - 1;
+        let position = match &self.form.operands[1] {
+            Place::Number(number) => {
+                Expression::Constant(Value::try_from(number & i128::from(mask)).expect("a masked bit is small"))
+            }
+            _ => binary(Op::BitAnd, self.value(1), Expression::Constant(mask)),
+        };
+        let carry = self.bit(tested.clone(), position.clone());
+        self.set(Flag::Carry, carry);
+        self.undefine(&[Flag::Overflow, Flag::Sign, Flag::Less]);
+        let one = binary(Op::ShiftLeft, Expression::Constant(1), position);
+        let changed = match change {
+            BitChange::Keep => return,
+            BitChange::Set => binary(Op::BitOr, tested, one),
+            BitChange::Clear => binary(Op::BitAnd, tested, Expression::unary(UnaryOperator::Complement, one)),
+            BitChange::Flip => binary(Op::BitXor, tested, one),
+        };
+        let changed = self.canonical(changed);
+        self.write(0, changed);
+    }
+
+    /// The count of a shift, masked as the processor does.
+    fn shift_count(&mut self) -> Expression {
         let mask = if self.form.bits == 64 { 63 } else { 31 };
-        let shifted = self.value(0);
-        let count = match self.form.operands.get(1) {
+        match self.form.operands.get(1) {
             None => Expression::Constant(1),
             Some(Place::Number(number)) => {
                 Expression::Constant(Value::try_from(number & i128::from(mask)).expect("a masked count is small"))
@@ -230,7 +303,26 @@ impl Builder<'_> {
                 let count = self.machine.read(MachineRegister { family: 1, part: Part::LowByte });
                 binary(Op::BitAnd, count, Expression::Constant(mask))
             }
-        };
+        }
+    }
+
+    fn shift_right(&mut self, signed: bool) {
+        let operand = self.value(0);
+        let shifted = if signed { self.signed(operand) } else { self.unsigned(operand) };
+        let count = self.shift_count();
+        let computed = self.canonical(binary(Op::ShiftRight, shifted.clone(), count.clone()));
+        let result = self.result(computed);
+        if count != Expression::Constant(0) {
+            self.right_shift_flags(&shifted, result.clone(), &count, signed);
+        }
+        self.write(0, result);
+    }
+
+    /// The processor takes the count modulo 32, or 64 for operations of 64 bits. A count of 0 writes the destination too, which
+    /// clears the upper half of a register of 64 bits; only the flags stay.
+    fn shift_left(&mut self) {
+        let shifted = self.value(0);
+        let count = self.shift_count();
         let computed = self.canonical(binary(Op::ShiftLeft, shifted.clone(), count.clone()));
         let result = self.result(computed);
         match count {

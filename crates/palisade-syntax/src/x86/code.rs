@@ -9,11 +9,11 @@ use super::fold::{size, substitute};
 use palisade_model::program::{Action, Expression, RegisterId, Span};
 
 /// A label of the code, by number.
-pub(super) type CodeLabel = usize;
+pub type CodeLabel = usize;
 
 /// One element of the code.
 #[derive(Clone, Debug)]
-pub(super) enum Code {
+pub enum Code {
     /// An action; control goes on.
     Action(Action, Span),
     /// Goes to the label when the condition is not 0.
@@ -28,10 +28,11 @@ pub(super) enum Code {
 
 /// The code of one thread.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ThreadCode {
-    pub(super) code: Vec<Code>,
+pub struct ThreadCode {
+    /// The elements, one after the other.
+    pub code: Vec<Code>,
     /// For each register, whether it is one of the reader's own.
-    pub(super) own: Vec<bool>,
+    pub own: Vec<bool>,
 }
 
 /// An expression with more operators than this stays in its register.
@@ -39,7 +40,7 @@ const LARGEST_INLINED: usize = 12;
 
 impl ThreadCode {
     /// Cleans up until nothing changes.
-    pub(super) fn clean_up(&mut self) {
+    pub fn clean_up(&mut self) {
         loop {
             self.inline();
             let changed = self.merge_copies() | self.drop_unread();
@@ -190,7 +191,7 @@ impl ThreadCode {
     }
 
     /// Where each label is.
-    pub(super) fn label_positions(&self) -> Vec<usize> {
+    pub fn label_positions(&self) -> Vec<usize> {
         let mut positions = Vec::new();
         for (index, element) in self.code.iter().enumerate() {
             if let Code::Mark(label) = element {
@@ -211,7 +212,7 @@ fn mentions(expression: &Expression, register: RegisterId) -> bool {
 }
 
 /// Whether the expression reads the old value of a locked instruction.
-pub(super) fn has_old(expression: &Expression) -> bool {
+pub fn has_old(expression: &Expression) -> bool {
     match expression {
         Expression::Old => true,
         Expression::Unary(_, operand) => has_old(operand),

@@ -2,23 +2,33 @@
 
 use super::Architecture;
 use super::code::Code;
-use super::lower::{LoweredThread, Slot};
+use super::lowerer::{LoweredThread, Slot};
 use palisade_model::program::{
     Action, BinaryOperator, Copies, Expression, Instruction, Label, LabelId, Register, RegisterId, Role, Span, Thread,
     Value,
 };
 use std::collections::BTreeMap;
 
+/// A label of a thread's text.
+#[derive(Clone, Debug)]
+pub struct TextLabel {
+    /// Its name.
+    pub name: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
 /// A thread with the registers of the machine it has.
 #[derive(Debug)]
-pub(super) struct BuiltThread {
-    pub(super) thread: Thread,
+pub struct BuiltThread {
+    /// The thread.
+    pub thread: Thread,
     /// For each family of machine registers, the register of the thread.
-    pub(super) families: BTreeMap<u8, RegisterId>,
+    pub families: BTreeMap<u8, RegisterId>,
 }
 
 /// Builds the automaton. Registers of `observed` families exist even where no instruction names them.
-pub(super) fn build(
+pub fn build(
     name: String,
     span: Span,
     lowered: &LoweredThread,
@@ -230,7 +240,7 @@ impl RegisterMap {
     fn declared(&self, architecture: Architecture, initial: &BTreeMap<u8, Value>, span: Span) -> Vec<Register> {
         let value = |slot: Slot| match slot {
             Slot::Family(family) => initial.get(&family).copied(),
-            Slot::Flag(_) | Slot::Temporary(_) => None,
+            _ => None,
         };
         let register = |slot: &Slot| {
             let (name, given) = (slot.name(architecture), value(*slot));
@@ -283,7 +293,7 @@ impl RegisterMap {
             Action::Fence | Action::StoreFence | Action::Nop | Action::Lock | Action::Unlock | Action::Fail => {
                 action.clone()
             }
-            Action::Post { .. } => unreachable!("litmus tests have no tasks"),
+            Action::Post { .. } => unreachable!("machine code posts no tasks"),
         }
     }
 }

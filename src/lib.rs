@@ -35,6 +35,7 @@
 //! # Features
 //!
 //! `cli`, on by default, is the command with what it needs (clap, progress, plots, pages). Without it the package is the library alone.
+//! `machine`, on by default, reads machine code ([`machine::read`]).
 //!
 //! # References
 //!
@@ -76,6 +77,8 @@ pub mod report;
 
 pub use palisade_engine::{concurrency, coverability, fences, properties, robustness};
 pub use palisade_evidence as evidence;
+#[cfg(feature = "machine")]
+pub use palisade_machine as machine;
 pub use palisade_model::{limits, net, program, semantics, text};
 pub use palisade_syntax as syntax;
 pub use palisade_verify as verify;

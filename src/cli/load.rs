@@ -23,7 +23,7 @@ pub(super) fn program_formats() -> impl TypedValueParser<Value = Format> {
 
 /// The names of the formats in which programs are written.
 pub(super) fn written_formats() -> impl TypedValueParser<Value = Format> {
-    let written = Format::ALL.into_iter().filter(|format| *format != Format::Memorax);
+    let written = Format::ALL.into_iter().filter(|format| !matches!(format, Format::Memorax | Format::Machine));
     let names = PossibleValuesParser::new(written.map(Format::name));
     names.map(|name| Format::named(&name).expect("one of the names"))
 }
@@ -31,7 +31,7 @@ pub(super) fn written_formats() -> impl TypedValueParser<Value = Format> {
 /// Options on how to read a program and what to change in it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProgramOptions {
-    /// Format of the input; by default its extension tells (.pal, .txt, .litmus, .rmm).
+    /// Format of the input; by default its extension tells (.pal, .txt, .litmus, .rmm; .toml for machine code).
     #[arg(long, value_name = "FORMAT", value_parser = program_formats())]
     pub from: Option<Format>,
     /// Copies of threads in place of those in the file: `t1=*,worker=3`, `all=*`; `=0` leaves a thread out.
@@ -87,6 +87,10 @@ impl ProgramOptions {
     pub fn read_any_within(&self, path: &str, limits: &Limits) -> Result<Loaded, InputError> {
         let format = self.format(path)?;
         let stopped = |reason| InputError::Stopped { name: path.to_owned(), reason };
+        if format == Format::Machine {
+            let (options, path) = (self.clone(), path.to_owned());
+            return limits.within(move || options.finish(machine_code(&path)?, format)).map_err(stopped)?;
+        }
         let source = if is_read_at_once(path) {
             syntax::read_text(path)?
         } else {
@@ -102,8 +106,14 @@ impl ProgramOptions {
 
     /// Like [`read`](Self::read), for a text at hand.
     pub fn read_source(&self, source: Arc<SourceText>, format: Format) -> Result<Loaded, InputError> {
-        let syntax::Parsed { mut program, mut warnings, question } =
-            syntax::parse(source.clone(), format).map_err(|errors| InputError::from((source.clone(), errors)))?;
+        let parsed = syntax::parse(source.clone(), format).map_err(|errors| InputError::from((source, errors)))?;
+        self.finish(parsed, format)
+    }
+
+    /// Makes the changes to a program that was read, and judges it.
+    fn finish(&self, parsed: syntax::Parsed, format: Format) -> Result<Loaded, InputError> {
+        let syntax::Parsed { mut program, mut warnings, question } = parsed;
+        let source = program.source.clone();
         self.change(&mut program).map_err(|error| option_error(&program, &error))?;
         warnings.extend(syntax::check(&mut program).map_err(|errors| InputError::from((source, errors)))?);
         warnings.sort_by_key(|warning| warning.span);
@@ -130,7 +140,7 @@ impl ProgramOptions {
             } else {
                 (path, "the extension does not tell the format")
             };
-            let help = "say `--from native`, `--from trencher`, `--from litmus` or `--from memorax`";
+            let help = "say `--from native`, `--from trencher`, `--from litmus`, `--from memorax` or `--from machine`";
             InputError::file(name, message).with_help_if(Some(help.to_owned()))
         })
     }
@@ -190,6 +200,20 @@ impl Loaded {
     pub fn print_warnings(&self, shared: &SharedOptions) {
         remark(self.warnings_text(shared));
     }
+}
+
+/// Reads the program that a file of roles describes.
+#[cfg(feature = "machine")]
+pub(super) fn machine_code(path: &str) -> Result<syntax::Parsed, InputError> {
+    let program = palisade_machine::read(path)?;
+    Ok(syntax::Parsed { program, warnings: Vec::new(), question: None })
+}
+
+/// Without the reader of machine code, its files are refused.
+#[cfg(not(feature = "machine"))]
+pub(super) fn machine_code(path: &str) -> Result<syntax::Parsed, InputError> {
+    Err(InputError::file(path, "is about machine code, which this build does not read")
+        .with_help_if(Some("build Palisade with its feature `machine`".to_owned())))
 }
 
 /// Whether a path is read in no time, or cannot be read. Of standard input and of pipes nobody knows when the next byte comes.

@@ -3,6 +3,7 @@
 use super::files::write_together;
 use super::folder::create_folder;
 use super::guard;
+use super::load::machine_code;
 use super::output::{Documents, print_line, remark_line};
 use super::{Exit, SharedOptions};
 use crate::evidence::{
@@ -337,14 +338,23 @@ fn load_program(place: &Path, subject: &ProgramSubject) -> Result<(Program, Opti
     let Some(path) = place.to_str() else {
         return Err(Checked::Unreadable { reason: "the input's path is not UTF-8".to_owned() });
     };
-    let source = syntax::read_text(path)
-        .map_err(|error| Checked::Unreadable { reason: format!("its input: {}", error.render(false).trim_end()) })?;
-    check_content(&subject.input, path, source.text.as_bytes())?;
+    let unreadable = |error: InputError| Checked::Unreadable {
+        reason: format!("its input: {}", error.render(false).trim_end()),
+    };
     let rejected = |reason: String| Checked::Rejected { reason };
     let format = Format::named(&subject.input.format)
         .ok_or_else(|| rejected(format!("the input format `{}` is not known", subject.input.format)))?;
     let refused = |what: &str| rejected(format!("the input cannot be read as a {} program{what}", format.name()));
-    let Parsed { mut program, question, .. } = syntax::parse(source, format).map_err(|_| refused(""))?;
+    let Parsed { mut program, question, .. } = if format == Format::Machine {
+        // The content is the listing of what was lifted, which names image, snapshot and roles by digest.
+        let lifted = machine_code(path).map_err(unreadable)?;
+        check_content(&subject.input, path, lifted.program.source.text.as_bytes())?;
+        lifted
+    } else {
+        let source = syntax::read_text(path).map_err(unreadable)?;
+        check_content(&subject.input, path, source.text.as_bytes())?;
+        syntax::parse(source, format).map_err(|_| refused(""))?
+    };
     subject.apply_options(&mut program);
     syntax::check(&mut program).map_err(|_| refused(" with these options"))?;
     Ok((program, question))

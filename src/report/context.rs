@@ -64,6 +64,9 @@ pub(super) fn instance_line(program: &Program, instance: &Instance, is_minimal: 
 pub fn place(program: &Program, thread: ThreadId, instruction: InstructionId) -> String {
     let template = program.thread(thread);
     let found = template.instruction(instruction);
+    if program.source.is_listing {
+        return format!("{} {}", template.name, template.label(found.source).name);
+    }
     let line = program.source.position(found.span.start).line;
     format!("{} {} (line {line})", template.name, template.label(found.source).name)
 }

@@ -4,13 +4,24 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The crates from the bottom up, each with those of ours that it depends on. The compiler holds the code to its manifest.
-const CRATES: [(&str, &[&str]); 6] = [
+const CRATES: [(&str, &[&str]); 7] = [
     ("palisade-model", &[]),
     ("palisade-evidence", &["palisade-model"]),
     ("palisade-verify", &["palisade-model", "palisade-evidence"]),
     ("palisade-syntax", &["palisade-model"]),
     ("palisade-engine", &["palisade-model", "palisade-evidence", "palisade-verify", "palisade-syntax"]),
-    ("palisade", &["palisade-model", "palisade-evidence", "palisade-verify", "palisade-syntax", "palisade-engine"]),
+    ("palisade-machine", &["palisade-model", "palisade-syntax"]),
+    (
+        "palisade",
+        &[
+            "palisade-model",
+            "palisade-evidence",
+            "palisade-verify",
+            "palisade-syntax",
+            "palisade-engine",
+            "palisade-machine",
+        ],
+    ),
 ];
 
 /// The rooms of crates that have several: the folder, the room, and the rooms beside it that it may use.

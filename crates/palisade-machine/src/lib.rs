@@ -1,1 +1,103 @@
-//! Machine code to program.
+//! Machine code to program: what really runs, read as Palisade reads any other program.
+//!
+//! [`read`] takes a file of roles – an ELF image, functions in it, how many copies of each run – to a
+//! [`Program`]: the functions' instructions, calls followed, the stack of each copy its own, with memory as the image or a
+//! snapshot of a process has it. Every instruction means what the table of
+//! [`palisade_syntax::x86`] says, which readers of litmus tests share. What is not understood is refused, with its position
+//! in the sources and the calls that lead there.
+
+mod image;
+mod lift;
+mod program;
+mod resolve;
+mod roles;
+
+use image::{Image, Lines, Memory, Snapshot};
+use lift::Refused;
+use palisade_model::program::Program;
+use palisade_model::text::{Diagnostic, Position, SourceText};
+use palisade_syntax::{InputError, read_text};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Reads the program that a file of roles describes. Image and snapshot are found from its folder.
+pub fn read(path: &str) -> Result<Program, InputError> {
+    let source = read_text(path)?;
+    let wrong = |error: Diagnostic| InputError::from((source.clone(), vec![error]));
+    let file = roles::read(&source).map_err(wrong)?;
+    let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+    let image_path = folder.join(file.image.get_ref());
+    let bytes = std::fs::read(&image_path)
+        .map_err(|error| wrong(Diagnostic::error(format!("the image cannot be read: {error}"), roles::span(&file.image))))?;
+    let mut heading = String::new();
+    let _ = writeln!(heading, "roles {} (SHA-256 {})", name_of(Path::new(path)), sha256(source.text.as_bytes()));
+    let _ = writeln!(heading, "image {} (SHA-256 {})", file.image.get_ref(), sha256(&bytes));
+    let mut snapshot = Snapshot::default();
+    if let Some(given) = &file.snapshot {
+        let text = read_text(&folder.join(given.get_ref()).display().to_string())?;
+        let _ = writeln!(heading, "snapshot {} (SHA-256 {})", given.get_ref(), sha256(text.text.as_bytes()));
+        snapshot = Snapshot::read(&text.text).map_err(|error| broken_snapshot(&text, &error))?;
+    }
+    let base = snapshot.base;
+    let image = Image::read(&bytes, base)
+        .map_err(|why| wrong(Diagnostic::error(format!("the image {why}"), roles::span(&file.image))))?;
+    let memory = Memory { image, snapshot };
+    let roles = resolve::roles(&file, &memory).map_err(wrong)?;
+    let lines = Lines::read(&bytes, base);
+    let lifted = lift::lift(&memory, &roles).map_err(|refused| refusal(&refused, &roles[refused.role].name, &lines, &memory))?;
+    let origin = program::Origin { path, heading };
+    Ok(program::program(&origin, &roles, lifted, &memory, &lines))
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned())
+}
+
+fn broken_snapshot(text: &Arc<SourceText>, error: &image::SnapshotError) -> InputError {
+    InputError::File {
+        name: text.name.clone(),
+        position: Some(Position { line: error.line, column: 1 }),
+        message: error.message.clone(),
+        help: None,
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Why the code was refused, at its position in the sources, with the calls that lead there.
+fn refusal(refused: &Refused, role: &str, lines: &Lines<'_>, memory: &Memory) -> InputError {
+    let at = &refused.at;
+    let frames = lines.frames(at.address);
+    let own = frames.iter().find(|frame| !frame.is_of_the_language()).or(frames.first());
+    let mut message = at.objection.message.clone();
+    for frame in &frames {
+        let place = format!("{}:{}:{}", frame.file_name(), frame.line, frame.column);
+        let _ = write!(message, "\n  in {} ({place})", frame.function.as_deref().unwrap_or("?"));
+    }
+    if frames.is_empty() {
+        let symbol = memory.image.symbol_at(at.address, true);
+        let _ = write!(message, "\n  in {} ({:#x})", symbol.map_or("?", |(symbol, _)| symbol.name.as_str()), at.address);
+    }
+    for context in refused.contexts.chain(at.context).filter(|context| context.parent.is_some()) {
+        for frame in lines.frames(context.call) {
+            let place = format!("{}:{}:{}", frame.file_name(), frame.line, frame.column);
+            let _ = write!(message, "\n  called from {} ({place})", frame.function.as_deref().unwrap_or("?"));
+        }
+    }
+    let _ = write!(message, "\n  in the role `{role}`");
+    let (name, position) = match own {
+        Some(frame) => {
+            let position = Position {
+                line: usize::try_from(frame.line).unwrap_or(0),
+                column: usize::try_from(frame.column).unwrap_or(0),
+            };
+            (frame.file.clone(), Some(position))
+        }
+        None => (format!("{:#x}", at.address), None),
+    };
+    InputError::File { name, position, message, help: at.objection.help.clone() }
+}

@@ -98,8 +98,8 @@ fn litmus_rows(program: &Program, changes: &[Edit]) -> Result<String, EditError>
 pub fn apply(program: &Program, format: Format, changes: &[Edit]) -> Result<String, EditError> {
     match format {
         Format::Litmus => return litmus_rows(program, changes),
-        Format::Memorax if !changes.is_empty() => return Err(EditError::NotWritten),
-        Format::Memorax => return Ok(program.source.text.clone()),
+        Format::Memorax | Format::Machine if !changes.is_empty() => return Err(EditError::NotWritten),
+        Format::Memorax | Format::Machine => return Ok(program.source.text.clone()),
         Format::Native | Format::Trencher => {}
     }
     let mut replacements = Replacements::default();

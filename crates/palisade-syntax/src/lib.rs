@@ -48,6 +48,8 @@ pub enum Format {
     Litmus,
     /// Memorax's language, `.rmm`; it is read and not written.
     Memorax,
+    /// Machine code, by a file of roles, `.toml`. It is no text of a program: `palisade-machine` reads it.
+    Machine,
 }
 
 impl Format {
@@ -58,12 +60,13 @@ impl Format {
             "txt" => Some(Self::Trencher),
             "litmus" => Some(Self::Litmus),
             "rmm" => Some(Self::Memorax),
+            "toml" => Some(Self::Machine),
             _ => None,
         }
     }
 
     /// All formats.
-    pub const ALL: [Self; 4] = [Self::Native, Self::Trencher, Self::Litmus, Self::Memorax];
+    pub const ALL: [Self; 5] = [Self::Native, Self::Trencher, Self::Litmus, Self::Memorax, Self::Machine];
 
     /// The format with a name.
     pub fn named(name: &str) -> Option<Self> {
@@ -77,6 +80,7 @@ impl Format {
             Self::Trencher => "trencher",
             Self::Litmus => "litmus",
             Self::Memorax => "memorax",
+            Self::Machine => "machine",
         }
     }
 }
@@ -122,6 +126,9 @@ pub fn parse(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diag
             Ok(Parsed { program, warnings, question: Some(question) })
         }
         Format::Memorax => memorax::parse(&source),
+        Format::Machine => {
+            Err(vec![Diagnostic::error("this is a file of roles, and no text of a program", Span::default())])
+        }
     }
 }
 
@@ -144,6 +151,10 @@ pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnosti
             Err(vec![
                 Diagnostic::error(message, Span::default()).with_help("the native language says it all: `--to native`"),
             ])
+        }
+        Format::Machine => {
+            let message = "programs are read from machine code, and not written as such";
+            Err(vec![Diagnostic::error(message, Span::default()).with_help(NATIVE_SAYS_IT)])
         }
         Format::Litmus => litmus::write(program, litmus::Request::Everything)
             .map(|litmus::WrittenTest { text, warnings }| Printed { text, warnings }),

@@ -35,6 +35,8 @@ pub struct SourceText {
     pub name: String,
     /// The whole text.
     pub text: String,
+    /// Whether the text was made of something else, so that its lines are no places that people know.
+    pub is_listing: bool,
     line_starts: Vec<usize>,
 }
 
@@ -43,7 +45,13 @@ impl SourceText {
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
         let text = text.into();
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(index, _)| index + 1)).collect();
-        Arc::new(Self { name: name.into(), text, line_starts })
+        Arc::new(Self { name: name.into(), text, is_listing: false, line_starts })
+    }
+
+    /// A text that was made of something else.
+    pub fn listing(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
+        let text = Arc::unwrap_or_clone(Self::new(name, text));
+        Arc::new(Self { is_listing: true, ..text })
     }
 
     /// The line and column of a byte.

@@ -1,0 +1,85 @@
+//! Where in the sources an instruction comes from, through all frames that were inlined.
+
+use addr2line::gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSection};
+
+/// One of the functions that an instruction belongs to by inlining.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// The function's name.
+    pub(crate) function: Option<String>,
+    /// The file's path as the compiler knew it.
+    pub(crate) file: String,
+    /// The line, from 1; 0 where the compiler does not say.
+    pub(crate) line: u32,
+    /// The column, from 1; 0 where the compiler does not say.
+    pub(crate) column: u32,
+}
+
+impl Frame {
+    /// Whether it is of Rust's own libraries, whose lines people do not look at.
+    pub(crate) fn is_of_the_language(&self) -> bool {
+        ["/library/core/", "/library/std/", "/library/alloc/"].iter().any(|part| self.file.contains(part))
+    }
+
+    /// The file's name without its folders.
+    pub(crate) fn file_name(&self) -> &str {
+        self.file.rsplit('/').next().unwrap_or(&self.file)
+    }
+}
+
+/// The file's table of lines.
+pub(crate) struct Lines<'a> {
+    context: Option<addr2line::Context<EndianSlice<'a, RunTimeEndian>>>,
+    /// What is added to the file's addresses.
+    base: u64,
+}
+
+impl<'a> Lines<'a> {
+    /// Reads the tables of a file; without any, nothing is known of positions.
+    pub(crate) fn read(bytes: &'a [u8], base: u64) -> Self {
+        let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else { return Self { context: None, base } };
+        let section = |id: SectionId| -> Result<EndianSlice<'a, RunTimeEndian>, addr2line::gimli::Error> {
+            let data = file.section_by_name(id.name()).and_then(|section| section.data().ok()).unwrap_or_default();
+            Ok(EndianSlice::new(data, RunTimeEndian::Little))
+        };
+        let context = Dwarf::load(section).and_then(addr2line::Context::from_dwarf).ok();
+        Self { context, base }
+    }
+
+    /// The frames of an instruction, the innermost first.
+    pub(crate) fn frames(&self, address: u64) -> Vec<Frame> {
+        let Some(context) = &self.context else { return Vec::new() };
+        let Ok(mut found) = context.find_frames(address.wrapping_sub(self.base)).skip_all_loads() else {
+            return Vec::new();
+        };
+        let mut frames = Vec::new();
+        while let Ok(Some(frame)) = found.next() {
+            let Some(location) = frame.location else { continue };
+            let name = frame.function.and_then(|function| function.demangle().ok().map(|name| plain(name.as_ref())));
+            frames.push(Frame {
+                function: name,
+                file: location.file.unwrap_or("?").to_owned(),
+                line: location.line.unwrap_or(0),
+                column: location.column.unwrap_or(0),
+            });
+        }
+        frames
+    }
+
+    /// The frame that a person would look at: the innermost one outside of the language's libraries.
+    pub(crate) fn position(&self, address: u64) -> Option<Frame> {
+        let frames = self.frames(address);
+        let own = frames.iter().find(|frame| !frame.is_of_the_language());
+        own.or(frames.first()).cloned()
+    }
+}
+
+/// A demangled name without its hash.
+fn plain(name: &str) -> String {
+    match name.rsplit_once("::h") {
+        Some((path, hash)) if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => path.to_owned(),
+        _ => name.to_owned(),
+    }
+}

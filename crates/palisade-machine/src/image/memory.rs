@@ -1,0 +1,48 @@
+//! What memory holds when the roles begin: the snapshot's words, and the file's where there are none.
+
+use super::{Image, Snapshot};
+
+/// Whether a place of memory may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mutability {
+    /// The program may write it.
+    Writable,
+    /// It never changes.
+    ReadOnly,
+}
+
+/// Memory when the roles begin.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    /// The file.
+    pub(crate) image: Image,
+    /// The snapshot, empty without one.
+    pub(crate) snapshot: Snapshot,
+}
+
+impl Memory {
+    /// The number in so many bytes.
+    pub(crate) fn number(&self, address: u64, bytes: u8) -> Option<u64> {
+        let is_fixed = self.mutability(address) == Some(Mutability::ReadOnly);
+        let written = if is_fixed { None } else { self.snapshot.number(address, bytes) };
+        written.or_else(|| self.image.number(address, bytes))
+    }
+
+    /// Whether the address may change; nothing where there is no memory.
+    pub(crate) fn mutability(&self, address: u64) -> Option<Mutability> {
+        match self.image.is_writable(address) {
+            Some(false) => Some(Mutability::ReadOnly),
+            Some(true) => Some(Mutability::Writable),
+            None => self.snapshot.has(address).then_some(Mutability::Writable),
+        }
+    }
+
+    /// A cell for people: the symbol or object that it lies in and how far.
+    pub(crate) fn name(&self, address: u64) -> Option<(String, u64)> {
+        if let Some((symbol, offset)) = self.image.symbol_at(address, false) {
+            return Some((symbol.name.clone(), offset));
+        }
+        let object = self.snapshot.objects.iter().find(|object| (object.address..object.address + object.size.max(1)).contains(&address))?;
+        Some((object.name.clone(), address - object.address))
+    }
+}

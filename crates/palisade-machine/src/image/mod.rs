@@ -1,0 +1,13 @@
+//! What is in the file that holds the code: bytes at addresses, symbols, positions in the sources.
+//!
+//! The libraries that read ELF and DWARF are used here and nowhere else.
+
+mod elf;
+mod lines;
+mod memory;
+mod snapshot;
+
+pub(crate) use elf::Image;
+pub(crate) use lines::Lines;
+pub(crate) use memory::{Memory, Mutability};
+pub(crate) use snapshot::{Snapshot, SnapshotError};

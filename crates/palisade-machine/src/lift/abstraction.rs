@@ -1,0 +1,225 @@
+//! What is known of a value at a place of the code, whatever the run.
+//!
+//! An [`Abstract`] says that a value is one number, that it points into the role's own stack frame, that it is some
+//! number, or that nothing is known, so that it may point into the frame. Only what is proved to be a number may
+//! leave the thread, and only what is proved to point into the frame is private.
+
+use palisade_model::program::{BinaryOperator as Op, Expression, UnaryOperator, Value, truncate};
+
+/// What is known of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Abstract {
+    /// This number.
+    Constant(Value),
+    /// So many bytes from where the stack pointer stood when the role began.
+    Frame(i64),
+    /// A number that as many low bits hold; of 64 bits, any number.
+    Number(u8),
+    /// Anything, a pointer into the frame included.
+    Unknown,
+}
+
+use Abstract::{Constant, Frame, Number, Unknown};
+
+/// Addresses below this one are never mapped, so no pointer into the frame equals them.
+const LOWEST_ADDRESS: Value = 4096;
+
+impl Abstract {
+    /// What is known when either of two is.
+    pub(crate) fn join(self, other: Self) -> Self {
+        match (self, other) {
+            _ if self == other => self,
+            _ => match (self.bits(), other.bits()) {
+                (Some(one), Some(two)) => Number(one.max(two)),
+                _ => Unknown,
+            },
+        }
+    }
+
+    /// The low bits that hold the number; nothing unless it is one.
+    pub(crate) fn bits(self) -> Option<u8> {
+        match self {
+            Constant(value) if value < 0 => Some(64),
+            Constant(value) => Some(u8::try_from(64 - value.leading_zeros()).expect("at most 63")),
+            Number(bits) => Some(bits),
+            Frame(_) | Unknown => None,
+        }
+    }
+
+    /// Whether it cannot point into the frame.
+    pub(crate) fn is_number(self) -> bool {
+        self.bits().is_some()
+    }
+
+    /// The number, when it is one and known.
+    pub(crate) fn constant(self) -> Option<Value> {
+        match self {
+            Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The low bits as an unsigned number, or all 64 as a signed one.
+    pub(crate) fn truncated(self, bits: u8, signed: bool) -> Self {
+        match self {
+            Constant(value) => constant(truncate(i128::from(value), bits, signed)),
+            Frame(_) if bits == 64 => self,
+            Number(known) if !signed => Number(known.min(bits)),
+            Number(known) if known < bits => self,
+            Number(_) => Number(64),
+            Frame(_) | Unknown => Unknown,
+        }
+    }
+
+    /// What is known of the result of an operator.
+    pub(crate) fn binary(operator: Op, left: Self, right: Self) -> Self {
+        match (left, right) {
+            (Constant(one), Constant(two)) => {
+                let expression = Expression::binary(operator, Expression::Constant(one), Expression::Constant(two));
+                expression.evaluate(&[], None).map_or(Number(64), Constant)
+            }
+            (Frame(offset), Constant(number)) if operator == Op::Add => Self::moved(offset.checked_add(number)),
+            (Constant(number), Frame(offset)) if operator == Op::Add => Self::moved(offset.checked_add(number)),
+            (Frame(offset), Constant(number)) if operator == Op::Subtract => Self::moved(offset.checked_sub(number)),
+            (Frame(one), Frame(two)) => Self::of_two_frames(operator, one, two),
+            (Frame(offset), Constant(mask)) if operator == Op::BitAnd => Self::masked(offset, mask),
+            (Frame(_), Constant(number)) | (Constant(number), Frame(_))
+                if (0..LOWEST_ADDRESS).contains(&number) && matches!(operator, Op::Equal | Op::NotEqual) =>
+            {
+                Constant(Value::from(operator == Op::NotEqual))
+            }
+            _ => match (left.bits(), right.bits()) {
+                (Some(one), Some(two)) => Number(Self::result_bits(operator, (left, one), (right, two))),
+                // 0 times anything is 0.
+                _ if operator == Op::Multiply && (left == Constant(0) || right == Constant(0)) => Constant(0),
+                _ if operator == Op::Multiply && left == Constant(1) => right,
+                _ if operator == Op::Add && left == Constant(0) => right,
+                _ if operator == Op::Add && right == Constant(0) => left,
+                _ => Unknown,
+            },
+        }
+    }
+
+    fn moved(offset: Option<i64>) -> Self {
+        // A frame is small: what goes far away is no pointer into it.
+        offset.filter(|offset| (-FRAME_SIZE..FRAME_SIZE).contains(offset)).map_or(Unknown, Frame)
+    }
+
+    /// The stack pointer is a multiple of 16 before a call, so that a role begins 8 below one.
+    fn masked(offset: i64, mask: Value) -> Self {
+        let above = offset + 8;
+        match mask {
+            0..=15 => Constant(above & mask),
+            -16 | -8 | -4 | -2 => Frame((above & mask) - 8),
+            _ => Unknown,
+        }
+    }
+
+    fn of_two_frames(operator: Op, one: i64, two: i64) -> Self {
+        let truth = |holds| Constant(Value::from(holds));
+        match operator {
+            Op::Subtract => Constant(one - two),
+            Op::Equal => truth(one == two),
+            Op::NotEqual => truth(one != two),
+            Op::BitAnd | Op::BitOr if one == two => Frame(one),
+            _ => Unknown,
+        }
+    }
+
+    /// The bits of the result of two numbers.
+    fn result_bits(operator: Op, (left, one): (Self, u8), (right, two): (Self, u8)) -> u8 {
+        match operator {
+            Op::Less
+            | Op::LessOrEqual
+            | Op::Greater
+            | Op::GreaterOrEqual
+            | Op::Equal
+            | Op::NotEqual
+            | Op::And
+            | Op::Or => 1,
+            Op::BitAnd => one.min(two),
+            Op::BitOr | Op::BitXor => one.max(two),
+            Op::Add if one.max(two) < 63 => one.max(two) + 1,
+            Op::Multiply if one == 1 && left.bits() == Some(1) && two < 64 => two,
+            Op::Multiply if u16::from(one) + u16::from(two) < 64 => one + two,
+            Op::ShiftLeft => match right {
+                Constant(by) if (0..64).contains(&by) && i64::from(one) + by < 64 => {
+                    one + u8::try_from(by).expect("less than 64")
+                }
+                _ => 64,
+            },
+            Op::ShiftRight if one < 64 => match right {
+                Constant(by) if by >= 0 => one.saturating_sub(u8::try_from(by).unwrap_or(64)),
+                _ => one,
+            },
+            _ => 64,
+        }
+    }
+
+    /// What is known of an expression, given what is known of its registers and of what memory has held.
+    pub(crate) fn of(
+        expression: &Expression,
+        register: &impl Fn(palisade_model::program::RegisterId) -> Self,
+        old: Self,
+    ) -> Self {
+        let of = |expression: &Expression| Self::of(expression, register, old);
+        match expression {
+            Expression::Constant(value) | Expression::Address { value, .. } => Constant(*value),
+            Expression::Register(id) => register(*id),
+            Expression::Old => old,
+            Expression::Unary(UnaryOperator::Truncate { bits, signed }, operand) => {
+                of(operand).truncated(*bits, *signed)
+            }
+            Expression::Unary(operator, operand) => match (operator, of(operand)) {
+                (UnaryOperator::Not, Frame(_)) => Constant(0),
+                (_, Constant(value)) => {
+                    let again = Expression::unary(*operator, Expression::Constant(value));
+                    again.evaluate(&[], None).map_or(Number(64), Constant)
+                }
+                (UnaryOperator::Not, Number(_)) => Number(1),
+                (_, Number(_)) => Number(64),
+                (_, Frame(_) | Unknown) => Unknown,
+            },
+            Expression::Binary(operator, left, right) => match (of(left), of(right)) {
+                // A register combined with itself, whatever it holds.
+                _ if left == right && matches!(operator, Op::Subtract | Op::BitXor | Op::NotEqual | Op::Less) => {
+                    Constant(0)
+                }
+                (left, right) => Self::binary(*operator, left, right),
+            },
+        }
+    }
+}
+
+/// No frame is larger.
+const FRAME_SIZE: i64 = 1 << 24;
+
+fn constant(value: i128) -> Abstract {
+    Value::try_from(value).map_or(Number(64), Constant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_into_the_frame_are_tracked() {
+        assert_eq!(Abstract::binary(Op::Add, Frame(-8), Constant(24)), Frame(16));
+        assert_eq!(Abstract::binary(Op::Subtract, Frame(-8), Frame(-24)), Constant(16));
+        assert_eq!(Abstract::binary(Op::Equal, Frame(-8), Constant(0)), Constant(0));
+        assert_eq!(Abstract::binary(Op::BitAnd, Frame(-24), Constant(7)), Constant(0));
+        assert_eq!(Abstract::binary(Op::BitAnd, Frame(-32), Constant(-16)), Frame(-40));
+        assert_eq!(Abstract::binary(Op::BitXor, Frame(-8), Constant(3)), Unknown);
+        assert_eq!(Frame(0).join(Number(8)), Unknown);
+        assert_eq!(Frame(0).truncated(32, false), Unknown);
+    }
+
+    #[test]
+    fn widths_are_tracked() {
+        assert_eq!(Constant(3).join(Constant(200)), Number(8));
+        assert_eq!(Constant(-1).join(Constant(0)), Number(64));
+        assert_eq!(Abstract::binary(Op::BitAnd, Number(64), Constant(7)), Number(3));
+        assert_eq!(Number(8).truncated(8, true), Number(64));
+        assert_eq!(Number(7).truncated(8, true), Number(7));
+    }
+}

@@ -1,0 +1,380 @@
+//! From the places of a role to the code of a thread.
+//!
+//! Places are written in the order of control where that is possible. What is known to be constant stands as a number in
+//! the code, and what points into the frame stands nowhere: all accesses through it have become accesses to registers.
+
+use super::contexts::{Contexts, Place};
+use super::decode::VectorPlace;
+use super::environment::{CALLER_SAVED, Environment};
+use super::explore::{Done, Explored, Next, perform};
+use super::frame::FrameLayout;
+use super::knowledge::Knowledge;
+use super::micro::Micro;
+use super::refusal::{Objection, ObjectionAt};
+use super::stubs::Stub;
+use super::transfer::{Applied, Spot, apply};
+use crate::lift::abstraction::Abstract;
+use crate::lift::cells::checked;
+use palisade_model::program::{Action, Expression, Span, Value};
+use palisade_syntax::x86::automaton::TextLabel;
+use palisade_syntax::x86::code::Code;
+use palisade_syntax::x86::lowerer::{LoweredThread, Lowerer, Operand, Slot};
+use palisade_syntax::x86::{Access, Architecture};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A role as code, with the place of each of its spans.
+#[derive(Debug)]
+pub(crate) struct Emitted {
+    /// The code.
+    pub(crate) thread: LoweredThread,
+    /// The places, in the order in which they were written: a span from `n` to `n + 1` is about the `n`th.
+    pub(crate) places: Vec<(Place, String)>,
+}
+
+/// Writes the code of a role. With `checks`, computed addresses are held to those that were seen.
+pub(crate) fn emit(
+    explored: &mut Explored,
+    repeats: bool,
+    checks: bool,
+    knowledge: &mut Knowledge<'_>,
+) -> Result<Emitted, ObjectionAt> {
+    let mut all = BTreeMap::new();
+    let mut layout = FrameLayout::default();
+    for (place, environment) in explored.places.clone() {
+        let done = done(place, &environment, &mut explored.contexts, knowledge)?;
+        lay_out(&done, place, environment, &mut layout, knowledge).map_err(|objection| at(place, objection))?;
+        all.insert(place, done);
+    }
+    let mut emitter = Emitter {
+        lowerer: Lowerer::new(Architecture::X86_64).hiding_registers(),
+        layout,
+        marks: marks(explored.start, &all),
+        all: &all,
+        explored,
+        checks,
+        repeats,
+        places: Vec::new(),
+    };
+    emitter.begin();
+    emitter.everything(knowledge)?;
+    let Emitter { mut lowerer, places, marks, .. } = emitter;
+    lowerer.thread.clean_up();
+    if let Some(error) = lowerer.undefined_flags().first() {
+        let place = places[error.span.start].0;
+        return Err(at(place, Objection::new(error.message.clone())));
+    }
+    let mut labels: Vec<TextLabel> = vec![TextLabel { name: "begin".to_owned(), span: Span::default() }];
+    labels.extend((1..=marks.len()).map(|number| TextLabel { name: format!("n{number}"), span: Span::default() }));
+    Ok(Emitted { thread: lowerer.finish(labels), places })
+}
+
+fn at(place: Place, objection: Objection) -> ObjectionAt {
+    ObjectionAt { address: place.address, context: place.context, objection }
+}
+
+fn done(
+    place: Place,
+    environment: &Environment,
+    contexts: &mut Contexts,
+    knowledge: &mut Knowledge<'_>,
+) -> Result<Done, ObjectionAt> {
+    perform(place, environment, contexts, knowledge).map_err(|objection| at(place, objection))
+}
+
+/// Takes in the accesses to the frame that the steps of a place make.
+fn lay_out(
+    done: &Done,
+    place: Place,
+    mut environment: Environment,
+    layout: &mut FrameLayout,
+    knowledge: &mut Knowledge<'_>,
+) -> Result<(), Objection> {
+    for step in &done.steps {
+        let applied = apply(step, place.address, &mut environment, knowledge)?;
+        for (spot, bytes) in applied.spots {
+            if let Spot::Frame(offset) = spot {
+                layout.add(offset, bytes);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Places that need a label, as control comes there from elsewhere than from the one before.
+fn marks(start: Place, all: &BTreeMap<Place, Done>) -> BTreeMap<Place, usize> {
+    let targets: BTreeSet<Place> = all
+        .values()
+        .flat_map(|done| match &done.next {
+            Next::To(next) | Next::Stub(_, next) => vec![*next],
+            Next::Branch(_, taken, other) => vec![*taken, *other],
+            Next::End | Next::Fail => Vec::new(),
+        })
+        .chain([start])
+        .collect();
+    // Label 0 is the role's beginning.
+    targets.into_iter().zip(1..).collect()
+}
+
+struct Emitter<'a> {
+    lowerer: Lowerer,
+    layout: FrameLayout,
+    marks: BTreeMap<Place, usize>,
+    all: &'a BTreeMap<Place, Done>,
+    explored: &'a Explored,
+    checks: bool,
+    repeats: bool,
+    places: Vec<(Place, String)>,
+}
+
+impl Emitter<'_> {
+    /// The registers are given what they hold when the role begins.
+    fn begin(&mut self) {
+        self.lowerer.thread.code.push(Code::Mark(0));
+        let initial = constants(&self.explored.initial, &self.layout);
+        for (slot, value) in initial {
+            self.lowerer.assign(slot, Expression::Constant(value));
+        }
+    }
+
+    fn everything(&mut self, knowledge: &mut Knowledge<'_>) -> Result<(), ObjectionAt> {
+        let mut written = BTreeSet::new();
+        let mut open = vec![self.explored.start];
+        while let Some(first) = open.pop() {
+            if written.contains(&first) {
+                continue;
+            }
+            let mut following = Some(first);
+            while let Some(place) = following.take() {
+                if !written.insert(place) {
+                    self.jump(place);
+                    break;
+                }
+                self.place(place, knowledge).map_err(|objection| at(place, objection))?;
+                following = self.next(place, &mut open);
+            }
+        }
+        Ok(())
+    }
+
+    fn jump(&mut self, place: Place) {
+        let label = self.marks[&place];
+        self.lowerer.thread.code.push(Code::Jump(label, self.lowerer.span));
+    }
+
+    fn place(&mut self, place: Place, knowledge: &mut Knowledge<'_>) -> Result<(), Objection> {
+        let done = &self.all[&place];
+        if let Some(label) = self.marks.get(&place) {
+            self.lowerer.thread.code.push(Code::Mark(*label));
+        }
+        let number = self.places.len();
+        self.places.push((place, done.decoded.text.clone()));
+        self.lowerer.span = Span { start: number, end: number + 1 };
+        let mut environment = self.explored.places[&place].clone();
+        for step in &done.steps {
+            let before = environment.clone();
+            let applied = apply(step, place.address, &mut environment, knowledge)?;
+            self.step(step, place, &before, applied, knowledge);
+        }
+        Ok(())
+    }
+
+    /// Sets what is known before a step.
+    fn know(&mut self, environment: &Environment) {
+        self.lowerer.known = constants(environment, &self.layout);
+        self.lowerer.machine = environment.machine();
+    }
+
+    fn step(
+        &mut self,
+        step: &Micro,
+        place: Place,
+        before: &Environment,
+        applied: Applied,
+        knowledge: &Knowledge<'_>,
+    ) {
+        self.know(before);
+        self.lowerer.omitted = applied.omitted;
+        for (offset, bytes) in &applied.pointers {
+            for piece in self.layout.pieces(*offset, *bytes) {
+                self.lowerer.omitted.push(Slot::Private { byte: piece.byte, bytes: piece.bytes });
+            }
+        }
+        match step {
+            Micro::Table(meaning, _) => {
+                let spot = applied.spots.first().cloned();
+                let operand = match spot {
+                    None => Operand::None,
+                    Some((spot, bytes)) => self.operand(spot, bytes, &meaning.access, place, before, knowledge),
+                };
+                self.lowerer.effects(meaning, operand);
+            }
+            Micro::Fence => self.lowerer.act(Action::Fence),
+            Micro::StoreFence => self.lowerer.act(Action::StoreFence),
+            Micro::VectorClear(number) => {
+                for upper in [false, true] {
+                    self.set(Slot::Vector { number: *number, upper }, Expression::Constant(0));
+                }
+            }
+            Micro::VectorJoin(to, from) => {
+                let low = self.lowerer.value_of(Slot::Vector { number: *from, upper: false });
+                self.set(Slot::Vector { number: *to, upper: true }, low);
+            }
+            Micro::Vector(to, from, bytes) => self.vector(*to, *from, *bytes, &applied.spots, place, before, knowledge),
+        }
+    }
+
+    fn set(&mut self, slot: Slot, value: Expression) {
+        if !self.lowerer.omitted.contains(&slot) {
+            self.lowerer.assign(slot, value);
+        }
+    }
+
+    fn operand(
+        &mut self,
+        spot: Spot,
+        bytes: u8,
+        access: &Access,
+        place: Place,
+        before: &Environment,
+        knowledge: &Knowledge<'_>,
+    ) -> Operand {
+        match spot {
+            Spot::Frame(offset) => match before.read_frame(offset, bytes) {
+                Abstract::Constant(value) if *access == Access::Load => Operand::Constant(value),
+                _ => Operand::Private(self.layout.pieces(offset, bytes)),
+            },
+            Spot::Constant(value) => Operand::Constant(value),
+            Spot::Fixed(address) => Operand::Shared(Expression::Constant(address.cast_signed())),
+            Spot::Computed(expression) => {
+                let sum = self.lowerer.of_atoms(&expression, None);
+                let seen = knowledge.computed.get(&place.address);
+                Operand::Shared(match seen {
+                    Some(seen) if self.checks => checked(sum, &seen.addresses),
+                    _ => sum,
+                })
+            }
+        }
+    }
+
+    /// A copy through registers of 16 bytes: all parts are read, then all are written.
+    #[allow(clippy::too_many_arguments, reason = "what a step is given")]
+    fn vector(
+        &mut self,
+        to: VectorPlace,
+        from: VectorPlace,
+        bytes: u8,
+        spots: &[(Spot, u8)],
+        place: Place,
+        before: &Environment,
+        knowledge: &Knowledge<'_>,
+    ) {
+        let count: u8 = if bytes == 16 { 2 } else { 1 };
+        let (loads, stores) = match from {
+            VectorPlace::Memory(_) => spots.split_at(usize::from(count)),
+            _ => (&[][..], spots),
+        };
+        let mut values = Vec::new();
+        for index in 0..count {
+            values.push(match from {
+                VectorPlace::Vector(number) => self.lowerer.value_of(Slot::Vector { number, upper: index == 1 }),
+                VectorPlace::General(family, _) => self.lowerer.value_of(Slot::Family(family)),
+                VectorPlace::Memory(_) => {
+                    let (spot, length) = loads[usize::from(index)].clone();
+                    match self.operand(spot, length, &Access::Load, place, before, knowledge) {
+                        Operand::Constant(value) => Expression::Constant(value),
+                        Operand::Private(pieces) => self.lowerer.read_private(&pieces),
+                        Operand::Shared(address) => {
+                            let register = self.lowerer.slot(Slot::Temporary(10 + index));
+                            self.lowerer.act(Action::Load { register, address });
+                            Expression::Register(register)
+                        }
+                        Operand::None => unreachable!("a copy from memory has an operand"),
+                    }
+                }
+            });
+        }
+        // Private memory and registers are copied aside, in case source and destination overlap.
+        for (value, index) in values.iter_mut().zip(0u8..) {
+            if count == 2 && !value.is_constant() {
+                let slot = Slot::Temporary(12 + index);
+                let copied = std::mem::replace(value, Expression::Register(self.lowerer.slot(slot)));
+                self.lowerer.assign(slot, copied);
+            }
+            if bytes == 4 {
+                *value = palisade_syntax::x86::fold::truncate(value.clone(), 32, false);
+            }
+        }
+        for (value, index) in values.into_iter().zip(0u8..) {
+            match to {
+                VectorPlace::Vector(number) => self.set(Slot::Vector { number, upper: index == 1 }, value),
+                VectorPlace::General(family, _) => self.set(Slot::Family(family), value),
+                VectorPlace::Memory(_) => {
+                    let (spot, length) = stores[usize::from(index)].clone();
+                    let access = Access::Store(value.clone());
+                    match self.operand(spot, length, &access, place, before, knowledge) {
+                        Operand::Private(pieces) => self.lowerer.write_private(&pieces, &value),
+                        Operand::Shared(address) => self.lowerer.act(Action::Store { address, value }),
+                        Operand::Constant(_) | Operand::None => unreachable!("what is written is no constant"),
+                    }
+                }
+            }
+        }
+        if let (VectorPlace::Vector(number), true) = (to, bytes < 16) {
+            self.set(Slot::Vector { number, upper: true }, Expression::Constant(0));
+        }
+    }
+
+    /// Writes where control goes; the place that may follow.
+    fn next(&mut self, place: Place, open: &mut Vec<Place>) -> Option<Place> {
+        let done = &self.all[&place];
+        let span = self.lowerer.span;
+        match &done.next {
+            Next::To(next) => Some(*next),
+            Next::Branch(condition, taken, other) => {
+                self.know(&done.after);
+                let condition = self.lowerer.of_atoms(condition, None);
+                self.lowerer.thread.code.push(Code::Branch(condition, self.marks[taken], span));
+                open.push(*taken);
+                Some(*other)
+            }
+            Next::End => {
+                let end = if self.repeats { Code::Jump(0, span) } else { Code::Stop };
+                self.lowerer.thread.code.push(end);
+                None
+            }
+            Next::Fail => {
+                self.lowerer.act(Action::Fail);
+                self.lowerer.thread.code.push(Code::Stop);
+                None
+            }
+            Next::Stub(stub, next) => {
+                if *stub == Stub::SystemCall {
+                    self.lowerer.act(Action::Fence);
+                }
+                for family in CALLER_SAVED {
+                    self.lowerer.assign(Slot::Family(family), Expression::Constant(0));
+                }
+                let flags: Vec<_> = done.after.flags().map(|(flag, _)| flag).collect();
+                flags.into_iter().for_each(|flag| self.lowerer.assign(Slot::Flag(flag), Expression::Constant(0)));
+                for number in 0..16 {
+                    for upper in [false, true] {
+                        self.lowerer.assign(Slot::Vector { number, upper }, Expression::Constant(0));
+                    }
+                }
+                Some(*next)
+            }
+        }
+    }
+}
+
+/// Registers, flags and pieces of the frame that hold known numbers.
+fn constants(environment: &Environment, layout: &FrameLayout) -> Vec<(Slot, Value)> {
+    let families = (0..16u8).filter_map(|family| Some((Slot::Family(family), environment.family(family).constant()?)));
+    let flags = environment.flags().filter_map(|(flag, value)| Some((Slot::Flag(flag), value.constant()?)));
+    let vectors = (0..16u8).flat_map(|number| [(number, false), (number, true)]).filter_map(|(number, upper)| {
+        Some((Slot::Vector { number, upper }, environment.vector(number, upper).constant()?))
+    });
+    let frame =
+        environment.frame_constants().filter_map(|(at, bytes, value)| Some((layout.exactly(at, bytes)?, value)));
+    families.chain(flags).chain(vectors).chain(frame).collect()
+}

@@ -1,0 +1,292 @@
+//! All places of a role's code that control may come to, with what is known there.
+//!
+//! Calls are followed into their functions, once for each chain of calls, so that what a function is given by one caller
+//! is not mixed up with what another one gives. A place is looked at again whenever less is known of it than before.
+
+use super::contexts::{Context, Contexts, Place};
+use super::decode::{Decoded, Target, decode};
+use super::environment::{CALLER_SAVED, Environment, STACK_POINTER};
+use super::knowledge::{Knowledge, Loaded};
+use super::micro::{Flow, Micro, address, at_stack, move_stack, push_return, steps};
+use super::refusal::{Objection, ObjectionAt};
+use super::stubs::{self, Stub};
+use super::transfer::{apply, known};
+use crate::lift::abstraction::Abstract;
+use palisade_model::program::Expression;
+use palisade_syntax::x86::condition;
+use std::collections::BTreeMap;
+
+/// What stands on the stack where a role returns to.
+pub(crate) const ROLE_END: u64 = 0x7eff_ffff_ffff_fff0;
+
+/// More places than this are too many to be checked anyway.
+const MOST_PLACES: usize = 40_000;
+
+/// Deeper chains of calls are refused.
+const DEEPEST: usize = 128;
+
+/// Where control goes from a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// There.
+    To(Place),
+    /// There if the condition over the atoms holds, and otherwise to the second.
+    Branch(Expression, Place, Place),
+    /// The role has come to its end.
+    End,
+    /// The role has failed.
+    Fail,
+    /// A function that is not followed is called, and then control goes on.
+    Stub(Stub, Place),
+}
+
+/// A place as it is done: its steps, what is known before each of them, and where control goes.
+#[derive(Clone, Debug)]
+pub(crate) struct Done {
+    /// The steps.
+    pub(crate) steps: Vec<Micro>,
+    /// Where control goes.
+    pub(crate) next: Next,
+    /// What is known when it goes there.
+    pub(crate) after: Environment,
+    /// The instruction.
+    pub(crate) decoded: Decoded,
+}
+
+/// The places of one role.
+#[derive(Clone, Debug)]
+pub(crate) struct Explored {
+    /// The first one.
+    pub(crate) start: Place,
+    /// What is known when the role begins.
+    pub(crate) initial: Environment,
+    /// All of them, with what is known before each.
+    pub(crate) places: BTreeMap<Place, Environment>,
+    /// The chains of calls.
+    pub(crate) contexts: Contexts,
+}
+
+/// Goes through the code of a role.
+pub(crate) fn explore(
+    function: u64,
+    arguments: &[i64],
+    knowledge: &mut Knowledge<'_>,
+) -> Result<Explored, (ObjectionAt, Contexts)> {
+    let mut contexts = Contexts::default();
+    let context = contexts.id(Context { parent: None, call: 0, return_to: ROLE_END, function });
+    let start = Place { context, address: function };
+    let environment = Environment::at_start(arguments, ROLE_END.cast_signed());
+    let mut places = BTreeMap::from([(start, environment.clone())]);
+    let mut open = vec![start];
+    while let Some(place) = open.pop() {
+        let environment = places[&place].clone();
+        let done = match perform(place, &environment, &mut contexts, knowledge) {
+            Ok(done) => done,
+            Err(objection) => {
+                let at = ObjectionAt { address: place.address, context: place.context, objection };
+                return Err((at, contexts));
+            }
+        };
+        let successors = match done.next {
+            Next::To(next) | Next::Stub(_, next) => vec![next],
+            Next::Branch(_, taken, other) => vec![taken, other],
+            Next::End | Next::Fail => Vec::new(),
+        };
+        for successor in successors {
+            let changed = match places.get_mut(&successor) {
+                Some(known) => known.join(&done.after),
+                None => {
+                    places.insert(successor, done.after.clone());
+                    true
+                }
+            };
+            if changed && !open.contains(&successor) {
+                open.push(successor);
+            }
+        }
+        if places.len() > MOST_PLACES {
+            let message = format!("the code of this role has more than {MOST_PLACES} instructions, calls included");
+            let objection = Objection::new(message).with_help("choose a smaller operation for the role");
+            return Err((ObjectionAt { address: place.address, context: place.context, objection }, contexts));
+        }
+    }
+    Ok(Explored { start, initial: environment, places, contexts })
+}
+
+/// Does what stands at a place.
+pub(crate) fn perform(
+    place: Place,
+    environment: &Environment,
+    contexts: &mut Contexts,
+    knowledge: &mut Knowledge<'_>,
+) -> Result<Done, Objection> {
+    let code = knowledge.memory.image.code(place.address).ok_or_else(|| {
+        Objection::new(format!("control comes to {:#x}, where the image has no code", place.address))
+    })?;
+    let decoded = decode(code, place.address)
+        .map_err(|error| Objection::new(format!("`{}`: {}", error.text, error.why)))?;
+    let (mut steps, flow) = steps(&decoded, environment)?;
+    let mut after = environment.clone();
+    for step in &steps {
+        apply(step, place.address, &mut after, knowledge)?;
+    }
+    let mut performing = Performing { place, contexts, knowledge, after, more: Vec::new() };
+    let next = performing.flow(flow, decoded.next)?;
+    let Performing { after, more, .. } = performing;
+    steps.extend(more);
+    Ok(Done { steps, next, after, decoded })
+}
+
+struct Performing<'a, 'm> {
+    place: Place,
+    contexts: &'a mut Contexts,
+    knowledge: &'a mut Knowledge<'m>,
+    after: Environment,
+    /// Steps that the flow adds.
+    more: Vec<Micro>,
+}
+
+impl Performing<'_, '_> {
+    fn here(&self, address: u64) -> Place {
+        Place { context: self.place.context, address }
+    }
+
+    fn flow(&mut self, flow: Flow, next: u64) -> Result<Next, Objection> {
+        match flow {
+            Flow::Next => Ok(Next::To(self.here(next))),
+            Flow::Jump(target) => {
+                let target = self.target(target)?;
+                match self.stub_at(target)? {
+                    // A call in the place of a return.
+                    Some(stub) => self.tail_stub(stub),
+                    None => Ok(Next::To(self.here(target))),
+                }
+            }
+            Flow::Branch(code, target) => {
+                let condition = condition(code);
+                match known(&condition, &self.after) {
+                    Abstract::Constant(0) => Ok(Next::To(self.here(next))),
+                    Abstract::Constant(_) => Ok(Next::To(self.here(target))),
+                    Abstract::Number(_) => Ok(Next::Branch(condition, self.here(target), self.here(next))),
+                    Abstract::Frame(_) | Abstract::Unknown => Err(Objection::new(
+                        "this branch depends on where the role's stack frame is, which differs from copy to copy",
+                    )),
+                }
+            }
+            Flow::Call(target) => {
+                let target = self.target(target)?;
+                match self.stub_at(target)? {
+                    Some(stub) => self.stub(stub, self.here(next)),
+                    None => self.call(target, next),
+                }
+            }
+            Flow::Return(more) => self.return_to(more),
+            Flow::System => Err(Objection::new("the system is called directly, which is not understood")),
+            Flow::Trap => Ok(Next::Fail),
+        }
+    }
+
+    /// The address that a jump or a call goes to.
+    fn target(&mut self, target: Target) -> Result<u64, Objection> {
+        let found = match target {
+            Target::Direct(address) => return Ok(address),
+            Target::Register(family) => self.after.family(family),
+            Target::Memory(memory) => match known(&address(memory), &self.after) {
+                Abstract::Constant(at) => match self.knowledge.load(at.cast_unsigned(), 8)? {
+                    Loaded::Constant(value) => Abstract::Constant(value),
+                    Loaded::Cell => Abstract::Number(64),
+                },
+                Abstract::Frame(offset) => self.after.read_frame(offset, 8),
+                _ => Abstract::Unknown,
+            },
+        };
+        found.constant().map(i64::cast_unsigned).ok_or_else(|| {
+            Objection::new("this goes to an address that is computed as the code runs")
+                .with_help("for `match` and `switch`, build without tables of jumps: `-C jump-tables=no`, `-fno-jump-tables`")
+        })
+    }
+
+    /// What a function means that is not followed.
+    fn stub_at(&self, target: u64) -> Result<Option<Stub>, Objection> {
+        let image = &self.knowledge.memory.image;
+        let Some(name) = image.function_at(target) else { return Ok(None) };
+        if let Some(stub) = stubs::stub(name) {
+            return Ok(Some(stub));
+        }
+        if image.is_import(target) || stubs::is_refused(name) {
+            return Err(Objection::new(format!("`{name}` is called, which is not followed"))
+                .with_help(stubs::advice(name)));
+        }
+        Ok(None)
+    }
+
+    fn stub(&mut self, stub: Stub, next: Place) -> Result<Next, Objection> {
+        match stub {
+            Stub::Fails => return Ok(Next::Fail),
+            Stub::Ends => return Ok(Next::End),
+            Stub::Nothing | Stub::SystemCall => {}
+        }
+        for family in CALLER_SAVED {
+            self.after.set_family(family, Abstract::Constant(0));
+        }
+        if stub == Stub::SystemCall {
+            self.after.set_family(0, Abstract::Number(64));
+        }
+        let flags: Vec<_> = self.after.flags().map(|(flag, _)| flag).collect();
+        flags.into_iter().for_each(|flag| self.after.set_flag(flag, Abstract::Constant(0)));
+        for number in 0..16 {
+            self.after.set_vector(number, false, Abstract::Constant(0));
+            self.after.set_vector(number, true, Abstract::Constant(0));
+        }
+        Ok(Next::Stub(stub, next))
+    }
+
+    /// A jump to a function that is not followed: it returns where this one does.
+    fn tail_stub(&mut self, stub: Stub) -> Result<Next, Objection> {
+        let returned = self.return_to(0)?;
+        match returned {
+            Next::To(place) => self.stub(stub, place),
+            Next::End if matches!(stub, Stub::Fails) => Ok(Next::Fail),
+            other => Ok(other),
+        }
+    }
+
+    fn call(&mut self, function: u64, next: u64) -> Result<Next, Objection> {
+        let name = self.knowledge.memory.image.function_at(function).unwrap_or("a function").to_owned();
+        let chain: Vec<Context> = self.contexts.chain(self.place.context).collect();
+        if chain.iter().any(|context| context.function == function) {
+            return Err(Objection::new(format!("`{name}` calls itself, which is not understood")));
+        }
+        if chain.len() >= DEEPEST {
+            return Err(Objection::new(format!("the call of `{name}` is more than {DEEPEST} calls deep")));
+        }
+        for step in push_return(next, &self.after)? {
+            apply(&step, self.place.address, &mut self.after, self.knowledge)?;
+            self.more.push(step);
+        }
+        let parent = Some(self.place.context);
+        let context =
+            self.contexts.id(Context { parent, call: self.place.address, return_to: next, function });
+        Ok(Next::To(Place { context, address: function }))
+    }
+
+    fn return_to(&mut self, more: u64) -> Result<Next, Objection> {
+        let Abstract::Frame(offset) = self.after.family(STACK_POINTER) else {
+            return Err(Objection::new("the stack pointer is not known where this function returns"));
+        };
+        let context = self.contexts.get(self.place.context);
+        debug_assert_eq!(at_stack(0).displacement, 0);
+        if self.after.read_frame(offset, 8) != Abstract::Constant(context.return_to.cast_signed()) {
+            return Err(Objection::new("this function does not return to where it was called"));
+        }
+        let step = move_stack(8 + more.cast_signed());
+        apply(&step, self.place.address, &mut self.after, self.knowledge)?;
+        self.more.push(step);
+        // Signals may overwrite what is more than 128 bytes below the stack pointer.
+        self.after.forget_below(offset - 128);
+        match context.parent {
+            Some(parent) => Ok(Next::To(Place { context: parent, address: context.return_to })),
+            None => Ok(Next::End),
+        }
+    }
+}

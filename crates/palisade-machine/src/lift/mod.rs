@@ -1,0 +1,183 @@
+//! From machine code to threads.
+//!
+//! [`lift`] goes through the code of all roles until nothing new is found out about memory, writes each role as the code
+//! of a thread, and runs the threads to find the cells that computed addresses are of.
+
+mod abstraction;
+mod cells;
+mod contexts;
+mod decode;
+mod discover;
+mod emit;
+mod environment;
+mod explore;
+mod frame;
+mod knowledge;
+mod micro;
+mod refusal;
+mod stubs;
+mod transfer;
+
+pub(crate) use contexts::{Contexts, Place};
+pub(crate) use refusal::{Objection, ObjectionAt};
+
+use crate::image::Memory;
+use discover::Initial;
+use emit::{Emitted, emit};
+use explore::{Explored, explore};
+use knowledge::Knowledge;
+use palisade_model::program::{Span, Thread, Value};
+use palisade_syntax::x86::{Architecture, automaton};
+use std::collections::BTreeMap;
+
+/// What is asked of a role.
+#[derive(Clone, Debug)]
+pub(crate) struct RoleCode {
+    /// Its name.
+    pub(crate) name: String,
+    /// The address of its function.
+    pub(crate) function: u64,
+    /// The words that it is called with.
+    pub(crate) arguments: Vec<Value>,
+    /// The copies of it; nothing for any number.
+    pub(crate) copies: Option<u64>,
+    /// Whether it begins again when it returns.
+    pub(crate) repeats: bool,
+}
+
+/// A role as a thread.
+#[derive(Debug)]
+pub(crate) struct LiftedRole {
+    /// The thread: spans from `n` to `n + 1` are about the `n`th place.
+    pub(crate) thread: Thread,
+    /// The places with the texts of their instructions.
+    pub(crate) places: Vec<(Place, String)>,
+    /// The chains of calls.
+    pub(crate) contexts: Contexts,
+}
+
+/// All roles, and the cells that they share.
+#[derive(Debug)]
+pub(crate) struct Lifted {
+    /// The roles, in their order.
+    pub(crate) roles: Vec<LiftedRole>,
+    /// The cells in the order in which they were first met: address, bytes, value at first.
+    pub(crate) cells: Vec<(u64, u8, Value)>,
+}
+
+/// Why code was refused: the role, the place, the calls that led there.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    /// The number of the role.
+    pub(crate) role: usize,
+    /// What is wrong, and where.
+    pub(crate) at: ObjectionAt,
+    /// The chains of calls.
+    pub(crate) contexts: Contexts,
+}
+
+/// More rounds than this mean that the roles access new memory without end.
+const MOST_ROUNDS: usize = 200;
+
+/// Lifts all roles.
+pub(crate) fn lift(memory: &Memory, roles: &[RoleCode]) -> Result<Lifted, Box<Refused>> {
+    let mut knowledge = Knowledge::new(memory);
+    for _ in 0..MOST_ROUNDS {
+        let mut explored = everything(&mut knowledge, roles)?;
+        let mut threads = Vec::new();
+        for (index, role) in roles.iter().enumerate() {
+            threads.push(written(role, index, &mut explored[index], false, &mut knowledge)?);
+        }
+        if knowledge.take_stale() || find_cells(&threads, roles, &mut knowledge) {
+            continue;
+        }
+        let mut lifted = Vec::new();
+        for (index, role) in roles.iter().enumerate() {
+            lifted.push(written(role, index, &mut explored[index], true, &mut knowledge)?);
+        }
+        let value = |(address, bytes): &(u64, u8)| (*address, *bytes, knowledge.value(*address, *bytes).unwrap_or(0));
+        return Ok(Lifted { roles: lifted, cells: knowledge.cells().iter().map(value).collect() });
+    }
+    let explored = everything(&mut knowledge, roles)?;
+    let start = explored[0].start;
+    let objection = Objection::new("the roles come to access ever more cells of memory");
+    let at = ObjectionAt { address: start.address, context: start.context, objection };
+    Err(Box::new(Refused { role: 0, at, contexts: explored[0].contexts.clone() }))
+}
+
+/// Goes through all roles until nothing is stale.
+fn everything(knowledge: &mut Knowledge<'_>, roles: &[RoleCode]) -> Result<Vec<Explored>, Box<Refused>> {
+    loop {
+        let mut all = Vec::new();
+        for (index, role) in roles.iter().enumerate() {
+            let explored = explore(role.function, &role.arguments, knowledge)
+                .map_err(|(at, contexts)| Box::new(Refused { role: index, at, contexts }))?;
+            all.push(explored);
+        }
+        if !knowledge.take_stale() {
+            return Ok(all);
+        }
+    }
+}
+
+fn written(
+    role: &RoleCode,
+    index: usize,
+    explored: &mut Explored,
+    checks: bool,
+    knowledge: &mut Knowledge<'_>,
+) -> Result<LiftedRole, Box<Refused>> {
+    let emitted = emit(explored, role.repeats, checks, knowledge);
+    let Emitted { thread, places } =
+        emitted.map_err(|at| Box::new(Refused { role: index, at, contexts: explored.contexts.clone() }))?;
+    let built = automaton::build(
+        role.name.clone(),
+        Span::default(),
+        &thread,
+        Architecture::X86_64,
+        &BTreeMap::new(),
+        &[],
+    );
+    Ok(LiftedRole { thread: built.thread, places, contexts: explored.contexts.clone() })
+}
+
+/// What memory holds at first, for instructions with computed addresses among others.
+struct InitialCells<'a, 'm> {
+    roles: &'a [LiftedRole],
+    knowledge: &'a Knowledge<'m>,
+    sizes: BTreeMap<u64, u8>,
+}
+
+impl Initial for InitialCells<'_, '_> {
+    fn value(&self, thread: usize, span: Span, address: u64) -> Option<Value> {
+        let instruction = self.roles[thread].places.get(span.start)?.0.address;
+        let bytes = match self.knowledge.computed.get(&instruction) {
+            Some(computed) => computed.bytes,
+            None => *self.sizes.get(&address)?,
+        };
+        self.knowledge.value(address, bytes)
+    }
+}
+
+/// Runs the roles; whether an address was computed that was not known.
+fn find_cells(threads: &[LiftedRole], roles: &[RoleCode], knowledge: &mut Knowledge<'_>) -> bool {
+    if knowledge.computed.is_empty() {
+        return false;
+    }
+    let counted: Vec<_> =
+        threads.iter().zip(roles).map(|(lifted, role)| (lifted.thread.clone(), role.copies.unwrap_or(u64::MAX))).collect();
+    let mut found = Vec::new();
+    let sizes = knowledge.cells().iter().copied().collect();
+    let initial = InitialCells { roles: threads, knowledge, sizes };
+    discover::run(&counted, &initial, &mut |access| {
+        let instruction = threads[access.thread].places.get(access.span.start).map(|(place, _)| place.address);
+        if let Some(instruction) = instruction
+            && let Some(computed) = knowledge.computed.get(&instruction)
+            && !computed.addresses.contains(&access.address)
+        {
+            found.push((instruction, access.address));
+        }
+        true
+    });
+    found.into_iter().fold(false, |new, (instruction, address)| knowledge.discover(instruction, address) | new)
+}

@@ -1,0 +1,248 @@
+//! What a step does to what is known: registers, flags, the frame, and which shared memory it accesses.
+
+use super::abstraction::Abstract;
+use super::decode::{MemoryOperand, VectorPlace};
+use super::environment::Environment;
+use super::knowledge::{Knowledge, Loaded};
+use super::micro::{Micro, address};
+use super::refusal::Objection;
+use palisade_model::program::{BinaryOperator as Op, Expression, Value};
+use palisade_syntax::x86::fold::{binary, select};
+use palisade_syntax::x86::lowerer::Slot;
+use palisade_syntax::x86::{Access, Meaning};
+
+/// Where an operand in memory is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Spot {
+    /// In the role's own frame, so far from where it began.
+    Frame(i64),
+    /// In shared memory, at this address.
+    Fixed(u64),
+    /// In shared memory, at an address over the atoms.
+    Computed(Expression),
+    /// In memory that always holds this value.
+    Constant(Value),
+}
+
+/// What applying a step has shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Applied {
+    /// Where its operands in memory are, with their bytes.
+    pub(crate) spots: Vec<(Spot, u8)>,
+    /// Registers that hold no number afterwards.
+    pub(crate) omitted: Vec<Slot>,
+    /// The offsets and bytes of the frame that hold no number afterwards.
+    pub(crate) pointers: Vec<(i64, u8)>,
+}
+
+/// What is known of an expression over the atoms.
+pub(crate) fn known(expression: &Expression, environment: &Environment) -> Abstract {
+    Abstract::of(expression, &|register| environment.atom(register, Abstract::Unknown), Abstract::Unknown)
+}
+
+/// Applies a step of the instruction at an address.
+pub(crate) fn apply(
+    micro: &Micro,
+    instruction: u64,
+    environment: &mut Environment,
+    knowledge: &mut Knowledge<'_>,
+) -> Result<Applied, Objection> {
+    let mut transfer = Transfer { instruction, environment, knowledge, applied: Applied::default() };
+    match micro {
+        Micro::Table(meaning, memory) => transfer.table(meaning, *memory)?,
+        Micro::Vector(to, from, bytes) => transfer.vector(*to, *from, *bytes)?,
+        Micro::VectorClear(number) => {
+            transfer.set_vector(*number, false, Abstract::Constant(0));
+            transfer.set_vector(*number, true, Abstract::Constant(0));
+        }
+        Micro::VectorJoin(to, from) => {
+            let low = transfer.environment.vector(*from, false);
+            transfer.set_vector(*to, true, low);
+        }
+        Micro::Fence | Micro::StoreFence => {}
+    }
+    Ok(transfer.applied)
+}
+
+struct Transfer<'a, 'm> {
+    /// The address of the instruction.
+    instruction: u64,
+    environment: &'a mut Environment,
+    knowledge: &'a mut Knowledge<'m>,
+    applied: Applied,
+}
+
+impl Transfer<'_, '_> {
+    fn table(&mut self, meaning: &Meaning, memory: Option<MemoryOperand>) -> Result<(), Objection> {
+        let spot = match memory {
+            Some(memory) if meaning.access != Access::None => Some((self.spot(memory, &meaning.access)?, memory.bytes)),
+            _ => None,
+        };
+        let old = match &spot {
+            None => Abstract::Unknown,
+            Some((spot, bytes)) => self.old(spot, *bytes),
+        };
+        let before = self.environment.clone();
+        let result = meaning.result.as_ref().map_or(Abstract::Unknown, |result| {
+            Abstract::of(result, &|register| before.atom(register, Abstract::Unknown), old)
+        });
+        let of = |expression: &Expression| Abstract::of(expression, &|register| before.atom(register, result), old);
+        for (flag, value) in &meaning.flags {
+            let value = value.as_ref().map_or(Abstract::Number(1), of);
+            self.environment.set_flag(*flag, value);
+            self.note(Slot::Flag(*flag), value);
+        }
+        for (family, value) in meaning.registers() {
+            let value = of(&value);
+            self.environment.set_family(family, value);
+            self.note(Slot::Family(family), value);
+        }
+        let stored = match &meaning.access {
+            Access::None | Access::Load => None,
+            Access::Store(value) | Access::LoadStore(value) | Access::Locked(value) => Some(of(value)),
+            Access::CompareExchange { expected, new } => {
+                let equal = binary(Op::Equal, expected.clone(), Expression::Old);
+                if !of(expected).is_number() && !matches!(spot, Some((Spot::Frame(_), _))) {
+                    return Err(escapes());
+                }
+                let chosen = of(&select(equal, new.clone(), Expression::Old));
+                Some(if of(new).is_number() { chosen } else { Abstract::Unknown })
+            }
+        };
+        if let (Some((spot, bytes)), Some(value)) = (&spot, stored) {
+            self.stored(spot, *bytes, value)?;
+        }
+        self.applied.spots.extend(spot);
+        Ok(())
+    }
+
+    fn note(&mut self, slot: Slot, value: Abstract) {
+        if !value.is_number() {
+            self.applied.omitted.push(slot);
+        }
+    }
+
+    /// Where an operand is, and that it may be accessed in this way.
+    fn spot(&mut self, memory: MemoryOperand, access: &Access) -> Result<Spot, Objection> {
+        let bytes = memory.bytes;
+        if !matches!(bytes, 1 | 2 | 4 | 8) {
+            return Err(Objection::new("operands of this size are not understood"));
+        }
+        let writes = *access != Access::Load;
+        let expression = address(memory);
+        match known(&expression, self.environment) {
+            Abstract::Frame(offset) if offset + i64::from(bytes) > 8 => {
+                Err(Objection::new("this accesses memory of the role's caller, beyond its own frame"))
+            }
+            Abstract::Frame(offset) => Ok(Spot::Frame(offset)),
+            Abstract::Constant(address) => {
+                let address = address.cast_unsigned();
+                if writes {
+                    self.knowledge.store(address, bytes)?;
+                    return Ok(Spot::Fixed(address));
+                }
+                Ok(match self.knowledge.load(address, bytes)? {
+                    Loaded::Constant(value) => Spot::Constant(value),
+                    Loaded::Cell => Spot::Fixed(address),
+                })
+            }
+            Abstract::Number(_) => {
+                self.knowledge.compute(self.instruction, bytes, writes)?;
+                Ok(Spot::Computed(expression))
+            }
+            Abstract::Unknown => Err(Objection::new(
+                "this address may point into the role's own stack frame or not, depending on the path",
+            )
+            .with_help("build with optimisation, so that the variable stays in a register")),
+        }
+    }
+
+    fn old(&self, spot: &Spot, bytes: u8) -> Abstract {
+        match spot {
+            Spot::Frame(offset) => self.environment.read_frame(*offset, bytes),
+            Spot::Constant(value) => Abstract::Constant(*value),
+            Spot::Fixed(_) | Spot::Computed(_) => Abstract::Number(bytes * 8),
+        }
+    }
+
+    fn stored(&mut self, spot: &Spot, bytes: u8, value: Abstract) -> Result<(), Objection> {
+        match spot {
+            Spot::Frame(offset) => {
+                self.environment.write_frame(*offset, bytes, value);
+                if !value.is_number() {
+                    self.applied.pointers.push((*offset, bytes));
+                }
+                Ok(())
+            }
+            _ if !value.is_number() => Err(escapes()),
+            _ => Ok(()),
+        }
+    }
+
+    fn set_vector(&mut self, number: u8, upper: bool, value: Abstract) {
+        self.environment.set_vector(number, upper, value);
+        self.note(Slot::Vector { number, upper }, value);
+    }
+
+    /// Copies of up to 16 bytes, as one or two of at most 8.
+    fn vector(&mut self, to: VectorPlace, from: VectorPlace, bytes: u8) -> Result<(), Objection> {
+        let halves: &[(Value, u8)] = if bytes == 16 { &[(0, 8), (8, 8)] } else { &[(0, bytes)] };
+        let mut values = Vec::new();
+        for (offset, length) in halves {
+            values.push(match from {
+                VectorPlace::Vector(number) => self.environment.vector(number, *offset == 8),
+                VectorPlace::General(family, _) => self.environment.family(family),
+                VectorPlace::Memory(memory) => {
+                    let half = half(memory, *offset, *length);
+                    let spot = self.spot(half, &Access::Load)?;
+                    self.only_private(&spot, bytes)?;
+                    let value = self.old(&spot, *length);
+                    self.applied.spots.push((spot, *length));
+                    value
+                }
+            }
+            .truncated(length * 8, *length == 8));
+        }
+        for ((offset, length), value) in halves.iter().zip(values.clone()) {
+            match to {
+                VectorPlace::Vector(number) => self.set_vector(number, *offset == 8, value),
+                VectorPlace::General(family, _) => {
+                    self.environment.set_family(family, value);
+                    self.note(Slot::Family(family), value);
+                }
+                VectorPlace::Memory(memory) => {
+                    let access = Access::Store(Expression::Constant(0));
+                    let spot = self.spot(half(memory, *offset, *length), &access)?;
+                    self.only_private(&spot, bytes)?;
+                    self.stored(&spot, *length, value)?;
+                    self.applied.spots.push((spot, *length));
+                }
+            }
+        }
+        // A copy from memory, or of less than 16 bytes from another register, clears the upper half.
+        if let (VectorPlace::Vector(number), true) = (to, bytes < 16) {
+            self.set_vector(number, true, Abstract::Constant(0));
+        }
+        Ok(())
+    }
+
+    /// Nothing says in which order the halves of a copy of 16 bytes reach shared memory.
+    fn only_private(&self, spot: &Spot, bytes: u8) -> Result<(), Objection> {
+        match spot {
+            Spot::Fixed(_) | Spot::Computed(_) if bytes == 16 => {
+                Err(Objection::new("this copies 16 bytes of shared memory at once, which x86-TSO says nothing about")
+                    .with_help("keep shared data in words of at most 8 bytes"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn half(memory: MemoryOperand, offset: Value, bytes: u8) -> MemoryOperand {
+    MemoryOperand { displacement: memory.displacement.wrapping_add(offset), bytes, ..memory }
+}
+
+fn escapes() -> Objection {
+    Objection::new("a pointer into the role's own stack frame is stored where others can read it")
+        .with_help("share objects that outlive the role; what is on its stack must stay its own")
+}

@@ -1,0 +1,142 @@
+//! From lifted threads to a program whose texts are those that people know: source positions, names of objects.
+//!
+//! The program's text is a listing: what was read, by digest, and every instruction of every role with its position. Spans
+//! are about its lines. Evidence about the program holds the digest of the listing, and so those of image, snapshot and roles.
+
+use crate::image::{Lines, Memory};
+use crate::lift::{Contexts, Lifted, LiftedRole, Place, RoleCode};
+use palisade_model::program::{AddressName, Copies, Posts, Program, SourceText, Span, Thread};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+
+/// What the listing says first.
+pub(crate) struct Origin<'a> {
+    /// The path of the file of roles.
+    pub(crate) path: &'a str,
+    /// Lines about what was read.
+    pub(crate) heading: String,
+}
+
+/// Makes the program.
+pub(crate) fn program(
+    origin: &Origin<'_>,
+    roles: &[RoleCode],
+    lifted: Lifted,
+    memory: &Memory,
+    lines: &Lines<'_>,
+) -> Program {
+    let mut listing = Listing { text: origin.heading.clone(), positions: HashMap::new(), lines, memory };
+    let mut threads = Vec::new();
+    for (role, LiftedRole { mut thread, places, contexts }) in roles.iter().zip(lifted.roles) {
+        thread.copies = role.copies.map_or(Copies::Any, Copies::Exactly);
+        let spans = listing.role(role, &places, &contexts);
+        let names: Vec<String> = places.iter().map(|(place, _)| listing.short(place.address)).collect();
+        rename(&mut thread, &spans, &names);
+        threads.push(thread);
+    }
+    let name = origin.path.rsplit('/').next().unwrap_or(origin.path);
+    let name = name.strip_suffix(".toml").unwrap_or(name).to_owned();
+    Program {
+        name,
+        domain: None,
+        addresses: addresses(&lifted.cells, memory),
+        initial_memory: lifted
+            .cells
+            .iter()
+            .filter(|(_, _, value)| *value != 0)
+            .map(|(address, _, value)| (address.cast_signed(), *value))
+            .collect(),
+        threads,
+        posts: Posts::default(),
+        never: Vec::new(),
+        source: SourceText::listing(origin.path, listing.text),
+    }
+}
+
+/// Names for the cells.
+fn addresses(cells: &[(u64, u8, i64)], memory: &Memory) -> Vec<AddressName> {
+    let mut taken = BTreeSet::new();
+    cells
+        .iter()
+        .map(|(address, _, _)| {
+            let mut name = match memory.name(*address) {
+                Some((name, 0)) => name,
+                Some((name, offset)) => format!("{name}+{offset:#x}"),
+                None => format!("at_{address:#x}"),
+            };
+            if !taken.insert(name.clone()) {
+                name = format!("{name}@{address:x}");
+                taken.insert(name.clone());
+            }
+            AddressName { name, address: address.cast_signed(), length: 1, span: Span::default() }
+        })
+        .collect()
+}
+
+/// The text of the program on its way.
+struct Listing<'a, 'b> {
+    text: String,
+    /// Positions that were looked up, by instruction.
+    positions: HashMap<u64, String>,
+    lines: &'a Lines<'b>,
+    memory: &'a Memory,
+}
+
+impl Listing<'_, '_> {
+    /// Lists a role; the span of each place.
+    fn role(&mut self, role: &RoleCode, places: &[(Place, String)], contexts: &Contexts) -> Vec<Span> {
+        let start = self.text.len();
+        let copies = role.copies.map_or("any number of copies".to_owned(), |count| format!("copies: {count}"));
+        let again = if role.repeats { "again and again" } else { "once" };
+        let _ = writeln!(self.text, "\nrole {}: {copies}, each {again}", role.name);
+        let mut spans = vec![Span { start: start + 1, end: self.text.len() - 1 }];
+        for (place, text) in places {
+            let depth = contexts.chain(place.context).count();
+            let begin = self.text.len();
+            let (position, indent) = (self.short(place.address), "  ".repeat(depth));
+            let _ = writeln!(self.text, "{indent}{:x}  {text:<40}  {position}", place.address);
+            spans.push(Span { start: begin + indent.len(), end: self.text.len() - 1 });
+        }
+        spans
+    }
+
+    /// The position that a person would look at: `spin.c:12`.
+    fn short(&mut self, address: u64) -> String {
+        let (lines, memory) = (self.lines, self.memory);
+        let short = || match lines.position(address) {
+            Some(frame) if frame.line > 0 => format!("{}:{}", frame.file_name(), frame.line),
+            Some(frame) => format!("{}:?", frame.file_name()),
+            None => match memory.image.symbol_at(address, true) {
+                Some((symbol, offset)) => format!("{}+{offset:#x}", symbol.name),
+                None => format!("{address:#x}"),
+            },
+        };
+        self.positions.entry(address).or_insert_with(short).clone()
+    }
+}
+
+/// Gives labels the positions of their instructions as names, and spans the lines of the listing. `spans` begins with the
+/// role's own.
+fn rename(thread: &mut Thread, spans: &[Span], names: &[String]) {
+    let line = |span: Span| spans.get(span.start + 1).copied().unwrap_or(spans[0]);
+    let mut first: BTreeMap<usize, usize> = BTreeMap::new();
+    for instruction in &thread.instructions {
+        first.entry(instruction.source.index()).or_insert(instruction.span.start);
+    }
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    for (index, label) in thread.labels.iter_mut().enumerate() {
+        let Some(place) = first.get(&index) else { continue };
+        let name = &names[*place];
+        let count = taken.entry(name.clone()).or_insert(0);
+        *count += 1;
+        label.name = if *count == 1 { name.clone() } else { format!("{name}#{count}") };
+        label.span = line(Span { start: *place, end: *place + 1 });
+    }
+    for instruction in &mut thread.instructions {
+        instruction.span = line(instruction.span);
+    }
+    thread.span = spans[0];
+    for register in &mut thread.registers {
+        register.span = spans[0];
+    }
+}

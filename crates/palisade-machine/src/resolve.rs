@@ -1,0 +1,112 @@
+//! From the file of roles to functions and arguments of the image.
+
+use crate::image::Memory;
+use crate::lift::RoleCode;
+use crate::roles::{RolesFile, WrittenArgument, WrittenCopies, WrittenRole, span};
+use palisade_model::text::{Diagnostic, Span};
+use palisade_syntax::did_you_mean_or_list;
+use toml::Spanned;
+
+/// The roles, those of the snapshot where the file has none.
+pub(crate) fn roles(file: &RolesFile, memory: &Memory) -> Result<Vec<RoleCode>, Diagnostic> {
+    let mut roles = Vec::new();
+    if file.role.is_empty() {
+        for role in &memory.snapshot.roles {
+            roles.push(RoleCode {
+                name: role.name.clone(),
+                function: role.function,
+                arguments: role.arguments.iter().map(|word| word.cast_signed()).collect(),
+                copies: role.copies,
+                repeats: role.repeats,
+            });
+        }
+    }
+    for role in &file.role {
+        roles.push(written(role, memory)?);
+    }
+    if roles.is_empty() {
+        let help = "add `[[role]]` with `function = \"name\"`";
+        return Err(Diagnostic::error("there are no roles", span(&file.image)).with_help(help));
+    }
+    for (index, role) in roles.iter().enumerate() {
+        if roles[..index].iter().any(|other| other.name == role.name) {
+            let span = file.role.get(index).map_or(Span::default(), span);
+            return Err(Diagnostic::error(format!("there are two roles `{}`", role.name), span)
+                .with_help("give one of them another `name`"));
+        }
+    }
+    Ok(roles)
+}
+
+fn written(role: &Spanned<WrittenRole>, memory: &Memory) -> Result<RoleCode, Diagnostic> {
+    let inner = role.get_ref();
+    let function = function(&inner.function, memory)?;
+    let copies = match &inner.copies {
+        None => Some(1),
+        Some(copies) => match copies.get_ref() {
+            WrittenCopies::Count(count) => Some(*count),
+            WrittenCopies::Word(word) if word == "*" => None,
+            WrittenCopies::Word(word) => {
+                let message = format!("`{word}` is no number of copies");
+                return Err(Diagnostic::error(message, span(copies)).with_help("say a number, or \"*\" for any"));
+            }
+        },
+    };
+    if inner.args.len() > 6 {
+        return Err(Diagnostic::error("a role has at most 6 arguments", span(role)));
+    }
+    let arguments = inner.args.iter().map(|argument| value(argument, memory)).collect::<Result<Vec<_>, _>>()?;
+    let name = inner.name.clone().unwrap_or_else(|| inner.function.get_ref().clone());
+    Ok(RoleCode { name, function, arguments, copies, repeats: inner.repeat })
+}
+
+fn function(name: &Spanned<String>, memory: &Memory) -> Result<u64, Diagnostic> {
+    let text = name.get_ref();
+    if let Some(digits) = text.strip_prefix("0x") {
+        return u64::from_str_radix(digits, 16)
+            .map_err(|_| Diagnostic::error(format!("`{text}` is no address"), span(name)));
+    }
+    let mut found: Vec<u64> = memory
+        .image
+        .named(text)
+        .into_iter()
+        .filter(|symbol| symbol.is_function)
+        .map(|symbol| symbol.address)
+        .collect();
+    found.dedup();
+    match found.as_slice() {
+        [address] => Ok(*address),
+        [] => {
+            let names = memory.image.symbols().iter().filter(|symbol| symbol.is_function);
+            let help = did_you_mean_or_list(text, "function", names.map(|symbol| symbol.name.as_str()).take(2000));
+            Err(Diagnostic::error(format!("the image has no function `{text}`"), span(name)).with_help_if(help))
+        }
+        _ => Err(Diagnostic::error(format!("the image has several functions `{text}`"), span(name))
+            .with_help("name one by its address: `function = \"0x401120\"`")),
+    }
+}
+
+fn value(argument: &Spanned<WrittenArgument>, memory: &Memory) -> Result<i64, Diagnostic> {
+    let failed = |message: String| Diagnostic::error(message, span(argument));
+    let text = match argument.get_ref() {
+        WrittenArgument::Number(number) => return Ok(*number),
+        WrittenArgument::Address(text) => text,
+    };
+    let help = "an argument is a number, or the address of an object: \"&name\", \"&name+16\"";
+    let place = text.strip_prefix('&').ok_or_else(|| failed(format!("`{text}` is no argument")).with_help(help))?;
+    let (name, offset) = place.split_once('+').unwrap_or((place, "0"));
+    let offset: i64 = offset.trim().parse().map_err(|_| failed(format!("`{offset}` is no number")).with_help(help))?;
+    let (name, mut found) = (name.trim(), Vec::new());
+    found.extend(memory.image.named(name).into_iter().map(|symbol| symbol.address));
+    found.extend(memory.snapshot.objects.iter().filter(|object| object.name == name).map(|object| object.address));
+    found.dedup();
+    match found.as_slice() {
+        [address] => Ok(address.cast_signed().wrapping_add(offset)),
+        [] => {
+            let names = memory.image.symbols().iter().filter(|symbol| !symbol.is_function);
+            let help = did_you_mean_or_list(name, "object", names.map(|symbol| symbol.name.as_str()).take(2000));
+            Err(failed(format!("the image has no object `{name}`")).with_help_if(help))
+        }
+        _ => Err(failed(format!("the image has several objects `{name}`"))),
+    }
+}

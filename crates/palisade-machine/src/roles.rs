@@ -1,0 +1,71 @@
+//! The file of roles: which image, which functions of it run, and how many copies of each.
+
+use palisade_model::text::{Diagnostic, SourceText, Span};
+use serde::Deserialize;
+use toml::Spanned;
+
+/// The file as written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RolesFile {
+    /// The path of the ELF file, from the folder of this file.
+    pub(crate) image: Spanned<String>,
+    /// The path of the snapshot, if there is one.
+    pub(crate) snapshot: Option<Spanned<String>>,
+    /// The roles; with a snapshot, its own where there are none here.
+    #[serde(default)]
+    pub(crate) role: Vec<Spanned<WrittenRole>>,
+}
+
+/// A role as written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WrittenRole {
+    /// Its name; by default that of its function.
+    pub(crate) name: Option<String>,
+    /// The function's name, or its address.
+    pub(crate) function: Spanned<String>,
+    /// The number of copies, `"*"` for any number; 1 by default.
+    pub(crate) copies: Option<Spanned<WrittenCopies>>,
+    /// Whether a copy begins again when it returns.
+    #[serde(default)]
+    pub(crate) repeat: bool,
+    /// What it is called with.
+    #[serde(default)]
+    pub(crate) args: Vec<Spanned<WrittenArgument>>,
+}
+
+/// A number of copies.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum WrittenCopies {
+    /// So many.
+    Count(u64),
+    /// `*`.
+    Word(String),
+}
+
+/// An argument.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum WrittenArgument {
+    /// A number.
+    Number(i64),
+    /// The address of an object: `&name`, `&name+16`.
+    Address(String),
+}
+
+/// Reads the file.
+pub(crate) fn read(source: &SourceText) -> Result<RolesFile, Diagnostic> {
+    toml::from_str(&source.text).map_err(|error| {
+        let span = error.span().map_or(Span::default(), |range| Span { start: range.start, end: range.end });
+        Diagnostic::error(error.message().trim_end_matches('.').to_owned(), span)
+            .with_help("a role is `[[role]]` with `function = \"name\"`, and `copies = \"*\"` for any number of copies")
+    })
+}
+
+/// The span of a value of the file.
+pub(crate) fn span<T>(value: &Spanned<T>) -> Span {
+    let range = value.span();
+    Span { start: range.start, end: range.end }
+}

@@ -3,6 +3,8 @@
 mod batch;
 mod bench;
 mod breaks;
+#[cfg(feature = "machine")]
+mod cargo;
 mod check;
 mod completions;
 mod confirm;
@@ -33,6 +35,8 @@ mod witness;
 use clap::{Args, FromArgMatches};
 use subcommand::Subcommand;
 
+#[cfg(feature = "machine")]
+pub use cargo::cargo;
 pub use confirm::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_races, confirm_tasks};
 pub use exit::Exit;
 pub use load::{Loaded, ProgramOptions, print_input_error};

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The crates from the bottom up, each with those of ours that it depends on. The compiler holds the code to its manifest.
-const CRATES: [(&str, &[&str]); 7] = [
+const CRATES: [(&str, &[&str]); 8] = [
     ("palisade-model", &[]),
     ("palisade-evidence", &["palisade-model"]),
     ("palisade-verify", &["palisade-model", "palisade-evidence"]),
     ("palisade-syntax", &["palisade-model"]),
     ("palisade-engine", &["palisade-model", "palisade-evidence", "palisade-verify", "palisade-syntax"]),
+    ("palisade-harness", &[]),
     ("palisade-machine", &["palisade-model", "palisade-syntax"]),
     (
         "palisade",

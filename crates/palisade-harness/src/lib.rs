@@ -1,0 +1,164 @@
+//! Tests of concurrent code: which functions run at the same time, on which objects.
+//!
+//! A [`Harness`] is part of an ordinary test. Under `cargo test`, [`check`](Harness::check) runs the roles on real threads for a
+//! moment. Under `cargo palisade` it writes what is in memory to a file and stops; Palisade then reads the machine code of the roles
+//! with that memory, and answers for as many threads as the harness says, any number included.
+//!
+//! ```
+//! use palisade_harness::{Harness, share};
+//! use std::sync::atomic::{AtomicBool, Ordering};
+//!
+//! let lock = share(AtomicBool::new(false));
+//! Harness::new()
+//!     .role("worker", .., || {
+//!         while lock.swap(true, Ordering::Acquire) {
+//!             std::hint::spin_loop();
+//!         }
+//!         lock.store(false, Ordering::Release);
+//!     })
+//!     .repeat()
+//!     .check();
+//! ```
+
+mod copies;
+mod role;
+mod run;
+mod snapshot;
+
+pub use copies::Copies;
+
+use role::Role;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+/// The variable that names the folder for snapshots, which `cargo palisade` sets.
+pub const SNAPSHOT_VARIABLE: &str = "PALISADE_SNAPSHOT";
+
+/// An object that was shared.
+#[derive(Clone, Debug)]
+struct SharedObject {
+    /// The name of its type, without modules.
+    name: String,
+    /// Its address.
+    address: usize,
+    /// Its bytes.
+    size: usize,
+}
+
+/// All objects that were shared so far.
+static OBJECTS: Mutex<Vec<SharedObject>> = Mutex::new(Vec::new());
+
+/// Gives an object to all roles: it stays where it is until the process ends.
+pub fn share<T: Sync + 'static>(value: T) -> &'static T {
+    let shared: &'static T = Box::leak(Box::new(value));
+    let address = std::ptr::from_ref(shared).addr();
+    let object = SharedObject { name: short_name(std::any::type_name::<T>()), address, size: size_of::<T>() };
+    OBJECTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(object);
+    shared
+}
+
+/// The name of a type without modules and parameters.
+fn short_name(name: &str) -> String {
+    let plain = name.split('<').next().unwrap_or(name);
+    plain.rsplit("::").next().unwrap_or(plain).to_owned()
+}
+
+/// Roles that run at the same time.
+#[derive(Default)]
+#[must_use = "a harness does nothing before `check`"]
+pub struct Harness {
+    roles: Vec<Role>,
+    repeats: bool,
+    warm: bool,
+}
+
+impl Harness {
+    /// Without roles yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a role: so many copies of it run, `..` for any number. Copies share what the closure has captured.
+    pub fn role<F: Fn() + Send + Sync + 'static>(mut self, name: &str, copies: impl Into<Copies>, role: F) -> Self {
+        self.roles.push(Role::shared(name, copies.into(), role));
+        self
+    }
+
+    /// Adds a role of one copy that owns what it has captured.
+    pub fn role_once<F: FnOnce() + Send + 'static>(mut self, name: &str, role: F) -> Self {
+        self.roles.push(Role::owned(name, role));
+        self
+    }
+
+    /// Adds as many roles of one copy each, which are told which one they are, from 0.
+    pub fn role_each<F: Fn(usize) + Send + Sync + 'static>(mut self, name: &str, count: usize, role: F) -> Self {
+        self.roles.extend(Role::numbered(name, count, role));
+        self
+    }
+
+    /// Copies begin again whenever they return. Without this each copy runs once.
+    pub fn repeat(mut self) -> Self {
+        self.repeats = true;
+        self
+    }
+
+    /// Runs every role once before memory is looked at, so that what is made at first use is there. Roles that own what they have
+    /// captured are left out.
+    pub fn warm(mut self) -> Self {
+        self.warm = true;
+        self
+    }
+
+    /// Runs the roles on threads for a moment, or, under `cargo palisade`, writes the snapshot.
+    ///
+    /// # Panics
+    ///
+    /// When a role panics, or when the snapshot cannot be written.
+    pub fn check(self) {
+        if self.warm {
+            self.roles.iter().for_each(Role::warm_up);
+        }
+        match std::env::var_os(SNAPSHOT_VARIABLE) {
+            Some(folder) => {
+                let name = std::thread::current().name().unwrap_or("main").replace("::", "-");
+                let objects = OBJECTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+                let path = PathBuf::from(folder).join(format!("{name}.snapshot"));
+                let roles = self.roles.into_iter().map(|role| role.described(self.repeats)).collect::<Vec<_>>();
+                snapshot::write(&path, &roles, &objects).expect("the snapshot can be written");
+            }
+            None => run::on_threads(self.roles, self.repeats),
+        }
+    }
+}
+
+/// One of the values, whichever: every one of them is checked. Under `cargo test`, one after the other.
+pub fn any(values: std::ops::RangeInclusive<u64>) -> u64 {
+    let (low, high) = values.into_inner();
+    palisade_harness_any(low, high)
+}
+
+/// What `cargo palisade` takes for any number between two.
+#[inline(never)]
+#[expect(clippy::needless_pass_by_value, reason = "numbers")]
+extern "C" fn palisade_harness_any(low: u64, high: u64) -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    match high.checked_sub(low).and_then(|most| most.checked_add(1)) {
+        Some(count) => low + next % count,
+        None => low,
+    }
+}
+
+/// Ends the copy unless the condition holds: what comes behind is checked for executions in which it does.
+pub fn assume(condition: bool) {
+    if !condition {
+        palisade_harness_stop();
+    }
+}
+
+/// What `cargo palisade` takes for the end of a copy.
+#[inline(never)]
+extern "C" fn palisade_harness_stop() {
+    run::stop();
+}

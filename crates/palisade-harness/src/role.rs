@@ -1,0 +1,125 @@
+//! A role: a closure, and the function by which machine code calls it.
+
+use super::Copies;
+use std::sync::Arc;
+
+/// What `cargo palisade` is told of a role.
+#[derive(Clone, Debug)]
+pub(crate) struct Described {
+    /// Its name.
+    pub(crate) name: String,
+    /// The address of its function.
+    pub(crate) function: usize,
+    /// The copies.
+    pub(crate) copies: Copies,
+    /// Whether they begin again.
+    pub(crate) repeats: bool,
+    /// The words that the function is called with.
+    pub(crate) arguments: Vec<usize>,
+}
+
+/// How a role is run on a thread.
+pub(crate) enum Body {
+    /// As often as one likes.
+    Shared(Arc<dyn Fn() + Send + Sync>),
+    /// Once.
+    Owned(Box<dyn FnOnce() + Send>),
+}
+
+/// A role.
+pub(crate) struct Role {
+    /// Its name.
+    name: String,
+    /// The copies.
+    pub(crate) copies: Copies,
+    /// How it is run.
+    pub(crate) body: Body,
+    /// Its function and arguments, which are made when they are asked for.
+    code: Box<dyn FnOnce(Body) -> (usize, Vec<usize>)>,
+}
+
+/// Calls a closure that is shared.
+#[inline(never)]
+extern "C" fn call_shared<F: Fn()>(role: &F) {
+    role();
+}
+
+/// Calls a closure that is told its number.
+#[inline(never)]
+extern "C" fn call_numbered<F: Fn(usize)>(role: &F, number: usize) {
+    role(number);
+}
+
+/// Calls a closure that is gone afterwards.
+#[inline(never)]
+extern "C" fn call_owned<F: FnOnce()>(role: &mut Option<F>) {
+    if let Some(role) = role.take() {
+        role();
+    }
+}
+
+impl Role {
+    /// A role whose copies share what the closure has captured.
+    pub(crate) fn shared<F: Fn() + Send + Sync + 'static>(name: &str, copies: Copies, role: F) -> Self {
+        let role: &'static F = Box::leak(Box::new(role));
+        let function = (call_shared::<F> as extern "C" fn(&F)) as *const ();
+        let code = move |_| (function.addr(), vec![std::ptr::from_ref(role).addr()]);
+        Self { name: checked(name), copies, body: Body::Shared(Arc::new(role)), code: Box::new(code) }
+    }
+
+    /// Roles of one copy each that are told their numbers.
+    pub(crate) fn numbered<F: Fn(usize) + Send + Sync + 'static>(name: &str, count: usize, role: F) -> Vec<Self> {
+        let role: &'static F = Box::leak(Box::new(role));
+        let function = (call_numbered::<F> as extern "C" fn(&F, usize)) as *const ();
+        let numbered = |number: usize| {
+            let code = move |_| (function.addr(), vec![std::ptr::from_ref(role).addr(), number]);
+            Self {
+                name: checked(&format!("{name}{number}")),
+                copies: Copies::Exactly(1),
+                body: Body::Shared(Arc::new(move || role(number))),
+                code: Box::new(code),
+            }
+        };
+        (0..count).map(numbered).collect()
+    }
+
+    /// A role of one copy that owns what the closure has captured.
+    pub(crate) fn owned<F: FnOnce() + Send + 'static>(name: &str, role: F) -> Self {
+        let slot = Arc::new(std::sync::Mutex::new(Some(role)));
+        let taken = slot.clone();
+        let body = Body::Owned(Box::new(move || {
+            let role = taken.lock().ok().and_then(|mut slot| slot.take());
+            if let Some(role) = role {
+                role();
+            }
+        }));
+        let code = move |body| {
+            drop(body);
+            let role = slot.lock().ok().and_then(|mut slot| slot.take());
+            let role: &'static mut Option<F> = Box::leak(Box::new(role));
+            let function = (call_owned::<F> as extern "C" fn(&mut Option<F>)) as *const ();
+            (function.addr(), vec![std::ptr::from_mut(role).addr()])
+        };
+        Self { name: checked(name), copies: Copies::Exactly(1), body, code: Box::new(code) }
+    }
+
+    /// Runs it once, unless it is gone afterwards.
+    pub(crate) fn warm_up(&self) {
+        if let Body::Shared(role) = &self.body {
+            role();
+        }
+    }
+
+    /// What `cargo palisade` is told of it.
+    pub(crate) fn described(self, repeats: bool) -> Described {
+        let (function, arguments) = (self.code)(self.body);
+        Described { name: self.name, function, copies: self.copies, repeats, arguments }
+    }
+}
+
+/// A name that a line of a snapshot can hold.
+fn checked(name: &str) -> String {
+    let is_plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    assert!(is_plain, "the role's name `{name}` is not made of letters, digits, `_` and `-`");
+    name.to_owned()
+}

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Builds the images of this folder again. They are committed, so that tests do not depend on the compiler of the day.
+# Usage: build.sh [SOURCE OUTPUT OPTIONS...]
+set -e
+cd "$(dirname "$0")"
+build() {
+    source=$1 output=$2
+    shift 2
+    gcc "$@" -gdwarf-4 -gno-as-locview-support -ffreestanding -fcf-protection=none -fno-stack-protector \
+        -fno-asynchronous-unwind-tables -fno-pie -no-pie -nostdlib -static -fno-jump-tables \
+        -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,-e,0 "$source.c" -o "$output"
+}
+if [ $# -ge 2 ]; then build "$@"; exit; fi
+for level in 0 1 2 3 s; do
+    build spin "spin-O$level" "-O$level"
+    build peterson "peterson-O$level" "-O$level"
+    build peterson "peterson-weak-O$level" "-O$level" -DSTORE=memory_order_release -DLOAD=memory_order_acquire
+    build peterson "peterson-fence-O$level" "-O$level" -DSTORE=memory_order_release -DLOAD=memory_order_acquire -DFENCE
+    build wake "wake-O$level" "-O$level"
+    build wake "wake-fence-O$level" "-O$level" -DFENCE
+    build deque "deque-O$level" "-O$level"
+    build deque "deque-fence-O$level" "-O$level" -DFENCE
+    build dekker "dekker-O$level" "-O$level"
+done

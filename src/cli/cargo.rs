@@ -1,0 +1,199 @@
+//! `cargo palisade`: builds the tests of a package, lets their harnesses write snapshots, and checks the roles.
+//!
+//! Tests are built in the release profile with tables of lines, linked to fixed addresses, and without tables of jumps, which the
+//! reader of machine code does not follow. Each test binary is then run with a folder for snapshots; each snapshot, with a file of
+//! roles beside it, is given to `palisade check`.
+
+use super::files::NewFile;
+use super::folder::{create_folder, files_in};
+use super::output::{print_text, remark_line};
+use super::Exit;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What `cargo palisade --help` prints.
+const HELP: &str = "\
+Check the harnesses of a package: tests that end in `Harness::check` (crate palisade-harness)
+
+Usage: cargo palisade [--test NAME] [--package NAME] [--profile dev|release] [FILTER] [-- OPTIONS OF palisade check]
+
+  --test NAME       only this file of tests; all of them otherwise
+  --package NAME    a package of the workspace
+  --profile NAME    release, unless you say otherwise
+  FILTER            only tests whose names contain this
+
+What is checked is the machine code that this build makes. Snapshots stay in target/palisade; they hold what the
+tests had in memory.
+";
+
+/// The target for which tests are built: named, so that the flags below hold for tests alone and not for build scripts.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// Flags for the compiler.
+const FLAGS: &str = "-C jump-tables=no -C relocation-model=static -C target-feature=+crt-static -C debuginfo=1";
+
+/// The command line, understood.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Request {
+    /// `--test`.
+    tests: Vec<String>,
+    /// `--package`.
+    package: Option<String>,
+    /// `--profile`.
+    profile: Option<String>,
+    /// The filter.
+    filter: Option<String>,
+    /// What stands behind `--`.
+    options: Vec<String>,
+    /// `--help`.
+    help: bool,
+}
+
+/// Runs the command line of this process.
+pub fn cargo() -> std::process::ExitCode {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    // As a subcommand of cargo, its name comes first.
+    if arguments.first().is_some_and(|first| first == "palisade") {
+        arguments.remove(0);
+    }
+    let exit = match understood(&arguments) {
+        Ok(request) if request.help => {
+            print_text(HELP);
+            Exit::Holds
+        }
+        Ok(request) => check_package(&request).unwrap_or_else(|message| {
+            remark_line(format_args!("Error: {message}"));
+            Exit::BadInput
+        }),
+        Err(message) => {
+            remark_line(format_args!("Error: {message}\n\n{HELP}"));
+            Exit::BadInput
+        }
+    };
+    exit.into()
+}
+
+fn understood(arguments: &[String]) -> Result<Request, String> {
+    let mut request = Request::default();
+    let mut words = arguments.iter().cloned();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("`{word}` needs a value"));
+        match word.as_str() {
+            "--" => {
+                request.options = words.collect();
+                break;
+            }
+            "--test" => request.tests.push(value()?),
+            "--package" | "-p" => request.package = Some(value()?),
+            "--profile" => request.profile = Some(value()?),
+            "--help" | "-h" => request.help = true,
+            option if option.starts_with('-') => return Err(format!("`{option}` is not known")),
+            _ if request.filter.is_none() => request.filter = Some(word),
+            other => return Err(format!("there are two filters, `{other}` is the second")),
+        }
+    }
+    Ok(request)
+}
+
+fn check_package(request: &Request) -> Result<Exit, String> {
+    let binaries = build(request)?;
+    if binaries.is_empty() {
+        return Err("the package has no tests: put a harness into `tests/`".to_owned());
+    }
+    let folder = Path::new("target/palisade");
+    let mut files = Vec::new();
+    for binary in &binaries {
+        files.extend(snapshots(request, binary, folder)?);
+    }
+    if files.is_empty() {
+        return Err("no test has come to `Harness::check`: `palisade-harness` has an example".to_owned());
+    }
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let palisade = own.with_file_name("palisade");
+    let mut check = Command::new(&palisade);
+    check.arg("check").args(&request.options).args(&files);
+    let status = check.status().map_err(|error| format!("`{}` cannot be started: {error}", palisade.display()))?;
+    let all = [Exit::Holds, Exit::Fails, Exit::BadInput, Exit::Unknown, Exit::Rejected];
+    let known = all.into_iter().find(|exit| status.code() == Some(exit.code().into()));
+    known.ok_or_else(|| format!("`{}` has ended with {status}", palisade.display()))
+}
+
+/// Builds the tests; their binaries.
+fn build(request: &Request) -> Result<Vec<PathBuf>, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut command = Command::new(cargo);
+    command.args(["test", "--no-run", "--message-format=json-render-diagnostics", "--target", TARGET]);
+    command.args(["--profile", request.profile.as_deref().unwrap_or("release")]);
+    command.args(["--target-dir", "target/palisade/build"]);
+    match request.tests.as_slice() {
+        [] => drop(command.args(["--test", "*"])),
+        tests => tests.iter().for_each(|test| drop(command.args(["--test", test]))),
+    }
+    if let Some(package) = &request.package {
+        command.args(["--package", package]);
+    }
+    let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+    command.env("RUSTFLAGS", format!("{flags} {FLAGS}"));
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("cargo cannot be started: {error}"))?;
+    if !output.status.success() {
+        return Err("the tests cannot be built".to_owned());
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let executable = |line: &str| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let is_test = message.get("profile")?.get("test")?.as_bool()?;
+        let path = message.get("executable")?.as_str()?;
+        is_test.then(|| PathBuf::from(path))
+    };
+    Ok(text.lines().filter_map(executable).collect())
+}
+
+/// Runs the tests of a binary; the files of roles beside their snapshots.
+fn snapshots(request: &Request, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let stem = binary.file_stem().unwrap_or_default();
+    let folder = folder.join(stem);
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    create_folder(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut command = Command::new(binary);
+    command.env("PALISADE_SNAPSHOT", &folder).args(&request.filter);
+    let output = command.output().map_err(|error| format!("{}: {error}", binary.display()))?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stdout);
+        return Err(format!("the tests of {} fail before they come to `check`:\n{text}", binary.display()));
+    }
+    let mut roles = Vec::new();
+    let found = files_in(&folder).map_err(|(path, error)| format!("{}: {error}", path.display()))?;
+    for snapshot in found.iter().filter(|path| path.extension().is_some_and(|extension| extension == "snapshot")) {
+        let path = snapshot.with_extension("toml");
+        let name = snapshot.file_name().unwrap_or_default().to_string_lossy();
+        let text = format!("image = {:?}\nsnapshot = {name:?}\n", binary.display().to_string());
+        let written = NewFile::create(&path).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.finish()
+        });
+        written.map_err(|error| format!("{}: {error}", path.display()))?;
+        roles.push(path);
+    }
+    Ok(roles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_lines() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let request = understood(&words("--test robust queue -- -v")).expect("good usage");
+        assert_eq!(request.tests, ["robust"]);
+        assert_eq!(request.filter.as_deref(), Some("queue"));
+        assert_eq!(request.options, ["-v"]);
+        assert!(understood(&words("--tests x")).is_err());
+        assert!(understood(&words("a b")).is_err());
+    }
+}

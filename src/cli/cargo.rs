@@ -32,7 +32,7 @@ tests had in memory.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Flags for the compiler.
-const FLAGS: &str = "-C jump-tables=no -C relocation-model=static -C target-feature=+crt-static -C debuginfo=1";
+const FLAGS: &str = "-C jump-tables=no -C relocation-model=static -C target-feature=+crt-static";
 
 /// The command line, understood.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -136,6 +136,11 @@ fn build(request: &Request) -> Result<Vec<PathBuf>, String> {
     }
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     command.env("RUSTFLAGS", format!("{flags} {FLAGS}"));
+    // Positions in the sources, which a release build would leave out.
+    for profile in ["RELEASE", "DEV"] {
+        command.env(format!("CARGO_PROFILE_{profile}_DEBUG"), "limited");
+        command.env(format!("CARGO_PROFILE_{profile}_STRIP"), "none");
+    }
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("cargo cannot be started: {error}"))?;
     if !output.status.success() {
         return Err("the tests cannot be built".to_owned());

@@ -50,6 +50,8 @@ mod litmus_corpus;
 mod litmus_executions;
 mod litmus_locked;
 mod litmus_writer;
+#[cfg(feature = "machine")]
+mod machine_code;
 mod machine_formats;
 mod memorax;
 mod memorax_corpus;

@@ -27,9 +27,9 @@ pub(crate) fn program(
 ) -> Program {
     let mut listing = Listing { text: origin.heading.clone(), positions: HashMap::new(), lines, memory };
     let mut threads = Vec::new();
-    for (role, LiftedRole { mut thread, places, contexts }) in roles.iter().zip(lifted.roles) {
+    for (role, LiftedRole { mut thread, places, contexts, folded }) in roles.iter().zip(lifted.roles) {
         thread.copies = role.copies.map_or(Copies::Any, Copies::Exactly);
-        let spans = listing.role(role, &places, &contexts);
+        let spans = listing.role(role, &places, &contexts, folded);
         let names: Vec<String> = places.iter().map(|(place, _)| listing.short(place.address)).collect();
         rename(&mut thread, &spans, &names);
         threads.push(thread);
@@ -84,11 +84,16 @@ struct Listing<'a, 'b> {
 
 impl Listing<'_, '_> {
     /// Lists a role; the span of each place.
-    fn role(&mut self, role: &RoleCode, places: &[(Place, String)], contexts: &Contexts) -> Vec<Span> {
+    fn role(&mut self, role: &RoleCode, places: &[(Place, String)], contexts: &Contexts, folded: usize) -> Vec<Span> {
         let start = self.text.len();
         let copies = role.copies.map_or("any number of copies".to_owned(), |count| format!("copies: {count}"));
         let again = if role.repeats { "again and again" } else { "once" };
-        let _ = writeln!(self.text, "\nrole {}: {copies}, each {again}", role.name);
+        let loops = match folded {
+            0 => String::new(),
+            1 => ", a loop around cmpxchg read as one locked instruction".to_owned(),
+            count => format!(", {count} loops around cmpxchg read as one locked instruction each"),
+        };
+        let _ = writeln!(self.text, "\nrole {}: {copies}, each {again}{loops}", role.name);
         let mut spans = vec![Span { start: start + 1, end: self.text.len() - 1 }];
         for (place, text) in places {
             let depth = contexts.chain(place.context).count();

@@ -11,7 +11,7 @@ use super::frame::FrameLayout;
 use super::knowledge::Knowledge;
 use super::micro::Micro;
 use super::refusal::{Objection, ObjectionAt};
-use super::stubs::Stub;
+use super::stubs::{ERROR_NUMBER, Outcome};
 use super::transfer::{Applied, Spot, apply};
 use crate::lift::abstraction::Abstract;
 use crate::lift::cells::checked;
@@ -45,10 +45,12 @@ pub(crate) fn emit(
         lay_out(&done, place, environment, &mut layout, knowledge).map_err(|objection| at(place, objection))?;
         all.insert(place, done);
     }
+    let marks = marks(explored.start, &all);
     let mut emitter = Emitter {
+        labels: marks.len(),
         lowerer: Lowerer::new(Architecture::X86_64).hiding_registers(),
         layout,
-        marks: marks(explored.start, &all),
+        marks,
         all: &all,
         explored,
         checks,
@@ -57,14 +59,14 @@ pub(crate) fn emit(
     };
     emitter.begin();
     emitter.everything(knowledge)?;
-    let Emitter { mut lowerer, places, marks, .. } = emitter;
+    let Emitter { mut lowerer, places, labels: count, .. } = emitter;
     lowerer.thread.clean_up();
     if let Some(error) = lowerer.undefined_flags().first() {
         let place = places[error.span.start].0;
         return Err(at(place, Objection::new(error.message.clone())));
     }
     let mut labels: Vec<TextLabel> = vec![TextLabel { name: "begin".to_owned(), span: Span::default() }];
-    labels.extend((1..=marks.len()).map(|number| TextLabel { name: format!("n{number}"), span: Span::default() }));
+    labels.extend((1..=count).map(|number| TextLabel { name: format!("n{number}"), span: Span::default() }));
     Ok(Emitted { thread: lowerer.finish(labels), places })
 }
 
@@ -89,6 +91,11 @@ fn lay_out(
     layout: &mut FrameLayout,
     knowledge: &mut Knowledge<'_>,
 ) -> Result<(), Objection> {
+    if let Next::Stub(called, _) = &done.next
+        && called.outcomes.iter().any(|outcome| outcome.error.is_some())
+    {
+        layout.add(ERROR_NUMBER, 4);
+    }
     for step in &done.steps {
         let applied = apply(step, place.address, &mut environment, knowledge)?;
         for (spot, bytes) in applied.spots {
@@ -124,6 +131,8 @@ struct Emitter<'a> {
     checks: bool,
     repeats: bool,
     places: Vec<(Place, String)>,
+    /// The last label given out.
+    labels: usize,
 }
 
 impl Emitter<'_> {
@@ -347,9 +356,14 @@ impl Emitter<'_> {
                 self.lowerer.thread.code.push(Code::Stop);
                 None
             }
-            Next::Stub(stub, next) => {
-                if *stub == Stub::SystemCall {
+            Next::Stub(called, next) => {
+                if called.fence {
                     self.lowerer.act(Action::Fence);
+                }
+                if let Some(word) = called.load {
+                    let register = self.lowerer.slot(Slot::Temporary(0));
+                    let address = Expression::Constant(word.cast_signed());
+                    self.lowerer.act(Action::Load { register, address });
                 }
                 for family in CALLER_SAVED {
                     self.lowerer.assign(Slot::Family(family), Expression::Constant(0));
@@ -361,9 +375,42 @@ impl Emitter<'_> {
                         self.lowerer.assign(Slot::Vector { number, upper }, Expression::Constant(0));
                     }
                 }
+                self.outcomes(&called.outcomes);
                 Some(*next)
             }
         }
+    }
+
+    /// One of the ways in which a call may come out, whichever.
+    fn outcomes(&mut self, outcomes: &[Outcome]) {
+        let span = self.lowerer.span;
+        let end = self.fresh_label();
+        for (index, outcome) in outcomes.iter().enumerate() {
+            let is_last = index + 1 == outcomes.len();
+            let other = if is_last { None } else { Some(self.fresh_label()) };
+            if let Some(other) = other {
+                self.lowerer.thread.code.push(Code::Choice(other, span));
+            }
+            if let Abstract::Constant(result) = outcome.result {
+                self.lowerer.assign(Slot::Family(0), Expression::Constant(result));
+            }
+            if let Some(error) = outcome.error {
+                let pieces = self.layout.pieces(ERROR_NUMBER, 4);
+                self.lowerer.known.clear();
+                self.lowerer.omitted.clear();
+                self.lowerer.write_private(&pieces, &Expression::Constant(error));
+            }
+            if let Some(other) = other {
+                self.lowerer.thread.code.push(Code::Jump(end, span));
+                self.lowerer.thread.code.push(Code::Mark(other));
+            }
+        }
+        self.lowerer.thread.code.push(Code::Mark(end));
+    }
+
+    fn fresh_label(&mut self) -> usize {
+        self.labels += 1;
+        self.labels
     }
 }
 

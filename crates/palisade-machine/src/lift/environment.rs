@@ -1,6 +1,7 @@
 //! What is known of registers, flags and the frame before an instruction.
 
 use super::abstraction::Abstract;
+use super::stubs::ERROR_NUMBER;
 use palisade_model::program::RegisterId;
 use palisade_syntax::x86::{Architecture, Atom, Flag, Machine};
 use std::collections::BTreeMap;
@@ -140,7 +141,7 @@ impl Environment {
 
     /// Forgets numbers below the stack pointer, where only callees that have returned have written.
     pub(crate) fn forget_below(&mut self, offset: i64) {
-        self.frame.retain(|at, (bytes, _)| at + i64::from(*bytes) > offset);
+        self.frame.retain(|at, (bytes, _)| at + i64::from(*bytes) > offset || *at == ERROR_NUMBER);
     }
 
     fn touching(&self, offset: i64, bytes: u8) -> Vec<i64> {

@@ -5,11 +5,11 @@
 
 use super::contexts::{Context, Contexts, Place};
 use super::decode::{Decoded, Target, decode};
-use super::environment::{CALLER_SAVED, Environment, STACK_POINTER};
+use super::environment::{ARGUMENTS, CALLER_SAVED, Environment, STACK_POINTER};
 use super::knowledge::{Knowledge, Loaded};
 use super::micro::{Flow, Micro, address, at_stack, move_stack, push_return, steps};
 use super::refusal::{Objection, ObjectionAt};
-use super::stubs::{self, Stub};
+use super::stubs::{self, Called, ERROR_NUMBER, FUTEX, Outcome, Stub};
 use super::transfer::{apply, known};
 use crate::lift::abstraction::Abstract;
 use palisade_model::program::Expression;
@@ -21,6 +21,9 @@ pub(crate) const ROLE_END: u64 = 0x7eff_ffff_ffff_fff0;
 
 /// More places than this are too many to be checked anyway.
 const MOST_PLACES: usize = 40_000;
+
+/// `any` may choose from fewer numbers than this.
+const MOST_CHOICES: i64 = 256;
 
 /// Deeper chains of calls are refused.
 const DEEPEST: usize = 128;
@@ -37,7 +40,7 @@ pub(crate) enum Next {
     /// The role has failed.
     Fail,
     /// A function that is not followed is called, and then control goes on.
-    Stub(Stub, Place),
+    Stub(Called, Place),
 }
 
 /// A place as it is done: its steps, what is known before each of them, and where control goes.
@@ -224,13 +227,23 @@ impl Performing<'_, '_> {
         match stub {
             Stub::Fails => return Ok(Next::Fail),
             Stub::Ends => return Ok(Next::End),
-            Stub::Nothing | Stub::SystemCall => {}
+            Stub::Nothing | Stub::SystemCall | Stub::ErrorNumber | Stub::Any => {}
+        }
+        let mut called = self.called(stub)?;
+        // A word that nobody writes need not be read.
+        if let Some(word) = called.load
+            && self.knowledge.load(word, 4)? != Loaded::Cell
+        {
+            called.load = None;
         }
         for family in CALLER_SAVED {
             self.after.set_family(family, Abstract::Constant(0));
         }
-        if stub == Stub::SystemCall {
-            self.after.set_family(0, Abstract::Number(64));
+        let results = called.outcomes.iter().map(|outcome| outcome.result);
+        self.after.set_family(0, results.reduce(Abstract::join).expect("a call comes out somehow"));
+        let errors: Vec<_> = called.outcomes.iter().filter_map(|outcome| outcome.error).collect();
+        if !errors.is_empty() {
+            self.after.write_frame(ERROR_NUMBER, 4, Abstract::Number(32));
         }
         let flags: Vec<_> = self.after.flags().map(|(flag, _)| flag).collect();
         flags.into_iter().for_each(|flag| self.after.set_flag(flag, Abstract::Constant(0)));
@@ -238,7 +251,36 @@ impl Performing<'_, '_> {
             self.after.set_vector(number, false, Abstract::Constant(0));
             self.after.set_vector(number, true, Abstract::Constant(0));
         }
-        Ok(Next::Stub(stub, next))
+        Ok(Next::Stub(called, next))
+    }
+
+    /// What a call does, with the arguments that it is given.
+    fn called(&self, stub: Stub) -> Result<Called, Objection> {
+        let argument = |index: usize| self.after.family(ARGUMENTS[index]);
+        match stub {
+            Stub::ErrorNumber => Ok(Called::returning(Abstract::Frame(ERROR_NUMBER))),
+            Stub::Any => match (argument(0), argument(1)) {
+                (Abstract::Constant(low), Abstract::Constant(high)) if low <= high && high - low < MOST_CHOICES => {
+                    let outcome = |value| Outcome { result: Abstract::Constant(value), error: None };
+                    Ok(Called { fence: false, load: None, outcomes: (low..=high).map(outcome).collect() })
+                }
+                _ => Err(Objection::new(format!(
+                    "`any` is given numbers that are not known here, or more than {MOST_CHOICES} of them"
+                ))),
+            },
+            Stub::SystemCall => match (argument(0), argument(1)) {
+                (Abstract::Constant(FUTEX), Abstract::Constant(word)) => {
+                    let word = word.cast_unsigned();
+                    Ok(Called::futex(Some(word)))
+                }
+                (Abstract::Constant(FUTEX), Abstract::Number(_)) => Ok(Called::futex(None)),
+                (Abstract::Constant(number), _) => Err(Objection::new(format!(
+                    "the system's call {number} is made, which is not understood: of these, only `futex` is"
+                ))),
+                _ => Err(Objection::new("a call of the system is made whose number is not known")),
+            },
+            _ => Ok(Called::returning(Abstract::Constant(0))),
+        }
     }
 
     /// A jump to a function that is not followed: it returns where this one does.

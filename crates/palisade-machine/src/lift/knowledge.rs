@@ -101,9 +101,9 @@ impl<'a> Knowledge<'a> {
             let place = self.place(address);
             return Err(Objection::new(format!("this writes to {place}, which is read-only")));
         }
-        self.value(address, bytes).ok_or_else(|| self.no_memory(address))?;
         let touched = self.touching(address, bytes);
         self.whole_cell(address, bytes, &touched)?;
+        self.value(address, bytes).ok_or_else(|| self.no_memory(address))?;
         if touched.is_empty() {
             self.written.insert(address, bytes);
             let end = address + u64::from(bytes);

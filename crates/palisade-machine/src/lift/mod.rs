@@ -13,6 +13,7 @@ mod environment;
 mod explore;
 mod frame;
 mod knowledge;
+mod loops;
 mod micro;
 mod refusal;
 mod stubs;
@@ -54,6 +55,8 @@ pub(crate) struct LiftedRole {
     pub(crate) places: Vec<(Place, String)>,
     /// The chains of calls.
     pub(crate) contexts: Contexts,
+    /// How many loops that end in a locked instruction became one.
+    pub(crate) folded: usize,
 }
 
 /// All roles, and the cells that they share.
@@ -138,7 +141,9 @@ fn written(
         &BTreeMap::new(),
         &[],
     );
-    Ok(LiftedRole { thread: built.thread, places, contexts: explored.contexts.clone() })
+    let mut thread = built.thread;
+    let folded = loops::fold(&mut thread);
+    Ok(LiftedRole { thread, places, contexts: explored.contexts.clone(), folded })
 }
 
 /// What memory holds at first, for instructions with computed addresses among others.

@@ -3,28 +3,81 @@
 //! Each stub stands for a function of the system or of a language's library by its name. What is not listed is followed
 //! where the image has its code, and refused where it has not.
 
+use super::abstraction::Abstract;
+use palisade_model::program::Value;
+
 /// What a call of a function that is not followed does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stub {
     /// Nothing that others see; it returns 0.
     Nothing,
-    /// It drains the store buffer, as every call of the system may, and returns 0 or -1.
+    /// `syscall`: what it does depends on its first argument.
     SystemCall,
+    /// It returns where the number of the last error is, which is the thread's own.
+    ErrorNumber,
+    /// It returns any number between its arguments.
+    Any,
     /// The role has failed: a panic, an assertion.
     Fails,
     /// The copy ends.
     Ends,
 }
 
+/// One way in which a call of a function that is not followed may come out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// What it returns.
+    pub(crate) result: Abstract,
+    /// The number of the error, if it sets it.
+    pub(crate) error: Option<Value>,
+}
+
+/// What a call of a function that is not followed does before it returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Called {
+    /// Whether it drains the store buffer.
+    pub(crate) fence: bool,
+    /// The word of 4 bytes that it reads then.
+    pub(crate) load: Option<u64>,
+    /// How it may come out, at least one way.
+    pub(crate) outcomes: Vec<Outcome>,
+}
+
+impl Called {
+    /// It does nothing and returns a value.
+    pub(crate) fn returning(result: Abstract) -> Self {
+        Self { fence: false, load: None, outcomes: vec![Outcome { result, error: None }] }
+    }
+
+    /// `futex`: waiting and waking both go through locks of the kernel, and end for any reason.
+    pub(crate) fn futex(load: Option<u64>) -> Self {
+        /// `EINTR`, `EAGAIN`, `ETIMEDOUT`.
+        const ERRORS: [Value; 3] = [4, 11, 110];
+        let woken = Outcome { result: Abstract::Constant(0), error: None };
+        let failed = |error| Outcome { result: Abstract::Constant(-1), error: Some(error) };
+        Self { fence: true, load, outcomes: std::iter::once(woken).chain(ERRORS.map(failed)).collect() }
+    }
+}
+
+/// Where the frame keeps the number of the last error: far below everything else.
+pub(crate) const ERROR_NUMBER: i64 = -(1 << 23);
+
+/// The number of the system's call `futex`.
+pub(crate) const FUTEX: Value = 202;
+
 /// Names that are matched as a whole.
-const NAMES: [(&str, Stub); 16] = [
+const NAMES: [(&str, Stub); 20] = [
     ("sched_yield", Stub::Nothing),
     ("std::thread::functions::yield_now", Stub::Nothing),
     ("std::thread::yield_now", Stub::Nothing),
     ("std::sys::thread::unix::yield_now", Stub::Nothing),
     ("usleep", Stub::Nothing),
     ("nanosleep", Stub::Nothing),
-    ("palisade_harness_observe", Stub::Nothing),
+    ("syscall", Stub::SystemCall),
+    ("__errno_location", Stub::ErrorNumber),
+    ("palisade_harness::palisade_harness_any", Stub::Any),
+    ("palisade_harness::palisade_harness_stop", Stub::Ends),
+    ("palisade_harness_any", Stub::Any),
     ("__assert_fail", Stub::Fails),
     ("abort", Stub::Fails),
     ("__stack_chk_fail", Stub::Fails),
@@ -56,7 +109,7 @@ pub(crate) fn advice(name: &str) -> &'static str {
         "malloc" | "calloc" | "realloc" | "free" | "posix_memalign" | "__rust_alloc" | "__rust_dealloc" => {
             "roles must not allocate: prepare the memory before they run"
         }
-        "__tls_get_addr" | "pthread_getspecific" | "__errno_location" => {
+        "__tls_get_addr" | "pthread_getspecific" => {
             "data of the thread's own (thread-local storage) is not understood"
         }
         "memcpy" | "memmove" | "memset" | "memcmp" => "copies of memory by a function are not understood",

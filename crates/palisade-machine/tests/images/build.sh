@@ -6,11 +6,12 @@ cd "$(dirname "$0")"
 build() {
     source=$1 output=$2
     shift 2
-    gcc "$@" -gdwarf-4 -gno-as-locview-support -ffreestanding -fcf-protection=none -fno-stack-protector \
+    gcc "$@" -ffile-prefix-map="$PWD=." -gdwarf-4 -gno-as-locview-support -ffreestanding -fcf-protection=none -fno-stack-protector \
         -fno-asynchronous-unwind-tables -fno-pie -no-pie -nostdlib -static -fno-jump-tables \
         -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,-e,0 "$source.c" -o "$output"
 }
 if [ $# -ge 2 ]; then build "$@"; exit; fi
+build refused refused -O1 -ftls-model=local-exec
 for level in 0 1 2 3 s; do
     build spin "spin-O$level" "-O$level"
     build peterson "peterson-O$level" "-O$level"
@@ -20,5 +21,4 @@ for level in 0 1 2 3 s; do
     build wake "wake-fence-O$level" "-O$level" -DFENCE
     build deque "deque-O$level" "-O$level"
     build deque "deque-fence-O$level" "-O$level" -DFENCE
-    build dekker "dekker-O$level" "-O$level"
 done

@@ -64,6 +64,13 @@ pub fn build(
                     go(Action::Assume(super::fold::not(condition)), skipped);
                 }
             }
+            Code::Choice(label, span) => {
+                let source = labels.at(index);
+                for position in [positions.of_label(*label), next()] {
+                    let target = labels.at(position);
+                    instructions.push(Instruction { source, target, action: Action::Nop, span: *span });
+                }
+            }
             // A jump to itself: the thread goes on for ever.
             Code::Jump(_, span) if positions.resolve(index) == index => {
                 let source = labels.at(index);
@@ -107,7 +114,7 @@ impl Positions {
                 Some(Code::Mark(_)) => at + 1,
                 Some(Code::Jump(label, _)) => labels[*label],
                 Some(Code::Stop) => code.len(),
-                Some(Code::Action(..) | Code::Branch(..)) | None => return at,
+                Some(Code::Action(..) | Code::Branch(..) | Code::Choice(..)) | None => return at,
             };
         }
         // A circle: stay at its first jump in the text.
@@ -153,7 +160,7 @@ impl Labels {
         let mut spans: Vec<Span> = code
             .iter()
             .map(|element| match element {
-                Code::Action(_, span) | Code::Branch(_, _, span) | Code::Jump(_, span) => *span,
+                Code::Action(_, span) | Code::Branch(_, _, span) | Code::Choice(_, span) | Code::Jump(_, span) => *span,
                 Code::Mark(_) | Code::Stop => Span::default(),
             })
             .collect();
@@ -213,7 +220,7 @@ impl RegisterMap {
                     }
                 }
                 Code::Branch(condition, ..) => mark(condition),
-                Code::Jump(..) | Code::Mark(_) | Code::Stop => {}
+                Code::Choice(..) | Code::Jump(..) | Code::Mark(_) | Code::Stop => {}
             }
         }
         let is_family = |slot: Slot| matches!(slot, Slot::Family(_));

@@ -18,6 +18,8 @@ pub enum Code {
     Action(Action, Span),
     /// Goes to the label when the condition is not 0.
     Branch(Expression, CodeLabel, Span),
+    /// Goes to the label or on, whichever.
+    Choice(CodeLabel, Span),
     /// Goes to the label.
     Jump(CodeLabel, Span),
     /// The label is here.
@@ -82,6 +84,8 @@ impl ThreadCode {
                     }
                 }
                 Code::Branch(condition, ..) => *condition = substitute(condition, &find),
+                // Where a choice goes, what is known is forgotten at its mark.
+                Code::Choice(..) => {}
                 Code::Jump(..) | Code::Mark(_) | Code::Stop => known.clear(),
             }
         }
@@ -160,7 +164,7 @@ impl ThreadCode {
                     Code::Jump(label, _) => before[position[*label]].clone(),
                     _ => before[index + 1].clone(),
                 };
-                if let Code::Branch(_, label, _) = &self.code[index] {
+                if let Code::Branch(_, label, _) | Code::Choice(label, _) = &self.code[index] {
                     for (bit, other) in live.iter_mut().zip(&before[position[*label]]) {
                         *bit |= other;
                     }
@@ -179,7 +183,7 @@ impl ThreadCode {
                         }
                     }
                     Code::Branch(condition, ..) => read(condition),
-                    Code::Jump(..) | Code::Mark(_) | Code::Stop => {}
+                    Code::Choice(..) | Code::Jump(..) | Code::Mark(_) | Code::Stop => {}
                 }
                 if live != before[index] {
                     before[index] = live;

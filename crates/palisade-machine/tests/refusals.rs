@@ -1,0 +1,65 @@
+//! Code that is refused: each with its position in the sources, the calls that lead there, and why.
+
+use std::path::Path;
+
+/// What is said about a function of the image `refused`.
+fn refusal(function: &str) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let image = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/images/refused");
+    let roles = folder.path().join("roles.toml");
+    let text = format!("image = {:?}\n[[role]]\nfunction = \"{function}\"\n", image.display().to_string());
+    std::fs::write(&roles, text).expect("the folder is writable");
+    let error = palisade_machine::read(&roles.display().to_string()).expect_err("the code is refused");
+    error.render(false)
+}
+
+#[test]
+fn what_is_not_understood_is_refused_at_its_place() {
+    for (function, line, why) in [
+        ("stack_escapes", 16, "a pointer into the role's own stack frame is stored where others can read it"),
+        ("mixed_sizes", 23, "accesses of different sizes to the same bytes"),
+        ("recursion", 30, "`recurse` calls itself"),
+        ("thread_local_data", 34, "thread-local storage"),
+        ("indirect_call", 39, "an address that is computed as the code runs"),
+        ("repeats", 45, "instructions that repeat"),
+        ("non_temporal", 48, "`movnti"),
+        ("sixteen_bytes", 50, "16 bytes of shared memory at once"),
+        ("system_call", 52, "the system is called directly"),
+        ("unaligned", 54, "which are not aligned"),
+        ("no_memory", 56, "neither the image nor the snapshot has memory"),
+    ] {
+        let text = refusal(function);
+        assert!(text.contains(&format!("refused.c:{line}:")), "{function}: {text}");
+        assert!(text.contains(why), "{function}: {text}");
+        assert!(text.contains(&format!("in the role `{function}`")), "{function}: {text}");
+    }
+}
+
+#[test]
+fn the_calls_that_lead_there_are_named() {
+    let text = refusal("recursion");
+    assert!(text.contains("in recurse (refused.c:30:12)\n  called from recursion (refused.c:32:24)"), "{text}");
+}
+
+#[test]
+fn files_of_roles_are_diagnosed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let image = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/images/spin-O2").display().to_string();
+    let refused = |text: &str| {
+        let roles = folder.path().join("roles.toml");
+        std::fs::write(&roles, text.replace("IMAGE", &image)).expect("the folder is writable");
+        palisade_machine::read(&roles.display().to_string()).expect_err("is refused").render(false)
+    };
+    for (text, why) in [
+        ("image = \"IMAGE\"", "there are no roles"),
+        ("image = \"IMAGE\"\n[[role]]\nfunction = \"workr\"", "`worker`"),
+        ("image = \"IMAGE\"\n[[role]]\nfunction = \"worker\"\ncopies = \"many\"", "is no number of copies"),
+        ("image = \"IMAGE\"\n[[role]]\nfunction = \"worker\"\nargs = [\"&lock\"]", "no object `lock`"),
+        ("image = \"IMAGE\"\n[[role]]\nfunction = \"worker\"\nloops = true", "unknown field `loops`"),
+        ("image = \"nowhere\"\n[[role]]\nfunction = \"worker\"", "the image cannot be read"),
+        ("image = \"roles.toml\"\n[[role]]\nfunction = \"worker\"", "is no 64-bit ELF file"),
+    ] {
+        let said = refused(text);
+        assert!(said.contains(why), "{text}: {said}");
+    }
+}

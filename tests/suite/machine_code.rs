@@ -1,0 +1,102 @@
+//! Machine code as compilers make it of C: Peterson's algorithm, a spin lock, a lost wake-up and a work-stealing deque, each at five
+//! levels of optimisation, broken and repaired. The images are committed, so that nothing here depends on the compiler of the day.
+
+use crate::checked;
+use palisade::program::Program;
+use palisade::robustness::{CheckOptions, Verdict};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A role: its function, its copies, whether it begins again.
+type Role = (&'static str, &'static str, bool);
+
+const LEVELS: [&str; 5] = ["O0", "O1", "O2", "O3", "Os"];
+
+const PETERSON: [Role; 2] = [("lock_left", "1", true), ("lock_right", "1", true)];
+const WAKE: [Role; 2] = [("waiter", "\"*\"", false), ("waker", "\"*\"", false)];
+const DEQUE: [Role; 2] = [("owner", "1", false), ("thief", "\"*\"", false)];
+
+fn image(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/palisade-machine/tests/images").join(name)
+}
+
+/// Writes a file of roles about an image.
+fn roles(folder: &Path, image: &Path, roles: &[Role]) -> String {
+    let mut text = format!("image = {:?}\n", image.display().to_string());
+    for (function, copies, repeat) in roles {
+        text += &format!("\n[[role]]\nfunction = \"{function}\"\ncopies = {copies}\nrepeat = {repeat}\n");
+    }
+    let path = folder.join("roles.toml");
+    std::fs::write(&path, text).expect("the folder is writable");
+    path.display().to_string()
+}
+
+fn lifted(name: &str, of: &[Role]) -> Program {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = roles(folder.path(), &image(name), of);
+    palisade::machine::read(&path).unwrap_or_else(|error| panic!("{name}: {}", error.render(false)))
+}
+
+#[test]
+fn verdicts_do_not_depend_on_the_level_of_optimisation() {
+    let spin: &[Role] = &[("worker", "\"*\"", true)];
+    for (name, of, expected) in [
+        ("spin", spin, Verdict::Robust),
+        ("peterson", &PETERSON, Verdict::Robust),
+        ("peterson-weak", &PETERSON, Verdict::NotRobust),
+        ("peterson-fence", &PETERSON, Verdict::Robust),
+        ("wake", &WAKE, Verdict::NotRobust),
+        ("wake-fence", &WAKE, Verdict::Robust),
+        ("deque", &DEQUE, Verdict::NotRobust),
+        ("deque-fence", &DEQUE, Verdict::Robust),
+    ] {
+        for level in LEVELS {
+            let program = lifted(&format!("{name}-{level}"), of);
+            let check = checked::check(&program, &CheckOptions::default()).expect("no value grows");
+            assert_eq!(check.verdict, expected, "{name} {level}");
+        }
+    }
+}
+
+fn palisade(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_palisade")).args(arguments).current_dir(folder).output().expect("it starts")
+}
+
+#[test]
+fn the_witness_of_a_lost_wake_up_speaks_of_its_source() {
+    let folder = tempfile::tempdir().expect("a folder");
+    roles(folder.path(), &image("wake-O2"), &WAKE);
+    let output = palisade(folder.path(), &["check", "roles.toml"]);
+    let text = String::from_utf8(output.stdout).expect("a report");
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    for part in [
+        "the store at waker wake.c:26 is delayed past the load at waker wake.c:17",
+        "for this machine code",
+        "done ← 1 into its buffer (delayed)",
+        "instance: waiter × 1, waker × 1 (no smaller instance has one)",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn evidence_is_about_image_and_roles() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("image");
+    std::fs::copy(image("spin-O2"), &copy).expect("the image is there");
+    roles(folder.path(), &copy, &[("worker", "\"*\"", true)]);
+    let output = palisade(folder.path(), &["check", "roles.toml", "--certificate", "out"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let evidence = "out/roles.toml.robust.json";
+    let output = palisade(folder.path(), &["verify", evidence]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    // One byte of the image changes.
+    let mut bytes = std::fs::read(&copy).expect("the image is there");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    std::fs::write(&copy, bytes).expect("the folder is writable");
+    let output = palisade(folder.path(), &["verify", evidence]);
+    let text = String::from_utf8(output.stdout).expect("a report");
+    assert_eq!(output.status.code(), Some(4), "{text}");
+    assert!(text.contains("SHA-256"), "{text}");
+}

@@ -128,9 +128,9 @@ fn build(request: &Request) -> Result<Vec<PathBuf>, String> {
     command.args(["--profile", request.profile.as_deref().unwrap_or("release")]);
     command.args(["--target-dir", "target/palisade/build"]);
     match request.tests.as_slice() {
-        [] => drop(command.args(["--test", "*"])),
-        tests => tests.iter().for_each(|test| drop(command.args(["--test", test]))),
-    }
+        [] => command.args(["--test", "*"]),
+        tests => command.args(tests.iter().flat_map(|test| ["--test", test])),
+    };
     if let Some(package) = &request.package {
         command.args(["--package", package]);
     }

@@ -84,8 +84,8 @@ impl Harness {
         self
     }
 
-    /// Adds a role of one copy that owns what it has captured.
-    pub fn role_once<F: FnOnce() + Send + 'static>(mut self, name: &str, role: F) -> Self {
+    /// Adds a role of one copy that owns what it has captured, and may change it.
+    pub fn role_once<F: FnMut() + Send + 'static>(mut self, name: &str, role: F) -> Self {
         self.roles.push(Role::owned(name, role));
         self
     }
@@ -102,8 +102,7 @@ impl Harness {
         self
     }
 
-    /// Runs every role once before memory is looked at, so that what is made at first use is there. Roles that own what they have
-    /// captured are left out.
+    /// Runs every role once before memory is looked at, so that what is made at first use is there.
     pub fn warm(mut self) -> Self {
         self.warm = true;
         self
@@ -114,9 +113,9 @@ impl Harness {
     /// # Panics
     ///
     /// When a role panics, or when the snapshot cannot be written.
-    pub fn check(self) {
+    pub fn check(mut self) {
         if self.warm {
-            self.roles.iter().for_each(Role::warm_up);
+            self.roles.iter_mut().for_each(Role::warm_up);
         }
         match std::env::var_os(SNAPSHOT_VARIABLE) {
             Some(folder) => {

@@ -22,8 +22,8 @@ pub(crate) struct Described {
 pub(crate) enum Body {
     /// As often as one likes.
     Shared(Arc<dyn Fn() + Send + Sync>),
-    /// Once.
-    Owned(Box<dyn FnOnce() + Send>),
+    /// By one thread.
+    Owned(Box<dyn FnMut() + Send>),
 }
 
 /// A role.
@@ -50,12 +50,10 @@ extern "C" fn call_numbered<F: Fn(usize)>(role: &F, number: usize) {
     role(number);
 }
 
-/// Calls a closure that is gone afterwards.
+/// Calls a closure that only this role has.
 #[inline(never)]
-extern "C" fn call_owned<F: FnOnce()>(role: &mut Option<F>) {
-    if let Some(role) = role.take() {
-        role();
-    }
+extern "C" fn call_owned<F: FnMut()>(role: &mut F) {
+    role();
 }
 
 impl Role {
@@ -84,29 +82,20 @@ impl Role {
     }
 
     /// A role of one copy that owns what the closure has captured.
-    pub(crate) fn owned<F: FnOnce() + Send + 'static>(name: &str, role: F) -> Self {
-        let slot = Arc::new(std::sync::Mutex::new(Some(role)));
-        let taken = slot.clone();
-        let body = Body::Owned(Box::new(move || {
-            let role = taken.lock().ok().and_then(|mut slot| slot.take());
-            if let Some(role) = role {
-                role();
-            }
-        }));
-        let code = move |body| {
-            drop(body);
-            let role = slot.lock().ok().and_then(|mut slot| slot.take());
-            let role: &'static mut Option<F> = Box::leak(Box::new(role));
-            let function = (call_owned::<F> as extern "C" fn(&mut Option<F>)) as *const ();
-            (function.addr(), vec![std::ptr::from_mut(role).addr()])
-        };
+    pub(crate) fn owned<F: FnMut() + Send + 'static>(name: &str, role: F) -> Self {
+        let role: &'static mut F = Box::leak(Box::new(role));
+        let address = std::ptr::from_mut(role).addr();
+        let body = Body::Owned(Box::new(move || role()));
+        let function = (call_owned::<F> as extern "C" fn(&mut F)) as *const ();
+        let code = move |_| (function.addr(), vec![address]);
         Self { name: checked(name), copies: Copies::Exactly(1), body, code: Box::new(code) }
     }
 
-    /// Runs it once, unless it is gone afterwards.
-    pub(crate) fn warm_up(&self) {
-        if let Body::Shared(role) = &self.body {
-            role();
+    /// Runs it once.
+    pub(crate) fn warm_up(&mut self) {
+        match &mut self.body {
+            Body::Shared(role) => role(),
+            Body::Owned(role) => role(),
         }
     }
 

@@ -29,11 +29,14 @@ pub(crate) fn on_threads(roles: Vec<Role>, repeats: bool) {
             Copies::Any => SOME,
         };
         match role.body {
-            Body::Owned(body) => {
+            Body::Owned(mut body) => {
                 let begin = begin.clone();
                 threads.push(std::thread::spawn(move || {
                     wait_for(&begin);
                     body();
+                    while repeats && Instant::now() < end {
+                        body();
+                    }
                 }));
             }
             Body::Shared(body) => {

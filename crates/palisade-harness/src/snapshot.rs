@@ -27,7 +27,9 @@ pub(crate) fn write(path: &Path, roles: &[Described], objects: &[SharedObject]) 
     for role in roles {
         let mode = if role.repeats { "repeat" } else { "once" };
         let _ = write!(heading, "role {} {:x} {} {mode}", role.name, role.function, role.copies);
-        role.arguments.iter().for_each(|word| drop(write!(heading, " {word:x}")));
+        for word in &role.arguments {
+            let _ = write!(heading, " {word:x}");
+        }
         heading.push('\n');
     }
     for object in objects {

@@ -116,7 +116,8 @@ fn is_fenceless_for_no_reason(loaded: &Loaded, checked: &Check<'_>) -> bool {
     let pruned =
         checked.verdict == Verdict::Robust && checked.attacks.iter().all(|attack| attack.outcome == Outcome::Pruned);
     let mut all = loaded.program.threads.iter().flat_map(|thread| &thread.instructions);
-    pruned && loaded.format != Format::Litmus && !all.any(|instruction| instruction.action.drains_buffer())
+    let is_written = !matches!(loaded.format, Format::Litmus | Format::Machine);
+    pruned && is_written && !all.any(|instruction| instruction.action.drains_buffer())
 }
 
 fn spoken(

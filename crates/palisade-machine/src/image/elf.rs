@@ -231,6 +231,16 @@ impl Image {
         self.symbol_at(address, true).filter(|(_, offset)| *offset == 0).map(|(symbol, _)| symbol.name.as_str())
     }
 
+    /// All names of the function that begins at an address: the same code may have several.
+    pub(crate) fn functions_at(&self, address: u64) -> Vec<&str> {
+        if let Some(name) = self.imports.get(&address) {
+            return vec![name];
+        }
+        let start = self.symbols.partition_point(|symbol| symbol.address < address);
+        let here = self.symbols[start..].iter().take_while(|symbol| symbol.address == address);
+        here.filter(|symbol| symbol.is_function).map(|symbol| symbol.name.as_str()).collect()
+    }
+
     /// Whether the address stands for a function of another file.
     pub(crate) fn is_import(&self, address: u64) -> bool {
         self.imports.contains_key(&address)

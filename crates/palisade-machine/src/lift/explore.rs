@@ -212,11 +212,12 @@ impl Performing<'_, '_> {
     /// What a function means that is not followed.
     fn stub_at(&self, target: u64) -> Result<Option<Stub>, Objection> {
         let image = &self.knowledge.memory.image;
-        let Some(name) = image.function_at(target) else { return Ok(None) };
-        if let Some(stub) = stubs::stub(name) {
+        let names = image.functions_at(target);
+        if let Some(stub) = names.iter().find_map(|name| stubs::stub(name)) {
             return Ok(Some(stub));
         }
-        if image.is_import(target) || stubs::is_refused(name) {
+        let refused = names.iter().find(|name| image.is_import(target) || stubs::is_refused(name));
+        if let Some(name) = refused {
             return Err(Objection::new(format!("`{name}` is called, which is not followed"))
                 .with_help(stubs::advice(name)));
         }

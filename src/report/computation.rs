@@ -26,7 +26,7 @@ impl ComputationReport<'_> {
     /// The steps as a table. A store that reaches memory in the very next step takes one row.
     pub fn table(&self) -> String {
         let acting = self.acting_copies();
-        let shown: Vec<usize> = (0..self.events.len()).filter(|index| !self.flushed_at_once(*index)).collect();
+        let shown: Vec<usize> = (0..self.events.len()).filter(|index| !self.flushed_at_once(*index) && !self.is_hidden(*index)).collect();
         let is_used =
             |position: &usize| shown.iter().any(|index| !self.states[index + 1].threads()[*position].buffer.is_empty());
         let buffers: Vec<usize> = (0..self.copies.len()).filter(is_used).collect();
@@ -50,6 +50,11 @@ impl ComputationReport<'_> {
     /// The copies that take steps, in the instance's order.
     pub fn acting_copies(&self) -> Vec<CopyId> {
         self.copies.iter().copied().filter(|copy| self.events.iter().any(|event| event.step.copy == *copy)).collect()
+    }
+
+    /// Whether a step is left out: what machine code does in its registers is not what a person looks for.
+    fn is_hidden(&self, index: usize) -> bool {
+        self.program.source.is_listing && matches!(self.events[index].effect, Effect::Local { .. })
     }
 
     /// Whether a step is the issue of a store that reaches memory in the next one.

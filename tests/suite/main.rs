@@ -53,6 +53,8 @@ mod litmus_writer;
 #[cfg(feature = "machine")]
 mod machine_code;
 mod machine_formats;
+#[cfg(feature = "machine")]
+mod machine_processor;
 mod memorax;
 mod memorax_corpus;
 mod memory_models;

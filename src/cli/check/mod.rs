@@ -15,6 +15,7 @@ use super::confirm::{Confirmation, evidence_check};
 use super::evidence_files::{unwritten, write_document};
 use super::{Exit, Loaded, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
+use crate::program::Expression;
 use crate::report::check as report;
 use crate::report::context::{Context, fault_error};
 use crate::report::documents::{self, CheckDocument};
@@ -71,7 +72,7 @@ fn check_file(
     }
     let options = CheckOptions {
         all: arguments.all,
-        prune: !arguments.no_prune,
+        prune: !arguments.no_prune && !rests_on_addresses(&loaded),
         nets: arguments.nets,
         one_query: arguments.one_query,
         values: arguments.values,
@@ -108,6 +109,14 @@ fn check_file(
         spoken.add_answer(check_findings(&checked, &context, breaks.as_ref()));
     }
     Ok(spoken)
+}
+
+/// Whether control flow alone says nothing: the code of machine instructions was read under the premise that computed addresses are
+/// those that were seen, which only an exploration shows.
+fn rests_on_addresses(loaded: &Loaded) -> bool {
+    let mut all = loaded.program.threads.iter().flat_map(|thread| &thread.instructions);
+    let is_computed = |expression: &Expression| matches!(expression, Expression::Binary(..));
+    loaded.format == Format::Machine && all.any(|instruction| instruction.action.address().is_some_and(is_computed))
 }
 
 /// Whether control flow alone makes a program robust that has nothing to make it so. Fences and locked instructions are there to rule

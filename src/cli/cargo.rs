@@ -4,10 +4,10 @@
 //! reader of machine code does not follow. Each test binary is then run with a folder for snapshots; each snapshot, with a file of
 //! roles beside it, is given to `palisade check`.
 
+use super::Exit;
 use super::files::NewFile;
 use super::folder::{create_folder, files_in};
 use super::output::{print_text, remark_line};
-use super::Exit;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -141,7 +141,8 @@ fn build(request: &Request) -> Result<Vec<PathBuf>, String> {
         command.env(format!("CARGO_PROFILE_{profile}_DEBUG"), "limited");
         command.env(format!("CARGO_PROFILE_{profile}_STRIP"), "none");
     }
-    let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("cargo cannot be started: {error}"))?;
+    let output =
+        command.stderr(Stdio::inherit()).output().map_err(|error| format!("cargo cannot be started: {error}"))?;
     if !output.status.success() {
         return Err("the tests cannot be built".to_owned());
     }

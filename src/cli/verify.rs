@@ -338,9 +338,8 @@ fn load_program(place: &Path, subject: &ProgramSubject) -> Result<(Program, Opti
     let Some(path) = place.to_str() else {
         return Err(Checked::Unreadable { reason: "the input's path is not UTF-8".to_owned() });
     };
-    let unreadable = |error: InputError| Checked::Unreadable {
-        reason: format!("its input: {}", error.render(false).trim_end()),
-    };
+    let unreadable =
+        |error: InputError| Checked::Unreadable { reason: format!("its input: {}", error.render(false).trim_end()) };
     let rejected = |reason: String| Checked::Rejected { reason };
     let format = Format::named(&subject.input.format)
         .ok_or_else(|| rejected(format!("the input format `{}` is not known", subject.input.format)))?;

@@ -26,7 +26,8 @@ impl ComputationReport<'_> {
     /// The steps as a table. A store that reaches memory in the very next step takes one row.
     pub fn table(&self) -> String {
         let acting = self.acting_copies();
-        let shown: Vec<usize> = (0..self.events.len()).filter(|index| !self.flushed_at_once(*index) && !self.is_hidden(*index)).collect();
+        let shown: Vec<usize> =
+            (0..self.events.len()).filter(|index| !self.flushed_at_once(*index) && !self.is_hidden(*index)).collect();
         let is_used =
             |position: &usize| shown.iter().any(|index| !self.states[index + 1].threads()[*position].buffer.is_empty());
         let buffers: Vec<usize> = (0..self.copies.len()).filter(is_used).collect();

@@ -49,6 +49,10 @@ fn verdicts_do_not_depend_on_the_level_of_optimisation() {
         ("wake-fence", &WAKE, Verdict::Robust),
         ("deque", &DEQUE, Verdict::NotRobust),
         ("deque-fence", &DEQUE, Verdict::Robust),
+        // The load that guesses what `cmpxchg` checks can be overtaken by nothing that matters.
+        ("guess", &[("left", "1", false), ("right", "1", false)], Verdict::Robust),
+        // A loop that is not entered is a load.
+        ("guess", &[("declining_left", "1", false), ("right", "1", false)], Verdict::NotRobust),
     ] {
         for level in LEVELS {
             let program = lifted(&format!("{name}-{level}"), of);

@@ -96,7 +96,8 @@ fn roles_alone_leave_what_the_processor_leaves() {
             let (start, data) = output.stdout.split_at(8);
             let start = i64::from_le_bytes(start.try_into().expect("8 bytes"));
             let roles = folder.path().join("roles.toml");
-            std::fs::write(&roles, format!("image = \"image\"\n[[role]]\nfunction = \"{role}\"\n")).expect("is writable");
+            std::fs::write(&roles, format!("image = \"image\"\n[[role]]\nfunction = \"{role}\"\n"))
+                .expect("is writable");
             let program = palisade::machine::read(&roles.display().to_string())
                 .unwrap_or_else(|error| panic!("{source} {level}: {}", error.render(false)));
             let memory = run(&program);

@@ -29,8 +29,9 @@ pub fn read(path: &str) -> Result<Program, InputError> {
     let file = roles::read(&source).map_err(wrong)?;
     let folder = Path::new(path).parent().unwrap_or(Path::new(""));
     let image_path = folder.join(file.image.get_ref());
-    let bytes = std::fs::read(&image_path)
-        .map_err(|error| wrong(Diagnostic::error(format!("the image cannot be read: {error}"), roles::span(&file.image))))?;
+    let bytes = std::fs::read(&image_path).map_err(|error| {
+        wrong(Diagnostic::error(format!("the image cannot be read: {error}"), roles::span(&file.image)))
+    })?;
     let mut heading = String::new();
     let _ = writeln!(heading, "roles {} (SHA-256 {})", name_of(Path::new(path)), sha256(source.text.as_bytes()));
     let _ = writeln!(heading, "image {} (SHA-256 {})", file.image.get_ref(), sha256(&bytes));
@@ -46,7 +47,8 @@ pub fn read(path: &str) -> Result<Program, InputError> {
     let memory = Memory { image, snapshot };
     let roles = resolve::roles(&file, &memory).map_err(wrong)?;
     let lines = Lines::read(&bytes, base);
-    let lifted = lift::lift(&memory, &roles).map_err(|refused| refusal(&refused, &roles[refused.role].name, &lines, &memory))?;
+    let lifted =
+        lift::lift(&memory, &roles).map_err(|refused| refusal(&refused, &roles[refused.role].name, &lines, &memory))?;
     let origin = program::Origin { path, heading };
     Ok(program::program(&origin, &roles, lifted, &memory, &lines))
 }
@@ -80,7 +82,8 @@ fn refusal(refused: &Refused, role: &str, lines: &Lines<'_>, memory: &Memory) ->
     }
     if frames.is_empty() {
         let symbol = memory.image.symbol_at(at.address, true);
-        let _ = write!(message, "\n  in {} ({:#x})", symbol.map_or("?", |(symbol, _)| symbol.name.as_str()), at.address);
+        let _ =
+            write!(message, "\n  in {} ({:#x})", symbol.map_or("?", |(symbol, _)| symbol.name.as_str()), at.address);
     }
     for context in refused.contexts.chain(at.context).filter(|context| context.parent.is_some()) {
         for frame in lines.frames(context.call) {

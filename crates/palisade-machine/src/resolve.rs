@@ -66,13 +66,8 @@ fn function(name: &Spanned<String>, memory: &Memory) -> Result<u64, Diagnostic> 
         return u64::from_str_radix(digits, 16)
             .map_err(|_| Diagnostic::error(format!("`{text}` is no address"), span(name)));
     }
-    let mut found: Vec<u64> = memory
-        .image
-        .named(text)
-        .into_iter()
-        .filter(|symbol| symbol.is_function)
-        .map(|symbol| symbol.address)
-        .collect();
+    let mut found: Vec<u64> =
+        memory.image.named(text).into_iter().filter(|symbol| symbol.is_function).map(|symbol| symbol.address).collect();
     found.dedup();
     match found.as_slice() {
         [address] => Ok(*address),

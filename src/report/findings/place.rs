@@ -96,7 +96,7 @@ pub(super) fn without_fence(program: &Program, format: Format, span: Span) -> Op
         Format::Native => "nop",
         Format::Trencher => "noop",
         Format::Litmus => "      ",
-        Format::Memorax => return None,
+        Format::Memorax | Format::Machine => return None,
     };
     Some(format!("{}{nothing}{}", &text[..start], &text[end..]))
 }

@@ -42,7 +42,11 @@ impl Memory {
         if let Some((symbol, offset)) = self.image.symbol_at(address, false) {
             return Some((symbol.name.clone(), offset));
         }
-        let object = self.snapshot.objects.iter().find(|object| (object.address..object.address + object.size.max(1)).contains(&address))?;
+        let object = self
+            .snapshot
+            .objects
+            .iter()
+            .find(|object| (object.address..object.address + object.size.max(1)).contains(&address))?;
         Some((object.name.clone(), address - object.address))
     }
 }

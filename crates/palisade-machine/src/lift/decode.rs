@@ -281,7 +281,10 @@ fn width(instruction: &Instruction, index: u32) -> Result<u8, String> {
         OpKind::Register => Ok(register(instruction.op_register(index))?.part.bits()),
         OpKind::Memory => {
             let bits = instruction.memory_size().size() * 8;
-            u8::try_from(bits).ok().filter(|bits| matches!(bits, 8 | 16 | 32 | 64)).ok_or_else(|| "operands of this size are not understood".to_owned())
+            u8::try_from(bits)
+                .ok()
+                .filter(|bits| matches!(bits, 8 | 16 | 32 | 64))
+                .ok_or_else(|| "operands of this size are not understood".to_owned())
         }
         _ => Err("this form is not understood".to_owned()),
     }
@@ -429,12 +432,12 @@ mod tests {
     #[test]
     fn what_is_not_understood() {
         for (bytes, why) in [
-            (&[0xf3, 0x48, 0xab][..], "repeat"),                                // rep stos
-            (&[0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0], "thread-local"),      // mov %fs:0,%rax
-            (&[0x0f, 0xc3, 0x07], "not understood"),                            // movnti %eax,(%rdi)
-            (&[0x0f, 0xae, 0x3f], "not understood"),                            // clflush (%rdi)
-            (&[0x7a, 0x00], "parity"),                                          // jp
-            (&[0x67, 0x8b, 0x07], "64 bits"),                                   // mov (%edi),%eax
+            (&[0xf3, 0x48, 0xab][..], "repeat"),                           // rep stos
+            (&[0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0], "thread-local"), // mov %fs:0,%rax
+            (&[0x0f, 0xc3, 0x07], "not understood"),                       // movnti %eax,(%rdi)
+            (&[0x0f, 0xae, 0x3f], "not understood"),                       // clflush (%rdi)
+            (&[0x7a, 0x00], "parity"),                                     // jp
+            (&[0x67, 0x8b, 0x07], "64 bits"),                              // mov (%edi),%eax
         ] {
             let error = decode(bytes, 0).expect_err("is refused");
             assert!(error.why.contains(why), "{error:?}");

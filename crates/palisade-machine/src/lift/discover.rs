@@ -97,9 +97,9 @@ pub(crate) fn run(threads: &[(Thread, u64)], initial: &impl Initial, visit: &mut
                     if !visit(access) {
                         return false;
                     }
-                    let Some(value) = memory.get(&address).copied().or_else(|| {
-                        initial.value(copy.thread, instruction.span, address)
-                    }) else {
+                    let Some(value) =
+                        memory.get(&address).copied().or_else(|| initial.value(copy.thread, instruction.span, address))
+                    else {
                         copies.swap_remove(chosen);
                         break;
                     };
@@ -117,10 +117,14 @@ pub(crate) fn run(threads: &[(Thread, u64)], initial: &impl Initial, visit: &mut
 }
 
 /// Takes a step; nothing where it has no value, or is the last one.
-fn step(copy: &mut Copy, action: &Action, address: Option<u64>, old: Value, memory: &mut HashMap<u64, Value>) -> Option<()> {
-    let value = |expression: &Expression, registers: &[Value]| {
-        expression.evaluate_with_old(registers, old, None).ok()
-    };
+fn step(
+    copy: &mut Copy,
+    action: &Action,
+    address: Option<u64>,
+    old: Value,
+    memory: &mut HashMap<u64, Value>,
+) -> Option<()> {
+    let value = |expression: &Expression, registers: &[Value]| expression.evaluate_with_old(registers, old, None).ok();
     let address = address.unwrap_or_default();
     match action {
         Action::Load { register, .. } => copy.registers[register.index()] = old,

@@ -193,14 +193,7 @@ impl Emitter<'_> {
         self.lowerer.machine = environment.machine();
     }
 
-    fn step(
-        &mut self,
-        step: &Micro,
-        place: Place,
-        before: &Environment,
-        applied: Applied,
-        knowledge: &Knowledge<'_>,
-    ) {
+    fn step(&mut self, step: &Micro, place: Place, before: &Environment, applied: Applied, knowledge: &Knowledge<'_>) {
         self.know(before);
         self.lowerer.omitted = applied.omitted;
         for (offset, bytes) in &applied.pointers {

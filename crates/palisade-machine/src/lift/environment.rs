@@ -111,7 +111,11 @@ impl Environment {
         }
         // A part of a pointer, or of several values.
         let touched = self.touching(offset, bytes);
-        if touched.iter().all(|at| self.frame[at].1.is_number()) { Abstract::Number(bytes * 8) } else { Abstract::Unknown }
+        if touched.iter().all(|at| self.frame[at].1.is_number()) {
+            Abstract::Number(bytes * 8)
+        } else {
+            Abstract::Unknown
+        }
     }
 
     /// Writes so many bytes of the frame.

@@ -123,11 +123,12 @@ pub(crate) fn perform(
     contexts: &mut Contexts,
     knowledge: &mut Knowledge<'_>,
 ) -> Result<Done, Objection> {
-    let code = knowledge.memory.image.code(place.address).ok_or_else(|| {
-        Objection::new(format!("control comes to {:#x}, where the image has no code", place.address))
-    })?;
-    let decoded = decode(code, place.address)
-        .map_err(|error| Objection::new(format!("`{}`: {}", error.text, error.why)))?;
+    let code =
+        knowledge.memory.image.code(place.address).ok_or_else(|| {
+            Objection::new(format!("control comes to {:#x}, where the image has no code", place.address))
+        })?;
+    let decoded =
+        decode(code, place.address).map_err(|error| Objection::new(format!("`{}`: {}", error.text, error.why)))?;
     let (mut steps, flow) = steps(&decoded, environment)?;
     let mut after = environment.clone();
     for step in &steps {
@@ -204,8 +205,9 @@ impl Performing<'_, '_> {
             },
         };
         found.constant().map(i64::cast_unsigned).ok_or_else(|| {
-            Objection::new("this goes to an address that is computed as the code runs")
-                .with_help("for `match` and `switch`, build without tables of jumps: `-C jump-tables=no`, `-fno-jump-tables`")
+            Objection::new("this goes to an address that is computed as the code runs").with_help(
+                "for `match` and `switch`, build without tables of jumps: `-C jump-tables=no`, `-fno-jump-tables`",
+            )
         })
     }
 
@@ -218,8 +220,9 @@ impl Performing<'_, '_> {
         }
         let refused = names.iter().find(|name| image.is_import(target) || stubs::is_refused(name));
         if let Some(name) = refused {
-            return Err(Objection::new(format!("`{name}` is called, which is not followed"))
-                .with_help(stubs::advice(name)));
+            return Err(
+                Objection::new(format!("`{name}` is called, which is not followed")).with_help(stubs::advice(name))
+            );
         }
         Ok(None)
     }
@@ -308,8 +311,7 @@ impl Performing<'_, '_> {
             self.more.push(step);
         }
         let parent = Some(self.place.context);
-        let context =
-            self.contexts.id(Context { parent, call: self.place.address, return_to: next, function });
+        let context = self.contexts.id(Context { parent, call: self.place.address, return_to: next, function });
         Ok(Next::To(Place { context, address: function }))
     }
 

@@ -148,8 +148,10 @@ impl<'a> Knowledge<'a> {
     }
 
     fn no_memory(&self, address: u64) -> Objection {
-        Objection::new(format!("this accesses the address {address:#x}, where neither the image nor the snapshot has memory"))
-            .with_help("give the roles shared data that exists before they run")
+        Objection::new(format!(
+            "this accesses the address {address:#x}, where neither the image nor the snapshot has memory"
+        ))
+        .with_help("give the roles shared data that exists before they run")
     }
 
     /// The cells that some of the bytes belong to.

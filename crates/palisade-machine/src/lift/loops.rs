@@ -213,7 +213,8 @@ impl Search<'_> {
         let guess = Expression::Register(self.guess);
         match expression {
             Expression::Binary(operator @ (BinaryOperator::Equal | BinaryOperator::NotEqual), left, right)
-                if (**left == guess && **right == Expression::Old) || (**left == Expression::Old && **right == guess) =>
+                if (**left == guess && **right == Expression::Old)
+                    || (**left == Expression::Old && **right == guess) =>
             {
                 Expression::Constant(i64::from(*operator == BinaryOperator::NotEqual))
             }

@@ -133,14 +133,8 @@ fn written(
     let emitted = emit(explored, role.repeats, checks, knowledge);
     let Emitted { thread, places } =
         emitted.map_err(|at| Box::new(Refused { role: index, at, contexts: explored.contexts.clone() }))?;
-    let built = automaton::build(
-        role.name.clone(),
-        Span::default(),
-        &thread,
-        Architecture::X86_64,
-        &BTreeMap::new(),
-        &[],
-    );
+    let built =
+        automaton::build(role.name.clone(), Span::default(), &thread, Architecture::X86_64, &BTreeMap::new(), &[]);
     let mut thread = built.thread;
     let folded = loops::fold(&mut thread);
     Ok(LiftedRole { thread, places, contexts: explored.contexts.clone(), folded })
@@ -169,8 +163,11 @@ fn find_cells(threads: &[LiftedRole], roles: &[RoleCode], knowledge: &mut Knowle
     if knowledge.computed.is_empty() {
         return false;
     }
-    let counted: Vec<_> =
-        threads.iter().zip(roles).map(|(lifted, role)| (lifted.thread.clone(), role.copies.unwrap_or(u64::MAX))).collect();
+    let counted: Vec<_> = threads
+        .iter()
+        .zip(roles)
+        .map(|(lifted, role)| (lifted.thread.clone(), role.copies.unwrap_or(u64::MAX)))
+        .collect();
     let mut found = Vec::new();
     let sizes = knowledge.cells().iter().copied().collect();
     let initial = InitialCells { roles: threads, knowledge, sizes };

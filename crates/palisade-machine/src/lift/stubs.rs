@@ -109,9 +109,7 @@ pub(crate) fn advice(name: &str) -> &'static str {
         "malloc" | "calloc" | "realloc" | "free" | "posix_memalign" | "__rust_alloc" | "__rust_dealloc" => {
             "roles must not allocate: prepare the memory before they run"
         }
-        "__tls_get_addr" | "pthread_getspecific" => {
-            "data of the thread's own (thread-local storage) is not understood"
-        }
+        "__tls_get_addr" | "pthread_getspecific" => "data of the thread's own (thread-local storage) is not understood",
         "memcpy" | "memmove" | "memset" | "memcmp" => "copies of memory by a function are not understood",
         "pthread_mutex_lock" | "pthread_mutex_unlock" | "pthread_cond_wait" => {
             "locks of the system's library are not followed: link the program statically"
@@ -124,7 +122,14 @@ pub(crate) fn advice(name: &str) -> &'static str {
 pub(crate) fn is_refused(name: &str) -> bool {
     matches!(
         name,
-        "malloc" | "calloc" | "realloc" | "free" | "posix_memalign" | "__rust_alloc" | "__rust_dealloc"
-            | "__tls_get_addr" | "pthread_getspecific"
+        "malloc"
+            | "calloc"
+            | "realloc"
+            | "free"
+            | "posix_memalign"
+            | "__rust_alloc"
+            | "__rust_dealloc"
+            | "__tls_get_addr"
+            | "pthread_getspecific"
     ) || name.starts_with("__rustc::__rust_")
 }

@@ -189,19 +189,21 @@ impl Transfer<'_, '_> {
         let halves: &[(Value, u8)] = if bytes == 16 { &[(0, 8), (8, 8)] } else { &[(0, bytes)] };
         let mut values = Vec::new();
         for (offset, length) in halves {
-            values.push(match from {
-                VectorPlace::Vector(number) => self.environment.vector(number, *offset == 8),
-                VectorPlace::General(family, _) => self.environment.family(family),
-                VectorPlace::Memory(memory) => {
-                    let half = half(memory, *offset, *length);
-                    let spot = self.spot(half, &Access::Load)?;
-                    self.only_private(&spot, bytes)?;
-                    let value = self.old(&spot, *length);
-                    self.applied.spots.push((spot, *length));
-                    value
+            values.push(
+                match from {
+                    VectorPlace::Vector(number) => self.environment.vector(number, *offset == 8),
+                    VectorPlace::General(family, _) => self.environment.family(family),
+                    VectorPlace::Memory(memory) => {
+                        let half = half(memory, *offset, *length);
+                        let spot = self.spot(half, &Access::Load)?;
+                        self.only_private(&spot, bytes)?;
+                        let value = self.old(&spot, *length);
+                        self.applied.spots.push((spot, *length));
+                        value
+                    }
                 }
-            }
-            .truncated(length * 8, *length == 8));
+                .truncated(length * 8, *length == 8),
+            );
         }
         for ((offset, length), value) in halves.iter().zip(values.clone()) {
             match to {

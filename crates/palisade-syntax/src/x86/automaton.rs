@@ -9,15 +9,6 @@ use palisade_model::program::{
 };
 use std::collections::BTreeMap;
 
-/// A label of a thread's text.
-#[derive(Clone, Debug)]
-pub struct TextLabel {
-    /// Its name.
-    pub name: String,
-    /// Where it stands.
-    pub span: Span,
-}
-
 /// A thread with the registers of the machine it has.
 #[derive(Debug)]
 pub struct BuiltThread {

@@ -11,6 +11,15 @@ use palisade_model::program::{Action, Expression, RegisterId, Span};
 /// A label of the code, by number.
 pub type CodeLabel = usize;
 
+/// A label of a thread's text.
+#[derive(Clone, Debug)]
+pub struct TextLabel {
+    /// Its name.
+    pub name: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
 /// One element of the code.
 #[derive(Clone, Debug)]
 pub enum Code {

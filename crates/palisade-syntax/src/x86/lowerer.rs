@@ -4,8 +4,7 @@
 //! flags, then the registers; what a later assignment reads and an earlier one overwrites is copied before. Readers of
 //! litmus tests and of machine code share this; they differ in where operands in memory are.
 
-use super::automaton::TextLabel;
-use super::code::{Code, ThreadCode, has_old};
+use super::code::{Code, TextLabel, ThreadCode, has_old};
 use super::fold::{binary, rebuilt, select, truncate};
 use super::registers::MachineRegister;
 use super::{Access, Architecture, Atom, Flag, Machine, Meaning, Write};

@@ -7,11 +7,10 @@ mod operands;
 
 use super::Architecture;
 use super::assembly::{AssemblyInstruction, AssemblyItem, Column, OperandKind};
-use super::code::{Code, CodeLabel};
+use super::code::{Code, CodeLabel, TextLabel};
 use super::layout::{Layout, access_bits};
 use super::registers::{INSTRUCTION_POINTER, MachineRegister, Part};
 use crate::Diagnostic;
-use crate::x86::automaton::TextLabel;
 use crate::x86::lowerer::{LoweredThread, Lowerer, Operand};
 use crate::x86::{Operation, condition, meaning};
 use operands::{check_count, form_error, is_about_values};

@@ -282,7 +282,11 @@ pub(super) fn measure_name(program: &Program, measure: Measure) -> String {
 /// `t1 l0 (line 3)`.
 pub(super) fn measure_words(program: &Program, measure: Measure) -> String {
     let thread = program.thread(measure.thread());
-    format!("{} {} (line {})", thread.name, thread.label(measure.label(program)).name, measure.line(program))
+    let label = &thread.label(measure.label(program)).name;
+    if program.source.is_listing {
+        return format!("{} {label}", thread.name);
+    }
+    format!("{} {label} (line {})", thread.name, measure.line(program))
 }
 
 /// `the store at t1 l0 (line 3) past the load at t1 l1 (line 4)`.

@@ -62,6 +62,9 @@ pub enum EditError {
     /// The text's language is read and not written.
     #[error("texts in Memorax's language are not changed; write the program in the native language first")]
     NotWritten,
+    /// The program was lifted from machine code.
+    #[error("machine code is not changed: put the fence into the source, at the position that it has, and build again")]
+    MachineCode,
     /// A fence belongs in the middle of a statement, behind a call.
     #[error(
         "a fence at `{0}` would stand in the middle of a statement, behind a call: write the call as a statement of its own"
@@ -98,7 +101,8 @@ fn litmus_rows(program: &Program, changes: &[Edit]) -> Result<String, EditError>
 pub fn apply(program: &Program, format: Format, changes: &[Edit]) -> Result<String, EditError> {
     match format {
         Format::Litmus => return litmus_rows(program, changes),
-        Format::Memorax | Format::Machine if !changes.is_empty() => return Err(EditError::NotWritten),
+        Format::Memorax if !changes.is_empty() => return Err(EditError::NotWritten),
+        Format::Machine if !changes.is_empty() => return Err(EditError::MachineCode),
         Format::Memorax | Format::Machine => return Ok(program.source.text.clone()),
         Format::Native | Format::Trencher => {}
     }

@@ -57,6 +57,7 @@ impl Spoken {
             seconds: 0.0,
             findings: refusal_findings(error),
             report: error.render(false),
+            page: None,
         };
         let spoken = Self {
             exit: exit_of(error),
@@ -117,6 +118,11 @@ pub(super) fn answer_all(
         }
         Err(error) => return print_input_error(&error, shared),
     };
+    if inputs.several && batch.outputs.asks_for_a_page() {
+        let error = InputError::file("--report", "a page is about one program");
+        let help = "name one, or write `--junit FILE` or `--sarif FILE` for many".to_owned();
+        return print_input_error(&error.with_help_if(Some(help)), shared);
+    }
     let extent = Extent {
         brief: inputs.paths.len() > MOST_FULL_REPORTS && shared.verbose == 0,
         is_only_one: inputs.paths.len() == 1,

@@ -2,7 +2,7 @@
 
 use crate::evidence::{InputFile, NetSubject, sha256};
 use crate::limits::Limits;
-use crate::net::{self, Document, Format, Problem, Quantifier, QueryFormat};
+use crate::net::{self, Document, Format, Net, Problem, Property, Quantifier, QueryFormat};
 use crate::syntax::InputError;
 use clap::Args;
 use std::io::Read;
@@ -55,6 +55,25 @@ impl LoadedNet {
     }
 }
 
+/// A net with all properties of its query, ready for a subcommand.
+pub(super) struct LoadedProperties {
+    /// The net.
+    pub(super) net: Net,
+    /// The properties.
+    pub(super) properties: Vec<Property>,
+    /// The net's file.
+    file: InputFile,
+    /// The file of the properties.
+    pub(super) query: InputFile,
+}
+
+impl LoadedProperties {
+    /// What evidence about a question refers to, without names yet.
+    pub(super) fn subject(&self, problem: &Problem, question: &str) -> NetSubject {
+        NetSubject::of(problem, self.file.clone(), Some(self.query.clone()), Some(question.to_owned()))
+    }
+}
+
 /// A file as it was read.
 struct ReadFile {
     path: String,
@@ -92,6 +111,46 @@ impl NetOptions {
         let (options, own) = (self.clone(), path.to_owned());
         let stopped = |reason| InputError::Stopped { name: path.to_owned(), reason };
         limits.within(move || options.read(&own)).map_err(stopped)?
+    }
+
+    /// Reads a net with all properties of its query, within limits.
+    pub(super) fn read_properties_within(&self, path: &str, limits: &Limits) -> Result<LoadedProperties, InputError> {
+        let (options, own) = (self.clone(), path.to_owned());
+        let stopped = |reason| InputError::Stopped { name: path.to_owned(), reason };
+        limits.within(move || options.read_properties(&own)).map_err(stopped)?
+    }
+
+    /// The properties of the query of the Model Checking Contest that lies beside a net; nothing where none does.
+    pub(super) fn properties_beside(&self, path: &str) -> Result<Option<Vec<Property>>, InputError> {
+        let is_pnml = self.from.or_else(|| Format::of_name(path)) == Some(Format::Pnml);
+        if !is_pnml || companion(path, QueryFormat::MccXml).is_none() {
+            return Ok(None);
+        }
+        Ok(Some(self.read_properties(path)?.properties))
+    }
+
+    fn read_properties(&self, path: &str) -> Result<LoadedProperties, InputError> {
+        let format = self.from.or_else(|| Format::of_name(path));
+        let query = self.query.clone().or_else(|| companion(path, QueryFormat::MccXml));
+        let query = query.map(|query| query.display().to_string());
+        let query = query.filter(|query| QueryFormat::of_name(query) == Some(QueryFormat::MccXml));
+        let query = query.ok_or_else(|| {
+            let help = "give one with `--query FILE.xml`".to_owned();
+            InputError::file(path, "the net comes without a query of the Model Checking Contest")
+                .with_help_if(Some(help))
+        })?;
+        let (bytes, query_bytes) = (read_bytes(path)?, read_bytes(&query)?);
+        let net = Document { name: path, bytes: &bytes, format };
+        let read = net::read_properties(net, Document { name: &query, bytes: &query_bytes, format: None })?;
+        let described = |path: &str, format: &'static str, bytes: Vec<u8>| {
+            ReadFile { path: path.to_owned(), format, bytes }.described()
+        };
+        Ok(LoadedProperties {
+            net: read.net,
+            properties: read.properties,
+            file: described(path, format.map_or("", Format::extension), bytes),
+            query: described(&query, QueryFormat::MccXml.extension(), query_bytes),
+        })
     }
 
     /// Reads a net, `-` for standard input, with its question.

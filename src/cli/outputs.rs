@@ -1,4 +1,4 @@
-//! Files for other machines and for browsers that commands write beside what they print: `--sarif`, `--junit`.
+//! Files for other machines and for browsers that commands write beside what they print: `--sarif`, `--junit`, `--report`.
 
 use super::files::NewFile;
 use crate::report::findings::Answer;
@@ -18,6 +18,17 @@ pub(super) struct OutputOptions {
     /// Write the answers into this file as JUnit XML, for build servers: a suite for each program, a case for each question.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageOption,
+}
+
+/// The option of commands that write a page.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct PageOption {
+    /// Write the answer about one program or net into this file as a page for a browser, with everything in it: the source with what matters marked, the computation to
+    /// step through, and the evidence.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 /// The option of commands whose answers are no test cases.
@@ -26,23 +37,40 @@ pub(super) struct SarifOption {
     /// Write what was found into this file as SARIF 2.1.0, with the changes of the text as fixes, for code hosts and editors.
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageOption,
 }
 
 impl From<&SarifOption> for OutputOptions {
     fn from(option: &SarifOption) -> Self {
-        Self { sarif: option.sarif.clone(), junit: None }
+        Self { sarif: option.sarif.clone(), junit: None, page: option.page.clone() }
+    }
+}
+
+impl From<&PageOption> for OutputOptions {
+    fn from(option: &PageOption) -> Self {
+        Self { page: option.clone(), ..Self::default() }
     }
 }
 
 impl OutputOptions {
     /// Whether there is something to write.
     pub(super) fn are_any(&self) -> bool {
-        self.sarif.is_some() || self.junit.is_some()
+        self.sarif.is_some() || self.junit.is_some() || self.asks_for_a_page()
+    }
+
+    /// Whether a page is asked for.
+    pub(super) fn asks_for_a_page(&self) -> bool {
+        self.page.report.is_some()
     }
 
     /// Begins the files, so that a path that cannot be written is refused before any work is done.
     pub(super) fn open(&self) -> Result<Outputs<'_>, InputError> {
-        Ok(Outputs { sarif: begin(self.sarif.as_deref())?, junit: begin(self.junit.as_deref())? })
+        Ok(Outputs {
+            sarif: begin(self.sarif.as_deref())?,
+            junit: begin(self.junit.as_deref())?,
+            page: begin(self.page.report.as_deref())?,
+        })
     }
 }
 
@@ -53,6 +81,7 @@ type Begun<'a> = Option<(&'a Path, NewFile)>;
 pub(super) struct Outputs<'a> {
     sarif: Begun<'a>,
     junit: Begun<'a>,
+    page: Begun<'a>,
 }
 
 fn begin(path: Option<&Path>) -> Result<Begun<'_>, InputError> {
@@ -66,8 +95,19 @@ fn unwritten(path: &Path, error: &io::Error) -> InputError {
 impl Outputs<'_> {
     /// Writes the answers of a command.
     pub(super) fn finish(self, command: &'static str, answers: &[Answer]) -> Result<(), InputError> {
-        complete(self.sarif, || sarif(command, answers))?;
-        complete(self.junit, || junit(command, answers))
+        let Self { sarif: log, junit: cases, page } = self;
+        complete(log, || sarif(command, answers))?;
+        complete(cases, || junit(command, answers))?;
+        // About an input that was refused there is no page.
+        match answers.first().and_then(|answer| answer.page.as_ref()) {
+            Some(text) => complete(page, || text.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the page alone.
+    pub(super) fn finish_page(self, text: impl FnOnce() -> String) -> Result<(), InputError> {
+        complete(self.page, text)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::properties::{DEFAULT_BUFFER, Proof, ProveOptions, Rung, prove, target
 use crate::report::context::fault_error;
 use crate::report::documents::{self, ProveDocument};
 use crate::report::findings::proof_findings;
+use crate::report::page::prove_page;
 use crate::report::prove::{Context, PropertyVerdict, line, text};
 use crate::semantics::{Model, Question, Target};
 use crate::syntax::{Diagnostic, InputError, did_you_mean_or_list, store_fence_without_effect};
@@ -139,7 +140,13 @@ fn prove_file(
     };
     let mut spoken = spoken(&loaded, &proof, &context, confirmation.as_ref(), shared, brief);
     if arguments.outputs.are_any() {
-        spoken.add_answer(proof_findings(&proof, &context));
+        let mut answer = proof_findings(&proof, &context);
+        if arguments.outputs.asks_for_a_page() {
+            let mut document = ProveDocument::new(&proof, &context);
+            document.evidence = confirmation.as_ref().map(Confirmation::document);
+            answer.page = Some(prove_page(&document, &proof, &context));
+        }
+        spoken.add_answer(answer);
     }
     Ok(spoken)
 }

@@ -111,6 +111,7 @@ mod tests {
             seconds: 0.25,
             findings,
             report: "two\nlines".to_owned(),
+            page: None,
         };
         let answers = [
             answer("a.pal", vec![finding(Kind::Fail, Rule::NotRobust)]),

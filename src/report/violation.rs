@@ -4,7 +4,7 @@ use super::computation::{ComputationReport, address_text};
 use super::context::{instance_line, place};
 use crate::program::Program;
 use crate::robustness::Violation;
-use crate::semantics::{AccessKind, NodeId, Relation, Replay};
+use crate::semantics::{AccessKind, Edge, NodeId, Relation, Replay};
 use std::fmt::Write;
 
 /// The computation as a table, with the cycle below it.
@@ -24,22 +24,27 @@ pub fn text(program: &Program, violation: &Violation) -> String {
     }
     let _ = writeln!(out, "happens-before cycle:");
     for edge in &violation.cycle {
-        let address = edge.address.map(|address| address_text(program, address)).unwrap_or_default();
-        let why = match edge.relation {
-            Relation::ProgramOrder => "comes before it in program order".to_owned(),
-            Relation::StoreOrder => format!("reaches `{address}` before it"),
-            Relation::Source => format!("is where its `{address}` comes from"),
-            Relation::Conflict => format!("reads `{address}` before it is overwritten by it"),
-        };
         let _ = writeln!(
             out,
-            "  {} → {}: the first {why} ({})",
+            "  {} → {}: the first {} ({})",
             node(program, violation, edge.from),
             node(program, violation, edge.to),
+            why(program, edge),
             edge.relation.name()
         );
     }
     out
+}
+
+/// What an edge says of the first of its accesses.
+pub(super) fn why(program: &Program, edge: &Edge) -> String {
+    let address = edge.address.map(|address| address_text(program, address)).unwrap_or_default();
+    match edge.relation {
+        Relation::ProgramOrder => "comes before it in program order".to_owned(),
+        Relation::StoreOrder => format!("reaches `{address}` before it"),
+        Relation::Source => format!("is where its `{address}` comes from"),
+        Relation::Conflict => format!("reads `{address}` before it is overwritten by it"),
+    }
 }
 
 /// The computation of a violation.

@@ -1,6 +1,6 @@
 //! What commands write for other tools – SARIF, JUnit XML – says what they print, fits its form, and its fixes do what they promise.
 
-use crate::documents::{self, fits};
+use crate::documents::{self, sarif};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -12,15 +12,6 @@ fn palisade(folder: &Path, line: &str) -> Output {
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// Reads a SARIF log that fits the schema.
-fn sarif(path: &Path) -> Value {
-    let text = std::fs::read_to_string(path).expect("the log was written");
-    let log: Value = serde_json::from_str(&text).expect("it is JSON");
-    let schema = std::fs::read_to_string(root().join("tests/sarif-reduced.json")).expect("the schema can be read");
-    fits(&serde_json::from_str(&schema).expect("it is JSON"), &log).unwrap_or_else(|misfit| panic!("{misfit}\n{text}"));
-    log
 }
 
 fn results(log: &Value) -> &[Value] {

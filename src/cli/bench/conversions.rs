@@ -1,7 +1,7 @@
 //! Nets in the formats of other tools, and the command lines that name them.
 
+use super::run::Asked;
 use crate::cli::files::write_together;
-use crate::cli::net_input::NetOptions;
 use crate::net::{self, Format};
 use crate::syntax::InputError;
 use std::path::{Path, PathBuf};
@@ -39,12 +39,15 @@ impl Conversions {
     }
 
     /// The command with paths in place of what stands in braces.
-    pub(super) fn fill_in(&self, command: &str, net: &Path) -> Result<String, String> {
-        let mut filled = command.replace("{}", &quoted(net));
+    pub(super) fn fill_in(&self, command: &str, asked: &Asked) -> Result<String, String> {
+        let mut filled = command.replace("{}", &quoted(&asked.net));
+        if let Some(property) = &asked.property {
+            filled = filled.replace("{property}", &quoted(Path::new(&property.id)));
+        }
         for format in Format::ALL {
             let mark = format!("{{{}}}", format.extension());
             if filled.contains(&mark) {
-                let (rewritten, query) = self.rewritten(net, format)?;
+                let (rewritten, query) = self.rewritten(asked, format)?;
                 filled = filled.replace(&mark, &quoted(&rewritten));
                 if let Some(query) = query {
                     filled = filled.replace("{query}", &quoted(&query));
@@ -55,13 +58,14 @@ impl Conversions {
     }
 
     /// The net, and its question where that has a file of its own, in another format. Written once.
-    fn rewritten(&self, net: &Path, format: Format) -> Result<(PathBuf, Option<PathBuf>), String> {
-        let key = crate::evidence::sha256(net.display().to_string().as_bytes());
+    fn rewritten(&self, asked: &Asked, format: Format) -> Result<(PathBuf, Option<PathBuf>), String> {
+        let key = crate::evidence::sha256(asked.name().as_bytes());
         let path = self.folder.join(format!("{}.{}", &key[..16], format.extension()));
         let query = format.query().map(|query| path.with_extension(query.extension()));
         if !path.is_file() {
-            let loaded = NetOptions::default()
-                .read(&net.to_string_lossy())
+            let loaded = asked
+                .options()
+                .read(&asked.net.to_string_lossy())
                 .map_err(|error| error.render(false).lines().next().unwrap_or_default().to_owned())?;
             let written = net::write(&loaded.problem, format).map_err(|error| error.to_string())?;
             write_together(&written.files(&path, format))

@@ -51,7 +51,9 @@ pub(super) struct BenchArguments {
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "auto", value_parser = super::cover::parse_strategy)]
     strategies: Vec<&'static str>,
     /// Another tool's command line for the same table. `{}` is the net's path; `{spec}`, `{tts}`, `{pnml}`, `{lola}` and
-    /// `{net}` are the paths of the net rewritten in that format, `{query}` that of the question that goes with it. It goes
+    /// `{net}` are the paths of the net rewritten in that format, `{query}` that of the question that goes with it, and `{property}`
+    /// is the id of the property. Nets whose query has several properties are run for each that is a question of coverability; answers in lines
+    /// `FORMULA ID TRUE` are read. The line goes
     /// to a shell only where it needs one.
     #[arg(long, value_name = "COMMAND")]
     against: Vec<String>,
@@ -98,12 +100,12 @@ fn benchmark(arguments: &BenchArguments, shared: &SharedOptions) -> Result<Exit,
         memory_bytes: shared.memory,
         repeat: arguments.repeat,
     };
-    let nets = plan::nets(&arguments.inputs, arguments.only)?;
+    let asked = plan::asked(&plan::nets(&arguments.inputs, arguments.only)?);
     let expected = match &arguments.expected {
-        Some(path) => plan::expected(path, &nets)?,
+        Some(path) => plan::expected(path, &asked)?,
         None => BTreeMap::new(),
     };
-    let mut plan = Plan::new(&nets, &tools, &setting)?;
+    let mut plan = Plan::new(&asked, &tools, &setting)?;
     let done = match &arguments.resume {
         Some(path) => plan.take_done(path)?,
         None => Vec::new(),
@@ -151,7 +153,7 @@ fn work(
     let mut complete = true;
     for run in &plan.runs {
         let tool = &tools[run.tool];
-        bar.set_message(format!("{} on {}", tool.name, run.net.display()));
+        bar.set_message(format!("{} on {}", tool.name, run.asked.name()));
         let Some(record) = tool.run(run, &conversions, shared, &interruption) else {
             complete = false;
             break;

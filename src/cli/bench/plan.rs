@@ -1,15 +1,45 @@
 //! The runs of a benchmark.
 
-use super::run::Run;
+use super::run::{Asked, AskedProperty, Run};
 use super::tool::Tool;
 use super::verdict_of;
 use crate::cli::folder::files_in;
+use crate::cli::net_input::NetOptions;
 use crate::evidence::sha256;
-use crate::net::Format;
+use crate::net::{Claim, Format, Property, Quantifier};
 use crate::report::bench::{Record, Setting, Verdict};
 use crate::syntax::InputError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+/// What is asked about nets: each property that is a question of coverability, where there are properties.
+pub(super) fn asked(nets: &[PathBuf]) -> Vec<Asked> {
+    let of_net = |net: &PathBuf| {
+        let plain = vec![Asked { net: net.clone(), property: None }];
+        // A net that cannot be read is a run that says so.
+        let Ok(Some(properties)) = NetOptions::default().properties_beside(&net.to_string_lossy()) else {
+            return plain;
+        };
+        let is_only_one = properties.len() == 1;
+        let question = |property: Property| {
+            let quantifier = simple(&property.claim)?;
+            let property = AskedProperty { id: property.id, quantifier, is_only_one };
+            Some(Asked { net: net.clone(), property: Some(property) })
+        };
+        let questions: Vec<Asked> = properties.into_iter().filter_map(question).collect();
+        if questions.is_empty() { plain } else { questions }
+    };
+    nets.iter().flat_map(of_net).collect()
+}
+
+/// How a claim is put that is one question, perhaps negated.
+fn simple(claim: &Claim) -> Option<Quantifier> {
+    match claim {
+        Claim::Question(question) => question.is_exact.then_some(question.quantifier),
+        Claim::Not(claim) => simple(claim).map(Quantifier::contrary),
+        Claim::Open(_) | Claim::All(_) | Claim::Any(_) => None,
+    }
+}
 
 /// The runs in order.
 pub(super) struct Plan {
@@ -19,22 +49,22 @@ pub(super) struct Plan {
 
 impl Plan {
     /// All runs: per repetition and net the tools one after the other, every second time backwards.
-    pub(super) fn new(nets: &[PathBuf], tools: &[Tool], setting: &Setting) -> Result<Self, InputError> {
-        let hash = |net: &PathBuf| {
+    pub(super) fn new(asked: &[Asked], tools: &[Tool], setting: &Setting) -> Result<Self, InputError> {
+        let hash = |Asked { net, .. }: &Asked| {
             let failed = |error| InputError::file(net.display().to_string(), format!("cannot be read: {error}"));
             std::fs::read(net).map(|content| sha256(&content)).map_err(failed)
         };
-        let hashes: Vec<String> = nets.iter().map(hash).collect::<Result<_, _>>()?;
+        let hashes: Vec<String> = asked.iter().map(hash).collect::<Result<_, _>>()?;
         let mut runs = Vec::new();
         for repetition in 1..=setting.repeat {
             let mut order: Vec<usize> = (0..tools.len()).collect();
             if repetition % 2 == 0 {
                 order.reverse();
             }
-            for (net, content) in nets.iter().zip(&hashes) {
+            for (asked, content) in asked.iter().zip(&hashes) {
                 for tool in order.iter().copied() {
                     let identity = serde_json::json!([
-                        net.display().to_string(),
+                        asked.name(),
                         content,
                         tools[tool].identity(),
                         repetition,
@@ -42,7 +72,7 @@ impl Plan {
                         setting.memory_bytes,
                     ]);
                     let id = sha256(identity.to_string().as_bytes())[..16].to_owned();
-                    runs.push(Run { id, net: net.clone(), tool, repetition });
+                    runs.push(Run { id, asked: asked.clone(), tool, repetition });
                 }
             }
         }
@@ -112,7 +142,7 @@ fn search(folder: &Path, only: Option<Format>, nets: &mut BTreeSet<PathBuf>) -> 
 }
 
 /// Known answers by net, from a table whose first line names its columns.
-pub(super) fn expected(path: &Path, nets: &[PathBuf]) -> Result<BTreeMap<String, Verdict>, InputError> {
+pub(super) fn expected(path: &Path, asked: &[Asked]) -> Result<BTreeMap<String, Verdict>, InputError> {
     let failed = |message: String| InputError::file(path.display().to_string(), message);
     let text = std::fs::read_to_string(path).map_err(|error| failed(format!("cannot be read: {error}")))?;
     let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
@@ -127,8 +157,8 @@ pub(super) fn expected(path: &Path, nets: &[PathBuf]) -> Result<BTreeMap<String,
         let (Some(file), Some(verdict)) = (line.get(file), line.get(answer).and_then(|word| verdict_of(word))) else {
             continue;
         };
-        for net in nets.iter().filter(|net| net.ends_with(file)) {
-            answers.insert(net.display().to_string(), verdict);
+        for name in asked.iter().map(Asked::name).filter(|name| Path::new(name).ends_with(file)) {
+            answers.insert(name, verdict);
         }
     }
     Ok(answers)

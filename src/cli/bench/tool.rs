@@ -4,7 +4,7 @@ use super::BenchArguments;
 use super::command_line::command_line;
 use super::conversions::Conversions;
 use super::process::{End, Watched, watch};
-use super::run::Run;
+use super::run::{Asked, AskedProperty, Run};
 use crate::cli::SharedOptions;
 use crate::limits::Limits;
 use crate::report::bench::{Record, Verdict};
@@ -101,7 +101,7 @@ impl Tool {
     ) -> Option<Record> {
         let mut record = Record {
             id: run.id.clone(),
-            file: run.net.display().to_string(),
+            file: run.asked.name(),
             tool: self.name.clone(),
             repetition: run.repetition,
             verdict: Verdict::Error,
@@ -113,8 +113,8 @@ impl Tool {
             evidence_seconds: None,
         };
         let command = match &self.kind {
-            Kind::Own { program, strategy } => own_command(program, strategy, &run.net, shared),
-            Kind::Other { command, .. } => match conversions.fill_in(command, &run.net) {
+            Kind::Own { program, strategy } => own_command(program, strategy, &run.asked, shared),
+            Kind::Other { command, .. } => match conversions.fill_in(command, &run.asked) {
                 Ok(filled) => command_line(command, &filled),
                 Err(reason) => {
                     record.verdict = Verdict::Unsupported;
@@ -143,16 +143,20 @@ impl Tool {
             End::Interrupted => return None,
             End::Timeout => record.verdict = Verdict::Timeout,
             End::Memory => record.verdict = Verdict::Memory,
-            End::Exited(_) => self.judge(&watched, &mut record),
+            End::Exited(_) => self.judge(&watched, run.asked.property.as_ref(), &mut record),
         }
         Some(record)
     }
 
     /// Reads the verdict from what was printed.
-    fn judge(&self, watched: &Watched, record: &mut Record) {
+    fn judge(&self, watched: &Watched, property: Option<&AskedProperty>, record: &mut Record) {
         match &self.kind {
             Kind::Own { .. } => judge_own(watched, record),
             Kind::Other { uncoverable, coverable, .. } => {
+                if let Some(verdict) = property.and_then(|property| contest_verdict(&watched.output, property)) {
+                    record.verdict = verdict;
+                    return;
+                }
                 let text = format!("{}\n{}", watched.output, watched.complaint).to_lowercase();
                 let found = |own: &[String], usual: &[&str]| {
                     if own.is_empty() {
@@ -177,6 +181,26 @@ impl Tool {
     }
 }
 
+/// What the lines of the Model Checking Contest say about a property, `FORMULA ID TRUE …`. Where there is only one such line, its id does not matter:
+/// nets that are rewritten have properties of other names.
+fn contest_verdict(output: &str, property: &AskedProperty) -> Option<Verdict> {
+    let formulas = output.lines().filter_map(|line| {
+        let mut words = line.strip_prefix("FORMULA ")?.split_whitespace();
+        Some((words.next()?, words.next()?))
+    });
+    let formulas: Vec<(&str, &str)> = formulas.collect();
+    let word = match formulas.as_slice() {
+        [(_, word)] => *word,
+        several => several.iter().find(|(id, _)| *id == property.id)?.1,
+    };
+    let coverable = match word {
+        "TRUE" => property.quantifier.holds(true),
+        "FALSE" => !property.quantifier.holds(true),
+        _ => return Some(Verdict::Unknown),
+    };
+    Some(if coverable { Verdict::Coverable } else { Verdict::Uncoverable })
+}
+
 /// Whether a text has these words, not as part of longer ones: `unsafe` does not say `safe`.
 fn says(text: &str, words: &str) -> bool {
     text.match_indices(words).any(|(start, _)| {
@@ -185,9 +209,12 @@ fn says(text: &str, words: &str) -> bool {
     })
 }
 
-fn own_command(program: &Path, strategy: &str, net: &Path, shared: &SharedOptions) -> Command {
+fn own_command(program: &Path, strategy: &str, asked: &Asked, shared: &SharedOptions) -> Command {
     let mut command = Command::new(program);
-    command.arg("cover").arg(net).args(["--json", "--quiet", "--verify", "--strategy", strategy]);
+    command.arg("cover").arg(&asked.net).args(["--json", "--quiet", "--verify", "--strategy", strategy]);
+    if let Some(property) = &asked.property {
+        command.args(["--property", &property.id]);
+    }
     if let Some(timeout) = shared.timeout {
         command.args(["--timeout", &format!("{}s", timeout.as_secs_f64())]);
     }
@@ -234,7 +261,22 @@ fn last_line(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::says;
+    use super::*;
+    use crate::net::Quantifier;
+
+    #[test]
+    fn lines_of_the_contest_are_read() {
+        let verdict = |output: &str, quantifier| {
+            contest_verdict(output, &AskedProperty { id: "b".to_owned(), quantifier, is_only_one: false })
+        };
+        let several = "noise\nFORMULA a TRUE TECHNIQUES X\nFORMULA b FALSE TECHNIQUES X Y\nFORMULA c CANNOT_COMPUTE\n";
+        assert_eq!(verdict(several, Quantifier::Eventually), Some(Verdict::Uncoverable));
+        assert_eq!(verdict(several, Quantifier::Always), Some(Verdict::Coverable));
+        assert_eq!(verdict("FORMULA other TRUE\n", Quantifier::Always), Some(Verdict::Uncoverable));
+        assert_eq!(verdict("FORMULA b CANNOT_COMPUTE\n", Quantifier::Always), Some(Verdict::Unknown));
+        assert_eq!(verdict("FORMULA a TRUE\nFORMULA c TRUE\n", Quantifier::Always), None);
+        assert_eq!(verdict("coverable\n", Quantifier::Always), None);
+    }
 
     #[test]
     fn words_are_matched_whole() {

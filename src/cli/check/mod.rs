@@ -16,10 +16,12 @@ use super::evidence_files::{unwritten, write_document};
 use super::{Exit, Loaded, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
 use crate::program::Expression;
+use crate::report::breaks::Breaks;
 use crate::report::check as report;
 use crate::report::context::{Context, fault_error};
 use crate::report::documents::{self, CheckDocument};
 use crate::report::findings::check_findings;
+use crate::report::page::check_page;
 use crate::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, check_observed, witness_evidence};
 use crate::syntax::{Format, InputError, no_attack_can_start};
 use events::{admit, check_events};
@@ -38,6 +40,10 @@ pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
         let message = "triangular races know no attacks, pruning or nets, and nothing that they are robust against";
         let help = "leave `--all`, `--no-prune`, `--nets`, `--one-query` and `--against` out".to_owned();
         return print_input_error(&InputError::file("--criterion trf", message).with_help_if(Some(help)), shared);
+    }
+    if arguments.criterion == Criterion::Trf && arguments.outputs.asks_for_a_page() {
+        let error = InputError::file("--criterion trf", "no page is written about triangular races");
+        return print_input_error(&error, shared);
     }
     let (check_file, words) = match arguments.criterion {
         Criterion::Robustness => (check_file as CheckFile, ("robust", "not robust")),
@@ -67,6 +73,9 @@ fn check_file(
     only_tso(file, arguments.model)?;
     let mut loaded = arguments.program.read_any_within(file, &limits)?;
     admit(&loaded.program, arguments.against)?;
+    if loaded.program.is_event_driven() && arguments.outputs.asks_for_a_page() {
+        return Err(InputError::file(file, "no page is written about programs of events"));
+    }
     if loaded.program.is_event_driven() {
         return check_events(arguments, shared, file, &loaded, extent.brief);
     }
@@ -106,7 +115,12 @@ fn check_file(
     let mut spoken = spoken(&loaded, &checked, &context, asked.as_ref(), confirmation.as_ref(), shared, extent.brief);
     if arguments.outputs.are_any() {
         let breaks = asked.as_ref().map(|asked| asked.breaks(&context, loaded.question.as_ref()));
-        spoken.add_answer(check_findings(&checked, &context, breaks.as_ref()));
+        let mut answer = check_findings(&checked, &context, breaks.as_ref());
+        if arguments.outputs.asks_for_a_page() {
+            let document = document(&checked, &context, breaks.as_ref(), asked.as_ref(), confirmation.as_ref());
+            answer.page = Some(check_page(&document, checked.violation.as_ref(), &context, breaks.as_ref()));
+        }
+        spoken.add_answer(answer);
     }
     Ok(spoken)
 }
@@ -152,11 +166,7 @@ fn spoken(
     }
     let breaks = asked.map(|asked| asked.breaks(context, loaded.question.as_ref()));
     if shared.json {
-        let mut document = CheckDocument::new(checked, context, breaks.as_ref());
-        document.evidence = confirmation.map(Confirmation::document);
-        if let (Some(properties), Some(asked)) = (&mut document.properties, asked) {
-            properties.evidence = asked.confirmation().map(Confirmation::document);
-        }
+        let document = document(checked, context, breaks.as_ref(), asked, confirmation);
         return Spoken::new(exit, String::new(), remarks).with_document(documents::text(&document));
     }
     let report = if brief {
@@ -165,6 +175,22 @@ fn spoken(
         report::text(checked, context, breaks.as_ref(), shared.verbose)
     };
     Spoken::new(exit, report, remarks)
+}
+
+/// The document of a check, with how its evidence fared.
+fn document<'a>(
+    checked: &'a Check<'_>,
+    context: &Context<'a>,
+    breaks: Option<&Breaks<'a>>,
+    asked: Option<&Asked>,
+    confirmation: Option<&Confirmation>,
+) -> CheckDocument<'a> {
+    let mut document = CheckDocument::new(checked, context, breaks);
+    document.evidence = confirmation.map(Confirmation::document);
+    if let (Some(properties), Some(asked)) = (&mut document.properties, asked) {
+        properties.evidence = asked.confirmation().map(Confirmation::document);
+    }
+    document
 }
 
 /// Writes the certificate or the witness into the folder; its path, unless the verdict is unknown.

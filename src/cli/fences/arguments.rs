@@ -166,13 +166,13 @@ impl FencesArguments {
         picks || self.redundant || self.nets || self.certificate.is_some() || self.model.is_some()
     }
 
-    /// Refuses `--sarif` for what it does not tell.
+    /// Refuses `--sarif` and `--report` for what they do not tell.
     pub(in crate::cli) fn refuse_sarif(&self) -> Result<(), InputError> {
         if !OutputOptions::from(&self.sarif).are_any() {
             return Ok(());
         }
-        let help = "`palisade prove --sarif` tells which properties are violated".to_owned();
-        let message = "`--sarif` is about the fences that make a program robust";
+        let help = "`palisade prove` with these options tells which properties are violated".to_owned();
+        let message = "`--sarif` and `--report` are about the fences that make a program robust";
         Err(InputError::file(self.file.as_str(), message).with_help_if(Some(help)))
     }
 

@@ -6,6 +6,7 @@ use super::needed;
 use super::progress::Progress;
 use super::repaired::{Proofs, no_text, write_back, write_proofs};
 use crate::cli::output::{print_document, print_text, remark};
+use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
 use crate::fences::{FenceError, Repair, RepairError, Repaired, repair};
@@ -15,6 +16,7 @@ use crate::report::documents::FencesDocument;
 use crate::report::fences as report;
 use crate::report::findings::{Answer, fence_findings};
 use crate::report::needed::Needed;
+use crate::report::page::fences_page;
 use crate::syntax::InputError;
 use std::time::Instant;
 
@@ -77,7 +79,11 @@ pub(super) fn answer(
         Repair::Impossible(_) => Exit::Fails,
         Repair::Unknown { .. } => Exit::Unknown,
     };
-    Ok((exit, Some(fence_findings(&result, &context, loaded.format))))
+    let mut answer = fence_findings(&result, &context, loaded.format);
+    if OutputOptions::from(&arguments.sarif).asks_for_a_page() {
+        answer.page = Some(fences_page(&FencesDocument::new(&result, &context), &context));
+    }
+    Ok((exit, Some(answer)))
 }
 
 fn print_result(

@@ -5,6 +5,7 @@ use super::comparison_text;
 use super::plots::{cactus, scatter};
 use super::record::{Record, Setting};
 use super::summary::{Cell, Row, Summary};
+use crate::report::markup::escaped;
 use std::fmt::Display;
 
 const STYLE: &str = include_str!("page.css");
@@ -39,22 +40,6 @@ pub(super) fn page(title: &str, body: &str) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
     )
-}
-
-/// A text in which nothing is markup.
-pub(super) fn escaped(text: impl Display) -> String {
-    let mut escaped = String::new();
-    for character in text.to_string().chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 fn paragraph(text: impl Display) -> String {
@@ -127,9 +112,9 @@ fn rows(rows: &[Row]) -> String {
 /// The plots, which are markup as they are.
 fn plots(setting: &Setting, summary: &Summary) -> String {
     let cactus = cactus(setting, summary).into_iter();
-    let pairs = setting.tools.iter().skip(1).filter_map(|second| scatter(&setting.tools[0], second, summary));
+    let pairs = setting.tools.iter().skip(1).filter_map(|second| scatter(setting, second, summary));
     let plots: String = cactus.chain(pairs).map(|plot| plot + "\n").collect();
-    let note = "In the scatter plots, nets without an answer lie on the outer border.";
+    let note = "In the scatter plots, nets without an answer lie on the outer border; a dashed line is the time limit.";
     format!("<div class=\"plots\">\n{plots}</div>\n<p><small>{note}</small></p>\n")
 }
 

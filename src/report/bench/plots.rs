@@ -1,7 +1,8 @@
 //! Cactus and scatter plots, and curves over a size, as SVG.
 
-use super::record::Setting;
+use super::record::{Setting, Verdict};
 use super::summary::{Cell, Summary};
+use crate::report::markup::escaped;
 use plotters::prelude::*;
 
 /// The least time drawn.
@@ -42,6 +43,10 @@ pub(super) fn cactus(setting: &Setting, summary: &Summary) -> Option<String> {
             .y_label_area_size(60)
             .build_cartesian_2d(0..most, (LEAST..slowest * 1.5).log_scale())?;
         chart.configure_mesh().x_desc("nets answered").y_desc("seconds for each").draw()?;
+        if let Some(limit) = setting.timeout_seconds.filter(|limit| *limit < slowest * 1.5 && *limit > LEAST) {
+            let grey = RGBColor(150, 150, 150);
+            chart.draw_series(DashedLineSeries::new([(0, limit), (most, limit)], 4, 4, grey.into()))?;
+        }
         for (index, (tool, times)) in series.iter().enumerate() {
             let colour = COLOURS[index % COLOURS.len()];
             let points = times.iter().enumerate().map(|(index, seconds)| (index + 1, *seconds));
@@ -61,19 +66,26 @@ pub(super) fn cactus(setting: &Setting, summary: &Summary) -> Option<String> {
     Some(svg)
 }
 
-/// The times of two tools on each net; nets without an answer lie on the outer border.
-pub(super) fn scatter(first: &str, second: &str, summary: &Summary) -> Option<String> {
-    let both: Vec<(&Cell, &Cell)> = summary
+/// The colour of nets with a target that can be covered, and of those without.
+const COVERABLE: RGBColor = COLOURS[0];
+const UNCOVERABLE: RGBColor = COLOURS[1];
+
+/// The times of two tools on each net; nets without an answer lie on the outer border. A net says its name where the pointer rests on it.
+pub(super) fn scatter(setting: &Setting, second: &str, summary: &Summary) -> Option<String> {
+    let first = setting.tools.first()?.as_str();
+    let mut both: Vec<(&String, &Cell, &Cell)> = summary
         .cells
-        .values()
-        .filter_map(|tools| Some((tools.get(first)?, tools.get(second)?)))
-        .filter(|(one, other)| one.verdict.is_answer() || other.verdict.is_answer())
+        .iter()
+        .filter_map(|(file, tools)| Some((file, tools.get(first)?, tools.get(second)?)))
+        .filter(|(_, one, other)| one.verdict.is_answer() || other.verdict.is_answer())
         .collect();
     if both.is_empty() {
         return None;
     }
-    let slowest = both.iter().flat_map(|(one, other)| [one.seconds, other.seconds]).fold(LEAST, f64::max);
-    let border = slowest * 2.0;
+    let is_coverable = |one: &Cell, other: &Cell| [one, other].iter().any(|cell| cell.verdict == Verdict::Coverable);
+    both.sort_by_key(|(_, one, other)| is_coverable(one, other));
+    let slowest = both.iter().flat_map(|(_, one, other)| [one.seconds, other.seconds]).fold(LEAST, f64::max);
+    let border = setting.timeout_seconds.map_or(slowest, |limit| slowest.max(limit)) * 2.0;
     let time = |cell: &Cell| if cell.verdict.is_answer() { cell.seconds.max(LEAST) } else { border };
     let mut svg = String::new();
     draw(&mut svg, |area| {
@@ -86,12 +98,51 @@ pub(super) fn scatter(first: &str, second: &str, summary: &Summary) -> Option<St
         chart.configure_mesh().x_desc(format!("{first}, seconds")).y_desc(format!("{second}, seconds")).draw()?;
         let grey = RGBColor(150, 150, 150);
         chart.draw_series(LineSeries::new([(LEAST, LEAST), (border, border)], grey))?;
-        chart.draw_series(
-            both.iter().map(|(one, other)| Circle::new((time(one), time(other)), 3, COLOURS[0].mix(0.7).filled())),
-        )?;
+        if let Some(limit) = setting.timeout_seconds.filter(|limit| *limit > LEAST) {
+            chart.draw_series(DashedLineSeries::new([(LEAST, limit), (border, limit)], 4, 4, grey.into()))?;
+            chart.draw_series(DashedLineSeries::new([(limit, LEAST), (limit, border)], 4, 4, grey.into()))?;
+        }
+        for (coverable, colour, word) in [(false, UNCOVERABLE, "uncoverable"), (true, COVERABLE, "coverable")] {
+            let of_kind = both.iter().filter(|(_, one, other)| is_coverable(one, other) == coverable);
+            chart
+                .draw_series(
+                    of_kind.map(|(_, one, other)| Circle::new((time(one), time(other)), 4, colour.mix(0.7).filled())),
+                )?
+                .label(word)
+                .legend(move |(x, y)| Rectangle::new([(x, y - 4), (x + 8, y + 4)], colour.filled()));
+        }
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::LowerRight)
+            .background_style(WHITE.mix(0.8))
+            .border_style(RGBColor(200, 200, 200))
+            .draw()?;
         Ok(())
     });
-    Some(svg)
+    let words = |cell: &Cell| {
+        if cell.verdict.is_answer() { format!("{:.3} s", cell.seconds) } else { cell.verdict.word().to_owned() }
+    };
+    let title = |(file, one, other): &(&String, &Cell, &Cell)| {
+        format!("{file}: {first} {}, {second} {}", words(one), words(other))
+    };
+    Some(with_titles(&svg, both.iter().map(title)))
+}
+
+/// A picture whose circles, in the order in which they were drawn, say what they are.
+fn with_titles(svg: &str, titles: impl Iterator<Item = String>) -> String {
+    let mut pieces = svg.split("<circle ");
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    let mut titles = titles;
+    for piece in pieces {
+        out.push_str("<circle ");
+        match (piece.split_once("/>"), titles.next()) {
+            (Some((attributes, rest)), Some(title)) => {
+                out.push_str(&format!("{attributes}><title>{}</title></circle>{rest}", escaped(title)));
+            }
+            _ => out.push_str(piece),
+        }
+    }
+    out
 }
 
 /// Curves over a size, with a logarithmic axis upwards; nothing where there are no points.

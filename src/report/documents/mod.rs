@@ -6,6 +6,7 @@
 mod bench;
 mod check;
 mod concurrency;
+mod contest;
 mod convert;
 mod cover;
 mod error;
@@ -29,19 +30,23 @@ mod witness;
 
 pub use crate::report::verdict::VerdictWord;
 pub use bench::BenchDocument;
-pub use check::CheckDocument;
+pub use check::{AttackAnswer, CheckDocument};
 pub use concurrency::EventCheckDocument;
+pub use contest::{ContestContext, ContestDocument};
 pub use convert::ConvertDocument;
-pub use cover::{CoverDocument, WrittenDocument};
+pub use cover::{CoverDocument, CoverVerdict, WrittenDocument};
 pub use error::{ErrorDocument, Finding};
-pub use fences::FencesDocument;
+pub use fences::{
+    EvidenceWord, FencesDocument, FencesVerdictWord, JudgedFence, MeasurePlace, MeasureWord, PlacedMeasure,
+    ProofDocument, RedundancyDocument, RowDocument,
+};
 pub use fmt::FmtDocument;
 pub use header::{FileHeader, Header, VerdictHeader};
 pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
 #[cfg(feature = "cli")]
 pub use methods::MethodsDocument;
 pub use net::{NetDocument, NetSize};
-pub use program::{AttackPlace, CopiesWord, DomainDocument, LabelPlace, OutcomeWord};
+pub use program::{AttackPlace, CopiesWord, DomainDocument, InstructionPlace, LabelPlace, OutcomeWord};
 pub use prove::{PropertyVerdictWord, ProveDocument};
 pub use races::{RaceFencesDocument, RacesDocument};
 pub use simulate::{SimulateDocument, StoppedDocument};

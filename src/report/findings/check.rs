@@ -32,6 +32,7 @@ pub fn check_findings(check: &Check<'_>, context: &Context<'_>, breaks: Option<&
         seconds: context.seconds,
         findings,
         report: text(check, context, breaks, 0),
+        page: None,
     }
 }
 

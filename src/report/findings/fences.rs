@@ -44,7 +44,13 @@ pub fn fence_findings(result: &Result<'_>, context: &Context<'_>, format: Format
         findings.extend(removable(program, format, redundancy));
     }
     findings.extend(warnings(program, context.warnings));
-    Answer { file: context.file.to_owned(), seconds: context.seconds, findings, report: text(result, context, 0) }
+    Answer {
+        file: context.file.to_owned(),
+        seconds: context.seconds,
+        findings,
+        report: text(result, context, 0),
+        page: None,
+    }
 }
 
 /// The measures of a set, each with the change of the text that takes it alone.

@@ -29,6 +29,8 @@ pub struct Answer {
     pub findings: Vec<Finding>,
     /// The report for people.
     pub report: String,
+    /// The page for a browser, where it is asked for.
+    pub page: Option<String>,
 }
 
 impl Answer {

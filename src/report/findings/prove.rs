@@ -12,7 +12,13 @@ use crate::semantics::{Model, Target};
 pub fn proof_findings(proof: &Proof, context: &Context<'_>) -> Answer {
     let mut findings: Vec<Finding> = proof.answers.iter().map(|answer| finding(answer, proof.model, context)).collect();
     findings.extend(warnings(context.written, context.warnings));
-    Answer { file: context.file.to_owned(), seconds: context.seconds, findings, report: text(proof, context, 0) }
+    Answer {
+        file: context.file.to_owned(),
+        seconds: context.seconds,
+        findings,
+        report: text(proof, context, 0),
+        page: None,
+    }
 }
 
 /// The properties that are violated.

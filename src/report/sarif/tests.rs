@@ -7,7 +7,7 @@ use crate::text::Span;
 use serde_json::{Value, json};
 
 fn log(findings: Vec<Finding>, file: &str) -> Value {
-    let answer = Answer { file: file.to_owned(), seconds: 0.5, findings, report: String::new() };
+    let answer = Answer { file: file.to_owned(), seconds: 0.5, findings, report: String::new(), page: None };
     serde_json::from_str(&sarif("check", &[answer])).expect("it is JSON")
 }
 

@@ -53,6 +53,10 @@ fn large() -> String {
 
 const NET: &str = "vars\n p q\nrules\n p >= 1 -> p' = p - 1, q' = q + 1;\ninit\n p = 1, q = 0\ntarget\n q >= TOKENS\n";
 
+const RING: &str = "<pnml><net id=\"r\" type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"g\"><place id=\"p\"/><place id=\"q\"/><transition id=\"t\"/><arc id=\"a\" source=\"p\" target=\"t\"/><arc id=\"b\" source=\"t\" target=\"q\"/></page></net></pnml>";
+
+const ONE_PROPERTY: &str = "<property-set><property><id>only</id><formula><exists-path><finally><integer-le><integer-constant>1</integer-constant><tokens-count><place>q</place></tokens-count></integer-le></finally></exists-path></formula></property></property-set>";
+
 /// A folder with inputs of all kinds.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
@@ -71,6 +75,8 @@ fn folder() -> tempfile::TempDir {
         ("empty/readme.txt", ""),
         ("covered.spec", &NET.replace("TOKENS", "1")),
         ("safe.spec", &NET.replace("TOKENS", "2")),
+        ("ring.pnml", RING),
+        ("ring.xml", ONE_PROPERTY),
         ("rejected.json", "{}"),
     ] {
         let path = folder.path().join(name);
@@ -99,6 +105,7 @@ const COMMANDS: &[(&str, i32, &str)] = &[
     ("check long.pal --timeout 0s", 3, "unread"),
     ("check bad.pal", 2, "error"),
     ("check missing.pal", 2, "error"),
+    ("cover ring.pnml --all", 0, "contest"),
     ("fences broken.pal --all --with xchg", 0, "fences"),
     ("fences broken.pal --criterion trf", 0, "race-fences"),
     ("fences broken.pal --never a.*", 1, "fences"),

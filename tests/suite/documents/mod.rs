@@ -6,6 +6,7 @@ mod json_schema;
 use json_schema::Fit;
 use palisade::report::documents::schemas::schema;
 use serde_json::Value;
+use std::path::Path;
 
 /// Reads a document, or an array of documents, and checks each against its schema.
 pub(crate) fn read(text: impl AsRef<[u8]>) -> Value {
@@ -19,9 +20,15 @@ pub(crate) fn read(text: impl AsRef<[u8]>) -> Value {
     document
 }
 
-/// Whether a value fits a schema that uses the same part of JSON Schema; otherwise where it does not.
-pub(crate) fn fits(schema: &Value, value: &Value) -> Result<(), String> {
-    Fit::new(schema).check(value)
+/// Reads a SARIF log, which fits what the standard says of the members that it has.
+pub(crate) fn sarif(path: &Path) -> Value {
+    let text = std::fs::read_to_string(path).expect("the log was written");
+    let log: Value = serde_json::from_str(&text).expect("it is JSON");
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sarif-reduced.json");
+    let schema = std::fs::read_to_string(schema).expect("the schema can be read");
+    let schema = serde_json::from_str(&schema).expect("it is JSON");
+    Fit::new(&schema).check(&log).unwrap_or_else(|misfit| panic!("{misfit}\n{text}"));
+    log
 }
 
 /// Reads a file of evidence, whose form CERTIFICATE.md describes.

@@ -27,6 +27,7 @@ mod directed;
 mod engine;
 mod enumerate;
 mod forward;
+mod many;
 mod number;
 mod pair_saturation;
 mod pairs;
@@ -44,6 +45,7 @@ mod units;
 #[cfg(test)]
 mod tests;
 
+pub use many::{Asked, solve_all};
 use number::{Overflow, Stop};
 use palisade_evidence::{NetCertificate, NetRun};
 use palisade_model::limits::{Budget, Limits, StopReason};

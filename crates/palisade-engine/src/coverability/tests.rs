@@ -74,6 +74,50 @@ fn digits(mut number: u64, base: u64, length: usize) -> Vec<u64> {
 }
 
 #[test]
+fn questions_about_one_net_have_their_own_answers() {
+    let mut seed = 11u64;
+    let mut below = |bound: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % bound
+    };
+    let (mut yes, mut no, mut smaller) = (0, 0, 0);
+    for _ in 0..if is_full() { 5000 } else { 300 } {
+        let places = 3 + usize::try_from(below(3)).expect("small");
+        let mut weights =
+            |bound: u64| (0..places).map(|_| below(bound).saturating_sub(bound - 2)).collect::<Vec<u64>>();
+        let initial: Vec<u64> = weights(4);
+        let transitions: Vec<_> = (0..6).map(|_| (weights(5), weights(5))).collect();
+        let targets: Vec<Vec<u64>> = (0..6).map(|_| weights(4)).collect();
+        let whole = problem(&initial, &transitions, &targets.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        // Questions with none, one and several targets.
+        let queries: Vec<Query> =
+            [0..0, 0..1, 1..3, 3..6].map(|range| Query { targets: whole.query.targets[range].to_vec() }).into();
+        let options = Options { deterministic: true, jobs: 1, ..Options::default() };
+        let mut answered = Vec::new();
+        let asked = solve_all(whole.net.clone(), &queries, &options, |index, problem, answer| {
+            assert_eq!((&problem.net, &problem.query), (&whole.net, &queries[index]));
+            match &answer.outcome {
+                Outcome::Coverable(run) => {
+                    check_net_run(problem, run).unwrap_or_else(|error| panic!("{error}: {problem:?}"))
+                }
+                Outcome::Uncoverable(certificate) => {
+                    check_net_certificate(problem, certificate).unwrap_or_else(|error| panic!("{error}: {problem:?}"));
+                }
+                Outcome::Unknown(reason) => panic!("{reason}: {problem:?}"),
+            }
+            let alone = solve(&Problem { net: whole.net.clone(), query: queries[index].clone() }, &options);
+            assert_eq!(alone.outcome.is_coverable(), answer.outcome.is_coverable(), "{problem:?}");
+            *(if answer.outcome.is_coverable() == Some(true) { &mut yes } else { &mut no }) += 1;
+            answered.push(index);
+        });
+        answered.sort_unstable();
+        assert_eq!(answered, [0, 1, 2, 3]);
+        smaller += usize::from(asked.transitions < whole.net.transitions.len());
+    }
+    assert!(yes > 100 && no > 100 && smaller > 100, "{yes} yes, {no} no, {smaller} reduced");
+}
+
+#[test]
 fn all_nets_with_two_places_and_two_transitions() {
     let transition = |number: u64| (digits(number % 9, 3, 2), digits(number / 9, 3, 2));
     let stride = if is_full() { 1 } else { 5 };

@@ -10,10 +10,11 @@ macro_rules! schemas {
 }
 
 /// The schemas by the names of their documents, in the order of the alphabet.
-const SCHEMAS: [(&str, &str); 19] = schemas![
+const SCHEMAS: [(&str, &str); 20] = schemas![
     "bench",
     "check",
     "completions",
+    "contest",
     "convert",
     "cover",
     "error",

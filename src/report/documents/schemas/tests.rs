@@ -23,6 +23,7 @@ fn derived(name: &str) -> Schema {
         "bench" => generator().into_root_schema_for::<BenchDocument<'_>>(),
         "check" => generator().into_root_schema_for::<Either<CheckDocument<'_>, EventCheckDocument<'_>>>(),
         "completions" => generator().into_root_schema_for::<CompletionsDocument<'_>>(),
+        "contest" => generator().into_root_schema_for::<ContestDocument<'_>>(),
         "convert" => generator().into_root_schema_for::<ConvertDocument<'_>>(),
         "cover" => generator().into_root_schema_for::<Either<CoverDocument<'_>, WrittenDocument<'_>>>(),
         "error" => generator().into_root_schema_for::<ErrorDocument<'_>>(),

@@ -33,7 +33,8 @@ mod tests;
 pub use back::Back;
 
 use palisade_model::limits::Limits;
-use palisade_model::net::Problem;
+use palisade_model::net::{Problem, Query};
+use std::ops::Range;
 use working_net::WorkingNet;
 
 /// Which reductions to use.
@@ -62,6 +63,21 @@ pub struct Reduced {
     pub problem: Problem,
     /// The way back for its evidence.
     pub back: Back,
+}
+
+impl Reduced {
+    /// The reduced problem of a part of the targets, by their original numbers. What was left out helps none of all targets, so none of these.
+    #[must_use]
+    pub fn for_targets(&self, targets: Range<usize>) -> Self {
+        let kept = self.back.targets.iter().enumerate().filter(|(_, number)| targets.contains(number));
+        let kept: Vec<(usize, usize)> = kept.map(|(reduced, number)| (reduced, number - targets.start)).collect();
+        let query =
+            Query { targets: kept.iter().map(|(reduced, _)| self.problem.query.targets[*reduced].clone()).collect() };
+        let mut back = self.back.clone();
+        back.targets = kept.iter().map(|(_, number)| *number).collect();
+        back.original.query.targets = back.original.query.targets[targets].to_vec();
+        Self { problem: Problem { net: self.problem.net.clone(), query }, back }
+    }
 }
 
 /// Reduces a problem.

@@ -3,7 +3,7 @@
 
 use super::formula::{DEEPEST, Formula, Sense, Sum, too_deep};
 use super::xml::{count, span, text_of};
-use crate::net::{Count, Net, PlaceId, Quantifier, Query, TransitionId};
+use crate::net::{Claim, Count, Net, PlaceId, Property, Quantifier, Query, Question, TransitionId};
 use crate::text::Diagnostic;
 use roxmltree::{Document, Node};
 use rustc_hash::FxHashMap;
@@ -26,9 +26,43 @@ pub(super) fn read(
 ) -> Result<(Query, Quantifier), Vec<Diagnostic>> {
     let complain = |complaint| vec![complaint];
     let document = super::xml::parse(text).map_err(complain)?;
+    let reader = Reader { net, ids, leaves_out: false };
+    let is_an_id = |id: &str| document.descendants().any(|node| is(node, "id") && text_of(node) == id);
+    if let Some((id, number)) = property.filter(|property| !is_an_id(property)).and_then(numbered) {
+        let formula = choose(&document, Some(id)).map_err(complain)?;
+        let claim = reader.claim(formula);
+        let question = claim.questions().get(number - 1).map(|question| (question.query.clone(), question.quantifier));
+        let message = || format!("the property `{id}` has no question {number} of coverability");
+        return question.ok_or_else(|| vec![Diagnostic::error(message(), span(formula))]);
+    }
     let formula = choose(&document, property).map_err(complain)?;
-    let reader = Reader { net, ids };
     reader.question(formula).map_err(complain)
+}
+
+/// A question of a property by its number: `ID#2`.
+fn numbered(property: &str) -> Option<(&str, usize)> {
+    let (id, number) = property.rsplit_once('#')?;
+    Some((id, number.parse().ok().filter(|number| *number > 0)?))
+}
+
+/// Reads all properties, each as far as it is about coverability.
+pub(super) fn read_all(text: &str, net: &Net, ids: &Ids) -> Result<Vec<Property>, Vec<Diagnostic>> {
+    let complain = |complaint| vec![complaint];
+    let document = super::xml::parse(text).map_err(complain)?;
+    let reader = Reader { net, ids, leaves_out: false };
+    let property = |node: Node<'_, '_>| {
+        let id = child(node, "id").map_or(String::new(), text_of);
+        let missing = || Diagnostic::error("the property has no formula", span(node));
+        let claim = child(node, "formula").map_or_else(|| Claim::Open(missing()), |formula| reader.claim(formula));
+        Property { id, claim }
+    };
+    let properties: Vec<Property> = document.descendants().filter(|node| is(*node, "property")).map(property).collect();
+    if properties.is_empty() {
+        let root = span(document.root_element());
+        let complaint = Diagnostic::error("the file holds no property", root).with_expected(["`<property>`"]);
+        return Err(vec![complaint]);
+    }
+    Ok(properties)
 }
 
 fn choose<'a>(document: &'a Document<'a>, property: Option<&str>) -> Result<Node<'a, 'a>, Diagnostic> {
@@ -64,32 +98,101 @@ fn expecting_ids(complaint: Diagnostic, ids: impl Iterator<Item = String>) -> Di
     complaint.with_expected(ids)
 }
 
+#[derive(Clone, Copy)]
 struct Reader<'n> {
     net: &'n Net,
     ids: &'n Ids,
+    /// Whether parts that are no lower bounds in their sense are left out, as if they held.
+    leaves_out: bool,
 }
 
 impl Reader<'_> {
+    /// What a formula says, as far as that is about coverability.
+    fn claim(&self, formula: Node<'_, '_>) -> Claim {
+        only_child(formula).map_or_else(Claim::Open, |path| self.state_claim(path, 0))
+    }
+
+    /// What a formula about the initial state says: combinations of `EF` and `AG`.
+    fn state_claim(&self, node: Node<'_, '_>, depth: usize) -> Claim {
+        if depth > DEEPEST {
+            return Claim::Open(too_deep(span(node)));
+        }
+        let parts = || -> Result<Vec<Claim>, Diagnostic> {
+            Ok(several(node)?.into_iter().map(|part| self.state_claim(part, depth + 1)).collect())
+        };
+        match node.tag_name().name() {
+            "negation" => match only_child(node) {
+                Ok(part) => Claim::Not(Box::new(self.state_claim(part, depth + 1))),
+                Err(complaint) => Claim::Open(complaint),
+            },
+            "conjunction" => parts().map_or_else(Claim::Open, Claim::All),
+            "disjunction" => parts().map_or_else(Claim::Open, Claim::Any),
+            _ => match path(node) {
+                Ok((quantifier, condition)) => {
+                    let claim = self.path_claim(condition, Sense::of(quantifier), quantifier, depth + 1);
+                    claim.unwrap_or_else(Claim::Open)
+                }
+                Err(complaint) => Claim::Open(complaint),
+            },
+        }
+    }
+
+    /// What `EF` or `AG` of a condition says. Where the condition as a whole is no question, `EF` of a disjunction is one of its parts, as is `AG` of
+    /// a conjunction; and of a part what is no lower bound is left out, so that at least its contrary can be shown.
+    fn path_claim(
+        &self,
+        node: Node<'_, '_>,
+        sense: Sense,
+        quantifier: Quantifier,
+        depth: usize,
+    ) -> Result<Claim, Diagnostic> {
+        let complaint = match self.query(node, sense) {
+            Ok(query) => return Ok(Claim::Question(Question { quantifier, query, is_exact: true })),
+            Err(complaint) if depth > DEEPEST => return Err(complaint),
+            Err(complaint) => complaint,
+        };
+        let splits = match sense {
+            Sense::Plain => is(node, "disjunction"),
+            Sense::Negated => is(node, "conjunction"),
+        };
+        if is(node, "negation") {
+            return self.path_claim(only_child(node)?, sense.negated(), quantifier, depth + 1);
+        }
+        if splits {
+            let parts: Vec<Claim> = several(node)?
+                .into_iter()
+                .map(|part| self.path_claim(part, sense, quantifier, depth + 1).unwrap_or_else(Claim::Open))
+                .collect();
+            return Ok(match quantifier {
+                Quantifier::Eventually => Claim::Any(parts),
+                Quantifier::Always => Claim::All(parts),
+            });
+        }
+        let weaker = Self { leaves_out: true, ..*self };
+        match weaker.query(node, sense) {
+            // Something is left to be asked.
+            Ok(query) if query.targets.iter().all(|target| !target.demands.is_empty()) => {
+                Ok(Claim::Question(Question { quantifier, query, is_exact: false }))
+            }
+            _ => Err(complaint),
+        }
+    }
+
+    /// The targets of a condition in a sense.
+    fn query(&self, condition: Node<'_, '_>, sense: Sense) -> Result<Query, Diagnostic> {
+        let formula = self.formula(condition, sense, 0)?;
+        formula.query().ok_or_else(|| Diagnostic::error("the formula has too many alternatives", span(condition)))
+    }
+
     fn question(&self, formula: Node<'_, '_>) -> Result<(Query, Quantifier), Diagnostic> {
-        let mut path = only_child(formula)?;
+        let mut node = only_child(formula)?;
         let mut is_negated = false;
-        while is(path, "negation") {
-            path = only_child(path)?;
+        while is(node, "negation") {
+            node = only_child(node)?;
             is_negated = !is_negated;
         }
-        let (quantifier, operator) = match path.tag_name().name() {
-            "exists-path" => (Quantifier::Eventually, "finally"),
-            "all-paths" => (Quantifier::Always, "globally"),
-            _ => return Err(not_coverability(path, &["`<exists-path>`", "`<all-paths>`"])),
-        };
-        let states = only_child(path)?;
-        if !is(states, operator) {
-            return Err(not_coverability(states, &[&format!("`<{operator}>`")]));
-        }
-        let condition = only_child(states)?;
-        let formula = self.formula(condition, Sense::of(quantifier), 0)?;
-        let query = formula.query();
-        let query = query.ok_or_else(|| Diagnostic::error("the formula has too many alternatives", span(condition)))?;
+        let (quantifier, condition) = path(node)?;
+        let query = self.query(condition, Sense::of(quantifier))?;
         Ok((query, if is_negated { quantifier.contrary() } else { quantifier }))
     }
 
@@ -106,6 +209,7 @@ impl Reader<'_> {
             "negation" => self.formula(only_child(node)?, sense.negated(), depth + 1),
             "true" => Ok(sense.constant(true)),
             "false" => Ok(sense.constant(false)),
+            "is-fireable" if sense == Sense::Negated && self.leaves_out => Ok(Formula::Constant(true)),
             "is-fireable" if sense == Sense::Negated => {
                 Err(Diagnostic::error(sense.no_lower_bound(), span(node)).with_expected(["`<negation>` around it"]))
             }
@@ -131,7 +235,8 @@ impl Reader<'_> {
             return Err(Diagnostic::error("a comparison has two sides", span(node)));
         };
         let (low, high) = (self.sum(*left)?, self.sum(*right)?);
-        sense.at_most(low, high, false).ok_or_else(|| {
+        let bound = sense.at_most(low, high, false).or_else(|| self.leaves_out.then_some(Formula::Constant(true)));
+        bound.ok_or_else(|| {
             let (side, expected) = match sense {
                 Sense::Plain => (left, "`<integer-constant>` on the left"),
                 Sense::Negated => (right, "`<integer-constant>` on the right"),
@@ -162,6 +267,20 @@ impl Reader<'_> {
         let transition = self.ids.transitions.get(&id).copied();
         transition.ok_or_else(|| Diagnostic::error(format!("the net has no transition `{id}`"), span(node)))
     }
+}
+
+/// `EF` or `AG`, and the condition that it is about.
+fn path<'a>(node: Node<'a, 'a>) -> Result<(Quantifier, Node<'a, 'a>), Diagnostic> {
+    let (quantifier, operator) = match node.tag_name().name() {
+        "exists-path" => (Quantifier::Eventually, "finally"),
+        "all-paths" => (Quantifier::Always, "globally"),
+        _ => return Err(not_coverability(node, &["`<exists-path>`", "`<all-paths>`"])),
+    };
+    let states = only_child(node)?;
+    if !is(states, operator) {
+        return Err(not_coverability(states, &[&format!("`<{operator}>`")]));
+    }
+    Ok((quantifier, only_child(states)?))
 }
 
 fn not_coverability(node: Node<'_, '_>, expected: &[&str]) -> Diagnostic {

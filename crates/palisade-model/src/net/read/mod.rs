@@ -19,6 +19,7 @@ pub(in crate::net) use spec::is_keyword as is_spec_keyword;
 
 use super::format::{Format, QueryFormat};
 use super::model::{Net, Problem, Quantifier};
+use super::property::Property;
 use super::read_error::ReadError;
 use crate::text::{Diagnostic, SourceText, Span};
 use flate2::read::MultiGzDecoder;
@@ -87,6 +88,29 @@ pub fn read_question(
         };
     }
     Ok((problem, quantifier))
+}
+
+/// What a file of properties asks about a net.
+#[derive(Clone, Debug)]
+pub struct ReadProperties {
+    /// The net, without a question.
+    pub net: Net,
+    /// The properties, in order.
+    pub properties: Vec<Property>,
+}
+
+/// Reads a net with all properties of a query of the Model Checking Contest, each as far as it is about coverability.
+pub fn read_properties(
+    net: Document<'_, Format>,
+    query: Document<'_, QueryFormat>,
+) -> Result<ReadProperties, ReadError> {
+    let (problem, ids) = read_net(net)?;
+    let source = SourceText::new(query.name, decode(query.name, query.bytes)?);
+    let ids = ids.unwrap_or_else(|| ids_by_name(&problem.net));
+    match mcc::read_all(&source.text, &problem.net, &ids) {
+        Ok(properties) => Ok(ReadProperties { net: problem.net, properties }),
+        Err(diagnostics) => Err(ReadError { source, diagnostics }),
+    }
 }
 
 fn read_net(net: Document<'_, Format>) -> Result<(Problem, Option<Ids>), ReadError> {

@@ -1,15 +1,20 @@
 //! `palisade cover`: can a target of a net be covered?
 
+mod contest;
+
+use super::batch::print_unwritten;
 use super::confirm::{Confirmation, answer_check};
 use super::files::{NewFile, write_together};
 use super::net_input::{LoadedNet, NetOptions};
 use super::output::{print_document, remark};
+use super::outputs::{OutputOptions, PageOption};
 use super::{Exit, SharedOptions, print_input_error, print_line, print_text};
 use crate::coverability::{self, Answer, Options, Outcome};
 use crate::evidence::{Evidence, NetSubject};
 use crate::net::{self, Problem, Quantifier};
 use crate::report::cover as report;
 use crate::report::documents::{CoverDocument, WrittenDocument};
+use crate::report::page::cover_page;
 use crate::syntax::InputError;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -20,29 +25,43 @@ use std::time::Instant;
 pub(super) struct CoverArguments {
     /// The net (.spec, .tts, .pnml, .lola, .net, each also with .gz); `-` is standard input.
     #[arg(value_name = "NET")]
-    net: String,
+    pub(super) net: String,
     #[command(flatten)]
-    input: NetOptions,
+    pub(super) input: NetOptions,
+    #[command(flatten)]
+    page: PageOption,
     /// The strategy; by default a portfolio of all of them.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_strategy)]
-    strategy: &'static str,
+    pub(super) strategy: &'static str,
     /// Write the net in the format that this file's extension tells (.spec, .tts, .pnml, .lola, .net, .dot), its question
     /// beside it, and do not search.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
+    /// Answer all properties of the question's file (Model Checking Contest) in one run, a line `FORMULA ID TRUE TECHNIQUES …` for each. Evidence goes to a folder
+    /// then, a file for each question.
+    #[arg(long, conflicts_with_all = ["write", "property", "report"])]
+    all: bool,
     /// Write the evidence for the answer to this file, for `palisade verify`.
     #[arg(long, value_name = "FILE")]
-    certificate: Option<PathBuf>,
+    pub(super) certificate: Option<PathBuf>,
     /// Check the evidence of the answer before reporting it, as `palisade verify` does.
     #[arg(long)]
-    verify: bool,
+    pub(super) verify: bool,
     /// The same evidence every time and for any number of jobs.
     #[arg(long)]
-    deterministic: bool,
+    pub(super) deterministic: bool,
 }
 
 /// Runs `palisade cover`.
 pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
+    if arguments.all {
+        return contest::run(arguments, shared).unwrap_or_else(|error| print_input_error(&error, shared));
+    }
+    let page = OutputOptions::from(&arguments.page);
+    let outputs = match page.open() {
+        Ok(outputs) => outputs,
+        Err(error) => return print_input_error(&error, shared),
+    };
     let begin = Instant::now();
     let limits = shared.limits();
     let loaded = match arguments.input.read_within(&arguments.net, &limits) {
@@ -106,14 +125,20 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         read_seconds: read.as_secs_f64(),
         seconds: begin.elapsed().as_secs_f64(),
     };
-    let mut document = shared.json.then(|| CoverDocument::new(answer, &context));
+    let wants_document = shared.json || page.asks_for_a_page();
+    let mut document = wants_document.then(|| CoverDocument::new(answer, &context));
     let alarm = confirmation.as_ref().and_then(|confirmation| confirmation.alarm(&arguments.net));
     if let (Some(document), Some(confirmation)) = (&mut document, &confirmation) {
         document.evidence = Some(confirmation.document());
     }
-    match document {
-        Some(document) => print_document(&document),
-        None => print_text(report::text(answer, &context, shared.verbose, shared.quiet)),
+    match &document {
+        Some(document) if shared.json => print_document(document),
+        _ => print_text(report::text(answer, &context, shared.verbose, shared.quiet)),
+    }
+    if let Some(document) = &document
+        && let Err(error) = outputs.finish_page(|| cover_page(document, answer, &context))
+    {
+        return print_unwritten(&error, shared);
     }
     if let Some(alarm) = alarm {
         remark(alarm);
@@ -151,17 +176,22 @@ fn write_net(path: &Path, file: &str, loaded: &LoadedNet, shared: &SharedOptions
 
 /// Writes the run or the certificate; says whether there was one.
 fn write_evidence(path: &Path, subject: NetSubject, problem: &Problem, answer: &Answer) -> std::io::Result<bool> {
-    let evidence = match &answer.outcome {
-        Outcome::Coverable(run) => Evidence::Coverable(subject.naming_steps_of(problem, run), run.clone()),
-        Outcome::Uncoverable(certificate) => {
-            Evidence::Uncoverable(subject.naming_places_of(problem, certificate), certificate.clone())
-        }
-        Outcome::Unknown(_) => return Ok(false),
-    };
+    let Some(evidence) = evidence_of(subject, problem, answer) else { return Ok(false) };
     let mut written = NewFile::create(path)?;
     evidence.write(&mut written)?;
     written.finish()?;
     Ok(true)
+}
+
+/// The evidence of an answer, if it is one.
+pub(super) fn evidence_of(subject: NetSubject, problem: &Problem, answer: &Answer) -> Option<Evidence> {
+    match &answer.outcome {
+        Outcome::Coverable(run) => Some(Evidence::Coverable(subject.naming_steps_of(problem, run), run.clone())),
+        Outcome::Uncoverable(certificate) => {
+            Some(Evidence::Uncoverable(subject.naming_places_of(problem, certificate), certificate.clone()))
+        }
+        Outcome::Unknown(_) => None,
+    }
 }
 
 /// A strategy by its name.

@@ -1,0 +1,228 @@
+//! All properties of a query of the Model Checking Contest in one run.
+
+use crate::documents;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn palisade(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_palisade")).args(arguments).current_dir(folder).output().expect("it runs")
+}
+
+/// A ring in which a token goes from `a` over `b` to `c`; `d` never holds one, and `e` any number.
+const NET: &str = r#"<?xml version="1.0"?>
+<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id="ring" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="p">
+<place id="a"><initialMarking><text>1</text></initialMarking></place><place id="b"/><place id="c"/><place id="d"/><place id="e"/>
+<transition id="ab"/><transition id="bc"/><transition id="ca"/><transition id="dd"/>
+<arc id="1" source="a" target="ab"/><arc id="2" source="ab" target="b"/>
+<arc id="3" source="b" target="bc"/><arc id="4" source="bc" target="c"/><arc id="5" source="bc" target="e"/>
+<arc id="6" source="c" target="ca"/><arc id="7" source="ca" target="a"/>
+<arc id="8" source="d" target="dd"/><arc id="9" source="dd" target="d"/>
+</page></net></pnml>
+"#;
+
+/// `low ≤ tokens on these places`.
+fn at_least(low: u32, places: &str) -> String {
+    let places: String = places.chars().map(|place| format!("<place>{place}</place>")).collect();
+    format!("<integer-le><integer-constant>{low}</integer-constant><tokens-count>{places}</tokens-count></integer-le>")
+}
+
+/// `tokens on these places ≤ high`.
+fn at_most(places: &str, high: u32) -> String {
+    let places: String = places.chars().map(|place| format!("<place>{place}</place>")).collect();
+    format!("<integer-le><tokens-count>{places}</tokens-count><integer-constant>{high}</integer-constant></integer-le>")
+}
+
+fn ef(condition: &str) -> String {
+    format!("<exists-path><finally>{condition}</finally></exists-path>")
+}
+
+fn ag(condition: &str) -> String {
+    format!("<all-paths><globally>{condition}</globally></all-paths>")
+}
+
+fn both(one: &str, other: &str) -> String {
+    format!("<conjunction>{one}{other}</conjunction>")
+}
+
+fn either(one: &str, other: &str) -> String {
+    format!("<disjunction>{one}{other}</disjunction>")
+}
+
+fn not(one: &str) -> String {
+    format!("<negation>{one}</negation>")
+}
+
+fn fireable(transition: &str) -> String {
+    format!("<is-fireable><transition>{transition}</transition></is-fireable>")
+}
+
+fn query(formulas: &[String]) -> String {
+    let property = |(index, formula): (usize, &String)| {
+        format!("<property><id>ring-{index:02}</id><formula>{formula}</formula></property>\n")
+    };
+    format!("<property-set>\n{}</property-set>\n", formulas.iter().enumerate().map(property).collect::<String>())
+}
+
+/// Formulas with their values, by hand; none where coverability does not tell.
+fn formulas() -> Vec<(String, Option<bool>)> {
+    let upper = || at_most("a", 0);
+    vec![
+        (ef(&at_least(1, "b")), Some(true)),
+        (ef(&both(&at_least(1, "a"), &at_least(1, "b"))), Some(false)),
+        (ag(&at_most("abc", 1)), Some(true)),
+        (ag(&at_most("e", 5)), Some(false)),
+        (not(&ef(&at_least(1, "d"))), Some(true)),
+        (ef(&fireable("dd")), Some(false)),
+        (ag(&not(&fireable("bc"))), Some(false)),
+        // Combinations of paths.
+        (both(&ef(&at_least(1, "b")), &ag(&at_most("d", 0))), Some(true)),
+        (either(&ef(&at_least(1, "d")), &not(&ag(&at_most("e", 3)))), Some(true)),
+        // A part that is no lower bound, beside one that decides.
+        (ef(&either(&upper(), &at_least(1, "c"))), Some(true)),
+        (ef(&both(&upper(), &at_least(1, "d"))), Some(false)),
+        (ag(&both(&at_least(1, "a"), &at_most("e", 2))), Some(false)),
+        (ag(&either(&at_least(1, "a"), &at_most("d", 0))), Some(true)),
+        // Parts that decide nothing: these formulas hold, do not, and are not about coverability.
+        (ef(&upper()), None),
+        (ef(&both(&upper(), &at_least(1, "c"))), None),
+        (ag(&fireable("ab")), None),
+        ("<exists-path><next><deadlock/></next></exists-path>".to_owned(), None),
+    ]
+}
+
+fn folder(formulas: &[(String, Option<bool>)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("ring.pnml"), NET).expect("it is written");
+    let texts: Vec<String> = formulas.iter().map(|(formula, _)| formula.clone()).collect();
+    std::fs::write(folder.path().join("ring.xml"), query(&texts)).expect("it is written");
+    folder
+}
+
+#[test]
+fn every_property_has_its_line() {
+    let formulas = formulas();
+    let folder = folder(&formulas);
+    let run = palisade(folder.path(), &["cover", "ring.pnml", "--all"]);
+    assert_eq!(run.status.code(), Some(3), "some are not computed: {run:?}");
+    let text = String::from_utf8(run.stdout).expect("UTF-8");
+    assert_eq!(text.lines().count(), formulas.len(), "{text}");
+    for (index, (formula, value)) in formulas.iter().enumerate() {
+        let start = format!("FORMULA ring-{index:02} ");
+        let line = text.lines().find(|line| line.starts_with(&start)).unwrap_or_else(|| panic!("{formula}: {text}"));
+        let rest = &line[start.len()..];
+        match value {
+            Some(value) => {
+                let word = if *value { "TRUE TECHNIQUES " } else { "FALSE TECHNIQUES " };
+                assert!(rest.starts_with(word) && rest.contains("STRUCTURAL_REDUCTION"), "{formula}: {line}");
+            }
+            None => {
+                assert!(rest.strip_prefix("CANNOT_COMPUTE ").is_some_and(|why| why.len() > 20), "{formula}: {line}")
+            }
+        }
+    }
+}
+
+#[test]
+fn every_answer_has_evidence_that_is_accepted() {
+    let formulas = formulas();
+    let folder = folder(&formulas);
+    let run =
+        palisade(folder.path(), &["cover", "ring.pnml", "--all", "--json", "--verify", "--certificate", "evidence"]);
+    let document = documents::read(&run.stdout);
+    let properties = document["properties"].as_array().expect("properties");
+    assert_eq!(properties.len(), formulas.len());
+    let mut accepted = 0;
+    for (property, (formula, value)) in properties.iter().zip(&formulas) {
+        assert_eq!(property["holds"].as_bool(), *value, "{formula}: {property}");
+        assert_eq!(property["reason"].is_string(), value.is_none(), "{property}");
+        for question in property["questions"].as_array().expect("questions") {
+            let Some(path) = question["certificate"].as_str() else { panic!("no evidence: {property}") };
+            assert_eq!(question["accepted"], true, "{property}");
+            let verified = palisade(folder.path(), &["verify", path]);
+            assert_eq!(verified.status.code(), Some(0), "{path}: {verified:?}");
+            accepted += 1;
+        }
+    }
+    assert!(accepted >= 16, "{accepted}: {document}");
+    // Evidence for one question is none for another.
+    let path = folder.path().join("evidence/ring-00_1.json");
+    let text = std::fs::read_to_string(&path).expect("evidence");
+    assert!(text.contains("ring-00#1"), "{text}");
+    std::fs::write(&path, text.replace("ring-00#1", "ring-01#1")).expect("it is written");
+    let verified = palisade(folder.path(), &["verify", "evidence/ring-00_1.json"]);
+    assert_eq!(verified.status.code(), Some(4), "{verified:?}");
+}
+
+#[test]
+fn one_question_of_a_property_is_asked_by_its_number() {
+    let formulas = formulas();
+    let folder = folder(&formulas);
+    let run = palisade(folder.path(), &["cover", "ring.pnml", "--json", "--property", "ring-08#2"]);
+    let document = documents::read(&run.stdout);
+    assert_eq!((&document["verdict"], &document["formula"]["holds"]), (&"coverable".into(), &false.into()));
+    let run = palisade(folder.path(), &["cover", "ring.pnml", "--json", "--property", "ring-08#3"]);
+    assert_eq!(run.status.code(), Some(2), "{run:?}");
+}
+
+#[test]
+fn a_benchmark_runs_each_property_and_reads_other_tools_lines() {
+    let formulas: Vec<_> = formulas().into_iter().take(7).collect();
+    let folder = folder(&formulas);
+    let own = env!("CARGO_BIN_EXE_palisade");
+    let against = format!("{own} cover {{}} --all");
+    let wrong = "echo FORMULA {property} TRUE TECHNIQUES GUESS {}";
+    let arguments = ["bench", "ring.pnml", "--json", "--timeout", "60s", "--against", &against, "--against", wrong];
+    let run = palisade(folder.path(), &arguments);
+    assert_eq!(run.status.code(), Some(1), "guesses disagree: {run:?}");
+    let document = documents::read(&run.stdout);
+    let runs = document["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 3 * formulas.len());
+    for (index, (formula, value)) in formulas.iter().enumerate() {
+        let file = format!("ring.pnml#ring-{index:02}");
+        let verdicts: Vec<&str> =
+            runs.iter().filter(|run| run["file"] == file.as_str()).filter_map(|run| run["verdict"].as_str()).collect();
+        // `EF` holds when a target can be covered, `AG` and `NOT EF` when none can.
+        let expected =
+            if value.expect("a value") == formula.starts_with("<exists") { "coverable" } else { "uncoverable" };
+        let guess = if formula.starts_with("<exists") { "coverable" } else { "uncoverable" };
+        assert_eq!(verdicts, [expected, expected, guess], "{file} {formula}");
+    }
+}
+
+#[test]
+fn a_net_of_the_contests_size_is_read_within_limits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    const PLACES: usize = 100_000;
+    let mut net = String::from(
+        "<pnml><net id=\"large\" type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"p\">\n",
+    );
+    for place in 0..PLACES {
+        let initial = if place == 0 { "<initialMarking><text>1</text></initialMarking>" } else { "" };
+        net.push_str(&format!("<place id=\"p{place}\"><name><text>p{place}</text></name>{initial}</place>\n"));
+        let next = place + 1;
+        if next < PLACES {
+            net.push_str(&format!(
+                "<transition id=\"t{place}\"><name><text>t{place}</text></name></transition>\n\
+                 <arc id=\"i{place}\" source=\"p{place}\" target=\"t{place}\"/><arc id=\"o{place}\" source=\"t{place}\" target=\"p{next}\"/>\n"
+            ));
+        }
+    }
+    net.push_str("</page></net></pnml>\n");
+    std::fs::write(folder.path().join("large.pnml"), net).expect("it is written");
+    let token = |place: usize, low: u32| {
+        format!(
+            "<integer-le><integer-constant>{low}</integer-constant><tokens-count><place>p{place}</place></tokens-count></integer-le>"
+        )
+    };
+    let formulas = [ef(&token(50, 1)), ef(&token(60, 2)), ag(&not(&both(&token(3, 1), &token(4, 1))))];
+    std::fs::write(folder.path().join("large.xml"), query(&formulas)).expect("it is written");
+    let run =
+        palisade(folder.path(), &["cover", "large.pnml", "--all", "--json", "--memory", "2G", "--timeout", "120s"]);
+    let document = documents::read(&run.stdout);
+    let values: Vec<_> =
+        document["properties"].as_array().expect("properties").iter().map(|it| it["holds"].as_bool()).collect();
+    assert_eq!(values, [Some(true), Some(false), Some(true)], "{document}");
+    // The limit of memory holds while the net is read.
+    let run = palisade(folder.path(), &["cover", "large.pnml", "--all", "--json", "--memory", "20M"]);
+    assert_eq!(run.status.code(), Some(3), "{run:?}");
+}

@@ -1,0 +1,132 @@
+//! One-page reports: what they show of the answer, and that a browser steps through them.
+
+use crate::documents;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn palisade(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_palisade")).args(arguments).current_dir(root()).output().expect("it runs")
+}
+
+/// The page that a command writes.
+fn page(folder: &Path, arguments: &[&str]) -> String {
+    let path = folder.join("page.html");
+    let _ = std::fs::remove_file(&path);
+    let run = palisade(&[arguments, &["--report", path.to_str().expect("a plain path")]].concat());
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {run:?}"))
+}
+
+/// The document in a page.
+fn document(page: &str) -> Value {
+    let (_, rest) = page.split_once("id=\"document\">").expect("a document");
+    let (text, _) = rest.split_once("</script>").expect("its end");
+    documents::read(text)
+}
+
+/// Whether a page loads nothing and closes what it opens.
+fn is_whole(page: &str) {
+    for word in ["src=", "@import", "url(http", "<link", "href=\"http"] {
+        assert!(!page.contains(word), "{word} in {page}");
+    }
+    for name in ["section", "table", "div", "details", "script", "svg", "tbody", "tr", "td"] {
+        let opened = page.matches(&format!("<{name}>")).count() + page.matches(&format!("<{name} ")).count();
+        assert_eq!(opened, page.matches(&format!("</{name}>")).count(), "{name}: {page}");
+    }
+}
+
+/// Commands with words that their pages show.
+const PAGES: [(&[&str], &[&str]); 8] = [
+    (
+        &["check", "models/peterson.pal"],
+        &[
+            "not robust against x86-TSO",
+            "happens-before cycle",
+            "delayed past line 20",
+            "violated property",
+            "palisade verify",
+        ],
+    ),
+    (
+        &["check", "models/mcs-lock.pal", "--threads", "worker=*", "--verify"],
+        &["robust against x86-TSO", "accepted the evidence", "ruled out by control flow"],
+    ),
+    (&["check", "models/ticket-lock.pal", "--domain", "0..3", "--wrap"], &["worker × 5", "worker#5"]),
+    (&["prove", "models/dekker.pal"], &["violated under TSO", "How <code>ensure", "buffer of"]),
+    (&["prove", "models/dekker.pal", "--model", "sc"], &["holds under SC"]),
+    (
+        &["fences", "models/peterson.pal"],
+        &["2 changes needed, none cheaper", "Every valid set costs at least 2", "class=\"added\""],
+    ),
+    (&["fences", "models/chase-lev-fenced.pal", "--redundant"], &["robust as it is", "Fences that are there already"]),
+    (&["fences", "models/peterson.pal", "--never", "*"], &["no valid set under the restrictions", "stays feasible"]),
+];
+
+#[test]
+fn pages_show_the_answer_and_load_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (command, words) in PAGES {
+        let page = page(folder.path(), command);
+        is_whole(&page);
+        for word in words {
+            assert!(page.contains(word), "{command:?}: no `{word}` in {page}");
+        }
+        let file = document(&page)["file"].as_str().map(str::to_owned);
+        assert_eq!(file.as_deref(), command.iter().copied().find(|word| word.starts_with("models/")));
+    }
+}
+
+#[test]
+fn nets_have_pages() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let net = folder.path().join("net.spec");
+    let text = "vars\n p q\nrules\n p >= 1 -> p' = p - 1, q' = q + 1;\ninit\n p = 40, q = 0\ntarget\n q >= 30\n";
+    std::fs::write(&net, text).expect("it is written");
+    let page = page(folder.path(), &["cover", net.to_str().expect("a plain path")]);
+    is_whole(&page);
+    for word in ["coverable", "<code>q</code> ≥ 30", "2 places, 1 transition"] {
+        assert!(page.contains(word), "{word}: {page}");
+    }
+}
+
+#[test]
+fn a_page_is_about_one_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("page.html");
+    let run = palisade(&["check", "models", "--report", path.to_str().expect("a plain path")]);
+    assert_eq!(run.status.code(), Some(2), "{run:?}");
+    assert!(!path.exists());
+}
+
+/// What a browser makes of a page.
+fn rendered(folder: &Path, fragment: &str, width: u32) -> String {
+    let address = format!("file://{}{fragment}", folder.join("page.html").display());
+    let mut browser = Command::new("chromium");
+    browser.args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--dump-dom"]);
+    browser
+        .arg(format!("--window-size={width},900"))
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()));
+    let run = browser.arg(address).output().expect("it runs");
+    String::from_utf8(run.stdout).expect("UTF-8")
+}
+
+#[needs::command("chromium --version")]
+#[test]
+fn a_browser_steps_through_the_computation() {
+    let folder = tempfile::tempdir().expect("a folder");
+    page(folder.path(), &["check", "models/simple-dekker.pal"]);
+    let text = rendered(folder.path(), "#step-2", 1280);
+    assert!(text.contains("step 2 of "), "{text}");
+    let current = text.split("<tr").find(|row| row.contains("class=\"current\"")).expect("a current row");
+    assert!(current.contains("data-step=\"2\"") && current.contains("flag2 = 0"), "{current}");
+    let (_, boxes) = text.split_once("class=\"boxes\"").expect("boxes");
+    assert!(boxes.contains("<span>flag1 = 1</span>"), "the store waits: {boxes}");
+    assert!(text.split("<div").any(|line| line.contains(" at\"") && line.contains("flag2")), "the line is marked");
+    let text = rendered(folder.path(), "#step-99", 390);
+    let (_, boxes) = text.split_once("class=\"boxes\"").expect("boxes");
+    assert!(boxes.contains("empty"), "the buffer is empty at the end: {boxes}");
+}

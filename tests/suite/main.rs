@@ -44,6 +44,7 @@ mod fence_optima;
 mod fence_redundancy;
 mod folders;
 mod formulas;
+mod guide;
 mod joint_states;
 mod limits;
 mod limits_commands;

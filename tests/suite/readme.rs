@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// A command of a session with the lines below it; a line `…` stands for any lines.
-struct Shown {
-    command: String,
-    output: Vec<String>,
+pub(crate) struct Shown {
+    pub(crate) command: String,
+    pub(crate) output: Vec<String>,
 }
 
-/// The commands in the README's `console` blocks.
-fn sessions(readme: &str) -> Vec<Shown> {
+/// The commands in the `console` blocks of a text.
+pub(crate) fn sessions(readme: &str) -> Vec<Shown> {
     let mut found: Vec<Shown> = Vec::new();
     let mut inside = false;
     for line in readme.lines() {
@@ -28,7 +28,7 @@ fn sessions(readme: &str) -> Vec<Shown> {
 }
 
 /// Whether the lines are as shown.
-fn matches(shown: &[String], lines: &[&str]) -> bool {
+pub(crate) fn matches(shown: &[String], lines: &[&str]) -> bool {
     match shown.split_first() {
         None => lines.is_empty(),
         Some((first, rest)) if first.trim() == "…" => {

@@ -4,13 +4,15 @@ use super::output::{print_line, print_text, remark};
 use super::{Exit, SharedOptions};
 use crate::evidence::ProgramSubject;
 use crate::limits::Limits;
-use crate::program::{CopiesOverride, DomainOverride, OverrideError, Program, Role, SourceText, Thread, ThreadId};
+use crate::program::{
+    CopiesOverride, DomainOverride, OverrideError, Posts, Program, Role, SourceText, Thread, ThreadId,
+};
 use crate::report::context::Context;
 use crate::report::documents;
 use crate::semantics::Question;
 use crate::syntax::{self, Diagnostic, Format, InputError};
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,11 +23,51 @@ pub(super) fn program_formats() -> impl TypedValueParser<Value = Format> {
     names.map(|name| Format::named(&name).expect("one of the names"))
 }
 
-/// The names of the formats in which programs are written.
-pub(super) fn written_formats() -> impl TypedValueParser<Value = Format> {
-    let written = Format::ALL.into_iter().filter(|format| !matches!(format, Format::Memorax | Format::Machine));
-    let names = PossibleValuesParser::new(written.map(Format::name));
-    names.map(|name| Format::named(&name).expect("one of the names"))
+/// The names of the forms in which programs are written.
+pub(super) fn written_forms() -> impl TypedValueParser<Value = Written> {
+    let formats = Format::ALL.into_iter().filter(|format| !matches!(format, Format::Memorax | Format::Machine)).map(Written::Format);
+    let all: Vec<Written> = formats.chain([Written::Threads, Written::TwoThreads]).collect();
+    let names = PossibleValuesParser::new(all.iter().map(|form| form.name()));
+    names.map(move |name| *all.iter().find(|form| form.name() == name).expect("one of the names"))
+}
+
+/// In what form `convert` writes a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// In a format.
+    Format(Format),
+    /// Of events: in the native language, as threads alone.
+    Threads,
+    /// Of events: in the native language, with one background invocation at most [NETYS18, §5].
+    TwoThreads,
+}
+
+impl Written {
+    /// The name on the command line.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Format(format) => format.name(),
+            Self::Threads => "threads",
+            Self::TwoThreads => "two-threads",
+        }
+    }
+
+    /// The format of the text.
+    pub(super) const fn format(self) -> Format {
+        match self {
+            Self::Format(format) => format,
+            Self::Threads | Self::TwoThreads => Format::Native,
+        }
+    }
+}
+
+/// What posts do to store buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PostsChoice {
+    /// A post waits until the poster's buffer is empty; on the main thread, so do the begin and the return of a task.
+    Drain,
+    /// They do nothing to store buffers.
+    Plain,
 }
 
 /// Options on how to read a program and what to change in it.
@@ -40,6 +82,9 @@ pub struct ProgramOptions {
     /// How often events may occur in place of what the file says: `search=2,open=*`, `all=*`; `=0` leaves an event out.
     #[arg(long, value_name = "EVENT=TIMES", value_delimiter = ',')]
     pub events: Vec<CopiesOverride>,
+    /// What posts do to store buffers in place of what the file says.
+    #[arg(long, value_enum)]
+    pub posts: Option<PostsChoice>,
     /// Range of data values in place of the file's: `0..7`, `-4..3`.
     #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
     pub domain: Option<DomainOverride>,
@@ -65,6 +110,8 @@ pub struct Loaded {
     pub question: Option<Question>,
     /// The threads whose copies an option changed.
     pub changed: Vec<ThreadId>,
+    /// Whether an option changed what posts do.
+    pub posts_changed: bool,
 }
 
 impl ProgramOptions {
@@ -77,7 +124,7 @@ impl ProgramOptions {
     /// Like [`read`](Self::read), within limits.
     pub fn read_within(&self, path: &str, limits: &Limits) -> Result<Loaded, InputError> {
         let loaded = self.read_any_within(path, limits)?;
-        let help = "`palisade check --against concurrency` and `palisade convert --to native` take events and tasks";
+        let help = "`palisade check`, `witness`, `fences`, `simulate` and `convert --to native` take events and tasks";
         let refused = |errors| InputError::from((loaded.program.source.clone(), errors));
         syntax::threads_only(&loaded.program, "this command", help).map_err(refused)?;
         Ok(loaded)
@@ -118,12 +165,34 @@ impl ProgramOptions {
         warnings.extend(syntax::check(&mut program).map_err(|errors| InputError::from((source, errors)))?);
         warnings.sort_by_key(|warning| warning.span);
         let changed = self.changed(&program);
-        Ok(Loaded { program, warnings, format, question, changed })
+        let posts_changed = match self.posts {
+            None => false,
+            Some(_) if !program.is_event_driven() => {
+                let message = "`--posts` is about events and tasks, and the program has none";
+                return Err(InputError::file(program.source.name.clone(), message));
+            }
+            Some(choice) => {
+                let posts = if choice == PostsChoice::Drain { Posts::Drain } else { Posts::Plain };
+                std::mem::replace(&mut program.posts, posts) != posts
+            }
+        };
+        Ok(Loaded { program, warnings, format, question, changed, posts_changed })
     }
 
     /// Like [`read`](Self::read); prints the warnings, or the errors and gives the exit status.
     pub fn load(&self, path: &str, shared: &SharedOptions, limits: &Limits) -> Result<Loaded, Exit> {
         match self.read_within(path, limits) {
+            Ok(loaded) => {
+                loaded.print_warnings(shared);
+                Ok(loaded)
+            }
+            Err(error) => Err(print_input_error(&error, shared)),
+        }
+    }
+
+    /// Like [`load`](Self::load), and takes programs with events and tasks, too.
+    pub fn load_any(&self, path: &str, shared: &SharedOptions, limits: &Limits) -> Result<Loaded, Exit> {
+        match self.read_any_within(path, limits) {
             Ok(loaded) => {
                 loaded.print_warnings(shared);
                 Ok(loaded)
@@ -175,6 +244,16 @@ impl Loaded {
             certificates,
             changed: &self.changed,
         }
+    }
+
+    /// Refuses what is about the text itself when an option has changed what posts do, which evidence does not say.
+    pub(super) fn posts_as_in_text(&self) -> Result<(), InputError> {
+        if !self.posts_changed {
+            return Ok(());
+        }
+        let message = "evidence and changes are about the text, and `--posts` says something else than the text";
+        let help = format!("write `posts {}` into it", self.program.posts.word());
+        Err(InputError::file(self.program.source.name.clone(), message).with_help_if(Some(help)))
     }
 
     /// What evidence about the program is about.

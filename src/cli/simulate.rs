@@ -2,6 +2,7 @@
 
 use super::load::exit_of;
 use super::output::{Documents, print_text};
+use super::simulate_events;
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::report::documents::{self, SimulateDocument, StoppedDocument};
 use crate::report::simulate::{Simulation, exploration_error};
@@ -39,6 +40,32 @@ impl From<ModelChoice> for Model {
     }
 }
 
+/// How `simulate` executes programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum SimulatedModel {
+    /// Of programs of events: one event after the other, and the tasks of an event one after the other.
+    Serial,
+    /// Sequential consistency.
+    Sc,
+    /// Total store ordering, as on x86.
+    #[default]
+    Tso,
+    /// Partial store ordering: a buffer for each address.
+    Pso,
+}
+
+impl SimulatedModel {
+    /// The memory model under which threads run; nothing where only events do.
+    const fn of_threads(self) -> Option<Model> {
+        match self {
+            Self::Serial => None,
+            Self::Sc => Some(Model::Sc),
+            Self::Tso => Some(Model::Tso),
+            Self::Pso => Some(Model::Pso),
+        }
+    }
+}
+
 /// Options of `palisade simulate`.
 ///
 /// Says which properties hold, lists the final states in which every thread has come to its end and every store has
@@ -53,10 +80,10 @@ pub(super) struct SimulateArguments {
     program: ProgramOptions,
     /// The memory model.
     #[arg(long, value_enum, default_value_t)]
-    model: ModelChoice,
+    pub(super) model: SimulatedModel,
     /// Count executions (distinct traces) instead of final states.
     #[arg(long)]
-    traces: bool,
+    pub(super) traces: bool,
     /// Let each thread execute at most N instructions (with --traces; programs with loops need it there).
     #[arg(long, value_name = "N", requires = "traces")]
     steps: Option<u32>,
@@ -70,7 +97,7 @@ pub(super) fn capacity(text: &str) -> Result<usize, String> {
 }
 
 /// What comes of one file.
-enum Answer {
+pub(super) enum Answer {
     /// Its text, or its document.
     Printed(Exit, String),
     /// It is no input.
@@ -112,11 +139,19 @@ pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit
 fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -> Answer {
     let begin = Instant::now();
     let limits = shared.limits();
-    let mut loaded = match arguments.program.read_within(file, &limits) {
+    let mut loaded = match arguments.program.read_any_within(file, &limits) {
         Ok(loaded) => loaded,
         Err(error) => return Answer::Refused(error),
     };
-    let model = arguments.model.into();
+    if loaded.program.is_event_driven() {
+        loaded.print_warnings(shared);
+        return simulate_events::answer(arguments, shared, file, &loaded, &limits);
+    }
+    let Some(model) = arguments.model.of_threads() else {
+        let message = "`serial` runs one event after the other, and the program has none";
+        let help = "say `--model sc`".to_owned();
+        return Answer::Refused(InputError::file(loaded.program.source.name.clone(), message).with_help_if(Some(help)));
+    };
     loaded.warnings.extend(store_fence_without_effect(&loaded.program, model));
     loaded.print_warnings(shared);
     let program = &loaded.program;

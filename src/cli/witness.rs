@@ -1,10 +1,11 @@
 //! `palisade witness`: the violation of a program that is not robust, in the form one needs.
 
-use super::check::only_tso;
+use super::check::{Against, only_tso};
 use super::confirm::{Confirmation, evidence_check};
 use super::files::write_file;
 use super::output::{print_document, print_line, print_text, remark, remark_line};
 use super::simulate::ModelChoice;
+use super::witness_events;
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
 use crate::report::check::verdict_word;
@@ -22,20 +23,23 @@ use std::path::{Path, PathBuf};
 pub(super) struct WitnessArguments {
     /// The program; `-` is standard input.
     #[arg(value_name = "FILE")]
-    file: String,
+    pub(super) file: String,
     #[command(flatten)]
     program: ProgramOptions,
     #[command(flatten)]
-    form: Form,
+    pub(super) form: Form,
+    /// What the program of events or tasks is not robust against. By default concurrency, and where it is robust against that, TSO.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(super) against: Option<Against>,
     /// Run the violating threads N times on this machine's processor and count the outcomes no SC machine has.
     #[arg(long, value_name = "N")]
-    run: Option<u64>,
+    pub(super) run: Option<u64>,
     /// Write to this file instead of to standard output.
     #[arg(long, short, value_name = "PATH")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
-    values: usize,
+    pub(super) values: usize,
     /// `tso`, which is meant in any case: other models are refused with a word on what to ask instead.
     #[arg(long, value_enum, hide = true)]
     model: Option<ModelChoice>,
@@ -44,7 +48,7 @@ pub(super) struct WitnessArguments {
 /// The form of the violation; a table by default.
 #[derive(Clone, Debug, Args)]
 #[group(multiple = false)]
-struct Form {
+pub(super) struct Form {
     /// A Mermaid sequence diagram.
     #[arg(long)]
     mermaid: bool,
@@ -65,10 +69,21 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
     if let Err(error) = only_tso(&arguments.file, arguments.model) {
         return print_input_error(&error, shared);
     }
-    let loaded = match arguments.program.load(&arguments.file, shared, &limits) {
+    let loaded = match arguments.program.load_any(&arguments.file, shared, &limits) {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
+    if loaded.program.is_event_driven() {
+        return witness_events::answer(arguments, shared, &loaded, &limits)
+            .unwrap_or_else(|error| print_input_error(&error, shared));
+    }
+    if arguments.against == Some(Against::Concurrency) {
+        let error = InputError::file(
+            loaded.program.source.name.clone(),
+            "robustness against concurrency is about events, and the program has none",
+        );
+        return print_input_error(&error, shared);
+    }
     let program = &loaded.program;
     let options = CheckOptions { values: arguments.values, limits: limits.clone(), ..CheckOptions::default() };
     let checked = match check(program, &options) {
@@ -114,7 +129,7 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
 
 impl Form {
     /// The form for other tools that the options name.
-    fn picture(&self) -> Option<PictureFormat> {
+    pub(super) fn picture(&self) -> Option<PictureFormat> {
         [
             (self.mermaid, PictureFormat::Mermaid),
             (self.litmus, PictureFormat::Litmus),
@@ -203,7 +218,7 @@ fn draw(program: &Program, found: &Violation, format: PictureFormat, shared: &Sh
     })
 }
 
-fn write(path: &Path, text: String) -> Result<(), InputError> {
+pub(super) fn write(path: &Path, text: String) -> Result<(), InputError> {
     write_file(path, text)
         .map_err(|error| InputError::file(path.display().to_string(), format!("cannot be written: {error}")))
 }

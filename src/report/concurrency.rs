@@ -3,7 +3,7 @@
 use super::context::{Context, domain_line};
 use super::counted;
 use super::interleaving::Interleaving;
-use crate::concurrency::{ConcurrencyCheck, ConcurrencyVerdict};
+use crate::concurrency::{ConcurrencyCheck, ConcurrencyVerdict, ConcurrencyViolation};
 use crate::evidence::ConcurrencyReason;
 use crate::program::Program;
 use std::fmt::Write;
@@ -57,18 +57,8 @@ pub fn text(check: &ConcurrencyCheck, context: &Context<'_>, verbosity: u8) -> S
         let _ = writeln!(out, "  explored {} in {:.3} s", counted(check.states, "state"), context.seconds);
     }
     if let ConcurrencyVerdict::NotRobust(violation) = &check.verdict {
-        let _ = writeln!(
-            out,
-            "  because  {}",
-            match &violation.witness.reason {
-                ConcurrencyReason::Serializability(_) => "events cannot be seen as atomic (serializability)",
-                ConcurrencyReason::Determinism(..) =>
-                    "the tasks of an event cannot be seen as run one after the other (determinism)",
-            }
-        );
-        let with = violation.instance.iter().filter(|(_, count)| *count > 0);
-        let with: Vec<String> = with.map(|(id, count)| format!("{} × {count}", program.thread(*id).name)).collect();
-        let _ = writeln!(out, "  with     {}", with.join(", "));
+        let _ = writeln!(out, "  because  {}", reason_words(&violation.witness.reason));
+        let _ = writeln!(out, "  with     {}", with_words(program, violation));
         if let Some(interleaving) = Interleaving::of(program, &violation.witness) {
             out.push_str(&interleaving.text());
         }
@@ -77,4 +67,20 @@ pub fn text(check: &ConcurrencyCheck, context: &Context<'_>, verbosity: u8) -> S
         let _ = writeln!(out, "  evidence {path}");
     }
     out
+}
+
+/// The kind of a violation in words.
+pub fn reason_words(reason: &ConcurrencyReason) -> &'static str {
+    match reason {
+        ConcurrencyReason::Serializability(_) => "events cannot be seen as atomic (serializability)",
+        ConcurrencyReason::Determinism(..) => {
+            "the tasks of an event cannot be seen as run one after the other (determinism)"
+        }
+    }
+}
+
+/// How often each event occurs in a violation.
+pub fn with_words(program: &Program, violation: &ConcurrencyViolation) -> String {
+    let with = violation.instance.iter().filter(|(_, count)| *count > 0);
+    with.map(|(id, count)| format!("{} × {count}", program.thread(*id).name)).collect::<Vec<_>>().join(", ")
 }

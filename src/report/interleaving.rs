@@ -41,6 +41,8 @@ pub struct Interleaving {
     owners: Vec<InvocationId>,
     /// Whether the reason is a cycle of events.
     pub is_cycle: bool,
+    /// Whether the main thread takes a task before one that was posted to it earlier.
+    pub is_out_of_order: bool,
 }
 
 impl Interleaving {
@@ -60,6 +62,7 @@ impl Interleaving {
                 _ => {}
             }
         }
+        let is_out_of_order = is_out_of_order(&state, &witness.steps);
         let names = names(program, &state);
         let events = events(&state, &names);
         let shown = (1..).zip(&seen).map(|(shown, (step, owner, taken, effect))| SeenStep {
@@ -80,7 +83,7 @@ impl Interleaving {
         let conflicts = pairs.into_iter().map(|(first, second)| Some((number(first)?, number(second)?)));
         let conflicts = conflicts.collect::<Option<Vec<_>>>()?;
         let owners = seen.iter().map(|(_, owner, ..)| *owner).collect();
-        Some(Self { steps, conflicts, names, events, owners, is_cycle })
+        Some(Self { steps, conflicts, names, events, owners, is_cycle, is_out_of_order })
     }
 
     /// The interleaving as lines, with the reason below.
@@ -93,7 +96,17 @@ impl Interleaving {
             let _ = writeln!(out, "  {number:>3}  {thread}  {invocation:<width$}  {action}");
         }
         let _ = writeln!(out, "  {}", self.reason());
+        let _ = writeln!(out, "  {}", self.queue());
         out
+    }
+
+    /// In which order the main thread has taken tasks from its queue.
+    pub fn queue(&self) -> &'static str {
+        if self.is_out_of_order {
+            "queue: the main thread takes a task before one that was posted earlier"
+        } else {
+            "queue: first in, first out is enough"
+        }
     }
 
     /// Why the interleaving has no serial permutation, in a sentence.
@@ -116,6 +129,21 @@ impl Interleaving {
             address(first)
         )
     }
+}
+
+/// Whether a task begins on the main thread while one waits that was posted to it earlier. Events may have been queued before all tasks.
+fn is_out_of_order(last: &TaskState, steps: &[TaskStep]) -> bool {
+    let on_main = |id: &InvocationId| last.invocations()[*id].worker == Worker::Main;
+    let begun = |step: &TaskStep| if let TaskStep::Begin { invocation } = step { Some(*invocation) } else { None };
+    let order: Vec<InvocationId> = steps.iter().filter_map(begun).filter(on_main).collect();
+    // Invocations are numbered in the order of their posts.
+    let mut waiting: Vec<InvocationId> =
+        (0..last.invocations().len()).filter(|id| on_main(id) && last.invocations()[*id].path.len() > 1).collect();
+    order.iter().any(|taken| {
+        let is_first = waiting.first() == Some(taken);
+        waiting.retain(|id| id != taken);
+        !is_first
+    })
 }
 
 /// What an invocation is called: `onText#0` for the first occurrence of an event, `search of onText#0` for a task.

@@ -2,6 +2,7 @@
 
 use super::context::{Context, domain_line};
 use super::counted;
+use super::scene::Scene;
 use crate::evidence::TaskWitness;
 use crate::program::{Action, Copies, Program, Value};
 use crate::robustness::{TaskCheck, Verdict};
@@ -61,7 +62,8 @@ pub fn text(check: &TaskCheck, context: &Context<'_>, verbosity: u8) -> String {
     out
 }
 
-fn with_words(program: &Program, witness: &TaskWitness) -> String {
+/// How often each event occurs, and how many copies of each thread run, in a violation.
+pub fn with_words(program: &Program, witness: &TaskWitness) -> String {
     let counts = program.threads.iter().zip(&witness.instance).filter(|(it, count)| !it.is_task() && **count > 0);
     counts.map(|(it, count)| format!("{} × {count}", it.name)).collect::<Vec<_>>().join(", ")
 }
@@ -97,10 +99,15 @@ impl Computation {
         let mut instance = program.clone();
         let counts = instance.threads.iter_mut().zip(&witness.instance);
         counts.for_each(|(template, count)| template.copies = Copies::Exactly(*count));
-        let machine = TaskMachine::new(&instance, Model::Tso);
+        Self::replay(&instance, &witness.steps, Model::Tso, &cycle)
+    }
+
+    /// Replays the steps of an instance, some of which are on a cycle; nothing if one of them cannot be taken.
+    pub fn replay(program: &Program, all: &[TaskStep], model: Model, cycle: &[usize]) -> Option<Self> {
+        let machine = TaskMachine::new(program, model);
         let mut state = machine.initial_state();
         let mut seen: Vec<(usize, Option<InvocationId>, TaskEffect)> = Vec::new();
-        for (index, step) in witness.steps.iter().enumerate() {
+        for (index, step) in all.iter().enumerate() {
             let (created, main) = (state.invocations().len(), state.on_main());
             let effect = machine.apply(&mut state, *step).ok()?;
             let owner = match *step {
@@ -115,11 +122,11 @@ impl Computation {
         }
         let names = names(program, &state);
         let is_at_once =
-            |index: usize| is_flush(witness.steps.get(index + 1)) && matches!(seen[index].2, TaskEffect::Issue { .. });
+            |index: usize| is_flush(all.get(index + 1)) && matches!(seen[index].2, TaskEffect::Issue { .. });
         let mut steps = Vec::new();
         let mut numbers = BTreeMap::new();
         for (index, owner, effect) in &seen {
-            let step = witness.steps[*index];
+            let step = all[*index];
             let is_shown = match step {
                 TaskStep::Occur { .. } => true,
                 TaskStep::Begin { invocation } => {
@@ -146,31 +153,13 @@ impl Computation {
 
     /// The computation as a table with a column for each thread, and the cycle below.
     pub fn text(&self) -> String {
-        let mut threads: Vec<&str> = vec!["main"];
-        for step in &self.steps {
-            if !threads.contains(&step.thread.as_str()) {
-                threads.push(&step.thread);
-            }
-        }
-        let long = |text: &str| text.chars().count();
-        let width = |thread: &&str| {
-            let own = self.steps.iter().filter(|step| step.thread == **thread).map(|step| long(&step.action));
-            own.max().unwrap_or(0).max(long(thread))
-        };
-        let widths: Vec<usize> = threads.iter().map(width).collect();
-        let row = |number: &str, cells: &[&str]| {
-            let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-            format!("  {number:>3}  {}", cells.collect::<Vec<_>>().join("  ")).trim_end().to_owned() + "\n"
-        };
-        let mut out = row("", &threads);
-        for step in &self.steps {
-            let cells: Vec<&str> =
-                threads.iter().map(|thread| if *thread == step.thread { step.action.as_str() } else { "" }).collect();
-            out.push_str(&row(&step.number.to_string(), &cells));
-        }
+        Scene::of_computation(self).text()
+    }
+
+    /// The cycle, as numbers of steps.
+    pub fn reason(&self) -> String {
         let numbers: Vec<String> = self.cycle.iter().chain(self.cycle.first()).map(usize::to_string).collect();
-        let _ = writeln!(out, "  cycle: {}", numbers.join(" → "));
-        out
+        format!("cycle: {}", numbers.join(" → "))
     }
 }
 
@@ -222,6 +211,7 @@ fn words(
         }
         (TaskStep::Occur { .. }, _) => format!("{} occurs", name(owner)),
         (TaskStep::Begin { .. }, _) => format!("{} begins", name(owner)),
+        (TaskStep::Execute { .. }, TaskEffect::Write { address, value }) => format!("{} ← {value}", at(address)),
         (_, TaskEffect::Write { address, value }) => format!("{} ← {value} reaches memory", at(address)),
         (_, TaskEffect::Issue { address, value }) if at_once => format!("{} ← {value}", at(address)),
         (_, TaskEffect::Issue { address, value }) => format!("{} ← {value} (delayed)", at(address)),

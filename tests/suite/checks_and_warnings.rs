@@ -263,6 +263,7 @@ fn options(threads: &str, domain: &str, wrap: bool) -> ProgramOptions {
         from: None,
         threads: threads.split_terminator(',').map(|text| text.parse().expect("copies")).collect(),
         events: Vec::new(),
+        posts: None,
         domain: (!domain.is_empty()).then(|| domain.parse().expect("a domain")),
         wrap,
     }

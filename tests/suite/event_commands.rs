@@ -37,6 +37,22 @@ event e begin a: mem[x] <- 1; end
 thread t init a begin a: mem[x] <- 2; end
 ";
 
+/// Store buffering between the background tasks of two events.
+const BUFFERING: &str = "program Buffering
+address x, y
+event ea [*] begin a: post any p(); end
+task p() regs r begin
+  a: mem[x] <- 1;
+  b: r <- mem[y];
+end
+event eb [*] begin a: post any q(); end
+task q() regs s begin
+  a: mem[y] <- 1;
+  b: s <- mem[x];
+  c: ensure s = 0 || s = 1;
+end
+";
+
 const THREADS: &str = "program Threads address x thread t init a begin a: mem[x] <- 2; end";
 
 const GROWING: &str = "program Growing address x
@@ -46,8 +62,14 @@ task count(n) begin a: mem[x] <- n; b: post any count(n + 1); end
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let files =
-        [("search", SEARCH), ("guarded", GUARDED), ("mixed", MIXED), ("threads", THREADS), ("growing", GROWING)];
+    let files = [
+        ("search", SEARCH),
+        ("guarded", GUARDED),
+        ("mixed", MIXED),
+        ("threads", THREADS),
+        ("growing", GROWING),
+        ("buffering", BUFFERING),
+    ];
     for (name, text) in files {
         std::fs::write(folder.path().join(format!("{name}.pal")), text).expect("a file");
     }
@@ -109,9 +131,13 @@ fn what_is_not_asked_of_events_is_refused() {
         assert!(text.contains(words), "{arguments:?}: {text}");
     };
     let alone = "this command knows threads alone, and `onText` is an event";
-    for command in ["fences", "witness", "simulate", "prove"] {
-        refused(&[command, "search.pal"], alone);
-    }
+    refused(&["prove", "search.pal"], alone);
+    refused(&["witness", "--litmus", "search.pal"], "`--litmus`, `--dot` and `--run` know threads alone");
+    refused(&["witness", "--against", "concurrency", "threads.pal"], "about events, and the program has none");
+    refused(&["fences", "--redundant", "search.pal"], "finds the cheapest fences for robustness against TSO alone");
+    refused(&["simulate", "search.pal"], "`onText` has any number of copies");
+    refused(&["simulate", "--model", "pso", "search.pal"], "serially, under SC or under TSO");
+    refused(&["simulate", "--model", "serial", "threads.pal"], "`serial` runs one event after the other");
     refused(&["net", "search.pal", "--attack", "1"], alone);
     refused(
         &["check", "mixed.pal"],
@@ -129,4 +155,111 @@ fn what_is_not_asked_of_events_is_refused() {
     refused(&["check", "growing.pal"], "`n` of");
     let run = palisade(folder.path(), &["check", "--threads", "t=0", "mixed.pal"]);
     assert_eq!(run.status.code(), Some(0), "{}{}", out(&run), err(&run));
+}
+
+#[test]
+fn fences_are_placed_in_tasks_and_shown_to_be_the_fewest() {
+    let folder = folder();
+    let run = palisade(folder.path(), &["fences", "--certificate", "evidence", "buffering.pal"]);
+    let text = out(&run);
+    assert_eq!(run.status.code(), Some(0), "{text}{}", err(&run));
+    assert!(text.starts_with("buffering.pal: 2 changes for robustness against TSO, cost 2, none cheaper\n"), "{text}");
+    assert!(text.contains("change   p b (line 6)") && text.contains("change   q b (line 11)"), "{text}");
+    assert!(text.contains("  evidence verified\n"), "{text}");
+    for file in ["evidence/evidence_buffering.repaired.pal.tso-robust.json", "evidence/buffering.pal.repair.json"] {
+        let run = palisade(folder.path(), &["verify", file]);
+        assert_eq!(run.status.code(), Some(0), "{file}: {}{}", out(&run), err(&run));
+    }
+    let run = palisade(folder.path(), &["verify", "evidence/buffering.pal.repair.json"]);
+    assert!(out(&run).contains("and with none cheaper"), "{}", out(&run));
+    let run = palisade(folder.path(), &["check", "--against", "tso", "evidence/buffering.repaired.pal"]);
+    assert_eq!(run.status.code(), Some(0), "{}{}", out(&run), err(&run));
+    let run = palisade(folder.path(), &["fences", "--json", "--never", "q.*", "buffering.pal"]);
+    assert_eq!(run.status.code(), Some(1), "{}{}", out(&run), err(&run));
+    let document = documents::read(&run.stdout);
+    assert_eq!((&document["verdict"], &document["evidence"]), (&"not-robust".into(), &"accepted".into()));
+    let run = palisade(folder.path(), &["fences", "--json", "--with", "xchg=0.5", "buffering.pal"]);
+    let document = documents::read(&run.stdout);
+    assert_eq!((&document["exact_cost"], &document["optimal"]), (&"1".into(), &true.into()), "{document}");
+    let run = palisade(folder.path(), &["fences", "search.pal"]);
+    assert!(out(&run).starts_with("search.pal: robust against TSO: no fence is needed\n"), "{}", out(&run));
+}
+
+/// Evidence about a repair that is not about the program's events, or says too much, is rejected.
+#[test]
+fn corrupted_repairs_are_rejected() {
+    let folder = folder();
+    palisade(folder.path(), &["fences", "--certificate", "evidence", "buffering.pal"]);
+    let path = folder.path().join("evidence/buffering.pal.repair.json");
+    let whole = std::fs::read_to_string(&path).expect("it was written");
+    let mut rejected = 0;
+    let changes = [
+        ("\"least\":\"1\"", "\"least\":\"2\""),
+        ("\"computation\"", "\"witness\""),
+        ("\"tasks\"", "\"robust\""),
+        ("[\"flush\",", "[\"return\","),
+        ("\"set\":[", "\"set\":[0,"),
+    ];
+    for (from, to) in changes {
+        for (place, _) in whole.match_indices(from) {
+            let changed = format!("{}{to}{}", &whole[..place], &whole[place + from.len()..]);
+            std::fs::write(&path, changed).expect("a file");
+            let run = palisade(folder.path(), &["verify", "evidence/buffering.pal.repair.json"]);
+            assert_eq!(run.status.code(), Some(4), "{from} at {place}: {}{}", out(&run), err(&run));
+            rejected += 1;
+        }
+    }
+    assert!(rejected >= 6, "{rejected}");
+}
+
+#[test]
+fn violations_are_shown_in_all_forms() {
+    let folder = folder();
+    let run = palisade(folder.path(), &["witness", "search.pal"]);
+    let text = out(&run);
+    assert_eq!(run.status.code(), Some(1), "{text}{}", err(&run));
+    assert!(text.starts_with("not robust against concurrency: events cannot be seen as atomic"), "{text}");
+    assert!(text.contains("       main ") && text.contains("cycle: onText#"), "{text}");
+    let run = palisade(folder.path(), &["witness", "--against", "tso", "buffering.pal"]);
+    assert!(
+        out(&run).starts_with("not robust against TSO: happens-before is cyclic\nwith: ea × 1, eb × 1; posts drain\n"),
+        "{}",
+        out(&run)
+    );
+    let run = palisade(folder.path(), &["witness", "--svg", "search.pal"]);
+    assert!(out(&run).starts_with("<svg ") && out(&run).trim_end().ends_with("</svg>"), "{}", out(&run));
+    let run = palisade(folder.path(), &["witness", "--mermaid", "--against", "tso", "buffering.pal"]);
+    assert!(out(&run).starts_with("sequenceDiagram\n  participant T0 as main\n"), "{}", out(&run));
+    let run = palisade(folder.path(), &["witness", "--json", "--svg", "search.pal"]);
+    let document = documents::read(&run.stdout);
+    assert_eq!((&document["format"], &document["concurrency"]["kind"]), (&"svg".into(), &"serializability".into()));
+    let run = palisade(folder.path(), &["witness", "--against", "tso", "search.pal"]);
+    assert_eq!(run.status.code(), Some(0), "{}", out(&run));
+    assert!(err(&run).contains("robust against TSO: there is no violation to show"), "{}", err(&run));
+}
+
+#[test]
+fn final_states_are_listed_serially_and_under_memory_models() {
+    let folder = folder();
+    let states = |model: &str| {
+        let run =
+            palisade(folder.path(), &["simulate", "--json", "--model", model, "--events", "all=1", "buffering.pal"]);
+        assert_eq!(run.status.code(), Some(0), "{}{}", out(&run), err(&run));
+        documents::read(&run.stdout)
+    };
+    for model in ["serial", "sc", "tso"] {
+        let document = states(model);
+        assert_eq!(document["states"], serde_json::json!([{ "x": 1, "y": 1 }]), "{model}");
+        assert_eq!((&document["model"], &document["stuck"]), (&model.into(), &0.into()));
+    }
+    let text = "program Late address x, y, seen
+event ea [1] begin a: post any p(); end
+task p() regs r begin a: mem[x] <- 1; b: r <- mem[y]; c: mem[seen] <- r + 1; end
+event eb [1] begin a: post any q(); end
+task q() regs s begin a: mem[y] <- 1; b: s <- mem[x]; c: assume s = 0; d: mem[seen] <- 7; e: ensure s = 1; end";
+    std::fs::write(folder.path().join("late.pal"), text).expect("a file");
+    let run = palisade(folder.path(), &["simulate", "--model", "serial", "late.pal"]);
+    assert_eq!(run.status.code(), Some(1), "{}", out(&run));
+    assert!(out(&run).contains("  violated q e (line 5): ensure s = 1\n"), "{}", out(&run));
+    assert!(out(&run).contains("  stuck    in 1 configuration, for instance after\n"), "{}", out(&run));
 }

@@ -107,6 +107,7 @@ pub(crate) fn corrupted(evidence: &RepairEvidence, random: &mut Randomness) -> V
         }
         add("a violation cut short", &|it| match &mut it.rows[number].witness {
             RowWitness::NotRobust(witness) => drop(witness.steps.pop()),
+            RowWitness::Tasks(witness) => drop(witness.steps.pop()),
             RowWitness::Violated(witness) => drop(witness.steps.pop()),
         });
     }

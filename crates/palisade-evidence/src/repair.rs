@@ -2,7 +2,7 @@
 //! none is cheaper.
 
 use super::subject::InputFile;
-use super::{PropertyEvidence, PropertyWitness, RobustCertificate, Witness};
+use super::{PropertyEvidence, PropertyWitness, RobustCertificate, TaskCertificate, TaskWitness, Witness};
 use palisade_model::net::Count;
 use palisade_model::program::{InstructionId, LabelId, ThreadId};
 use palisade_model::semantics::{Model, Target};
@@ -94,6 +94,8 @@ pub struct ValidSet {
 pub enum ValidProof {
     /// Why it is robust.
     Robust(RobustCertificate),
+    /// Why it is robust, where it has events or tasks.
+    Tasks(TaskCertificate),
     /// Why it reaches none of the targets.
     Properties(PropertyEvidence),
 }
@@ -112,6 +114,8 @@ pub struct Row {
 pub enum RowWitness {
     /// It is not robust.
     NotRobust(Witness),
+    /// It is not robust, and has events or tasks.
+    Tasks(TaskWitness),
     /// It reaches a target.
     Violated(PropertyWitness),
 }

@@ -67,7 +67,7 @@ pub fn check_repair_evidence(
     repaired: &[Option<Program>],
 ) -> Result<RepairFacts, CheckFailure> {
     let Evidence::Repair(subject, repair) = evidence else { reject!(Form, "the evidence is not about a repair") };
-    check_program(program, subject)?;
+    check_any_program(program, subject)?;
     check_repair(program, question, repair, repaired)
 }
 

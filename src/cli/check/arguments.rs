@@ -24,6 +24,9 @@ pub(in crate::cli) struct CheckArguments {
     /// How many tasks may be pending at once before the search gives up (robustness against concurrency).
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub(in crate::cli) pending: usize,
+    /// Of programs of events, ask another program against TSO: `two-threads` is the one of the paper, which errs. It compares and gives no verdict.
+    #[arg(long, value_enum, value_name = "METHOD")]
+    pub(in crate::cli) method: Option<EventMethod>,
     /// What to decide: robustness, or the stronger freedom from triangular races, to compare.
     #[arg(long, value_enum, value_name = "CRITERION", default_value = "robustness")]
     pub(in crate::cli) criterion: Criterion,
@@ -74,6 +77,13 @@ pub(in crate::cli) enum Against {
     Concurrency,
     /// The memory model TSO.
     Tso,
+}
+
+/// Other ways to ask about programs of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum EventMethod {
+    /// The program with one background invocation at most [NETYS18, Theorem 2].
+    TwoThreads,
 }
 
 /// Refuses models that robustness is not about.

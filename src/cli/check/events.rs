@@ -17,7 +17,7 @@ use crate::syntax::{Diagnostic, InputError};
 use std::time::Instant;
 
 /// Refuses a program that the question asked is not about.
-pub(super) fn admit(program: &Program, against: Option<Against>) -> Result<(), InputError> {
+pub(in crate::cli) fn admit(program: &Program, against: Option<Against>) -> Result<(), InputError> {
     let refused = |errors| Err(InputError::from((program.source.clone(), errors)));
     match against {
         Some(Against::Tso) => Ok(()),
@@ -53,6 +53,9 @@ pub(super) fn check_events(
     loaded: &Loaded,
     brief: bool,
 ) -> Result<Spoken, InputError> {
+    if arguments.certificate.is_some() {
+        loaded.posts_as_in_text()?;
+    }
     let asks = |what: Against| arguments.against.is_none_or(|against| against == what);
     let ask_concurrency = || against_concurrency(arguments, shared, file, loaded);
     let concurrency = asks(Against::Concurrency).then(ask_concurrency).transpose()?;

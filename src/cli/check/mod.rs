@@ -6,8 +6,10 @@ mod events;
 mod progress;
 mod races;
 mod tso;
+mod two_threads;
 
-pub(super) use arguments::{CheckArguments, Criterion, only_tso};
+use arguments::EventMethod;
+pub(super) use arguments::{Against, CheckArguments, Criterion, only_tso};
 
 use super::batch::{Batch, Extent, Spoken, answer_all};
 use super::breaks::{self, Asked};
@@ -24,8 +26,10 @@ use crate::report::findings::check_findings;
 use crate::report::page::check_page;
 use crate::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, check_observed, witness_evidence};
 use crate::syntax::{Format, InputError, no_attack_can_start};
-use events::{admit, check_events};
+pub(super) use events::admit;
+use events::check_events;
 use progress::Progress;
+use two_threads::check_two_threads;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -72,6 +76,9 @@ fn check_file(
     let limits = shared.limits();
     only_tso(file, arguments.model)?;
     let mut loaded = arguments.program.read_any_within(file, &limits)?;
+    if let Some(EventMethod::TwoThreads) = arguments.method {
+        return check_two_threads(arguments, shared, file, &loaded);
+    }
     admit(&loaded.program, arguments.against)?;
     if loaded.program.is_event_driven() && arguments.outputs.asks_for_a_page() {
         return Err(InputError::file(file, "no page is written about programs of events"));

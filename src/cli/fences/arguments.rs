@@ -60,7 +60,7 @@ pub(in crate::cli) struct FencesArguments {
     pub(in crate::cli) never: Vec<Pattern>,
     /// Judge the fences that are there already: which can go, one by one and together.
     #[arg(long)]
-    redundant: bool,
+    pub(in crate::cli) redundant: bool,
     /// List all optimal sets.
     #[arg(long)]
     pub(in crate::cli) all: bool,
@@ -77,7 +77,7 @@ pub(in crate::cli) struct FencesArguments {
     /// Decide attacks by coverability of their Petri nets alone, by searches where there are none. Without this, nets take
     /// turns with searches that take long.
     #[arg(long)]
-    nets: bool,
+    pub(in crate::cli) nets: bool,
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     pub(in crate::cli) values: usize,

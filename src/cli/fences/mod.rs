@@ -2,6 +2,7 @@
 
 mod arguments;
 mod checks;
+mod events;
 mod needed;
 mod pairs;
 mod progress;
@@ -28,7 +29,7 @@ pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {
         Ok(outputs) => outputs,
         Err(error) => return print_input_error(&error, shared),
     };
-    let answered = arguments.program.read_within(&arguments.file, &limits).and_then(|loaded| {
+    let answered = arguments.program.read_any_within(&arguments.file, &limits).and_then(|loaded| {
         loaded.print_warnings(shared);
         answer(arguments, shared, &loaded, &limits)
     });
@@ -53,6 +54,10 @@ fn answer(
 ) -> Result<(Exit, Option<Answer>), InputError> {
     if arguments.apply && arguments.file == "-" {
         return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
+    }
+    if loaded.program.is_event_driven() {
+        arguments.refuse_sarif()?;
+        return Ok((events::answer(arguments, shared, loaded, limits)?, None));
     }
     if arguments.criterion == Criterion::Trf {
         arguments.refuse_sarif()?;

@@ -128,7 +128,8 @@ fn proofs<'a>(loaded: &Loaded, found: &'a Repaired, needed: Option<&'a Needed>) 
     proofs
 }
 
-fn refused(error: &FenceError, loaded: &Loaded) -> InputError {
+/// What is wrong with the input, as an error of it.
+pub(super) fn refused(error: &FenceError, loaded: &Loaded) -> InputError {
     match error {
         FenceError::Fault(fault) => fault_error(&loaded.program, fault),
         FenceError::Cost(cost) => refused_cost(cost, loaded),

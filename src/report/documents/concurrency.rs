@@ -62,6 +62,9 @@ pub struct ConcurrencyAnswer<'a> {
     /// The conflicts without a serial order, each as the numbers of its earlier and its later step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflicts: Option<Vec<(usize, usize)>>,
+    /// Whether the main thread takes a task in it before one that was posted to it earlier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_of_order: Option<bool>,
 }
 
 /// A step of an interleaving.
@@ -103,12 +106,8 @@ impl<'a> EventCheckDocument<'a> {
         let states = concurrency.map(|check| check.states);
         let concurrency = concurrency.map(|check| ConcurrencyAnswer::new(check, program));
         let tso = tso.map(|check| TsoAnswer::new(check, program));
-        let first = concurrency.iter().map(|answer| (answer.verdict, &answer.reason));
-        let answers: Vec<_> = first.chain(tso.iter().map(|answer| (answer.verdict, &answer.reason))).collect();
-        let worst = [VerdictWord::NotRobust, VerdictWord::Unknown];
-        let found = worst.iter().find_map(|word| answers.iter().find(|(verdict, _)| verdict == word));
-        let (verdict, reason) =
-            found.map_or((VerdictWord::Robust, None), |(verdict, reason)| (*verdict, (*reason).clone()));
+        let first = concurrency.iter().map(|answer| (answer.verdict, answer.reason.clone()));
+        let (verdict, reason) = worst(first.chain(tso.iter().map(|answer| (answer.verdict, answer.reason.clone()))));
         let mut header = VerdictHeader::new("palisade/check/1", context.file, program, verdict);
         header.reason = reason;
         Self {
@@ -129,21 +128,38 @@ impl<'a> EventCheckDocument<'a> {
     }
 }
 
+/// The worst of several verdicts, with the reason for it.
+pub(super) fn worst(answers: impl Iterator<Item = (VerdictWord, Option<String>)>) -> (VerdictWord, Option<String>) {
+    let answers: Vec<_> = answers.collect();
+    let words = [VerdictWord::NotRobust, VerdictWord::Unknown];
+    let found = words.iter().find_map(|word| answers.iter().find(|(verdict, _)| verdict == word));
+    found.cloned().unwrap_or((VerdictWord::Robust, None))
+}
+
 impl<'a> ConcurrencyAnswer<'a> {
-    fn new(check: &ConcurrencyCheck, program: &'a Program) -> Self {
+    pub(super) fn new(check: &ConcurrencyCheck, program: &'a Program) -> Self {
         let verdict = match &check.verdict {
             ConcurrencyVerdict::Robust(_) => VerdictWord::Robust,
             ConcurrencyVerdict::NotRobust(_) => VerdictWord::NotRobust,
             ConcurrencyVerdict::Unknown(_) | ConcurrencyVerdict::TooManyPending(_) => VerdictWord::Unknown,
         };
         let reason = unknown_reason(check, program);
-        let mut answer = Self { verdict, reason, kind: None, instance: None, interleaving: None, conflicts: None };
+        let mut answer = Self {
+            verdict,
+            reason,
+            kind: None,
+            instance: None,
+            interleaving: None,
+            conflicts: None,
+            out_of_order: None,
+        };
         let ConcurrencyVerdict::NotRobust(ConcurrencyViolation { witness, instance }) = &check.verdict else {
             return answer;
         };
         let counts = instance.iter().map(|(event, count)| (program.thread(*event).name.as_str(), *count));
         answer.instance = Some(counts.collect());
         if let Some(shown) = Interleaving::of(program, witness) {
+            answer.out_of_order = Some(shown.is_out_of_order);
             answer.kind = Some(if shown.is_cycle { "serializability" } else { "determinism" });
             answer.conflicts = Some(shown.conflicts);
             answer.interleaving = Some(shown.steps.into_iter().map(InterleavingStep::new).collect());

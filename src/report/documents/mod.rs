@@ -10,6 +10,8 @@ mod contest;
 mod convert;
 mod cover;
 mod error;
+mod event_fences;
+mod event_simulate;
 mod fences;
 mod fmt;
 mod header;
@@ -40,6 +42,8 @@ pub use fences::{
     EvidenceWord, FencesDocument, FencesVerdictWord, JudgedFence, MeasurePlace, MeasureWord, PlacedMeasure,
     ProofDocument, RedundancyDocument, RowDocument,
 };
+pub use event_simulate::EventSimulateDocument;
+pub use fences::FencesDocument;
 pub use fmt::FmtDocument;
 pub use header::{FileHeader, Header, VerdictHeader};
 pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
@@ -55,7 +59,7 @@ pub use unread::UnreadDocument;
 pub use verify::{
     ConfirmationDocument, EvidenceVerdict, PropertiesDocument, RepairDocument, SubjectDocument, VerifyDocument,
 };
-pub use witness::{Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
+pub use witness::{EventWitnessDocument, Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
 
 use crate::syntax::InputError;
 use serde::Serialize;

@@ -83,7 +83,7 @@ impl<'a> TsoAnswer<'a> {
 }
 
 impl TsoStep {
-    fn new(step: ShownStep) -> Self {
+    pub(super) fn new(step: ShownStep) -> Self {
         let ShownStep { number, thread, invocation, action, .. } = step;
         Self { number, thread, invocation, action }
     }

@@ -46,7 +46,7 @@ pub fn mermaid(program: &Program, violation: &Violation) -> String {
 }
 
 /// Mermaid reads `#` and `;` as more than text.
-fn escaped(name: &str) -> String {
+pub(super) fn escaped(name: &str) -> String {
     let mut out = String::new();
     for character in name.chars() {
         match character {

@@ -1,9 +1,12 @@
-//! Pictures of a violation: Mermaid sequence diagram, Graphviz graph of its trace, SVG of the computation.
+//! Pictures of a violation: Mermaid sequence diagram, Graphviz graph of its trace, SVG of the computation; those of events and tasks
+//! ([`scene_svg`], [`scene_mermaid`]) with a column for each thread and a colour for each occurrence of an event.
 
 mod dot;
 mod mermaid;
+mod scene;
 mod svg;
 
 pub use dot::dot;
 pub use mermaid::mermaid;
+pub use scene::{scene_mermaid, scene_svg};
 pub use svg::svg;

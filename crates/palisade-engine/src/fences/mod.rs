@@ -65,6 +65,7 @@ pub use progress::{Observer, Silent};
 pub use redundant::{Redundancy, redundant, redundant_besides};
 pub(crate) use repair::{Checker, Offered};
 pub use repair::{
-    Checks, NoText, RepairError, RepairOptions, Repaired, RepairedText, Shown, Unchecked, WithinLimits, repair,
+    Checks, EventRepair, EventRepaired, NoText, RepairError, RepairOptions, Repaired, RepairedText, Shown, Unchecked,
+    WithinLimits, repair, repair_events,
 };
 pub use unfinished::Unfinished;

@@ -19,7 +19,7 @@ use crate::robustness::{
 use fixedbitset::FixedBitSet;
 use palisade_evidence::RobustCertificate;
 use palisade_model::limits::{Limits, StopReason};
-use palisade_model::program::{Action, Copies, Instruction, LabelId, Program};
+use palisade_model::program::{Action, Instruction, LabelId, Program};
 use thiserror::Error;
 
 /// Why fences cannot be computed: the input is at fault.
@@ -223,7 +223,7 @@ fn on_offer(catalogues: &[Catalogue]) -> Vec<(Measure, Cost)> {
 /// first the fences, then the exchanges.
 pub(super) fn permitted(program: &Program, options: &FenceOptions) -> Vec<Measure> {
     let mut measures = Vec::new();
-    for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
+    for (id, thread) in program.thread_ids().filter(|(_, thread)| !thread.is_left_out()) {
         let by_label = thread.instructions_by_label();
         let filled = (0..by_label.len()).filter(|label| !by_label[*label].is_empty());
         measures.extend(filled.map(|label| Measure::Fence { thread: id, label: LabelId::from_index(label) }));

@@ -6,6 +6,7 @@ use super::number::N;
 use super::program::{RobustIn, RobustOut};
 use super::property::{ModelText, PropertyText, TargetText, ViolationText};
 use super::strict::{Object, nullable, present, word};
+use super::tasks::{TaskCertificateText, TaskWitnessText};
 use super::witness::WitnessText;
 use crate::{Block, BufferInvariant, Case, Change, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 use palisade_model::net::Count;
@@ -64,6 +65,9 @@ struct ValidText<R, B> {
     /// For robustness.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     robust: Option<Object<R>>,
+    /// For robustness of a program with events or tasks.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    tasks: Option<Object<TaskCertificateText>>,
     /// For properties.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     property: Option<Object<PropertyText<R, B>>>,
@@ -76,6 +80,9 @@ struct RowText {
     /// For robustness.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     witness: Option<Object<WitnessText>>,
+    /// For robustness of a program with events or tasks.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    computation: Option<Object<TaskWitnessText>>,
     /// For properties.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     violation: Option<Object<ViolationText>>,
@@ -147,19 +154,21 @@ impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>, &'a BufferInvari
             (kind, thread, place, cost.clone().map(N))
         };
         let valid = |valid: &'a ValidSet| {
-            let (robust, property) = match &valid.proof {
-                ValidProof::Robust(certificate) => (Some(Object(certificate.into())), None),
-                ValidProof::Properties(evidence) => (None, Some(Object(evidence.into()))),
+            let (robust, tasks, property) = match &valid.proof {
+                ValidProof::Robust(certificate) => (Some(Object(certificate.into())), None, None),
+                ValidProof::Tasks(certificate) => (None, Some(Object(certificate.into())), None),
+                ValidProof::Properties(evidence) => (None, None, Some(Object(evidence.into()))),
             };
             let repaired = valid.repaired.as_ref().map(Into::into);
-            Object(ValidText { set: valid.set.clone(), repaired, robust, property })
+            Object(ValidText { set: valid.set.clone(), repaired, robust, tasks, property })
         };
         let row = |row: &Row| {
-            let (witness, violation) = match &row.witness {
-                RowWitness::NotRobust(witness) => (Some(Object(witness.into())), None),
-                RowWitness::Violated(witness) => (None, Some(Object(witness.into()))),
+            let (witness, computation, violation) = match &row.witness {
+                RowWitness::NotRobust(witness) => (Some(Object(witness.into())), None, None),
+                RowWitness::Tasks(witness) => (None, Some(Object(witness.into())), None),
+                RowWitness::Violated(witness) => (None, None, Some(Object(witness.into()))),
             };
-            Object(RowText { measures: row.measures.clone(), witness, violation })
+            Object(RowText { measures: row.measures.clone(), witness, computation, violation })
         };
         let block = |block: &Block| {
             let cases = block.cases.iter().map(Into::into).collect();
@@ -191,17 +200,19 @@ impl TryFrom<RepairText<RobustIn, BufferInvariant>> for RepairEvidence {
             |what: &str| MalformedEvidence::new(format!("a {what} has not just the part that the claim asks for"));
         let is_robust = text.properties.is_none();
         let valid = |Object(valid): Object<ValidText<RobustIn, BufferInvariant>>| {
-            let proof = match (valid.robust, valid.property) {
-                (Some(Object(certificate)), None) if is_robust => ValidProof::Robust(certificate.into()),
-                (None, Some(Object(evidence))) if !is_robust => ValidProof::Properties(evidence.into()),
+            let proof = match (valid.robust, valid.tasks, valid.property) {
+                (Some(Object(certificate)), None, None) if is_robust => ValidProof::Robust(certificate.into()),
+                (None, Some(Object(certificate)), None) if is_robust => ValidProof::Tasks(certificate.into()),
+                (None, None, Some(Object(evidence))) if !is_robust => ValidProof::Properties(evidence.into()),
                 _ => return Err(missing("valid set")),
             };
             Ok(ValidSet { set: valid.set, repaired: valid.repaired.map(Into::into), proof })
         };
         let row = |Object(row): Object<RowText>| {
-            let witness = match (row.witness, row.violation) {
-                (Some(Object(witness)), None) if is_robust => RowWitness::NotRobust(witness.try_into()?),
-                (None, Some(Object(witness))) if !is_robust => RowWitness::Violated(witness.try_into()?),
+            let witness = match (row.witness, row.computation, row.violation) {
+                (Some(Object(witness)), None, None) if is_robust => RowWitness::NotRobust(witness.try_into()?),
+                (None, Some(Object(witness)), None) if is_robust => RowWitness::Tasks(witness.try_into()?),
+                (None, None, Some(Object(witness))) if !is_robust => RowWitness::Violated(witness.try_into()?),
                 _ => return Err(missing("row")),
             };
             Ok(Row { measures: row.measures, witness })

@@ -15,7 +15,10 @@ mod same;
 
 use super::content::check_content;
 use super::property::check_goal;
-use super::{CheckFailure, check_property, check_property_witness, check_robust_certificate, check_witness};
+use super::{
+    CheckFailure, check_property, check_property_witness, check_robust_certificate, check_task_certificate,
+    check_task_witness, check_witness,
+};
 use crate::failure::reject;
 use bound::{check_bound, cost_of};
 use changes::{check_changes, program_with};
@@ -54,6 +57,9 @@ pub fn check_repair(
     repaired: &[Option<Program>],
 ) -> Result<RepairFacts, CheckFailure> {
     check_changes(program, evidence)?;
+    if program.is_event_driven() && evidence.claim != RepairClaim::Robust {
+        reject!(Form, "properties are shown of programs of threads alone");
+    }
     if let RepairClaim::Properties { targets, .. } = &evidence.claim {
         check_goal(&watched(program)?, question, targets)?;
     }
@@ -102,6 +108,11 @@ fn check_valid(
         (Some(input), None) => reject!(Form, "the repaired text `{}` is not at hand", input.path),
     };
     match (&evidence.claim, &valid.proof) {
+        (RepairClaim::Robust, ValidProof::Tasks(certificate)) if program.is_event_driven() => {
+            check_task_certificate(corresponding.map_or(&changed, |(text, _)| text), certificate)?;
+        }
+        // What else is known is about threads alone.
+        _ if program.is_event_driven() => reject!(Form, "the proof is not about events and tasks"),
         (RepairClaim::Robust, ValidProof::Robust(certificate)) => {
             check_robust_certificate(corresponding.map_or(&changed, |(text, _)| text), certificate)?;
         }
@@ -171,6 +182,10 @@ fn check_row(
     check_set(evidence, &row.measures)?;
     let changed = program_with(program, evidence, |measure| !row.measures.contains(&measure));
     match (&evidence.claim, &row.witness) {
+        (RepairClaim::Robust, RowWitness::Tasks(witness)) if program.is_event_driven() => {
+            check_task_witness(&changed, witness).map(drop)
+        }
+        _ if program.is_event_driven() => reject!(Form, "the witness is not about events and tasks"),
         (RepairClaim::Robust, RowWitness::NotRobust(witness)) => check_witness(&changed, witness),
         (RepairClaim::Properties { model, targets }, RowWitness::Violated(witness)) => {
             if witness.model != *model || !targets.contains(&witness.target) {

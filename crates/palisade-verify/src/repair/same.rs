@@ -6,7 +6,7 @@
 
 use crate::CheckFailure;
 use crate::failure::reject;
-use palisade_model::program::{InstructionId, LabelId, Program, Register, Thread};
+use palisade_model::program::{BinaryOperator, Expression, InstructionId, LabelId, Program, Register, Thread};
 use std::collections::BTreeMap;
 
 /// For each thread, the instruction of the text that corresponds to one of the program, for those that control reaches.
@@ -18,10 +18,19 @@ pub(super) fn check_same(expected: &Program, text: &Program) -> Result<Correspon
     if range(expected) != range(text) || expected.initial_memory != text.initial_memory {
         reject!(Form, "the repaired text has another domain or other initial values");
     }
+    if expected.posts != text.posts {
+        reject!(Form, "the repaired text has other posts");
+    }
     if expected.threads.len() != text.threads.len() {
         reject!(Form, "the repaired text has another number of threads");
     }
     expected.threads.iter().zip(&text.threads).map(|(one, other)| check_thread(one, other)).collect()
+}
+
+/// What starts a thread, an event or a task: its kind, the number of its parameters, and its guard.
+fn started(thread: &Thread) -> (&'static str, usize, Option<(&Expression, BinaryOperator, &Expression)>) {
+    let guard = thread.guard().map(|guard| (&guard.address, guard.operator, &guard.value));
+    (thread.role.word(), thread.parameters(), guard)
 }
 
 /// Checks that two threads are the same.
@@ -31,6 +40,9 @@ fn check_thread(one: &Thread, other: &Thread) -> Result<BTreeMap<InstructionId, 
     };
     if one.name != other.name || one.copies != other.copies || registers(one) != registers(other) {
         reject!(Form, "the repaired text has another name, number of copies or registers for thread `{}`", one.name);
+    }
+    if started(one) != started(other) {
+        reject!(Form, "the repaired text has another guard, parameters or kind for `{}`", one.name);
     }
     let (here, there) = (one.instructions_by_label(), other.instructions_by_label());
     let mut corresponding: BTreeMap<LabelId, LabelId> = BTreeMap::new();

@@ -36,10 +36,10 @@ fn derived(name: &str) -> Schema {
         "race-fences" => generator().into_root_schema_for::<RaceFencesDocument<'_>>(),
         "races" => generator().into_root_schema_for::<RacesDocument<'_>>(),
         "schema" => generator().into_root_schema_for::<SchemaDocument>(),
-        "simulate" => generator().into_root_schema_for::<Either<SimulateDocument<'_>, StoppedDocument<'_>>>(),
+        "simulate" => generator().into_root_schema_for::<Either<Either<SimulateDocument<'_>, EventSimulateDocument<'_>>, StoppedDocument<'_>>>(),
         "unread" => generator().into_root_schema_for::<UnreadDocument<'_>>(),
         "verify" => generator().into_root_schema_for::<VerifyDocument<'_>>(),
-        "witness" => generator().into_root_schema_for::<WitnessDocument<'_>>(),
+        "witness" => generator().into_root_schema_for::<Either<WitnessDocument<'_>, EventWitnessDocument<'_>>>(),
         _ => panic!("no document is called `{name}`"),
     }
 }

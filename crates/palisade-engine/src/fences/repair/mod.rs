@@ -5,9 +5,11 @@
 //! * `offered` puts measures in the terms of evidence; `proof` collects what shows that nothing cheaper is valid: for each row a violation of the program with all
 //!   permitted measures but those of the row, which the search for the row leaves behind; `few_copies` finds it where that search
 //!   was one with ω;
+//! * `events` does all this for programs of events and tasks, row by row;
 //! * [`verify`](palisade_verify) checks all of it before it is returned.
 
 mod checks;
+mod events;
 mod few_copies;
 mod offered;
 mod proof;
@@ -15,6 +17,7 @@ mod text;
 
 pub(crate) use checks::Checker;
 pub use checks::{Checks, Unchecked, WithinLimits};
+pub use events::{EventRepair, EventRepaired, repair_events};
 pub(crate) use offered::Offered;
 pub use text::{NoText, RepairedText};
 

@@ -10,14 +10,16 @@
 //!
 //! A [`TaskMachine`] is the step relation, instruction by instruction; [`TaskMachine::steps`] lists what can happen in a state and
 //! [`TaskMachine::apply`] lets it happen.
-//! [`oracle`] enumerates all computations of small programs.
+//! [`task_final_states`] lists what computations come to, serial ones among them; [`oracle`] enumerates all computations of small programs.
 
 mod execution;
+mod final_states;
 mod machine;
 pub mod oracle;
 mod refusal;
 mod state;
 
+pub use final_states::{TaskExplorationError, TaskFinalStates, TaskModel, task_final_states};
 pub use machine::TaskMachine;
 pub use refusal::TaskRefusal;
 pub use state::{InvocationId, InvocationState, Status, TaskEffect, TaskState, TaskStep, Worker};

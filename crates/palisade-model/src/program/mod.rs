@@ -5,6 +5,7 @@
 //! domain its values live in. Names are resolved to index types over arenas; source positions stay attached as
 //! [`Span`]s. Besides `text`, this room depends on no other.
 
+mod counters;
 mod domain;
 mod expression;
 mod ids;
@@ -18,6 +19,7 @@ mod structural_warnings;
 mod tasks;
 mod thread;
 
+pub use counters::{CounterClass, Counters, KeptOut};
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
 pub use expression::{BinaryOperator, Expression, UnaryOperator, truncate};
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};

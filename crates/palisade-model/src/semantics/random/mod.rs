@@ -3,10 +3,12 @@
 //! The programs are loop-free unless the shape asks for loops, and no step of them computes a value that does not exist. The
 //! same seed and shape give the same program on every machine.
 
+mod counters;
 mod cycle;
 mod events;
 mod join;
 
+pub use self::counters::{CounterShape, program_with_counters};
 pub use self::events::{EventShape, event_chain, event_families, event_program, event_program_of, three_parties};
 
 use self::events::{without_guards, without_template};

@@ -1,0 +1,142 @@
+//! Counters: registers and addresses whose values matter only relative to each other.
+//!
+//! A *class* of counters is a set of addresses and of registers at labels. *Turning* the class adds one number to the values
+//! of all its members (modulo the size of a domain that wraps). [`Counters::of`] finds classes for which turning commutes with every
+//! step of the program: members are copied, moved by numbers, compared with each other, and masked where the mask
+//! does not see the turn. Nothing else that the program does depends on them, least of all an address.
+//!
+//! Registers are members label by label, where they are live: a register may hold a counter here and something else there. Dead registers
+//! hold 0 wherever states are compared, and are not turned.
+//!
+//! Accesses to *computed* addresses are assumed to miss the addresses of classes. Whoever turns has to watch that they do
+//! ([`Counters::is_broken_by`]).
+
+mod classes;
+mod flow;
+mod partition;
+mod shape;
+
+use super::{Domain, Expression, InstructionId, LabelId, Program, RegisterId, ThreadId, Value};
+use std::collections::BTreeMap;
+
+/// A class of counters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterClass {
+    /// Its addresses, ascending; at least one.
+    pub cells: Vec<Value>,
+    /// What turns are multiples of: 1, or as far as the masks see.
+    pub step: Value,
+}
+
+/// An address that is in no class, with the instruction to blame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptOut {
+    /// The address.
+    pub address: Value,
+    /// The thread of the instruction.
+    pub thread: ThreadId,
+    /// The instruction that does with a member what no turn commutes with.
+    pub instruction: InstructionId,
+}
+
+/// The classes of counters of a program.
+#[derive(Clone, Debug)]
+pub struct Counters {
+    classes: Vec<CounterClass>,
+    /// The class of each address that is in one.
+    cells: BTreeMap<Value, usize>,
+    /// For each thread and label, the live registers that are members, with their classes.
+    registers: Vec<Vec<Vec<(RegisterId, usize)>>>,
+    domain: Option<Domain>,
+    kept_out: Vec<KeptOut>,
+}
+
+impl Counters {
+    /// The classes of a program; none for a program of events or with a domain that does not wrap.
+    pub fn of(program: &Program) -> Self {
+        classes::classes(program)
+    }
+
+    /// No classes.
+    fn none(program: &Program) -> Self {
+        let registers = program.threads.iter().map(|thread| vec![Vec::new(); thread.labels.len()]).collect();
+        Counters {
+            classes: Vec::new(),
+            cells: BTreeMap::new(),
+            registers,
+            domain: program.domain,
+            kept_out: Vec::new(),
+        }
+    }
+
+    /// Whether there is no class.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// The classes.
+    pub fn classes(&self) -> &[CounterClass] {
+        &self.classes
+    }
+
+    /// The addresses that instructions keep out of classes, ascending.
+    pub fn kept_out(&self) -> &[KeptOut] {
+        &self.kept_out
+    }
+
+    /// The class of an address.
+    pub fn class_of_cell(&self, address: Value) -> Option<usize> {
+        self.cells.get(&address).copied()
+    }
+
+    /// The live registers at a label that are members, with their classes.
+    pub fn registers_at(&self, thread: ThreadId, label: LabelId) -> &[(RegisterId, usize)] {
+        // A thread that has stopped stands at no label of its own.
+        self.registers[thread.index()].get(label.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether an access by an expression to an address that it was evaluated to keeps what is assumed here from being true.
+    pub fn is_broken_by(&self, expression: &Expression, address: Value) -> bool {
+        !expression.is_constant() && self.cells.contains_key(&address)
+    }
+
+    /// A member's value after a turn.
+    pub fn turned(&self, value: Value, by: Value) -> Value {
+        let sum = i128::from(value) + i128::from(by);
+        match self.domain {
+            Some(domain) => domain.wrapped(sum),
+            None => Value::try_from(sum).expect("counters are admitted within few values of each other"),
+        }
+    }
+
+    /// The turns after two turns, one after the other, as numbers that are equal when the turns are.
+    pub fn together(&self, first: Value, second: Value) -> Value {
+        let sum = i128::from(first) + i128::from(second);
+        match self.domain {
+            Some(domain) => Value::try_from(sum.rem_euclid(size(domain))).expect("less than the size of a domain"),
+            None => sum.clamp(i128::from(Value::MIN), i128::from(Value::MAX)).try_into().expect("clamped"),
+        }
+    }
+
+    /// The turn of a class that takes a value at most `step - 1` above another one, as a number that is 0 only for no turn.
+    pub fn turn_to(&self, class: usize, value: Value, to: Value) -> Value {
+        let step = i128::from(self.classes[class].step);
+        let ahead = i128::from(value) - i128::from(to);
+        let ahead = self.domain.map_or(ahead, |domain| ahead.rem_euclid(size(domain)));
+        let back = ahead - ahead.rem_euclid(step);
+        let turn = self.domain.map_or(-back, |domain| (-back).rem_euclid(size(domain)));
+        Value::try_from(turn).expect("counters are admitted within few values of each other")
+    }
+
+    /// The turn that takes another one back.
+    pub fn back(&self, turn: Value) -> Value {
+        self.domain.map_or(-turn, |domain| {
+            Value::try_from((-i128::from(turn)).rem_euclid(size(domain))).expect("less than the size of a domain")
+        })
+    }
+}
+
+/// The number of values of a domain.
+fn size(domain: Domain) -> i128 {
+    i128::try_from(domain.size()).expect("a domain of 64-bit values")
+}

@@ -1,0 +1,209 @@
+//! The partition of registers and addresses into classes under construction.
+
+use super::{CounterClass, Counters, KeptOut, size};
+use crate::program::{Domain, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value};
+use std::collections::BTreeMap;
+
+/// A register at a label, or an address.
+pub(super) type Variable = usize;
+
+/// The instruction that strikes a class out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Blame {
+    pub(super) thread: ThreadId,
+    pub(super) instruction: InstructionId,
+}
+
+/// The partition of the variables under construction.
+pub(super) struct Partition<'p> {
+    pub(super) program: &'p Program,
+    pub(super) liveness: Vec<Liveness>,
+    /// The number of the first variable of each thread.
+    first: Vec<usize>,
+    /// The variable of each address that a constant names.
+    cells: BTreeMap<Value, Variable>,
+    /// Union–find.
+    parent: Vec<Variable>,
+    /// At roots: who struck the class out.
+    blame: Vec<Option<Blame>>,
+    /// At roots: what turns have to be multiples of.
+    step: Vec<i128>,
+    /// At roots: whether a number is added to a member.
+    moves: Vec<bool>,
+    /// Whether anything has changed since this was last set to false.
+    pub(super) has_changed: bool,
+}
+
+/// Values and numbers beyond this are not counted with.
+const LARGEST: Value = 1 << 32;
+
+/// Steps beyond this see so much of a counter that turning gains nothing.
+const LARGEST_STEP: i128 = 1 << 16;
+
+impl<'p> Partition<'p> {
+    /// Every variable in a class of its own.
+    pub(super) fn new(program: &'p Program) -> Self {
+        let mut count = 0;
+        let mut first = Vec::with_capacity(program.threads.len());
+        for thread in &program.threads {
+            first.push(count);
+            count += thread.labels.len() * thread.registers.len();
+        }
+        let mut cells = BTreeMap::new();
+        for instruction in program.threads.iter().flat_map(|thread| &thread.instructions) {
+            let constant = instruction.action.address().filter(|address| address.is_constant());
+            if let Some(Ok(address)) = constant.map(|address| address.evaluate_address(&[])) {
+                cells.entry(address).or_insert_with(|| {
+                    count += 1;
+                    count - 1
+                });
+            }
+        }
+        Self {
+            program,
+            liveness: program.threads.iter().map(Liveness::of).collect(),
+            first,
+            cells,
+            parent: (0..count).collect(),
+            blame: vec![None; count],
+            step: vec![1; count],
+            moves: vec![false; count],
+            has_changed: false,
+        }
+    }
+
+    /// A register at a label.
+    pub(super) fn register(&self, thread: ThreadId, label: LabelId, register: RegisterId) -> Variable {
+        let registers = self.program.thread(thread).registers.len();
+        self.first[thread.index()] + label.index() * registers + register.index()
+    }
+
+    /// An address that a constant names.
+    pub(super) fn cell(&self, address: Value) -> Variable {
+        self.cells[&address]
+    }
+
+    /// Whether the variable's class is not struck out.
+    pub(super) fn is_member(&self, variable: Variable) -> bool {
+        self.blame[self.root(variable)].is_none()
+    }
+
+    /// The domain, which wraps.
+    pub(super) fn domain(&self) -> Option<Domain> {
+        self.program.domain
+    }
+
+    fn root(&self, mut variable: Variable) -> Variable {
+        while self.parent[variable] != variable {
+            variable = self.parent[variable];
+        }
+        variable
+    }
+
+    /// Two variables have to be turned together.
+    pub(super) fn unite(&mut self, a: Variable, b: Variable) {
+        let (a, b) = (self.root(a), self.root(b));
+        if a == b {
+            return;
+        }
+        self.has_changed = true;
+        let (root, child) = (a.min(b), a.max(b));
+        self.parent[child] = root;
+        self.blame[root] = self.blame[root].or(self.blame[child]);
+        self.moves[root] |= self.moves[child];
+        let step = self.step[child];
+        self.see(root, step);
+    }
+
+    /// A variable cannot be turned.
+    pub(super) fn strike_out(&mut self, variable: Variable, blame: Blame) {
+        let root = self.root(variable);
+        if self.blame[root].is_none() {
+            self.blame[root] = Some(blame);
+            self.has_changed = true;
+        }
+    }
+
+    /// A number is added to a variable.
+    pub(super) fn move_by_number(&mut self, variable: Variable) {
+        let root = self.root(variable);
+        self.has_changed |= !std::mem::replace(&mut self.moves[root], true);
+    }
+
+    /// A mask sees a variable modulo a number.
+    pub(super) fn see(&mut self, variable: Variable, modulus: i128) {
+        let root = self.root(variable);
+        let step = self.step[root] / gcd(self.step[root], modulus) * modulus;
+        if step != self.step[root] {
+            // Beyond the largest step it no longer matters by how much.
+            self.has_changed |= self.step[root] <= LARGEST_STEP;
+            self.step[root] = step.min(LARGEST_STEP + 1);
+        }
+    }
+
+    /// Whether turns by multiples of a class's step are any at all, and whole ones.
+    fn can_turn(&self, root: Variable) -> bool {
+        let step = self.step[root];
+        let fits = self.program.domain.map(size).is_none_or(|size| size % step == 0 && step < size);
+        self.blame[root].is_none() && self.moves[root] && step <= LARGEST_STEP && fits
+    }
+
+    /// Whether values that members have at first are values that turns are defined on.
+    fn starts_well(&self, root: Variable) -> bool {
+        let is_fine = |value: Value| match self.program.domain {
+            Some(domain) => domain.contains(value),
+            None => value.abs() <= LARGEST,
+        };
+        let cells = self
+            .cells
+            .iter()
+            .all(|(address, variable)| self.root(*variable) != root || is_fine(self.program.initial_value(*address)));
+        let registers = |(id, thread): (ThreadId, &crate::program::Thread)| {
+            thread.registers.iter().enumerate().all(|(index, register)| {
+                let variable = self.register(id, thread.initial, RegisterId::from_index(index));
+                self.root(variable) != root || is_fine(register.initial)
+            })
+        };
+        cells && self.program.thread_ids().all(registers)
+    }
+
+    pub(super) fn into_counters(self) -> Counters {
+        let mut counters = Counters::none(self.program);
+        let mut numbers: BTreeMap<Variable, usize> = BTreeMap::new();
+        for (address, variable) in &self.cells {
+            let root = self.root(*variable);
+            if let Some(Blame { thread, instruction }) = self.blame[root] {
+                counters.kept_out.push(KeptOut { address: *address, thread, instruction });
+            }
+            if !self.can_turn(root) || !self.starts_well(root) {
+                continue;
+            }
+            let number = *numbers.entry(root).or_insert_with(|| {
+                let step = Value::try_from(self.step[root]).expect("steps are small");
+                counters.classes.push(CounterClass { cells: Vec::new(), step });
+                counters.classes.len() - 1
+            });
+            counters.classes[number].cells.push(*address);
+            counters.cells.insert(*address, number);
+        }
+        for (id, thread) in self.program.thread_ids() {
+            for label in (0..thread.labels.len()).map(LabelId::from_index) {
+                let members = self.liveness[id.index()].at(label).filter_map(|register| {
+                    let class = numbers.get(&self.root(self.register(id, label, register)))?;
+                    Some((register, *class))
+                });
+                counters.registers[id.index()][label.index()] = members.collect();
+            }
+        }
+        counters
+    }
+}
+
+/// Whether a number may be added to counters.
+pub(super) fn is_countable(number: i128) -> bool {
+    number.abs() <= i128::from(LARGEST)
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

@@ -40,6 +40,9 @@ pub(in crate::cli) struct CheckArguments {
     /// this, nets take turns with searches that take long.
     #[arg(long)]
     pub(in crate::cli) nets: bool,
+    /// Explore the values of counters one by one, and not only up to what all steps commute with, to compare.
+    #[arg(long)]
+    pub(in crate::cli) no_counters: bool,
     /// Ask about all attacks in one exploration, to compare with the search that asks store by store.
     #[arg(long, conflicts_with_all = ["all", "nets"])]
     pub(in crate::cli) one_query: bool,

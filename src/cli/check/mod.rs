@@ -92,6 +92,7 @@ fn check_file(
         nets: arguments.nets,
         one_query: arguments.one_query,
         values: arguments.values,
+        counters: !arguments.no_counters,
         limits: limits.clone(),
     };
     let checked = if extent.is_only_one {

@@ -43,7 +43,6 @@ pub use fences::{
     ProofDocument, RedundancyDocument, RowDocument,
 };
 pub use event_simulate::EventSimulateDocument;
-pub use fences::FencesDocument;
 pub use fmt::FmtDocument;
 pub use header::{FileHeader, Header, VerdictHeader};
 pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};

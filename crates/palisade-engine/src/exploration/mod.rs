@@ -63,6 +63,29 @@ pub trait LazyNet {
     /// leaves the control as it is.
     fn repeats(&mut self, step: &Step) -> Result<bool, Self::Error>;
 
+    /// Puts a marking into the form that stands for it and all others that a symmetry of the net takes it to; the control then, and the
+    /// number of the symmetry that does so, 0 for none. Steps, bounds and repetition have to be the same for all of them. Nets without
+    /// symmetries need not say.
+    #[inline]
+    fn normalise(&mut self, control: u32, entries: &mut [Entry]) -> (u32, u32) {
+        let _ = entries;
+        (control, 0)
+    }
+
+    /// The symmetry that two symmetries make, one after the other.
+    #[inline]
+    fn together(&mut self, first: u32, second: u32) -> u32 {
+        first.max(second)
+    }
+
+    /// The places that a place is taken to by the symmetry between two others, again and again, itself included; none where they are
+    /// too many.
+    #[inline]
+    fn orbit(&mut self, from: u32, to: u32, place: u32) -> Vec<u32> {
+        debug_assert_eq!(from, to, "a net without symmetries");
+        vec![place]
+    }
+
     /// A place on which the step puts one more token. Nets whose steps move tokens only need not say.
     #[inline]
     fn also_puts(&self, step: &Step) -> Option<u32> {

@@ -1,6 +1,6 @@
 //! The search itself: takes nodes from the frontier until nothing is left or something is found.
 
-use super::acceleration::{accelerated, move_token};
+use super::acceleration::{Fired, accelerated, move_token};
 use super::covering::{Covering, Mode};
 use super::frontier::Frontier;
 use super::store::Store;
@@ -190,10 +190,12 @@ impl Exploration {
                 scratch.clear();
                 scratch.extend_from_slice(self.entries(node));
                 self.comparisons += 1 + scratch.len() / COPIED_PER_COMPARISON;
-                self.fire(net, &trail, step, &mut scratch).map_err(Halt::Fault)?;
+                let Fired { control, symmetry, .. } =
+                    self.fire(net, (node, &trail), step, &mut scratch).map_err(Halt::Fault)?;
                 let depth = self.depth(node) + 1;
-                if let Some(found) = self.insert(step.control, &scratch, Some(node), depth) {
-                    match visit(net, step.control, self.entries(found)) {
+                if let Some(found) = self.insert(control, &scratch, Some(node), depth) {
+                    self.store.set_symmetry(found, symmetry);
+                    match visit(net, control, self.entries(found)) {
                         Visit::Expand => self.enqueue(found),
                         Visit::Leave => self.has_left = true,
                         Visit::Stop => return Ok(Some(found)),
@@ -217,7 +219,8 @@ impl Exploration {
                     scratch.clear();
                     scratch.extend_from_slice(self.entries(node));
                     move_token(net, &mut scratch, step, false);
-                    self.covers(step.control, &scratch)
+                    let (control, _) = net.normalise(step.control, &mut scratch);
+                    self.covers(control, &scratch)
                 })
             })
         })
@@ -235,12 +238,11 @@ impl Exploration {
         net.steps(self.control(parent), self.entries(parent), &mut steps)?;
         let mut scratch = Vec::new();
         steps.retain(|step| {
-            step.control == self.control(child) && {
-                scratch.clear();
-                scratch.extend_from_slice(self.entries(parent));
-                move_token(net, &mut scratch, step, false);
-                scratch == self.entries(child)
-            }
+            scratch.clear();
+            scratch.extend_from_slice(self.entries(parent));
+            move_token(net, &mut scratch, step, false);
+            let (control, _) = net.normalise(step.control, &mut scratch);
+            control == self.control(child) && scratch == self.entries(child)
         });
         Ok(steps)
     }
@@ -262,28 +264,33 @@ impl Exploration {
         self.len().saturating_sub(nodes).max(compared) as u64
     }
 
-    /// The marking after a step, accelerated in omega mode.
+    /// The marking after a step from a node, at the end of a trail in omega mode, in which it is accelerated.
     fn fire<N: LazyNet>(
         &mut self,
         net: &mut N,
-        trail: &Trail,
+        (node, trail): (u32, &Trail),
         step: &Step,
         entries: &mut Vec<Entry>,
-    ) -> Result<(), N::Error> {
-        match self.mode {
-            Mode::Exact => move_token(net, entries, step, false),
+    ) -> Result<Fired, N::Error> {
+        Ok(match self.mode {
+            Mode::Exact => {
+                move_token(net, entries, step, false);
+                let (control, _) = net.normalise(step.control, entries);
+                Fired { control, symmetry: 0, compared: 0 }
+            }
             Mode::Omega => {
-                let compared = accelerated(net, &self.store, trail, step, entries)?;
-                self.compared += compared;
-                self.comparisons += compared;
+                let before = self.store.symmetry(node);
+                let fired = accelerated(net, &self.store, trail, step, before, entries)?;
+                self.compared += fired.compared;
+                self.comparisons += fired.compared;
                 let is_bounded = |entry: &Entry| !net.is_unbounded(entry.place);
                 debug_assert!(
                     !entries.iter().any(|entry| entry.tokens.is_omega() && is_bounded(entry)),
                     "bounded places hold no ω"
                 );
+                fired
             }
-        }
-        Ok(())
+        })
     }
 
     /// Adds a node unless it is covered; in omega mode marks the nodes that it covers.

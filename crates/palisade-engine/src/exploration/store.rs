@@ -1,6 +1,7 @@
 //! The nodes of an exploration: their markings in one arena, and the way to each from its root.
 
 use super::Entry;
+use rustc_hash::FxHashMap;
 
 /// A configuration that was found.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub(super) struct Store {
     nodes: Vec<Node>,
     /// The entries of all markings, one after the other.
     arena: Vec<Entry>,
+    /// The symmetry that has taken a node from its root to its form, where it is not 0.
+    symmetries: FxHashMap<u32, u32>,
 }
 
 impl Store {
@@ -59,6 +62,18 @@ impl Store {
         (parent != node).then_some(parent)
     }
 
+    /// The symmetry that has taken a node from its root to its form; 0 for none.
+    pub(super) fn symmetry(&self, node: u32) -> u32 {
+        if self.symmetries.is_empty() { 0 } else { self.symmetries.get(&node).copied().unwrap_or(0) }
+    }
+
+    /// Notes the symmetry that has taken a node from its root to its form.
+    pub(super) fn set_symmetry(&mut self, node: u32, symmetry: u32) {
+        if symmetry != 0 {
+            self.symmetries.insert(node, symmetry);
+        }
+    }
+
     /// Whether a newer node covers a node.
     pub(super) fn is_covered(&self, node: u32) -> bool {
         self.nodes[node as usize].covered
@@ -91,6 +106,7 @@ impl Store {
             self.arena.truncate(node.offset as usize);
         }
         self.nodes.truncate(first as usize);
+        self.symmetries.retain(|node, _| *node < first);
     }
 }
 

@@ -1,6 +1,9 @@
 //! Faults of the program under analysis: errors of the user's input that only reachable steps show.
 
-use palisade_model::program::{Copies, EvaluationError, InstructionId, Program, RegisterId, Thread, ThreadId, Value};
+use palisade_model::program::{
+    Action, Copies, Counters, EvaluationError, Expression, InstructionId, KeptOut, Program, RegisterId, Thread,
+    ThreadId, Value,
+};
 
 /// What takes more values than an analysis without a domain admits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,6 +102,37 @@ impl Fault {
             Growing::Address(address) => &program.address_name(address),
         };
         Some(format!("`{name}` may be growing; try `--domain 0..7 --wrap`"))
+    }
+
+    /// Why what grows is not taken for a counter, in a sentence; nothing when that is not what is wrong.
+    pub fn describe_counter(&self, program: &Program) -> Option<String> {
+        let FaultKind::Growth { what, .. } = self.kind else { return None };
+        let counters = Counters::of(program);
+        let out = match what {
+            Growing::Address(address) => counters.kept_out().iter().find(|out| out.address == address),
+            Growing::Register(register) => {
+                let loads = |action: &Action, address: Value| {
+                    let is_it = action.address().is_some_and(|own| own.evaluate_address(&[]) == Ok(address));
+                    is_it && action.written_register() == Some(register)
+                };
+                let loaded = |out: &&KeptOut| {
+                    let own = &program.thread(self.thread).instructions;
+                    own.iter().any(|instruction| {
+                        let action = &instruction.action;
+                        action.address().is_some_and(Expression::is_constant) && loads(action, out.address)
+                    })
+                };
+                counters.kept_out().iter().find(loaded)
+            }
+        }?;
+        let thread = program.thread(out.thread);
+        Some(format!(
+            "`{}` is not taken for a counter because of the instruction at `{}` of thread `{}`: counters are copied, moved by constants and \
+             compared with each other, and nothing else",
+            program.address_name(out.address),
+            thread.label(thread.instruction(out.instruction).source).name,
+            thread.name
+        ))
     }
 
     /// What the user can do about it.

@@ -1,14 +1,14 @@
 //! Any number of copies: small instances, the ω-search and nets in turn.
 
 use super::on_nets::NetVerdict;
-use super::{CUTS, Check, Checking, SUSPICIOUS, Verdict};
+use super::{CUTS, Check, Checking, Outcome, SUSPICIOUS, Verdict};
 use crate::decide::schedule::{FIRST_VALUES, INSTANCES, UNLIMITED};
 use crate::decide::{Method, Round, Schedule, Turn, decide};
 use crate::robustness::fault::Fault;
 use crate::robustness::nets::replicated_copies;
 use crate::robustness::search::{Found, Search};
 use crate::robustness::system::{Growth, System};
-use crate::robustness::witness::violation;
+use crate::robustness::witness::{Violation, violation};
 use palisade_model::limits::Halt;
 use palisade_model::program::Copies;
 
@@ -20,6 +20,8 @@ enum Decided<'p> {
     Instance(Box<Instance<'p>>),
     /// The nets have a verdict.
     Nets(NetVerdict),
+    /// With so many copies that a counter's values run out, an attack is feasible.
+    Around(Box<Violation>),
 }
 
 /// An instance that is not robust.
@@ -45,6 +47,8 @@ struct AnyNumber<'p, 'o> {
     not_robust: Option<Search<'p>>,
     /// The step at which values grow, when the ω-search has met one in this round.
     growing: Option<Fault>,
+    /// Whether the instance in which a counter's values run out was searched.
+    went_around: bool,
 }
 
 impl<'p> Checking<'p, '_> {
@@ -71,13 +75,15 @@ impl<'p, 'o> AnyNumber<'p, 'o> {
             values,
             not_robust: None,
             growing: None,
+            went_around: false,
         }
     }
 
     /// The methods in the order of their turns.
-    fn methods() -> [Method<Self, Decided<'p>, Fault>; 4] {
+    fn methods() -> [Method<Self, Decided<'p>, Fault>; 5] {
         [
             Method { name: "small-instances", turn: Self::small_instances },
+            Method { name: "wrap-around", turn: Self::wrap_around },
             Method { name: "karp-miller", turn: Self::omega_search },
             Method { name: "nets", turn: Self::nets },
             Method { name: "first-values", turn: Self::first_values },
@@ -99,6 +105,15 @@ impl<'p, 'o> AnyNumber<'p, 'o> {
             self.copies += 1;
         }
         Ok(None)
+    }
+
+    /// The instance in which a counter's values run out, until it has been searched once.
+    fn wrap_around(&mut self, round: Round) -> Turn<Decided<'p>, Fault> {
+        let copies = if self.went_around { None } else { self.checking.copies_to_wrap_around() };
+        let Some(copies) = copies else { return Ok(None) };
+        let found = self.checking.around(copies, self.values, round.work)?;
+        self.went_around = true;
+        Ok(found.map(|violation| Decided::Around(violation.into())))
     }
 
     /// The search among any number of copies, until it has come to an end once.
@@ -201,16 +216,28 @@ impl<'p, 'o> AnyNumber<'p, 'o> {
             }
             Decided::Nets(verdict) => Ok(checking.conclude_nets(verdict)),
             Decided::Instance(instance) => checking.conclude_instance(*instance),
+            Decided::Around(violation) => Ok(checking.conclude_around(*violation)),
         }
     }
 }
 
 /// Whether a search has found an attack feasible.
-fn is_feasible(found: &Search<'_>) -> bool {
+pub(super) fn is_feasible(found: &Search<'_>) -> bool {
     found.answers().any(|answer| answer.found == Found::Feasible)
 }
 
 impl<'p> Checking<'p, '_> {
+    fn conclude_around(mut self, violation: Violation) -> Check<'p> {
+        if self.options.all {
+            let _ = self.ask_nets(self.options.values, FIRST_VALUES);
+            self.record_nets();
+        }
+        let report = self.report(violation.attack);
+        report.outcome = Outcome::Feasible;
+        report.strategy = "small-instances";
+        self.finish(Verdict::NotRobust, Some(violation), None)
+    }
+
     fn conclude_instance(mut self, instance: Instance<'p>) -> Result<Check<'p>, Fault> {
         let Instance { mut found, is_minimal, whole } = instance;
         self.record_feasible(&found);

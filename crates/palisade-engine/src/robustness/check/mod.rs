@@ -4,6 +4,7 @@
 
 mod among_two;
 mod any_number;
+mod around;
 mod fixed;
 mod on_nets;
 mod progress;
@@ -17,11 +18,11 @@ use super::one_query::one_query;
 use super::reach::{explore, may_be_faulty};
 use super::reached::{Reached, ThreadLabel};
 use super::search::{Found, Search, search};
-use super::system::System;
+use super::system::{Counting, System};
 use super::witness::{Violation, shortest};
 use palisade_evidence::AttackNetProof;
 use palisade_model::limits::{Budget, Halt, Limits, StopReason};
-use palisade_model::program::Program;
+use palisade_model::program::{Counters, Program};
 
 /// Distinct values of a register or an address admitted in a program without a domain, unless told otherwise. Programs
 /// whose values do not grow without end take fewer; in those that do, the search doubles with each.
@@ -40,13 +41,23 @@ pub struct CheckOptions {
     pub one_query: bool,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
+    /// Explore up to turns of counters. Not with `one_query`.
+    pub counters: bool,
     /// Time, memory, interruption.
     pub limits: Limits,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { all: false, prune: true, nets: false, one_query: false, values: DEFAULT_VALUES, limits: Limits::none() }
+        Self {
+            all: false,
+            prune: true,
+            nets: false,
+            one_query: false,
+            values: DEFAULT_VALUES,
+            counters: true,
+            limits: Limits::none(),
+        }
     }
 }
 
@@ -252,6 +263,8 @@ struct Checking<'p, 'o> {
     is_partial: bool,
     /// Whether nothing more is said than the verdict with its evidence.
     is_quick: bool,
+    /// The counters up to whose turns searches explore.
+    counting: Option<Counting>,
 }
 
 /// Distinct values that a search for violations admits, one after the other, where data grows.
@@ -283,10 +296,14 @@ impl<'p, 'o> Checking<'p, 'o> {
             only_under_tso: None,
             is_partial: false,
             is_quick: false,
+            counting: None,
         }
     }
 
-    fn decide(self) -> Result<Check<'p>, Fault> {
+    fn decide(mut self) -> Result<Check<'p>, Fault> {
+        if self.options.counters && !self.options.one_query {
+            self.counting = Counting::of(Counters::of(self.program).into());
+        }
         match self.program.is_parameterized() {
             _ if self.options.nets => self.nets_alone(),
             true => self.any_number(),
@@ -295,6 +312,22 @@ impl<'p, 'o> Checking<'p, 'o> {
     }
 
     fn run(&mut self, system: System<'p>, nodes: u64) -> Result<Search<'p>, Halt<Fault>> {
+        // The first values of data that grows are those that the program computes.
+        let counting = self.counting.clone().filter(|_| !system.leaves_values_out());
+        let Some(counting) = counting else { return self.run_system(system, nodes) };
+        let plain = system.clone();
+        let known = (self.markings, self.reached.clone(), self.is_reach_known, self.only_under_tso.clone());
+        let found = self.run_system(system.counting(Some(&counting)), nodes);
+        if !counting.is_broken() {
+            return found;
+        }
+        // Computed addresses come to what was taken for counters.
+        (self.markings, self.reached, self.is_reach_known, self.only_under_tso) = known;
+        self.counting = None;
+        self.run_system(plain, nodes)
+    }
+
+    fn run_system(&mut self, system: System<'p>, nodes: u64) -> Result<Search<'p>, Halt<Fault>> {
         let counter = self.observer.counter();
         let budget = Budget { counter, ..Budget::within(&self.options.limits).with_work(nodes) };
         let is_whole = system.is_whole();

@@ -89,7 +89,7 @@ impl System<'_> {
         let Action::Load { address, .. } = &self.program().thread(*thread).instruction(id).action else {
             return Ok(None);
         };
-        let address = address.evaluate_address(registers).map_err(|error| Fault {
+        let address = self.locals.address(address, registers).map_err(|error| Fault {
             thread: *thread,
             instruction: id,
             kind: FaultKind::Evaluation(error),
@@ -124,7 +124,7 @@ impl System<'_> {
                 afters.push((after, buffer));
             }
             Action::Store { address, value } => {
-                let address = address.evaluate_address(&registers).map_err(fault)?;
+                let address = self.locals.address(address, &registers).map_err(fault)?;
                 let value = value.evaluate(&registers, self.locals.domain()).map_err(fault)?;
                 if self.locals.admit_stored(thread, id, address, value)? {
                     let mut longer = buffer;

@@ -3,8 +3,9 @@
 use crate::exploration::Interner;
 use crate::robustness::fault::{Fault, FaultKind, Growing};
 use crate::robustness::reached::Reached;
+use crate::robustness::system::counting::Counting;
 use palisade_model::program::{
-    Action, Domain, EvaluationError, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value,
+    Action, Domain, EvaluationError, Expression, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -120,7 +121,14 @@ pub(crate) struct Locals<'p> {
     keeps_ends: bool,
     /// Whether `sfence` marks the buffer, as under PSO.
     marks_buffers: bool,
+    /// The counters that are turned, and computed addresses must miss.
+    pub(super) counting: Option<Counting>,
+    /// How many values more than others counters may take: each copy can be at another one.
+    more_values: usize,
 }
+
+/// With more copies than this, counters get no further values: what they hold stays far from 2⁶³.
+const MOST_COPIES: usize = 1 << 16;
 
 impl Local {
     /// Stands for the label of a thread that has stopped.
@@ -156,7 +164,15 @@ impl<'p> Locals<'p> {
             keeps_stopped: false,
             keeps_ends: false,
             marks_buffers: false,
+            counting: None,
+            more_values: 0,
         }
+    }
+
+    /// Turns counters of a program with so many copies.
+    pub(super) fn count(&mut self, counting: &Counting, copies: usize) {
+        self.counting = Some(counting.clone());
+        self.more_values = copies.min(MOST_COPIES) * 2;
     }
 
     /// The table in which `sfence` is not local.
@@ -257,12 +273,12 @@ impl<'p> Locals<'p> {
 
     fn operation(&self, action: &Action, registers: &[Value]) -> Result<Operation, EvaluationError> {
         Ok(match action {
-            Action::Load { address, .. } => Operation::Load(address.evaluate_address(registers)?),
+            Action::Load { address, .. } => Operation::Load(self.address(address, registers)?),
             Action::Store { address, value } => {
-                Operation::Store(address.evaluate_address(registers)?, value.evaluate(registers, self.domain())?)
+                Operation::Store(self.address(address, registers)?, value.evaluate(registers, self.domain())?)
             }
             Action::Cas { address, .. } | Action::Rmw { address, .. } => {
-                Operation::Update(address.evaluate_address(registers)?)
+                Operation::Update(self.address(address, registers)?)
             }
             Action::Fence => Operation::Fence,
             Action::StoreFence => Operation::Mark,
@@ -271,6 +287,15 @@ impl<'p> Locals<'p> {
             Action::Post { .. } => Operation::Post,
             _ => unreachable!("local actions are settled"),
         })
+    }
+
+    /// The address that an expression stands for.
+    pub(super) fn address(&self, address: &Expression, registers: &[Value]) -> Result<Value, EvaluationError> {
+        let value = address.evaluate_address(registers)?;
+        if let Some(counting) = self.counting.as_ref().filter(|_| !address.is_constant()) {
+            counting.note_access(value);
+        }
+        Ok(value)
     }
 
     /// What a move does when memory holds `read` at its address (ignored by moves that do not read). Nothing when
@@ -353,8 +378,10 @@ impl<'p> Locals<'p> {
         if self.domain().is_some() {
             return Ok(true);
         }
+        let is_counter = |counting: &Counting| counting.counters.class_of_cell(address).is_some();
+        let more = if self.counting.as_ref().is_some_and(is_counter) { self.more_values } else { 0 };
         let values = self.address_values.entry(address).or_default();
-        let admitted = values.contains(&value) || values.len() < self.growth.limit();
+        let admitted = values.contains(&value) || values.len() < self.growth.limit().saturating_add(more);
         if admitted {
             values.insert(value);
         }
@@ -488,7 +515,11 @@ impl<'p> Locals<'p> {
         for register in live {
             let values = self.register_values.entry((thread, register)).or_default();
             let value = registers[register.index()];
-            let admitted = values.contains(&value) || values.len() < self.growth.limit();
+            let is_counter = |counting: &Counting| {
+                counting.counters.registers_at(thread, label).iter().any(|(member, _)| *member == register)
+            };
+            let more = if self.counting.as_ref().is_some_and(is_counter) { self.more_values } else { 0 };
+            let admitted = values.contains(&value) || values.len() < self.growth.limit().saturating_add(more);
             if admitted {
                 values.insert(value);
             }

@@ -25,6 +25,7 @@
 
 mod attacker;
 mod control;
+mod counting;
 mod initial;
 mod lengths;
 mod local;
@@ -32,10 +33,12 @@ mod path;
 mod place;
 mod roots;
 mod steps;
+mod turning;
 
 pub(super) use attacker::Load;
 pub use control::{Attacker, Control, Helped, Memory, Phase};
 pub(super) use control::{lookup, raise, set};
+pub(in crate::robustness) use counting::Counting;
 pub(crate) use initial::InitialTokens;
 pub(super) use lengths::Settled;
 pub use local::{Growth, Local, Operation};
@@ -43,6 +46,7 @@ pub(crate) use local::{Locals, Move, Targets, number};
 pub(super) use path::{OffPath, access, off_path};
 pub use place::Place;
 pub use roots::Root;
+pub(in crate::robustness) use turning::NO_TURN;
 
 use crate::exploration::Step;
 use crate::robustness::fault::Fault;
@@ -51,6 +55,7 @@ use control::Controls;
 use palisade_model::program::{InstructionId, Program, ThreadId, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use turning::Turning;
 
 /// The instrumented program as a lazily built net, for all attacks.
 #[derive(Clone, Debug)]
@@ -70,6 +75,8 @@ pub struct System<'p> {
     attackers_after: FxHashMap<(u32, InstructionId, Value), SmallVec<[u32; 1]>>,
     /// The first step of a delaying attacker that had no value.
     only_under_tso: Option<Fault>,
+    /// The counters up to whose turns configurations are explored.
+    turning: Option<Box<Turning>>,
 }
 
 impl<'p> System<'p> {
@@ -94,6 +101,7 @@ impl<'p> System<'p> {
             step_arena: Vec::new(),
             attackers_after: FxHashMap::default(),
             only_under_tso: None,
+            turning: None,
         }
     }
 
@@ -131,6 +139,11 @@ impl<'p> System<'p> {
     /// Whether what can be reached in it is what the program's copies reach, all of them and no step left out.
     pub fn is_whole(&self) -> bool {
         self.spare.is_none() && !self.locals.growth.cuts()
+    }
+
+    /// Whether steps to further values are left out.
+    pub(in crate::robustness) fn leaves_values_out(&self) -> bool {
+        self.locals.growth.cuts()
     }
 
     /// How many copies the replicated threads have together, when that is fixed.

@@ -29,6 +29,7 @@ impl System<'_> {
         })?;
         let Some(InitialTokens { roots, spare_places }) = tokens else { return Ok(None) };
         self.spare_places.extend(spare_places.into_iter().map(Place::from_number));
+        self.keep_spare_copies();
         Ok(Some(roots.into_iter().map(|entries| Root { control, entries }).collect()))
     }
 

@@ -183,6 +183,7 @@ impl LazyNet for System<'_> {
     type Error = Fault;
 
     fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Fault> {
+        self.overgrown()?;
         if let Phase::Delayed(number) = self.control(control).phase {
             let Attacker { thread, label, .. } = *self.controls.attackers.get(number);
             self.attacker_steps(control, steps)?;
@@ -210,6 +211,18 @@ impl LazyNet for System<'_> {
 
     fn is_unbounded(&self, place: u32) -> bool {
         self.is_unbounded_net() && self.program().thread(self.local(Place(place)).thread).copies == Copies::Any
+    }
+
+    fn normalise(&mut self, control: u32, entries: &mut [Entry]) -> (u32, u32) {
+        self.turn(control, entries)
+    }
+
+    fn together(&mut self, first: u32, second: u32) -> u32 {
+        self.turns_together(first, second)
+    }
+
+    fn orbit(&mut self, from: u32, to: u32, place: u32) -> Vec<u32> {
+        self.turned_places(from, to, place)
     }
 
     fn repeats(&mut self, step: &Step) -> Result<bool, Fault> {

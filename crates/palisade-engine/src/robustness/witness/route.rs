@@ -5,7 +5,7 @@ use crate::exploration::{Entry, Step};
 use crate::robustness::attacks::Attack;
 use crate::robustness::fault::Fault;
 use crate::robustness::search::Search;
-use crate::robustness::system::{Phase, Place, System};
+use crate::robustness::system::{Local, NO_TURN, Phase, Place, System};
 use palisade_model::program::{Program, ThreadId};
 use palisade_model::semantics::CopyId;
 
@@ -57,7 +57,8 @@ pub(crate) fn story_of_steps(
     steps: &PhaseSteps<'_>,
 ) -> Result<Story, Fault> {
     let next = vec![0; program.threads.len()];
-    let mut naming = Naming { tokens: Vec::new(), idle: Vec::new(), next, story: Story::new(program, attack) };
+    let story = Story::new(program, attack);
+    let mut naming = Naming { tokens: Vec::new(), idle: Vec::new(), next, turn: NO_TURN, story };
     naming.count_initial(system, steps.initial);
     naming.follow(system, steps.sc)?;
     let (control, entries) = steps.delay_start;
@@ -67,7 +68,8 @@ pub(crate) fn story_of_steps(
     } else {
         (naming.take(place), Place::from_number(place))
     };
-    naming.story.delay(attacker, system.local(place));
+    let at = naming.real(system, place);
+    naming.story.delay(attacker, &at);
     naming.follow(system, steps.delayed)?;
     naming.story.overstep();
     naming.follow(system, steps.helped)?;
@@ -82,6 +84,8 @@ struct Naming {
     idle: Vec<(u32, ThreadId, u32)>,
     /// For fixed threads, how many copies have acted.
     next: Vec<u64>,
+    /// The turn of counters that takes the computation's configuration to the one that the search has for it.
+    turn: u32,
     story: Story,
 }
 
@@ -129,11 +133,35 @@ impl Naming {
         } else {
             (self.take(place), Place::from_number(place))
         };
-        self.story.help(copy, system.local(place), instruction);
+        let at = self.real(system, place);
+        self.story.help(copy, &at, instruction);
         if let Some(put) = step.put {
             self.tokens.push((copy, put));
         }
+        self.turn_after(system, step.control);
         Ok(())
+    }
+
+    /// The local state of the computation that a place of the search stands for.
+    fn real(&self, system: &mut System<'_>, place: Place) -> Local {
+        let local = system.local(place).clone();
+        if self.turn == NO_TURN {
+            return local;
+        }
+        let back = system.turn_back(self.turn);
+        system.turned_local(back, &local)
+    }
+
+    /// Follows the turn that the search has made after a step to a control.
+    fn turn_after(&mut self, system: &mut System<'_>, control: u32) {
+        let (_, turn) = system.turned_control(control);
+        if turn == NO_TURN {
+            return;
+        }
+        let places =
+            self.tokens.iter_mut().map(|(_, place)| place).chain(self.idle.iter_mut().map(|(place, ..)| place));
+        places.for_each(|place| *place = system.turned_place(turn, *place));
+        self.turn = system.turns_together(self.turn, turn);
     }
 }
 

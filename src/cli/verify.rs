@@ -22,7 +22,7 @@ use crate::semantics::Question;
 use crate::syntax::{self, Format, InputError, Parsed};
 use crate::verify::{
     CheckFailure, Obligation, RepairFacts, check_content, check_net_evidence, check_program_evidence,
-    check_property_evidence, check_repair_evidence,
+    check_property_evidence, check_repair_evidence, is_closed_without_counters,
 };
 use clap::Args;
 use std::io::Read;
@@ -245,6 +245,11 @@ fn check_about_program(
     if let Some(folder) = &options.smtlib {
         match evidence {
             Evidence::Robust(_, certificate) => {
+                if !is_closed_without_counters(&program, certificate)? {
+                    let reason = "accepted, but there are no scripts for sets that are closed up to turns of counters \
+                                  (`check --no-counters` finds others)";
+                    return Err(Checked::Unreadable { reason: reason.to_owned() });
+                }
                 write_scripts(folder, path, &smtlib::program_scripts(&program, certificate)?)?;
             }
             Evidence::Property(_, property) => {

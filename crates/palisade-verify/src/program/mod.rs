@@ -19,8 +19,10 @@
 mod attack_net;
 mod attacks;
 mod configuration;
+mod counters;
 mod decode;
 mod model;
+mod shifts;
 mod steps;
 mod tasks;
 mod words;
@@ -28,8 +30,8 @@ mod words;
 pub use attack_net::attack_net;
 pub use tasks::check_task_certificate;
 
-use crate::CheckFailure;
 use crate::failure::reject;
+use crate::{CheckFailure, Obligation};
 use configuration::{Configuration, DownSet, Phase};
 use model::Model;
 use palisade_evidence::{AttackEvidence, AttackReason, RobustCertificate};
@@ -38,6 +40,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use steps::Successor;
 
 /// Checks that `certificate` shows `program` (with its copies and domain) to be robust against TSO.
+///
+/// The sets of a program with counters ([`counters`]) need to be closed up to shifts of these only. Proof: let every successor of an element, shifted in some way, be
+/// covered. Then what is reachable is covered by elements, shifted: initially by no shift, and if `c` is below the element `e`
+/// shifted by s, then each successor of `c` is below a successor of `e` shifted by s, as shifts by s commute with steps and keep what
+/// is below, and this successor is below an element shifted. Success is the same in `c` and `c` shifted.
 pub fn check_robust_certificate(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
     if program.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
         reject!(Form, "no thread has copies, so the certificate is about nothing");
@@ -45,31 +52,41 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
     let mut model = Model::new(program, certificate)?;
     attacks::check(program, &certificate.attacks)?;
     check_nets(&mut model, &certificate.attacks)?;
+    match check_sets(&mut model, certificate) {
+        Err(failure) if failure.obligation == Obligation::Inductive && model.count() => {
+            check_sets(&mut model, certificate)
+        }
+        checked => checked,
+    }
+}
 
+/// Whether a certificate's sets are closed as they stand, and not only up to shifts of counters.
+pub fn is_closed_without_counters(program: &Program, certificate: &RobustCertificate) -> Result<bool, CheckFailure> {
+    Ok(check_sets(&mut Model::new(program, certificate)?, certificate).is_ok())
+}
+
+/// Checks the sets of configurations.
+fn check_sets(model: &mut Model<'_>, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
     let infeasible: Vec<(ThreadId, InstructionId, InstructionId)> = certificate
         .attacks
         .iter()
         .filter(|attack| attack.reason == AttackReason::Infeasible)
         .map(|attack| (attack.thread, attack.store, attack.load))
         .collect();
-    let sc = DownSet::new(model.decode_sc(&certificate.sc)?);
-    for initial in if infeasible.is_empty() { Vec::new() } else { model.initial_configurations()? } {
-        if !sc.contains(&initial) {
-            reject!(Initial, "no configuration of `sc` covers the initial {}", model.in_words(&initial));
-        }
-    }
-    check_closed(&mut model, "`sc`", &sc, Model::token_successors)?;
+    let sc = check_sc(model, certificate, infeasible.is_empty())?;
 
     let mut delayed: BTreeMap<(ThreadId, InstructionId), DownSet> = BTreeMap::new();
     for set in &certificate.delayed {
-        let decoded = DownSet::new(model.decode_delayed(set)?);
+        let decoded = model.decode_delayed(set)?;
+        let decoded = down_set(model, set.thread, decoded)?;
         if delayed.insert((set.thread, set.store), decoded).is_some() {
             reject!(Form, "there are two `delayed` sets for store {} of thread {}", set.store, set.thread);
         }
     }
     let mut helped: BTreeMap<ThreadId, DownSet> = BTreeMap::new();
     for set in &certificate.helped {
-        let decoded = DownSet::new(model.decode_helped(set)?);
+        let decoded = model.decode_helped(set)?;
+        let decoded = down_set(model, set.thread, decoded)?;
         if helped.insert(set.thread, decoded).is_some() {
             reject!(Form, "there are two `helped` sets for thread {}", set.thread);
         }
@@ -77,7 +94,6 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
 
     let stores: BTreeSet<(ThreadId, InstructionId)> =
         infeasible.iter().map(|(thread, store, _)| (*thread, *store)).collect();
-    let nothing = DownSet::default();
     if let Some((thread, store)) = delayed.keys().find(|key| !stores.contains(*key)) {
         reject!(Form, "a `delayed` set for store {store} of thread {thread}, which has no infeasible attack");
     }
@@ -85,58 +101,107 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
         reject!(Form, "a `helped` set for thread {thread}, which has no infeasible attack");
     }
 
+    let nothing = DownSet::default();
     for (thread, store) in &stores {
-        let set = delayed.get(&(*thread, *store)).unwrap_or(&nothing);
-        let name = format!("`delayed` of store {store} of thread {thread}");
-        for configuration in sc.configurations() {
-            for start in model.starts_of_delaying(configuration, *thread, *store)? {
-                if !set.contains(&start) && !model.is_hopeless(*thread, &start) {
-                    reject!(
-                        Inductive,
-                        "{name} does not cover {}, where delaying starts from {}",
-                        model.in_words(&start),
-                        model.in_words(configuration)
-                    );
-                }
-            }
-        }
-        check_closed(&mut model, &name, set, |model, configuration| {
-            let mut successors = model.delayed_successors(configuration, *thread)?;
-            successors.retain(|successor| !model.is_hopeless(*thread, &successor.configuration));
-            Ok(successors)
-        })?;
+        check_delayed(model, (*thread, *store), &sc, delayed.get(&(*thread, *store)).unwrap_or(&nothing))?;
     }
-
     for (thread, store, load) in &infeasible {
-        let set = helped.get(thread).unwrap_or(&nothing);
         let before = delayed.get(&(*thread, *store)).unwrap_or(&nothing);
-        for configuration in before.configurations() {
-            if let Some(after) = model.overstepped_load(configuration, *thread, *load)?
-                && !set.contains(&after)
-            {
+        check_load(model, (*thread, *load), before, helped.get(thread).unwrap_or(&nothing))?;
+    }
+    for (thread, set) in &helped {
+        check_helped(model, *thread, set)?;
+    }
+    Ok(())
+}
+
+/// A set of configurations, each in the form that stands for all that are it shifted.
+fn down_set(
+    model: &mut Model<'_>,
+    thread: ThreadId,
+    configurations: Vec<Configuration>,
+) -> Result<DownSet, CheckFailure> {
+    let unshifted: Result<_, _> = configurations.into_iter().map(|own| model.unshifted(thread, own)).collect();
+    Ok(DownSet::new(unshifted?))
+}
+
+/// Checks that `sc` contains what is there initially, where that matters, and is closed.
+fn check_sc(model: &mut Model<'_>, certificate: &RobustCertificate, is_pruned: bool) -> Result<DownSet, CheckFailure> {
+    let nobody = ThreadId::from_index(0);
+    let decoded = model.decode_sc(&certificate.sc)?;
+    let sc = down_set(model, nobody, decoded)?;
+    for initial in if is_pruned { Vec::new() } else { model.initial_configurations()? } {
+        let initial = model.unshifted(nobody, initial)?;
+        if !sc.contains(&initial) {
+            reject!(Initial, "no configuration of `sc` covers the initial {}", model.in_words(&initial));
+        }
+    }
+    check_closed(model, nobody, "`sc`", &sc, Model::token_successors)?;
+    Ok(sc)
+}
+
+/// Checks that a set of a store contains each start of delaying it, and is closed.
+fn check_delayed(
+    model: &mut Model<'_>,
+    (thread, store): (ThreadId, InstructionId),
+    sc: &DownSet,
+    set: &DownSet,
+) -> Result<(), CheckFailure> {
+    let name = format!("`delayed` of store {store} of thread {thread}");
+    for configuration in sc.configurations() {
+        for start in model.starts_of_delaying(configuration, thread, store)? {
+            let start = model.unshifted(thread, start)?;
+            if !set.contains(&start) && !model.is_hopeless(thread, &start) {
                 reject!(
                     Inductive,
-                    "`helped` of thread {thread} does not cover {}, where load {load} leads from {}",
-                    model.in_words(&after),
+                    "{name} does not cover {}, where delaying starts from {}",
+                    model.in_words(&start),
                     model.in_words(configuration)
                 );
             }
         }
     }
+    check_closed(model, thread, &name, set, |model, configuration| {
+        let mut successors = model.delayed_successors(configuration, thread)?;
+        successors.retain(|successor| !model.is_hopeless(thread, &successor.configuration));
+        Ok(successors)
+    })
+}
 
-    for (thread, set) in &helped {
-        let name = format!("`helped` of thread {thread}");
-        for configuration in set.configurations() {
-            if let Phase::Helped(path) = &configuration.control.phase
-                && path.levels.contains_key(&path.store_address)
-                && !configuration.control.locked
-            {
-                reject!(Safe, "{name} contains the success {}", model.in_words(configuration));
-            }
+/// Checks that a thread's set contains what a load leads to from another set.
+fn check_load(
+    model: &mut Model<'_>,
+    (thread, load): (ThreadId, InstructionId),
+    before: &DownSet,
+    set: &DownSet,
+) -> Result<(), CheckFailure> {
+    for configuration in before.configurations() {
+        let Some(after) = model.overstepped_load(configuration, thread, load)? else { continue };
+        let after = model.unshifted(thread, after)?;
+        if !set.contains(&after) {
+            reject!(
+                Inductive,
+                "`helped` of thread {thread} does not cover {}, where load {load} leads from {}",
+                model.in_words(&after),
+                model.in_words(configuration)
+            );
         }
-        check_closed(&mut model, &name, set, Model::token_successors)?;
     }
     Ok(())
+}
+
+/// Checks that a thread's set contains no success, and is closed.
+fn check_helped(model: &mut Model<'_>, thread: ThreadId, set: &DownSet) -> Result<(), CheckFailure> {
+    let name = format!("`helped` of thread {thread}");
+    for configuration in set.configurations() {
+        if let Phase::Helped(path) = &configuration.control.phase
+            && path.levels.contains_key(&path.store_address)
+            && !configuration.control.locked
+        {
+            reject!(Safe, "{name} contains the success {}", model.in_words(configuration));
+        }
+    }
+    check_closed(model, thread, &name, set, Model::token_successors)
 }
 
 /// Checks the proofs about nets of attacks.
@@ -153,18 +218,20 @@ fn check_nets(model: &mut Model, attacks: &[AttackEvidence]) -> Result<(), Check
 /// Checks that every successor of every configuration of `set` is covered by one of `set`.
 fn check_closed<'a>(
     model: &mut Model<'a>,
+    thread: ThreadId,
     name: &str,
     set: &DownSet,
     successors: impl Fn(&mut Model<'a>, &Configuration) -> Result<Vec<Successor>, CheckFailure>,
 ) -> Result<(), CheckFailure> {
     for configuration in set.configurations() {
-        for successor in successors(model, configuration)? {
-            if !set.contains(&successor.configuration) {
+        for Successor { thread: own, instruction, configuration: successor } in successors(model, configuration)? {
+            let successor = model.unshifted(thread, successor)?;
+            if !set.contains(&successor) {
                 reject!(
                     Inductive,
                     "{name} does not cover {}, where {} leads from {}",
-                    model.in_words(&successor.configuration),
-                    model.instruction_in_words(successor.thread, successor.instruction),
+                    model.in_words(&successor),
+                    model.instruction_in_words(own, instruction),
                     model.in_words(configuration)
                 );
             }

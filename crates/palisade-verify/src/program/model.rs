@@ -1,13 +1,15 @@
 //! The program as the checker sees it: live registers, local instructions, where threads start.
 
 use super::configuration::{Configuration, Control, Memory, Phase, Token};
+use super::counters::Counters;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::{Live, checked_liveness};
 use crate::tokens::{MOST_CHOICES, Numbering, initial_tokens, strictly_ascending};
 use palisade_evidence::{LocalState, RobustCertificate};
 use palisade_model::program::{
-    Action, EvaluationError, Instruction, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId, Value,
+    Action, EvaluationError, Expression, Instruction, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId,
+    Value,
 };
 use std::collections::HashSet;
 
@@ -24,6 +26,8 @@ pub(super) struct Model<'a> {
     pub(super) local_numbers: Vec<u32>,
     /// The numbers of the certificate's memories, by their position in its table.
     pub(super) memory_numbers: Vec<u32>,
+    /// The counters up to whose shifts sets are closed, where that is asked.
+    pub(super) counters: Option<Counters>,
 }
 
 impl<'a> Model<'a> {
@@ -47,6 +51,7 @@ impl<'a> Model<'a> {
             memories: Numbering::new(),
             local_numbers: Vec::with_capacity(locals.len()),
             memory_numbers: Vec::with_capacity(memories.len()),
+            counters: None,
         };
         for local in locals {
             model.check_local(local)?;
@@ -60,6 +65,12 @@ impl<'a> Model<'a> {
             model.memory_numbers.push(number);
         }
         Ok(model)
+    }
+
+    /// From here on sets have to be closed up to shifts of the program's counters only; whether there are any.
+    pub(super) fn count(&mut self) -> bool {
+        self.counters = Counters::of(self.program, &self.live);
+        self.counters.is_some()
     }
 
     /// Checks that a state is one of its thread: its label exists, and its dead registers are 0.
@@ -153,6 +164,21 @@ impl<'a> Model<'a> {
             Ok(value) => Ok(value),
             Err(error) => reject!(Form, "{}: {error}", self.instruction_in_words(thread, instruction)),
         }
+    }
+
+    /// The address that an instruction accesses. A computed one must not be a counter's: what shifts with it would be seen.
+    pub(super) fn address(
+        &self,
+        thread: ThreadId,
+        instruction: InstructionId,
+        address: &Expression,
+        registers: &[Value],
+    ) -> Result<Value, CheckFailure> {
+        let value = self.value(thread, instruction, address.evaluate_address(registers))?;
+        if !address.is_constant() && self.counters.as_ref().is_some_and(|counters| counters.has(value)) {
+            reject!(Form, "{} comes to a counter", self.instruction_in_words(thread, instruction));
+        }
+        Ok(value)
     }
 
     /// The address in memory that an instruction accesses when the registers have these values, if it accesses one.

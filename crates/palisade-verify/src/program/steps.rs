@@ -61,7 +61,7 @@ impl Model<'_> {
             if local.thread != thread || local.label != instruction.source || local.holding {
                 continue;
             }
-            let address = self.value(thread, store, address.evaluate_address(&local.registers))?;
+            let address = self.address(thread, store, address, &local.registers)?;
             let value = self.value(thread, store, value.evaluate(&local.registers, self.program.domain))?;
             let delaying = DelayingThread {
                 label: instruction.target,
@@ -91,7 +91,7 @@ impl Model<'_> {
         if delaying.label != instruction.source || configuration.control.locked {
             return Ok(None);
         }
-        let address = self.value(thread, load, address.evaluate_address(&delaying.registers))?;
+        let address = self.address(thread, load, address, &delaying.registers)?;
         if delaying.buffer.contains_key(&address) {
             return Ok(None);
         }
@@ -147,14 +147,14 @@ impl Model<'_> {
         let mut buffer = delaying.buffer.clone();
         let outcomes = match &instruction.action {
             Action::Store { address, value } => {
-                let address = self.value(thread, id, address.evaluate_address(registers))?;
+                let address = self.address(thread, id, address, registers)?;
                 let value = self.value(thread, id, value.evaluate(registers, self.program.domain))?;
                 buffer.insert(address, value);
                 vec![registers.clone()]
             }
             Action::Load { .. } if configuration.control.locked => Vec::new(),
             Action::Load { register, address } => {
-                let address = self.value(thread, id, address.evaluate_address(registers))?;
+                let address = self.address(thread, id, address, registers)?;
                 let own = delaying.buffer.get(&address).copied();
                 let mut registers = registers.clone();
                 registers[register.index()] = own.unwrap_or_else(|| self.read(&configuration.control, address));
@@ -254,7 +254,7 @@ impl Model<'_> {
             return Ok(None);
         }
         let domain = self.program.domain;
-        let address_of = |address: &Expression| self.value(thread, id, address.evaluate_address(registers));
+        let address_of = |address: &Expression| self.address(thread, id, address, registers);
         let mut effect = Effect { registers: registers.clone(), access: None, write: None, holding };
         match &self.instruction(thread, id).action {
             Action::Fence => {}

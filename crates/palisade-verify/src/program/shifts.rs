@@ -1,0 +1,99 @@
+//! Configurations up to shifts of counters.
+
+use super::configuration::{Configuration, Control, Memory, Phase, Token};
+use super::counters::{Counters, Variable};
+use super::model::Model;
+use crate::CheckFailure;
+use palisade_evidence::LocalState;
+use palisade_model::program::{LabelId, RegisterId, ThreadId, Value};
+
+impl Model<'_> {
+    /// The configuration that stands for one and all that are it shifted: in it, the first address of each class holds its initial value, or as
+    /// much more as the class cannot be shifted by. While stores are delayed, `attacker` is the thread that delays them.
+    pub(super) fn unshifted(
+        &mut self,
+        attacker: ThreadId,
+        configuration: Configuration,
+    ) -> Result<Configuration, CheckFailure> {
+        let Some(counters) = self.counters.take() else { return Ok(configuration) };
+        let result = self.shift(&counters, attacker, configuration);
+        self.counters = Some(counters);
+        result
+    }
+
+    fn shift(
+        &mut self,
+        counters: &Counters,
+        attacker: ThreadId,
+        configuration: Configuration,
+    ) -> Result<Configuration, CheckFailure> {
+        let Configuration { control: Control { memory, locked, phase }, tokens } = configuration;
+        let by = self.shifts(counters, memory);
+        if by.iter().all(|by| *by == 0) {
+            return Ok(Configuration { control: Control { memory, locked, phase }, tokens });
+        }
+        let memory = self.shifted_memory(counters, &by, memory)?;
+        let phase = match phase {
+            Phase::Delayed(mut delaying) => {
+                delaying.registers = shifted_registers(counters, &by, attacker, delaying.label, delaying.registers)?;
+                for (address, value) in &mut delaying.buffer {
+                    if let Some(class) = counters.cell(*address) {
+                        *value = counters.shifted(*value, by[class])?;
+                    }
+                }
+                Phase::Delayed(delaying)
+            }
+            phase => phase,
+        };
+        let mut shifted = Vec::with_capacity(tokens.len());
+        for (Token { local, joined }, count) in tokens {
+            let LocalState { thread, label, registers, holding } = self.local(local).clone();
+            let registers = shifted_registers(counters, &by, thread, label, registers)?;
+            let local = self.local_number(LocalState { thread, label, registers, holding });
+            shifted.push((Token { local, joined }, count));
+        }
+        shifted.sort_by_key(|(token, _)| *token);
+        Ok(Configuration { control: Control { memory, locked, phase }, tokens: shifted })
+    }
+
+    /// By how much the members of each class are shifted.
+    fn shifts(&self, counters: &Counters, memory: u32) -> Vec<i128> {
+        let shift = |(address, grain): &(Value, i128)| {
+            let above = i128::from(self.value_in(memory, *address)) - i128::from(self.program.initial_value(*address));
+            let above = counters.domain.map_or(above, |domain| above.rem_euclid(domain.size() as i128));
+            above.rem_euclid(*grain) - above
+        };
+        counters.classes.iter().map(shift).collect()
+    }
+
+    fn shifted_memory(&mut self, counters: &Counters, by: &[i128], memory: u32) -> Result<u32, CheckFailure> {
+        let mut shifted: Memory = self.memories.get(memory).clone();
+        for (variable, class) in &counters.members {
+            let Variable::Cell(address) = *variable else { continue };
+            let value = counters.shifted(self.value_in(memory, address), by[*class])?;
+            if value == self.program.initial_value(address) {
+                shifted.remove(&address);
+            } else {
+                shifted.insert(address, value);
+            }
+        }
+        Ok(self.memories.number(shifted))
+    }
+}
+
+/// The registers of a state at a label, shifted.
+fn shifted_registers(
+    counters: &Counters,
+    by: &[i128],
+    thread: ThreadId,
+    label: LabelId,
+    mut registers: Vec<Value>,
+) -> Result<Vec<Value>, CheckFailure> {
+    for (register, value) in registers.iter_mut().enumerate() {
+        let variable = Variable::Register(thread, label, RegisterId::from_index(register));
+        if let Some(class) = counters.members.get(&variable) {
+            *value = counters.shifted(*value, by[*class])?;
+        }
+    }
+    Ok(registers)
+}

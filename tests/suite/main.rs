@@ -17,6 +17,7 @@ mod command_line;
 mod contest;
 mod convert;
 mod corpus_nets;
+mod counters;
 mod cover_command;
 mod coverability_corpus;
 mod decided_on_nets;

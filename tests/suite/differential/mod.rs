@@ -7,6 +7,7 @@
 mod any_number;
 mod attacks;
 mod conversions;
+mod counters;
 mod events;
 mod events_tso;
 mod fixed;

@@ -9,6 +9,7 @@
 //! processor, is left alone. `PLANTED_FAULTS.md`
 //! records such a run.
 
+mod counters;
 mod properties;
 mod table;
 
@@ -44,7 +45,7 @@ pub(crate) fn planted(number: usize) -> bool {
 
 /// All faults, in the order of their numbers.
 fn faults() -> impl Iterator<Item = &'static Fault> {
-    table::FAULTS.iter().chain(properties::FAULTS)
+    table::FAULTS.iter().chain(properties::FAULTS).chain(counters::FAULTS)
 }
 
 fn root() -> &'static Path {
@@ -78,6 +79,7 @@ fn all_faults_fit_the_sources() {
     for file in planted().into_keys() {
         let engine = [
             "crates/palisade-engine/src/",
+            "crates/palisade-model/src/program/counters/",
             "crates/palisade-model/src/program/liveness.rs",
             "crates/palisade-model/src/semantics/machine.rs",
             "crates/palisade-syntax/src/x86/",

@@ -1,0 +1,193 @@
+//! Counters: which classes programs have and what keeps addresses out, real widths, and integers without end.
+
+use crate::checked::{check, unconfirmed_check};
+use palisade::cli::ProgramOptions;
+use palisade::evidence::RobustCertificate;
+use palisade::program::{Counters, Program, SourceText};
+use palisade::robustness::{Check, CheckOptions, Verdict, certificate};
+use palisade::syntax::{Format, read};
+use palisade::verify::{Obligation, check_robust_certificate, is_closed_without_counters};
+use std::path::Path;
+
+/// A model, with the copies and the domain that options give it.
+fn model(name: &str, threads: &str, domain: Option<&str>) -> Program {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name);
+    let text = std::fs::read_to_string(&path).expect("the model is there");
+    let mut program = program(&text);
+    let copies: Vec<_> = threads.split(',').filter(|it| !it.is_empty()).map(|it| it.parse().expect("copies")).collect();
+    program.override_copies(&copies).expect("the model has these threads");
+    match domain {
+        Some(domain) => {
+            program.override_domain(Some(domain.parse().expect("a domain")), true).expect("the domain contains 0");
+        }
+        None => program.domain = None,
+    }
+    program
+}
+
+fn program(text: &str) -> Program {
+    read(SourceText::new("counters.pal", text), Format::Native).expect("the text is a program").program
+}
+
+/// The classes of addresses, by name.
+fn classes(program: &Program) -> Vec<Vec<String>> {
+    let counters = Counters::of(program);
+    let names = |cells: &[i64]| cells.iter().map(|cell| program.address_name(*cell)).collect();
+    counters.classes().iter().map(|class| names(&class.cells)).collect()
+}
+
+/// The addresses that are kept out, with the labels of the instructions to blame.
+fn kept_out(program: &Program) -> Vec<(String, String)> {
+    let blamed = |out: &palisade::program::KeptOut| {
+        let thread = program.thread(out.thread);
+        let label = thread.label(thread.instruction(out.instruction).source);
+        (program.address_name(out.address), label.name.clone())
+    };
+    Counters::of(program).kept_out().iter().map(blamed).collect()
+}
+
+#[test]
+fn classes_of_models() {
+    let ticket = model("ticket-lock.pal", "", Some("0..255"));
+    assert_eq!(classes(&ticket), [["next_ticket", "now_serving"]]);
+    let seqlock = model("seqlock.pal", "", Some("0..255"));
+    assert_eq!(classes(&seqlock), [["sequence"]]);
+    assert_eq!(Counters::of(&seqlock).classes()[0].step, 2);
+    // The parity of an odd number of values does not survive their wrapping around.
+    assert!(classes(&model("seqlock.pal", "", Some("0..254"))).is_empty());
+}
+
+#[test]
+fn what_keeps_an_address_out_is_named() {
+    let spinlock = model("linux-spinlock.pal", "", Some("-128..127"));
+    assert!(classes(&spinlock).is_empty());
+    assert!(
+        kept_out(&spinlock).contains(&("lock_word".to_owned(), "acquired".to_owned())),
+        "{:?}",
+        kept_out(&spinlock)
+    );
+    // The elements of the ring are numbered by its indices.
+    let ring = model("spsc-ring-buffer.pal", "", Some("0..255"));
+    let kept: Vec<String> = kept_out(&ring).into_iter().map(|(address, _)| address).collect();
+    assert!(classes(&ring).is_empty() && kept == ["head", "tail"], "{kept:?}");
+    let peterson = model("peterson.pal", "", None);
+    assert!(classes(&peterson).is_empty());
+}
+
+/// A program with one thread that has these registers and instructions.
+fn with(domain: &str, instructions: &str) -> Program {
+    program(&format!("program p {domain} address x, y, z[2]\nthread t regs r, s, q init a begin {instructions} end"))
+}
+
+#[test]
+fn what_commutes_and_what_does_not() {
+    let classes_with = |domain: &str, condition: &str| {
+        let text = "a: r <- fetch_add(mem[x], 1); b: s <- mem[y]; c: mem[y] <- s + 3; d: s <- mem[x]; ";
+        classes(&with(domain, &format!("{text} e: assert {condition}; goto a;"))).concat()
+    };
+    let wrapping = "domain 0..7 wrap";
+    for commutes in ["r = s", "r + 2 != s", "r - s = 3", "r % 2 = 0", "(r & 3) = 1", "(r + 1) % 4 = 2"] {
+        assert_eq!(classes_with(wrapping, commutes), ["x", "y"], "{commutes}");
+    }
+    for does_not in ["r = 1", "r < s", "r + s = 1", "-r = s", "r % 3 = 0", "(r & 2) = 0", "2 * r = s", "r && s", "!r"] {
+        assert_eq!(classes_with(wrapping, does_not), ["y"], "{does_not}");
+    }
+    assert_eq!(classes_with("domain -4..3 wrap", "r % 2 = 0"), ["y"], "a remainder has the sign of the number");
+    for commutes in ["r = s", "r < s", "r - s >= 2", "r % 3 = 0", "r % 2 != 0", "(r & 1) = 0"] {
+        assert_eq!(classes_with("", commutes), ["x", "y"], "{commutes}");
+    }
+    for does_not in ["r < 5", "r % 3 = 1", "r + s = 1", "1 - r = s"] {
+        assert_eq!(classes_with("", does_not), ["y"], "{does_not}");
+    }
+    assert_eq!(classes_with("domain 0..7", "r = s"), [""; 0], "a domain that does not wrap has an end");
+}
+
+#[test]
+fn addresses_depend_on_masks_alone() {
+    let loads = |address: &str| {
+        classes(&with("domain 0..7 wrap", &format!("a: r <- fetch_add(mem[x], 1); b: q <- mem[{address}]; goto a;")))
+    };
+    assert_eq!(loads("z + (r & 1)"), [["x"]]);
+    assert_eq!(loads("z + r % 2"), [["x"]]);
+    assert!(loads("z + r").is_empty());
+    // In plain integers 8 % 2 and 0 % 2 are the same, and 8 and 0 are not.
+    assert!(loads("z + (r + 1) % 2").is_empty());
+    assert_eq!(loads("z + ((r + 1) & 1)"), [["x"]]);
+}
+
+#[test]
+fn registers_are_members_where_they_hold_counters() {
+    let text = "a: r <- fetch_add(mem[x], 1); b: mem[y] <- r; c: r <- 1; d: mem[z] <- r; goto a;";
+    assert_eq!(classes(&with("domain 0..7 wrap", text)), [["x", "y"]]);
+}
+
+fn decide(program: &Program) -> Check<'_> {
+    check(program, &CheckOptions::default()).expect("the program has no faults")
+}
+
+fn evidence(program: &Program, checked: &Check<'_>) -> RobustCertificate {
+    certificate(program, checked).expect("the program is robust")
+}
+
+#[test]
+fn real_widths_and_integers_without_end() {
+    for domain in [Some("0..255"), Some("0..65535"), Some("0..4294967295"), None] {
+        let lock = model("ticket-lock.pal", "worker=12", domain);
+        let checked = decide(&lock);
+        assert_eq!(checked.verdict, Verdict::Robust, "{domain:?}");
+        let certificate = evidence(&lock, &checked);
+        assert_eq!(is_closed_without_counters(&lock, &certificate), Ok(false), "{domain:?}");
+    }
+    let seqlock = model("seqlock.pal", "writer=2,reader=1", Some("0..255"));
+    assert_eq!(decide(&seqlock).verdict, Verdict::Robust);
+    let seqlock = model("seqlock.pal", "writer=*,reader=*", Some("0..31"));
+    assert_eq!(decide(&seqlock).verdict, Verdict::Robust);
+}
+
+/// As many copies as there are tickets have one each; one more draws a ticket that is in use.
+#[test]
+fn tickets_that_wrap_around() {
+    for (size, copies, expected) in [(4, 4, Verdict::Robust), (4, 5, Verdict::NotRobust), (8, 8, Verdict::Robust)] {
+        let domain = format!("0..{}", size - 1);
+        let lock = model("ticket-lock.pal", &format!("worker={copies}"), Some(&domain));
+        assert_eq!(decide(&lock).verdict, expected, "{copies} copies, {size} tickets");
+    }
+}
+
+#[test]
+fn computed_addresses_that_come_to_counters() {
+    // `q` is 1, and `x + q` the counter `y`.
+    let text = "program p domain 0..7 wrap address x, y, z\nthread t regs r, q init a begin
+        a: r <- fetch_add(mem[y], 1); b: mem[x] <- 1; c: q <- mem[x]; d: r <- mem[x + q]; goto a; end";
+    let program = program(text);
+    assert_eq!(classes(&program), [["y"]]);
+    let with = decide(&program);
+    let without =
+        check(&program, &CheckOptions { counters: false, ..CheckOptions::default() }).expect("it has no faults");
+    assert_eq!((with.verdict.clone(), without.verdict), (Verdict::Robust, Verdict::Robust));
+    assert_eq!(is_closed_without_counters(&program, &evidence(&program, &with)), Ok(true));
+}
+
+/// Sets that lack a configuration are not closed, with counters or without.
+#[test]
+fn certificates_that_lack_something_are_rejected() {
+    let lock = model("ticket-lock.pal", "worker=3", Some("0..7"));
+    let checked = unconfirmed_check(&lock, &CheckOptions::default()).expect("it has no faults");
+    let whole = evidence(&lock, &checked);
+    assert_eq!(check_robust_certificate(&lock, &whole), Ok(()));
+    for left_out in 0..whole.sc.len() {
+        let mut part = whole.clone();
+        part.sc.remove(left_out);
+        let failure = check_robust_certificate(&lock, &part).expect_err("it lacks a configuration");
+        assert!(matches!(failure.obligation, Obligation::Inductive | Obligation::Initial), "{failure}");
+    }
+    // The same sets say nothing about a program in which tickets are compared with a number.
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("models/ticket-lock.pal"));
+    let text =
+        text.expect("the model is there").replace("assert serving != mine", "assert serving != mine && mine < 9");
+    let mut other = program(&text);
+    other.override_copies(&["worker=3".parse().expect("copies")]).expect("the lock has workers");
+    other.override_domain(Some("0..7".parse().expect("a domain")), true).expect("it contains 0");
+    assert!(classes(&other).is_empty());
+    assert!(check_robust_certificate(&other, &whole).is_err());
+}

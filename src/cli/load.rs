@@ -25,7 +25,10 @@ pub(super) fn program_formats() -> impl TypedValueParser<Value = Format> {
 
 /// The names of the forms in which programs are written.
 pub(super) fn written_forms() -> impl TypedValueParser<Value = Written> {
-    let formats = Format::ALL.into_iter().filter(|format| !matches!(format, Format::Memorax | Format::Machine)).map(Written::Format);
+    let formats = Format::ALL
+        .into_iter()
+        .filter(|format| !matches!(format, Format::Memorax | Format::Machine))
+        .map(Written::Format);
     let all: Vec<Written> = formats.chain([Written::Threads, Written::TwoThreads]).collect();
     let names = PossibleValuesParser::new(all.iter().map(|form| form.name()));
     names.map(move |name| *all.iter().find(|form| form.name() == name).expect("one of the names"))

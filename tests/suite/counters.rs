@@ -1,7 +1,6 @@
 //! Counters: which classes programs have and what keeps addresses out, real widths, and integers without end.
 
 use crate::checked::{check, unconfirmed_check};
-use palisade::cli::ProgramOptions;
 use palisade::evidence::RobustCertificate;
 use palisade::program::{Counters, Program, SourceText};
 use palisade::robustness::{Check, CheckOptions, Verdict, certificate};

@@ -29,10 +29,10 @@ use crate::syntax::{Format, InputError, no_attack_can_start};
 pub(super) use events::admit;
 use events::check_events;
 use progress::Progress;
-use two_threads::check_two_threads;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use two_threads::check_two_threads;
 
 /// What answers about one program.
 type CheckFile = fn(&CheckArguments, &SharedOptions, &str, Extent) -> Result<Spoken, InputError>;

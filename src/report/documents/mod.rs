@@ -38,11 +38,11 @@ pub use contest::{ContestContext, ContestDocument};
 pub use convert::ConvertDocument;
 pub use cover::{CoverDocument, CoverVerdict, WrittenDocument};
 pub use error::{ErrorDocument, Finding};
+pub use event_simulate::EventSimulateDocument;
 pub use fences::{
     EvidenceWord, FencesDocument, FencesVerdictWord, JudgedFence, MeasurePlace, MeasureWord, PlacedMeasure,
     ProofDocument, RedundancyDocument, RowDocument,
 };
-pub use event_simulate::EventSimulateDocument;
 pub use fmt::FmtDocument;
 pub use header::{FileHeader, Header, VerdictHeader};
 pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};

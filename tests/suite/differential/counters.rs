@@ -73,7 +73,7 @@ fn verdicts_with_fixed_copies_are_those_without_counters() {
     let copies = [Copies::Exactly(1), Copies::Exactly(2), Copies::Exactly(3)];
     let generate = |seed| with_domains(seed, &copies);
     let counts = compare_generated("counters, fixed", 5_000_000, amount, generate, compare);
-    assert!(of_class(&counts, "robust") > 60 && of_class(&counts, "not robust") > 10, "{counts:?}");
+    assert!(of_class(&counts, "robust") > 60 && of_class(&counts, "not robust") > 3, "{counts:?}");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn verdicts_for_any_number_of_copies_are_those_without_counters() {
     let amount = Amount { default: 150, long: 4_000 };
     let generate = |seed| with_domains(seed, &[Copies::Any, Copies::Any, Copies::Exactly(1)]);
     let counts = compare_generated("counters, any number", 5_100_000, amount, generate, compare);
-    assert!(of_class(&counts, "robust") > 20 && of_class(&counts, "not robust") > 10, "{counts:?}");
+    assert!(of_class(&counts, "robust") > 20 && of_class(&counts, "not robust") > 2, "{counts:?}");
 }
 
 /// Without loops values are few even without a domain, so that the oracle answers.
@@ -94,5 +94,5 @@ fn verdicts_in_integers_are_the_oracles() {
         program_with_counters(seed, &CounterShape { jumps, labels: 4, ..shape(None, copies.clone()) })
     };
     let counts = compare_generated("counters, integers", 5_200_000, amount, generate, compare);
-    assert!(of_class(&counts, "robust") > 30 && of_class(&counts, "not robust") > 5, "{counts:?}");
+    assert!(of_class(&counts, "robust") > 30 && of_class(&counts, "not robust") > 1, "{counts:?}");
 }

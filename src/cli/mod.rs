@@ -27,12 +27,10 @@ mod outputs;
 mod prove;
 mod schema;
 mod simulate;
-mod simulate_events;
 mod subcommand;
 mod usage;
 mod verify;
 mod witness;
-mod witness_events;
 
 use clap::{Args, FromArgMatches};
 use subcommand::Subcommand;

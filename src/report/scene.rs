@@ -3,7 +3,6 @@
 //! Interleavings that have no serial permutation and computations under TSO are shown alike, as text and by `picture`.
 
 use super::interleaving::Interleaving;
-use super::tso::Computation;
 use std::fmt::Write;
 
 /// A violation by events and tasks, to be shown.
@@ -50,22 +49,11 @@ impl Scene {
         scene
     }
 
-    /// A computation under TSO and a cycle of its happens-before relation.
-    pub fn of_computation(shown: &Computation) -> Self {
-        let mut scene = Self::empty(if shown.cycle.is_empty() { String::new() } else { shown.reason() });
-        for step in &shown.steps {
-            scene.add(&step.thread, &step.invocation, step.action.clone());
-        }
-        let next = shown.cycle.iter().cycle().skip(1);
-        scene.order = shown.cycle.iter().zip(next).map(|(from, to)| (from - 1, to - 1)).collect();
-        scene
-    }
-
-    fn empty(reason: String) -> Self {
+    pub(super) fn empty(reason: String) -> Self {
         Self { threads: vec!["main".to_owned()], events: Vec::new(), steps: Vec::new(), order: Vec::new(), reason }
     }
 
-    fn add(&mut self, thread: &str, invocation: &str, action: String) {
+    pub(super) fn add(&mut self, thread: &str, invocation: &str, action: String) {
         let place = |names: &mut Vec<String>, name: &str| {
             names.iter().position(|known| known == name).unwrap_or_else(|| {
                 names.push(name.to_owned());

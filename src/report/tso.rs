@@ -235,3 +235,16 @@ fn register<'p>(program: &'p Program, state: &TaskState, step: TaskStep) -> Opti
     let action: &Action = &thread.instruction(instruction).action;
     action.written_register().map(|register| thread.registers[register.index()].name.as_str())
 }
+
+impl Scene {
+    /// A computation under TSO and a cycle of its happens-before relation.
+    pub fn of_computation(shown: &Computation) -> Self {
+        let mut scene = Self::empty(if shown.cycle.is_empty() { String::new() } else { shown.reason() });
+        for step in &shown.steps {
+            scene.add(&step.thread, &step.invocation, step.action.clone());
+        }
+        let next = shown.cycle.iter().cycle().skip(1);
+        scene.order = shown.cycle.iter().zip(next).map(|(from, to)| (from - 1, to - 1)).collect();
+        scene
+    }
+}

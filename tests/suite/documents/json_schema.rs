@@ -40,7 +40,8 @@ impl<'s> Fit<'s> {
                 "minimum" => at_least(content, value, place)?,
                 "maximum" => at_most(content, value, place)?,
                 "$ref" => self.fits(self.definition(content), value, place)?,
-                "anyOf" | "oneOf" => self.one_of(list(content), value, place)?,
+                "anyOf" => self.some_of(list(content), value, place).map(drop)?,
+                "oneOf" => self.one_of(list(content), value, place)?,
                 "minItems" => counted(value, place, |count| count >= content.as_u64().expect("a number"))?,
                 "maxItems" => counted(value, place, |count| count <= content.as_u64().expect("a number"))?,
                 "prefixItems" => {
@@ -68,11 +69,18 @@ impl<'s> Fit<'s> {
     }
 
     /// Exactly one fits: words of an enumeration and kinds of documents do not overlap.
-    fn one_of(&self, schemas: &[Value], value: &Value, place: &str) -> Result<(), String> {
+    /// How many of the alternatives a value fits, at least one.
+    fn some_of(&self, schemas: &[Value], value: &Value, place: &str) -> Result<usize, String> {
         let misfits: Vec<String> = schemas.iter().filter_map(|schema| self.fits(schema, value, place).err()).collect();
         match schemas.len() - misfits.len() {
-            1 => Ok(()),
             0 => Err(misfits.join("; or ")),
+            some => Ok(some),
+        }
+    }
+
+    fn one_of(&self, schemas: &[Value], value: &Value, place: &str) -> Result<(), String> {
+        match self.some_of(schemas, value, place)? {
+            1 => Ok(()),
             several => Err(format!("{place}: fits {several} of the alternatives")),
         }
     }

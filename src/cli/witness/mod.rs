@@ -1,11 +1,12 @@
 //! `palisade witness`: the violation of a program that is not robust, in the form one needs.
 
+mod events;
+
 use super::check::{Against, only_tso};
 use super::confirm::{Confirmation, evidence_check};
 use super::files::write_file;
 use super::output::{print_document, print_line, print_text, remark, remark_line};
 use super::simulate::ModelChoice;
-use super::witness_events;
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
 use crate::report::check::verdict_word;
@@ -74,7 +75,7 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
         Err(exit) => return exit,
     };
     if loaded.program.is_event_driven() {
-        return witness_events::answer(arguments, shared, &loaded, &limits)
+        return events::answer(arguments, shared, &loaded, &limits)
             .unwrap_or_else(|error| print_input_error(&error, shared));
     }
     if arguments.against == Some(Against::Concurrency) {

@@ -1,7 +1,7 @@
 //! `palisade simulate` of a program of events and tasks: serially, under SC or under TSO.
 
-use super::simulate::{Answer, SimulateArguments, SimulatedModel};
-use super::{Exit, Loaded, SharedOptions};
+use super::{Answer, SimulateArguments, SimulatedModel};
+use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::limits::Limits;
 use crate::program::Program;
 use crate::report::documents::{self, EventSimulateDocument};

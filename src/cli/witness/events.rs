@@ -1,10 +1,10 @@
 //! `palisade witness` of a program with events or tasks: the violation against concurrency or TSO, in the form one needs.
 
-use super::check::{Against, admit};
-use super::confirm::{Confirmation, EvidenceCheck, concurrency_check, tasks_check};
-use super::output::{print_document, print_text, remark, remark_line};
-use super::witness::{WitnessArguments, write};
-use super::{Exit, Loaded, SharedOptions};
+use super::{WitnessArguments, write};
+use crate::cli::check::{Against, admit};
+use crate::cli::confirm::{Confirmation, EvidenceCheck, concurrency_check, tasks_check};
+use crate::cli::output::{print_document, print_text, remark, remark_line};
+use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::concurrency::{self, ConcurrencyCheck, ConcurrencyOptions, ConcurrencyVerdict};
 use crate::limits::Limits;
 use crate::program::Program;

@@ -1,8 +1,9 @@
 //! `palisade simulate`: the final states of a program, what fails in it, and how.
 
+mod events;
+
 use super::load::exit_of;
 use super::output::{Documents, print_text};
-use super::simulate_events;
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::report::documents::{self, SimulateDocument, StoppedDocument};
 use crate::report::simulate::{Simulation, exploration_error};
@@ -145,7 +146,7 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
     };
     if loaded.program.is_event_driven() {
         loaded.print_warnings(shared);
-        return simulate_events::answer(arguments, shared, file, &loaded, &limits);
+        return events::answer(arguments, shared, file, &loaded, &limits);
     }
     let Some(model) = arguments.model.of_threads() else {
         let message = "`serial` runs one event after the other, and the program has none";

@@ -34,13 +34,15 @@ fn a_folder_has_the_same_verdicts_in_every_format() {
     let line = format!("check models --json --sarif {} --junit {}", log.display(), cases.display());
     let run = palisade(root(), &line);
     let documents = documents::read(&run.stdout);
-    let documents = documents.as_array().expect("a folder has an array");
+    let all = documents.as_array().expect("a folder has an array");
+    // Programs of events have answers of their own, and no attacks.
+    let documents: Vec<&Value> = all.iter().filter(|document| document["attacks"].is_array()).collect();
     let count = |verdict: &str| documents.iter().filter(|document| document["verdict"] == verdict).count();
     let log = sarif(&log);
     assert_eq!(of_kind(&log, "not-robust", "fail").len(), count("not-robust"));
     assert_eq!(of_kind(&log, "not-robust", "pass").len(), count("robust"));
     assert!(count("robust") > 10 && count("not-robust") > 10, "{}", documents.len());
-    assert_eq!(log["runs"][0]["artifacts"].as_array().map(Vec::len), Some(documents.len()));
+    assert_eq!(log["runs"][0]["artifacts"].as_array().map(Vec::len), Some(all.len()));
     for result in of_kind(&log, "not-robust", "fail") {
         let place = &result["locations"][0]["physicalLocation"];
         let file = place["artifactLocation"]["uri"].as_str().expect("a path");
@@ -59,7 +61,7 @@ fn a_folder_has_the_same_verdicts_in_every_format() {
     assert_eq!(attribute(suites, "tests"), with("testcase"));
     assert_eq!(attribute(suites, "failures"), with("failure"));
     assert_eq!(attribute(suites, "errors"), with("error"));
-    assert_eq!(with("testsuite"), documents.len());
+    assert_eq!(with("testsuite"), all.len());
 }
 
 #[test]

@@ -92,8 +92,9 @@ impl Program {
     /// Changes the numbers of copies, one override after the other.
     pub fn override_copies(&mut self, overrides: &[CopiesOverride]) -> Result<(), OverrideError> {
         for change in overrides {
-            if !self.change_copies(change, Thread::is_thread) {
-                return Err(OverrideError::UnknownThread { name: change.thread.clone().unwrap_or_default() });
+            let is_found = self.change_copies(change, Thread::is_thread);
+            if let Some(name) = change.thread.as_ref().filter(|_| !is_found) {
+                return Err(OverrideError::UnknownThread { name: name.clone() });
             }
         }
         self.something_runs()
@@ -102,8 +103,9 @@ impl Program {
     /// Changes how often events may occur, one override after the other.
     pub fn override_events(&mut self, overrides: &[CopiesOverride]) -> Result<(), OverrideError> {
         for change in overrides {
-            if !self.change_copies(change, Thread::is_event) {
-                return Err(OverrideError::UnknownEvent { name: change.thread.clone().unwrap_or_default() });
+            let is_found = self.change_copies(change, Thread::is_event);
+            if let Some(name) = change.thread.as_ref().filter(|_| !is_found) {
+                return Err(OverrideError::UnknownEvent { name: name.clone() });
             }
         }
         self.something_runs()

@@ -199,7 +199,7 @@ mod tests {
     /// Serial states are states under SC, and these states under TSO; and what is robust has no others.
     #[test]
     fn more_is_possible_in_weaker_models_unless_the_program_is_robust() {
-        let (mut with_more, mut without) = (0, 0);
+        let (mut with_more, mut without, mut compared) = (0, 0, 0);
         for seed in 0..150 {
             let program = event_program_of(seed);
             let limits = Limits::none().with_timeout(Duration::from_millis(500));
@@ -211,7 +211,11 @@ mod tests {
             assert!(serial.completed.is_subset(&sc.completed), "seed {seed}");
             assert!(sc.completed.is_subset(&relaxed.completed), "seed {seed}");
             let bounds = TaskBounds::default();
-            if tso(&program, &bounds).is_ok_and(|answer| answer.is_robust()) {
+            // An event that ends inside of a locked section blocks stores under SC for ever, and their way into the main thread's
+            // buffer not: traces end early, and final states say nothing of them.
+            let is_robust = tso(&program, &bounds).is_ok_and(|answer| answer.is_robust());
+            if is_robust && sc.stuck == 0 {
+                compared += 1;
                 assert_eq!(sc.completed, relaxed.completed, "seed {seed}");
             }
             let kinds = [Kind::Serializability, Kind::Determinism];
@@ -221,6 +225,6 @@ mod tests {
             }
             with_more += usize::from(sc.completed.len() > serial.completed.len());
         }
-        assert!(with_more > 5 && without > 5, "{with_more} {without}");
+        assert!(with_more > 5 && without > 5 && compared > 5, "{with_more} {without} {compared}");
     }
 }

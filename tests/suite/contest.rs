@@ -116,7 +116,7 @@ fn every_property_has_its_line() {
                 assert!(rest.starts_with(word) && rest.contains("STRUCTURAL_REDUCTION"), "{formula}: {line}");
             }
             None => {
-                assert!(rest.strip_prefix("CANNOT_COMPUTE ").is_some_and(|why| why.len() > 20), "{formula}: {line}")
+                assert!(rest.strip_prefix("CANNOT_COMPUTE ").is_some_and(|why| why.len() > 20), "{formula}: {line}");
             }
         }
     }
@@ -191,8 +191,8 @@ fn a_benchmark_runs_each_property_and_reads_other_tools_lines() {
 
 #[test]
 fn a_net_of_the_contests_size_is_read_within_limits() {
-    let folder = tempfile::tempdir().expect("a folder");
     const PLACES: usize = 100_000;
+    let folder = tempfile::tempdir().expect("a folder");
     let mut net = String::from(
         "<pnml><net id=\"large\" type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"p\">\n",
     );

@@ -45,7 +45,7 @@ fn threads_have_the_verdict_of_events() {
     {
         let events = program(&text);
         let threads = as_threads(&events).expect("the counts are fixed");
-        assert!(threads.threads.iter().all(|thread| thread.is_thread()));
+        assert!(threads.threads.iter().all(palisade::program::Thread::is_thread));
         assert_eq!(verdict_of_tasks(&events), expected.clone());
         assert_eq!(verdict_of_threads(&threads), Some(expected.clone()));
         assert_eq!(verdict_of_threads(&printed(&threads)), Some(expected), "as text");

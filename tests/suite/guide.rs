@@ -18,7 +18,8 @@ fn files(text: &str) -> Vec<(String, String)> {
         let Some((name, rest)) = block[1].strip_prefix("# ").and_then(|rest| rest.split_once('\n')) else { continue };
         let is_a_name = name.contains('.') && !name.contains(' ');
         // Formats without comments do without the line.
-        let text = if name.ends_with(".pal") { block[1] } else { rest };
+        let has_comments = Path::new(name).extension().is_some_and(|it| it == "pal");
+        let text = if has_comments { block[1] } else { rest };
         if is_a_name {
             found.push((name.to_owned(), format!("{text}\n")));
         }

@@ -138,7 +138,6 @@ pub fn any(values: std::ops::RangeInclusive<u64>) -> u64 {
 
 /// What `cargo palisade` takes for any number between two.
 #[inline(never)]
-#[expect(clippy::needless_pass_by_value, reason = "numbers")]
 extern "C" fn palisade_harness_any(low: u64, high: u64) -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(0);

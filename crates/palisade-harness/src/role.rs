@@ -85,7 +85,7 @@ impl Role {
     pub(crate) fn owned<F: FnMut() + Send + 'static>(name: &str, role: F) -> Self {
         let role: &'static mut F = Box::leak(Box::new(role));
         let address = std::ptr::from_mut(role).addr();
-        let body = Body::Owned(Box::new(move || role()));
+        let body = Body::Owned(Box::new(role));
         let function = (call_owned::<F> as extern "C" fn(&mut F)) as *const ();
         let code = move |_| (function.addr(), vec![address]);
         Self { name: checked(name), copies: Copies::Exactly(1), body, code: Box::new(code) }

@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Result<
     let size = (net.places.len(), net.transitions.len());
     contest.report_decided(false);
     let asked = solve_all(net, &queries, &options, |index, problem, answer| {
-        contest.take(index, problem, answer, &options.limits);
+        contest.take(index, problem, &answer, &options.limits);
     });
     let context = ContestContext {
         file: &arguments.net,
@@ -116,7 +116,7 @@ impl<'a> Contest<'a> {
     }
 
     /// Takes the answer to a question.
-    fn take(&mut self, index: usize, problem: &Problem, answer: Answer, limits: &Limits) {
+    fn take(&mut self, index: usize, problem: &Problem, answer: &Answer, limits: &Limits) {
         let (property, _) = self.all[index];
         let number = self.all[..index].iter().filter(|(other, _)| *other == property).count();
         let mut asked = AskedQuestion {
@@ -130,7 +130,7 @@ impl<'a> Contest<'a> {
         if let Outcome::Unknown(reason) = &answer.outcome {
             asked.reason = Some(reason.to_string());
         } else {
-            self.confirm(property, number, problem, &answer, limits, &mut asked);
+            self.confirm(property, number, problem, answer, limits, &mut asked);
         }
         asked.seconds = self.begin.elapsed().as_secs_f64();
         self.answers[property].questions[number] = asked;

@@ -26,7 +26,7 @@ pub(super) fn answer(
     };
     let found = match task_final_states(program, model, limits) {
         Ok(found) => found,
-        Err(error) => return Answer::Refused(refused(program, error)),
+        Err(error) => return Answer::Refused(refused(program, &error)),
     };
     let simulation = EventSimulation { file, program, model, found: &found, seconds: begin.elapsed().as_secs_f64() };
     let text = if shared.json {
@@ -64,10 +64,10 @@ fn model(arguments: &SimulateArguments, program: &Program) -> Result<TaskModel, 
 }
 
 /// Why there is no list of final states.
-fn refused(program: &Program, error: TaskExplorationError) -> InputError {
+fn refused(program: &Program, error: &TaskExplorationError) -> InputError {
     let name = program.source.name.clone();
     match error {
-        TaskExplorationError::Stopped(reason) => InputError::Stopped { name, reason },
+        TaskExplorationError::Stopped(reason) => InputError::Stopped { name, reason: *reason },
         TaskExplorationError::AnyNumber(_) => {
             let help = "fix the number: `--events all=2`, and `--threads all=2` for threads".to_owned();
             InputError::file(name, format!("{error}, and there are no final states to list")).with_help_if(Some(help))
@@ -75,7 +75,7 @@ fn refused(program: &Program, error: TaskExplorationError) -> InputError {
         TaskExplorationError::Value(
             TaskRefusal::Value { template, instruction, .. } | TaskRefusal::NoDomain { template, instruction },
         ) => {
-            let span = program.thread(template).instruction(instruction).span;
+            let span = program.thread(*template).instruction(*instruction).span;
             let diagnostic = Diagnostic::error(error.to_string(), span).with_label("here");
             InputError::from((program.source.clone(), vec![diagnostic]))
         }

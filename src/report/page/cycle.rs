@@ -90,7 +90,7 @@ fn arrow(out: &mut String, from: (usize, usize), to: (usize, usize), relation: R
     };
     // Labels of arrows that cross stand nearer to their beginnings, so that they keep apart.
     let (at_x, at_y) = if x1 == x2 {
-        (x1 + 18, (start.1 + end.1) / 2 + 10)
+        (x1 + 18, i64::midpoint(start.1, end.1) + 10)
     } else {
         (start.0 + (end.0 - start.0) / 4, start.1 + (end.1 - start.1) / 4)
     };

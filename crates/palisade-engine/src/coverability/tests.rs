@@ -98,7 +98,7 @@ fn questions_about_one_net_have_their_own_answers() {
             assert_eq!((&problem.net, &problem.query), (&whole.net, &queries[index]));
             match &answer.outcome {
                 Outcome::Coverable(run) => {
-                    check_net_run(problem, run).unwrap_or_else(|error| panic!("{error}: {problem:?}"))
+                    check_net_run(problem, run).unwrap_or_else(|error| panic!("{error}: {problem:?}"));
                 }
                 Outcome::Uncoverable(certificate) => {
                     check_net_certificate(problem, certificate).unwrap_or_else(|error| panic!("{error}: {problem:?}"));

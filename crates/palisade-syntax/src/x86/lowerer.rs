@@ -378,11 +378,14 @@ impl Lowerer {
     /// The register for a slot, new at its first mention.
     pub fn slot(&mut self, slot: Slot) -> RegisterId {
         let known = self.slots.iter().position(|known| *known == slot);
-        known.map(RegisterId::from_index).unwrap_or_else(|| {
-            self.slots.push(slot);
-            self.thread.own.push(self.hides_registers || !matches!(slot, Slot::Family(_)));
-            RegisterId::from_index(self.slots.len() - 1)
-        })
+        known.map_or_else(
+            || {
+                self.slots.push(slot);
+                self.thread.own.push(self.hides_registers || !matches!(slot, Slot::Family(_)));
+                RegisterId::from_index(self.slots.len() - 1)
+            },
+            RegisterId::from_index,
+        )
     }
 
     /// Appends an assignment to a slot.

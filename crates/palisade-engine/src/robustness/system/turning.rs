@@ -55,7 +55,7 @@ const MOST_TURNED: usize = 1 << 10;
 /// A turn that is none.
 pub(in crate::robustness) const NO_TURN: u32 = 0;
 
-impl<'p> System<'p> {
+impl System<'_> {
     /// The system that is explored up to turns of counters.
     #[must_use]
     pub(in crate::robustness) fn counting(mut self, counting: Option<&Counting>) -> Self {

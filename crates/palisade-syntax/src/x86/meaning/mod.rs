@@ -255,7 +255,7 @@ impl Builder<'_> {
 
     /// The flags tell whether the signed product fits; the others are undefined [SDM, vol. 2, IMUL].
     fn multiply(&mut self) {
-        let first = if self.form.operands.len() == 3 { 1 } else { 0 };
+        let first = usize::from(self.form.operands.len() == 3);
         let (left, right) = (self.value(first), self.value(first + 1));
         let product = binary(Op::Multiply, self.signed(left), self.signed(right));
         let kept = truncate(product.clone(), self.form.bits, true);

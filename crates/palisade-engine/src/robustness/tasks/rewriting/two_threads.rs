@@ -81,7 +81,7 @@ struct OnMain<'r, 'p> {
     calls: usize,
 }
 
-impl<'p> Rewriting<'p> {
+impl Rewriting<'_> {
     /// A handler or task as the main thread runs it.
     fn on_main(&self, id: ThreadId, thread: &Thread) -> Result<Thread, NotRewritten> {
         let (name, role, copies): (_, Role, Copies) = (thread.name.clone(), thread.role.clone(), thread.copies);

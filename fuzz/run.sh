@@ -8,7 +8,7 @@ shift
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
   targets=(native structured trencher litmus memorax spec tts lola formula tina pnml mcc
-    evidence_program evidence_witness evidence_net costs options)
+    evidence_program evidence_witness evidence_net costs options roles image)
 fi
 failed=0
 for target in "${targets[@]}"; do
@@ -17,6 +17,7 @@ for target in "${targets[@]}"; do
   limits=(-timeout=10 -rss_limit_mb=2048 -max_len=4096)
   case $target in
     native | structured) seeds+=(../models) ;;
+    image) dictionary= ;;
     evidence_*) dictionary=dictionaries/evidence.dict; limits+=(-max_len=8192) ;;
   esac
   # The public collections, where they are at hand.
@@ -29,7 +30,7 @@ for target in "${targets[@]}"; do
   fi
   mkdir -p "corpus/$target"
   if ! cargo fuzz run --sanitizer none "$target" "corpus/$target" "${seeds[@]}" -- \
-    "-max_total_time=$seconds" "-dict=$dictionary" "${limits[@]}" -print_final_stats=1 2> "corpus/$target.log"; then
+    "-max_total_time=$seconds" ${dictionary:+"-dict=$dictionary"} "${limits[@]}" -print_final_stats=1 2> "corpus/$target.log"; then
     failed=1
   fi
   echo "$target: $(grep -c '^SUMMARY' "corpus/$target.log" || true) findings," \

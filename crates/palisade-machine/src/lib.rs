@@ -16,28 +16,53 @@ use image::{Image, Lines, Memory, Snapshot};
 use lift::Refused;
 use palisade_model::program::Program;
 use palisade_model::text::{Diagnostic, Position, SourceText};
-use palisade_syntax::{InputError, read_text};
+use palisade_syntax::{InputError, read_text, text_of};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+use toml::Spanned;
+
+/// The largest image that is read.
+const MAX_IMAGE_BYTES: u64 = 1 << 30;
 
 /// Reads the program that a file of roles describes. Image and snapshot are found from its folder.
 pub fn read(path: &str) -> Result<Program, InputError> {
-    let source = read_text(path)?;
+    let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_owned();
+    read_with(path, &read_text(path)?, |name| whole_file(&folder.join(name)))
+}
+
+/// The bytes of a file, [`MAX_IMAGE_BYTES`] of them at most.
+fn whole_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(MAX_IMAGE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_IMAGE_BYTES {
+        return Err(std::io::Error::other(format!("it is larger than {} MiB", MAX_IMAGE_BYTES >> 20)));
+    }
+    Ok(bytes)
+}
+
+/// Reads the program that roles describe which are called `path`. `open` gives the bytes of image and snapshot, which the roles name.
+pub fn read_with(
+    path: &str,
+    source: &Arc<SourceText>,
+    mut open: impl FnMut(&str) -> std::io::Result<Vec<u8>>,
+) -> Result<Program, InputError> {
     let wrong = |error: Diagnostic| InputError::from((source.clone(), vec![error]));
-    let file = roles::read(&source).map_err(wrong)?;
-    let folder = Path::new(path).parent().unwrap_or(Path::new(""));
-    let image_path = folder.join(file.image.get_ref());
-    let bytes = std::fs::read(&image_path).map_err(|error| {
-        wrong(Diagnostic::error(format!("the image cannot be read: {error}"), roles::span(&file.image)))
-    })?;
+    let file = roles::read(source).map_err(wrong)?;
+    let mut opened = |what: &str, name: &Spanned<String>| {
+        open(name.get_ref())
+            .map_err(|error| wrong(Diagnostic::error(format!("the {what} cannot be read: {error}"), roles::span(name))))
+    };
+    let bytes = opened("image", &file.image)?;
     let mut heading = String::new();
     let _ = writeln!(heading, "roles {} (SHA-256 {})", name_of(Path::new(path)), sha256(source.text.as_bytes()));
     let _ = writeln!(heading, "image {} (SHA-256 {})", file.image.get_ref(), sha256(&bytes));
     let mut snapshot = Snapshot::default();
     if let Some(given) = &file.snapshot {
-        let text = read_text(&folder.join(given.get_ref()).display().to_string())?;
+        let name = Path::new(path).parent().unwrap_or(Path::new("")).join(given.get_ref());
+        let text = text_of(&name.display().to_string(), opened("snapshot", given)?.as_slice())?;
         let _ = writeln!(heading, "snapshot {} (SHA-256 {})", given.get_ref(), sha256(text.text.as_bytes()));
         snapshot = Snapshot::read(&text.text).map_err(|error| broken_snapshot(&text, &error))?;
     }

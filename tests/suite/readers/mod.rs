@@ -5,6 +5,8 @@
 //! everything that they come upon. Both include this file, so that a fuzzer's find becomes a test by adding the file.
 
 mod evidence;
+#[cfg(feature = "machine")]
+mod machine;
 mod nets;
 mod options;
 mod programs;
@@ -13,7 +15,7 @@ mod programs;
 pub(crate) type Reader = (&'static str, fn(&[u8]));
 
 /// Every reader.
-pub(crate) const READERS: [Reader; 17] = [
+pub(crate) const READERS: &[Reader] = &[
     ("native", programs::native),
     ("structured", programs::native),
     ("trencher", programs::trencher),
@@ -31,6 +33,10 @@ pub(crate) const READERS: [Reader; 17] = [
     ("evidence_net", evidence::net),
     ("costs", options::costs),
     ("options", options::options),
+    #[cfg(feature = "machine")]
+    ("roles", machine::roles),
+    #[cfg(feature = "machine")]
+    ("image", machine::image),
 ];
 
 /// Asks a reader about an input.

@@ -56,7 +56,7 @@ fn program(input: &[u8], format: Format) {
 }
 
 /// Diagnostics point into the text and can be shown; errors are there, and not too many.
-fn can_be_shown(diagnostics: &[Diagnostic], source: &Arc<SourceText>, refused: bool) {
+pub(super) fn can_be_shown(diagnostics: &[Diagnostic], source: &Arc<SourceText>, refused: bool) {
     assert!(!refused || !diagnostics.is_empty(), "refused without an error");
     assert!(!refused || diagnostics.len() <= 20, "{} errors", diagnostics.len());
     for diagnostic in diagnostics {
@@ -81,7 +81,7 @@ fn reread(text: &str, format: Format) -> Program {
 
 /// The program in the native language is the same program; printed in another format it is read there, and printed once
 /// more it is the same text.
-fn survives_printing(program: &Program, format: Format) {
+pub(super) fn survives_printing(program: &Program, format: Format) {
     for target in [Format::Native, Format::Trencher, Format::Litmus] {
         let printed = match print(program, target) {
             Ok(printed) => printed.text,
@@ -93,7 +93,7 @@ fn survives_printing(program: &Program, format: Format) {
         };
         let again = reread(&printed, target);
         if target == Format::Native {
-            assert_eq!(shape(&again), shape(program), "{printed}");
+            assert_same_shape(&again, program, &printed);
             if format == Format::Native {
                 assert!(are_kept(&names(program), &names(&again)), "{printed}");
             }
@@ -117,6 +117,13 @@ fn are_kept(names: &[&str], again: &[&str]) -> bool {
 /// A text without the size of memory, which Trencher's format tells of all names and no reader keeps.
 fn bare(text: &str) -> String {
     text.lines().filter(|line| !line.starts_with("memory_size")).collect::<Vec<_>>().join("\n")
+}
+
+/// Programs are the same but for places and names; shows the first line in which they are not.
+fn assert_same_shape(again: &Program, program: &Program, printed: &str) {
+    let (again, program) = (shape(again), shape(program));
+    let differing = again.lines().zip(program.lines()).find(|(left, right)| left != right);
+    assert!(again == program, "{differing:?} in {printed}");
 }
 
 /// Everything about a program but places in its text and names.

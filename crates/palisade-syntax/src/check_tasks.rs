@@ -21,8 +21,11 @@ pub(crate) fn check(program: &Program, found: &mut Vec<Diagnostic>) {
         if !runnable && thread.is_task() {
             let message = format!("the task `{}` is never posted", thread.name);
             found.push(Diagnostic::warning(message, thread.span).with_label("never runs"));
-        } else if runnable && on_main[index] {
-            posts_that_wait(thread, found);
+        } else if runnable {
+            ends_in_section(thread, found);
+            if on_main[index] {
+                posts_that_wait(thread, found);
+            }
         }
     }
 }
@@ -39,6 +42,21 @@ fn posts_in_sections(program: &Program, thread: &Thread, found: &mut Vec<Diagnos
                 Diagnostic::error(message, instruction.span).with_note("a locked section is one access to memory");
             found.push(error.with_help("post it before `lock` or after `unlock`"));
         }
+    }
+}
+
+/// What ends inside a section keeps the lock for ever.
+fn ends_in_section(thread: &Thread, found: &mut Vec<Diagnostic>) {
+    let (by_label, states) = (thread.instructions_by_label(), lock_states(thread));
+    let last = |instruction: &&Instruction| {
+        let ends = by_label[instruction.target.index()].is_empty() && states[instruction.target.index()][1];
+        ends && (instruction.action == Action::Lock
+            || states[instruction.source.index()][1] && instruction.action != Action::Unlock)
+    };
+    for instruction in thread.instructions.iter().filter(last) {
+        let message = format!("`{}` can end here while it holds the lock, and keeps it for ever", thread.name);
+        let warning = Diagnostic::warning(message, instruction.span);
+        found.push(warning.with_help("`unlock` before the end"));
     }
 }
 

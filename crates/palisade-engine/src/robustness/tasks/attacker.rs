@@ -63,7 +63,7 @@ impl TaskSystem<'_> {
     pub(super) fn attacker_steps(&mut self, control: Control, number: u32, steps: &mut Vec<Step>) -> Result<(), Fault> {
         let attacker = self.attacker(number).clone();
         let Some(local) = attacker.local else { return Ok(()) };
-        if self.is_ended(local) && self.is_plain() && attacker.on_main {
+        if self.returns(local) && self.is_plain() && attacker.on_main {
             let idle = Attacker { local: None, ..attacker.clone() };
             if let Some(after) = self.with_attacker(control, idle) {
                 self.push(steps, after, (None, None), StepLabel::of(Actor::Attacker, Deed::Return));

@@ -38,7 +38,7 @@ impl TaskSystem<'_> {
             self.attacker_steps(control, attacker, steps)?;
         }
         if let Main::Runs(local) = control.main {
-            if self.is_ended(local) {
+            if self.returns(local) {
                 let after = Control { main: Main::Idle, ..control };
                 self.push(steps, after, (None, None), StepLabel::of(Actor::Main, Deed::Return));
             }

@@ -108,8 +108,13 @@ impl<'p> TaskSystem<'p> {
         self.locals.table.get(local)
     }
 
+    /// Whether an invocation in a local state has come to its end and gives its thread back: it does not while it holds the lock.
+    pub(super) fn returns(&self, local: u32) -> bool {
+        self.is_ended(local) && !self.local(local).holding
+    }
+
     /// Whether an invocation in a local state has come to its end.
-    pub(super) fn is_ended(&self, local: u32) -> bool {
+    fn is_ended(&self, local: u32) -> bool {
         let local = self.local(local);
         !local.is_stopped() && self.locals.instructions_at(local.thread, local.label).is_empty()
     }

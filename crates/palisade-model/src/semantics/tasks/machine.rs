@@ -189,11 +189,16 @@ impl<'p> TaskMachine<'p> {
         Ok(TaskEffect::Local)
     }
 
+    /// An invocation that has come to its end returns. One that holds the lock does not: it stands there for ever, as a thread that ends inside a
+    /// locked section does. So whoever holds the lock runs.
     fn returns(&self, state: &mut TaskState, invocation: InvocationId) -> Result<TaskEffect, TaskRefusal> {
         let own = state.invocations.get(invocation).ok_or(TaskRefusal::NoSuchStep)?;
         let is_at_end = self.instructions[own.template.index()][own.label.index()].is_empty();
         if own.status != Status::Running || !is_at_end {
             return Err(TaskRefusal::NoSuchStep);
+        }
+        if state.holder == Some(invocation) {
+            return Err(TaskRefusal::WrongLock);
         }
         if own.worker == Worker::Main {
             self.main_is_drained(state)?;

@@ -2,8 +2,8 @@
 //!
 //! An *invocation* is one run of an event's handler, a task or a thread. An event may occur when the main thread is idle and its guard holds; its
 //! handler then runs on the main thread. A post makes a pending invocation, which begins on the main thread when that is idle, or on a thread
-//! of its own. The main thread runs one invocation at a time, to its end, and takes pending ones in any order. Under TSO each thread has a store
-//! buffer; that of the main thread outlives its invocations.
+//! of its own. The main thread runs one invocation at a time, to its end, and takes pending ones in any order. An invocation that comes to its end inside
+//! a locked section never returns. Under TSO each thread has a store buffer; that of the main thread outlives its invocations.
 //!
 //! DIVERGENCE: a thread of the paper can be taken again by another task; here every posted task has a fresh one, as nothing orders two tasks of a
 //! background thread that other schedules could not put on two of them.

@@ -27,7 +27,7 @@ pub enum TaskRefusal {
     /// Another invocation holds the lock.
     #[error("another invocation holds the lock")]
     Locked,
-    /// `lock` with the lock held by itself, or `unlock` without.
+    /// `lock` with the lock held by itself, `unlock` without, or a return that would take it along.
     #[error("the lock is not in the state that this needs")]
     WrongLock,
     /// An expression has no value.

@@ -60,7 +60,7 @@ impl Tasks<'_> {
         let Phase::Delayed(delaying) = &from.control.phase else { return Ok(found) };
         let Some(local) = delaying.local else { return Ok(found) };
         let LocalState { thread, label, .. } = *self.model.local(local);
-        if self.is_at_end(local) && delaying.on_main && self.posts_are_plain() {
+        if self.returns(local) && delaying.on_main && self.posts_are_plain() {
             let delaying = Delaying { local: None, ..delaying.clone() };
             self.push(&from.control, delaying, from.tokens.clone(), &mut found);
         }

@@ -68,6 +68,11 @@ impl Tasks<'_> {
         self.model.instructions_at(*thread, *label).is_empty()
     }
 
+    /// Whether an invocation in a local state returns: it has come to its end, and does not hold the lock.
+    fn returns(&self, local: u32) -> bool {
+        self.is_at_end(local) && !self.model.local(local).holding
+    }
+
     /// The states, by number, to which an invocation settles first when its parameters have these values.
     fn first_states(&mut self, template: ThreadId, arguments: &[Value]) -> Result<Vec<u32>, CheckFailure> {
         let thread = self.model.program.thread(template);

@@ -24,7 +24,7 @@ impl Tasks<'_> {
     pub(super) fn successors(&mut self, from: &Configuration) -> Result<Vec<Configuration>, CheckFailure> {
         let mut found = self.attacker_successors(from)?;
         if let Main::Runs(local) = from.control.main {
-            if self.is_at_end(local) {
+            if self.returns(local) {
                 let control = Control { main: Main::Idle, ..from.control.clone() };
                 found.push(Configuration { control, tokens: from.tokens.clone() });
             }

@@ -57,6 +57,18 @@ impl Body {
         self.thread.instructions.push(Instruction { source, target, action, span: Span::default() });
     }
 
+    /// The end of an invocation's code leads on, unless it holds the lock there, which control flow may reach without and with it: then it stays for
+    /// ever. Where both are possible, an empty section tells them apart, as one that is open cannot be opened again.
+    pub(super) fn add_return(&mut self, source: LabelId, [without, with]: [bool; 2], target: LabelId) {
+        if !with {
+            self.add(source, Action::Nop, target);
+        } else if without {
+            let free = self.label("free");
+            self.add(source, Action::Lock, free);
+            self.add(free, Action::Unlock, target);
+        }
+    }
+
     /// Room for the code of a template: its registers and labels, whose names begin with a word.
     pub(super) fn graft(&mut self, thread: &Thread, word: &str) -> Graft {
         let registers = self.thread.registers.len();

@@ -11,7 +11,7 @@ use super::body::{Body, Graft};
 use super::{MOST_LABELS, NotRewritten};
 use palisade_model::program::{
     Action, BinaryOperator, Copies, Executor, Expression, InstructionId, LabelId, Posts, Program, RegisterId, Role,
-    Thread, ThreadId,
+    Thread, ThreadId, lock_states,
 };
 
 /// The program as one of threads.
@@ -144,9 +144,10 @@ impl Building<'_> {
         let returned = self.main.label(&format!("{word}returned"));
         self.main.add(from, Action::Nop, graft.labels[thread.initial.index()]);
         self.main.add(returned, Action::Fence, self.idle);
+        let holds = lock_states(thread);
         for (label, here) in thread.instructions_by_label().iter().enumerate() {
             if here.is_empty() {
-                self.main.add(graft.labels[label], Action::Nop, returned);
+                self.main.add_return(graft.labels[label], holds[label], returned);
             }
         }
         for (id, _) in thread.instruction_ids() {

@@ -117,8 +117,8 @@ impl OnMain<'_, '_> {
                 }
             }
             // It may stop here, but not inside a locked section.
-            if !holds[label][usize::from(true)] {
-                self.body.add(own, Action::Nop, exit);
+            if here.is_empty() || !holds[label][usize::from(true)] {
+                self.body.add_return(own, holds[label], exit);
             }
         }
         Ok(())

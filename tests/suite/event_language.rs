@@ -236,7 +236,7 @@ fn what_is_odd() {
             "program p address x\nevent e regs r begin a: lock; b: r <- mem[x]; c: assume r = 0; goto end;\n\
              c: assume r = 1; goto d; d: unlock; goto end; end\nevent f begin a: lock; b: unlock; end"
         ),
-        ["2:49: `e` can end here while it holds the lock, and keeps it for ever (`unlock` before the end)"]
+        ["2:47: `e` can end here while it holds the lock, and keeps it for ever (`unlock` before the end)"]
     );
     assert_eq!(
         warnings("program p event e begin a: post any t(1); goto a; end task t(v) begin a: mem[x] <- v; end").len(),

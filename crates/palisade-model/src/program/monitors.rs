@@ -84,13 +84,13 @@ impl Program {
 }
 
 /// The addresses of the cells.
-struct Cells {
+pub(super) struct Cells {
     next: Value,
 }
 
 impl Cells {
     /// Makes room for so many cells: accesses to computed addresses that could meet them go around them.
-    fn of(program: &mut Program, count: usize) -> Self {
+    pub(super) fn of(program: &mut Program, count: usize) -> Self {
         let count = Value::try_from(count).expect("a text has few places");
         let named = program.addresses.iter().map(|entry| entry.address.saturating_add(Value::from(entry.length)));
         let initial = program.initial_memory.keys().map(|address| address.saturating_add(1));
@@ -109,7 +109,7 @@ impl Cells {
     }
 
     /// One more cell, as an expression.
-    fn add(&mut self, program: &mut Program, name: &str, span: Span) -> Expression {
+    pub(super) fn add(&mut self, program: &mut Program, name: &str, span: Span) -> Expression {
         let name = unused(name, &program.addresses.iter().map(|entry| &*entry.name));
         let (id, value) = (AddressId::from_index(program.addresses.len()), self.next);
         program.addresses.push(AddressName { name, address: value, length: 1, span });
@@ -217,7 +217,7 @@ fn any(condition: &impl Fn(usize) -> Expression, from: usize, to: usize) -> Expr
 }
 
 /// A name like this one that is not taken.
-fn unused<'a>(name: &str, taken: &(impl Iterator<Item = &'a str> + Clone)) -> String {
+pub(super) fn unused<'a>(name: &str, taken: &(impl Iterator<Item = &'a str> + Clone)) -> String {
     let mut unused = name.to_owned();
     while taken.clone().any(|taken| taken == unused) {
         unused.push('_');

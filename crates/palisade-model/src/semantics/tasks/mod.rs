@@ -14,12 +14,14 @@
 
 mod execution;
 mod final_states;
+mod from_threads;
 mod machine;
 pub mod oracle;
 mod refusal;
 mod state;
 
 pub use final_states::{TaskExplorationError, TaskFinalStates, TaskModel, task_final_states};
+pub use from_threads::task_computation;
 pub use machine::TaskMachine;
 pub use refusal::TaskRefusal;
 pub use state::{InvocationId, InvocationState, Status, TaskEffect, TaskState, TaskStep, Worker};

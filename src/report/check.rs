@@ -1,6 +1,7 @@
 //! The result of `palisade check` as text.
 
 use super::breaks::Breaks;
+use super::claim::{self, Claim};
 use super::context::{Context, domain_line, place};
 use super::subject::program_words;
 use super::{counted, unreached, violation};
@@ -40,8 +41,8 @@ pub fn line(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
     if let Some(labels) = unreached_words(check, context.program, 0) {
         let _ = write!(out, ", unreached {labels}");
     }
-    if context.program.source.is_listing {
-        out.push_str(", for this machine code");
+    if let Some(claim) = Claim::of(context.program) {
+        let _ = write!(out, ", {}", claim.words());
     }
     let _ = writeln!(out, " [{}]", program_words(context.program, context.changed));
     out
@@ -74,9 +75,7 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
     }
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
     out.push_str(&domain_line(program));
-    for line in claim(program, verbosity) {
-        let _ = writeln!(out, "  {line}");
-    }
+    out.push_str(&claim::lines(program, verbosity));
     let count = |outcome| check.attacks.iter().filter(|report| report.outcome == outcome).count();
     let mut parts = Vec::new();
     for (outcome, word) in [
@@ -131,28 +130,6 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
         out.push_str(&violation::text(program, found));
     }
     out
-}
-
-/// Of what a verdict about machine code is said: the image and the snapshot that were read, and with `-v` what is taken for granted.
-/// Nothing for programs that are texts themselves.
-fn claim(program: &Program, verbosity: u8) -> Vec<String> {
-    if !program.source.is_listing {
-        return Vec::new();
-    }
-    let mut lines = vec!["claim    for this machine code".to_owned()];
-    for line in program.source.text.lines().take_while(|line| !line.is_empty()) {
-        let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
-        if verbosity > 0 || what == "image" {
-            lines.push(format!("{what:<8} {rest}"));
-        }
-    }
-    if verbosity > 0 {
-        lines.push(
-            "assumes  ordinary (write-back) memory, code that does not change, no signals in roles, 0 in registers that are no arguments"
-                .to_owned(),
-        );
-    }
-    lines
 }
 
 /// The word for an outcome.

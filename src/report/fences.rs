@@ -1,6 +1,7 @@
 //! The result of `palisade fences` as text.
 
 use super::check::outcome_word;
+use super::claim;
 use super::context::{Context, domain_line, place};
 use super::needed::Needed;
 use super::verdict::{VerdictWord, before_the_repair};
@@ -58,6 +59,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     let _ = writeln!(out, "{}: {headline}", context.file);
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
     out.push_str(&domain_line(program));
+    out.push_str(&claim::lines(program, verbosity));
     match &result.found.repair {
         Repair::Valid(placement) => placement_text(&mut out, placement, program, result, verbosity),
         Repair::Impossible(attack) => {

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod breaks;
 pub mod check;
+pub mod claim;
 pub mod computation;
 pub mod concurrency;
 pub mod contest;

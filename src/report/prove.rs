@@ -1,5 +1,6 @@
 //! The result of `palisade prove` as text.
 
+use super::claim;
 use super::computation::ComputationReport;
 use super::context::{domain_line, instance_line};
 use super::counted;
@@ -106,6 +107,7 @@ pub fn text(proof: &Proof, context: &Context<'_>, verbosity: u8) -> String {
         program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
     let _ = writeln!(out, "\n  threads  {}", copies.join(", "));
     out.push_str(&domain_line(program));
+    out.push_str(&claim::lines(context.written, verbosity));
     for answer in &proof.answers {
         let kind = context.properties().kind(answer.target);
         let place = context.properties().place(answer.target);

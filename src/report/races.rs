@@ -1,5 +1,6 @@
 //! The result of `palisade check --criterion trf` as text.
 
+use super::claim;
 use super::computation::{ComputationReport, address_text};
 use super::context::{Context, domain_line, place};
 use super::counted;
@@ -77,6 +78,7 @@ pub fn text(races: &Races, context: &Context<'_>, verbosity: u8) -> String {
     let _ = writeln!(out, "{}: {}", context.file, verdict_word(&races.verdict));
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
     out.push_str(&domain_line(program));
+    out.push_str(&claim::lines(program, verbosity));
     match &races.verdict {
         RaceVerdict::Free(_) => {
             let _ = writeln!(out, "  so       robust: no load shows whether an earlier store has reached memory");

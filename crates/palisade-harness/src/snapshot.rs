@@ -20,7 +20,12 @@ struct Stretch {
 const LARGEST: u64 = 64 << 20;
 
 /// Writes the snapshot.
-pub(crate) fn write(path: &Path, roles: &[Described], objects: &[SharedObject]) -> io::Result<()> {
+pub(crate) fn write(
+    path: &Path,
+    roles: &[Described],
+    objects: &[SharedObject],
+    narrowed: &[(Vec<String>, u8)],
+) -> io::Result<()> {
     let maps = std::fs::read_to_string("/proc/self/maps")?;
     let mut heading = String::from("palisade-snapshot 1\n");
     let _ = writeln!(heading, "base {:x}", base(&maps)?);
@@ -34,6 +39,9 @@ pub(crate) fn write(path: &Path, roles: &[Described], objects: &[SharedObject]) 
     }
     for object in objects {
         let _ = writeln!(heading, "object {} {:x} {:x}", object.name, object.address, object.size);
+    }
+    for (cells, bits) in narrowed {
+        let _ = writeln!(heading, "narrow {bits} {}", cells.join(" "));
     }
     let mut out = BufWriter::new(File::create(path)?);
     out.write_all(heading.as_bytes())?;

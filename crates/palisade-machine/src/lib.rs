@@ -72,8 +72,20 @@ pub fn read_with(
     let memory = Memory { image, snapshot };
     let roles = resolve::roles(&file, &memory).map_err(wrong)?;
     let lines = Lines::read(&bytes, base);
-    let lifted =
-        lift::lift(&memory, &roles).map_err(|refused| refusal(&refused, &roles[refused.role].name, &lines, &memory))?;
+    let refused = |refused: Box<Refused>| refusal(&refused, &roles[refused.role].name, &lines, &memory);
+    let mut lifted = lift::lift(&memory, &roles).map_err(refused)?;
+    for build in lines.builds(roles.iter().map(|role| role.function)) {
+        let _ = writeln!(heading, "build {build}");
+    }
+    let narrowings = resolve::narrowings(&file, &memory);
+    if !narrowings.is_empty() {
+        let names = program::names(&lifted.cells, &memory);
+        let wanted = resolve::narrowed_cells(&narrowings, &names, &lifted.cells, &file).map_err(wrong)?;
+        lifted.narrow(&wanted).map_err(refused)?;
+        for narrowing in &narrowings {
+            let _ = writeln!(heading, "narrow {} to {}", narrowing.cells.join(", "), narrowing.bits);
+        }
+    }
     let origin = program::Origin { path, heading };
     Ok(program::program(&origin, &roles, lifted, &memory, &lines))
 }

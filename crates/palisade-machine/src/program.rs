@@ -6,7 +6,7 @@
 use crate::image::{Lines, Memory};
 use crate::lift::{Contexts, Lifted, LiftedRole, Place, RoleCode};
 use palisade_model::program::{AddressName, Copies, Posts, Program, SourceText, Span, Thread};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 /// What the listing says first.
@@ -53,24 +53,31 @@ pub(crate) fn program(
     }
 }
 
-/// Names for the cells.
+/// Names for the cells, in their order.
+pub(crate) fn names(cells: &[(u64, u8, i64)], memory: &Memory) -> Vec<String> {
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    let name = |(address, _, _): &(u64, u8, i64)| {
+        // Where a process has its objects differs from run to run: names do not tell.
+        let name = match memory.name(*address) {
+            Some((name, 0)) => name,
+            Some((name, offset)) => format!("{name}+{offset:#x}"),
+            None => "cell".to_owned(),
+        };
+        let count = taken.entry(name.clone()).or_insert(0);
+        *count += 1;
+        if *count == 1 { name } else { format!("{name}#{count}") }
+    };
+    cells.iter().map(name).collect()
+}
+
 fn addresses(cells: &[(u64, u8, i64)], memory: &Memory) -> Vec<AddressName> {
-    let mut taken = BTreeSet::new();
-    cells
-        .iter()
-        .map(|(address, _, _)| {
-            let mut name = match memory.name(*address) {
-                Some((name, 0)) => name,
-                Some((name, offset)) => format!("{name}+{offset:#x}"),
-                None => format!("at_{address:#x}"),
-            };
-            if !taken.insert(name.clone()) {
-                name = format!("{name}@{address:x}");
-                taken.insert(name.clone());
-            }
-            AddressName { name, address: address.cast_signed(), length: 1, span: Span::default() }
-        })
-        .collect()
+    let name = |((address, _, _), name): (&(u64, u8, i64), String)| AddressName {
+        name,
+        address: address.cast_signed(),
+        length: 1,
+        span: Span::default(),
+    };
+    cells.iter().zip(names(cells, memory)).map(name).collect()
 }
 
 /// The text of the program on its way.

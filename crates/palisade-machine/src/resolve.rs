@@ -1,10 +1,11 @@
 //! From the file of roles to functions and arguments of the image.
 
 use crate::image::Memory;
-use crate::lift::RoleCode;
+use crate::lift::{Narrowing, RoleCode};
 use crate::roles::{RolesFile, WrittenArgument, WrittenCopies, WrittenRole, span};
 use palisade_model::text::{Diagnostic, Span};
 use palisade_syntax::did_you_mean_or_list;
+use std::collections::BTreeMap;
 use toml::Spanned;
 
 /// The roles, those of the snapshot where the file has none.
@@ -104,4 +105,45 @@ fn value(argument: &Spanned<WrittenArgument>, memory: &Memory) -> Result<i64, Di
         }
         _ => Err(failed(format!("the image has several objects `{name}`"))),
     }
+}
+
+/// What is to be narrowed: what the file says, and what the snapshot says.
+pub(crate) fn narrowings(file: &RolesFile, memory: &Memory) -> Vec<Narrowing> {
+    let written = file.narrow.iter().map(|narrowing| {
+        let narrowing = narrowing.get_ref();
+        let cells = narrowing.cells.iter().map(|cell| cell.get_ref().clone()).collect();
+        Narrowing { cells, bits: *narrowing.bits.get_ref() }
+    });
+    let harness = memory.snapshot.narrow.iter();
+    written.chain(harness.map(|(cells, bits)| Narrowing { cells: cells.clone(), bits: *bits })).collect()
+}
+
+/// The cells that are to be narrowed, with their bits.
+pub(crate) fn narrowed_cells(
+    narrowings: &[Narrowing],
+    names: &[String],
+    cells: &[(u64, u8, i64)],
+    file: &RolesFile,
+) -> Result<BTreeMap<u64, u8>, Diagnostic> {
+    let mut wanted = BTreeMap::new();
+    for (index, narrowing) in narrowings.iter().enumerate() {
+        let written = file.narrow.get(index);
+        let place = written.map_or(Span::default(), span);
+        for (position, name) in narrowing.cells.iter().enumerate() {
+            let place = written.and_then(|written| written.get_ref().cells.get(position)).map_or(place, span);
+            let Some(cell) = names.iter().position(|known| known == name) else {
+                let help = did_you_mean_or_list(name, "cell", names.iter().map(String::as_str));
+                return Err(Diagnostic::error(format!("the roles have no cell `{name}`"), place).with_help_if(help));
+            };
+            let (address, bytes, _) = cells[cell];
+            if narrowing.bits == 0 || narrowing.bits >= bytes * 8 || narrowing.bits > 32 {
+                let message = format!("`{name}` has {} bits, and cannot be narrowed to {}", bytes * 8, narrowing.bits);
+                return Err(Diagnostic::error(message, place).with_help("say a smaller number of bits, 1 to 32"));
+            }
+            if wanted.insert(address, narrowing.bits).is_some_and(|other| other != narrowing.bits) {
+                return Err(Diagnostic::error(format!("`{name}` is narrowed to two numbers of bits"), place));
+            }
+        }
+    }
+    Ok(wanted)
 }

@@ -12,9 +12,22 @@ pub(crate) struct RolesFile {
     pub(crate) image: Spanned<String>,
     /// The path of the snapshot, if there is one.
     pub(crate) snapshot: Option<Spanned<String>>,
+    /// Counters that are to be computed in fewer bits.
+    #[serde(default)]
+    pub(crate) narrow: Vec<Spanned<WrittenNarrowing>>,
     /// The roles; with a snapshot, its own where there are none here.
     #[serde(default)]
     pub(crate) role: Vec<Spanned<WrittenRole>>,
+}
+
+/// Counters that are to be computed in fewer bits, as written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WrittenNarrowing {
+    /// The names of cells.
+    pub(crate) cells: Vec<Spanned<String>>,
+    /// The number of bits.
+    pub(crate) bits: Spanned<u8>,
 }
 
 /// A role as written.

@@ -1,6 +1,6 @@
 //! How every document begins.
 
-use super::VerdictWord;
+use super::{ClaimDocument, VerdictWord};
 use crate::program::Program;
 use serde::Serialize;
 
@@ -52,6 +52,9 @@ pub struct VerdictHeader<'a, V = VerdictWord> {
     pub program: &'a str,
     /// The verdict on the program as it is.
     pub verdict: V,
+    /// What the verdict is about, where it is about machine code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<ClaimDocument<'a>>,
     /// Why the verdict is unknown, or what was left undecided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -60,6 +63,12 @@ pub struct VerdictHeader<'a, V = VerdictWord> {
 impl<'a, V> VerdictHeader<'a, V> {
     /// The header of a document of a kind with a verdict on a program.
     pub fn new(schema: &'static str, file: &'a str, program: &'a Program, verdict: V) -> Self {
-        Self { header: FileHeader::new(schema, file), program: &program.name, verdict, reason: None }
+        Self {
+            header: FileHeader::new(schema, file),
+            program: &program.name,
+            verdict,
+            claim: ClaimDocument::of(program),
+            reason: None,
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 mod bench;
 mod check;
+mod claim;
 mod concurrency;
 mod contest;
 mod convert;
@@ -33,6 +34,7 @@ mod witness;
 pub use crate::report::verdict::VerdictWord;
 pub use bench::BenchDocument;
 pub use check::{AttackAnswer, CheckDocument};
+pub use claim::{ClaimDocument, NarrowedDocument, ReadFileDocument};
 pub use concurrency::EventCheckDocument;
 pub use contest::{ContestContext, ContestDocument};
 pub use convert::ConvertDocument;

@@ -3,7 +3,7 @@
 use super::program::threads;
 use super::simulate::ModelWord;
 use super::step::{StepDocument, steps};
-use super::{ConfirmationDocument, CopiesWord, DomainDocument, FileHeader, Finding};
+use super::{ClaimDocument, ConfirmationDocument, CopiesWord, DomainDocument, FileHeader, Finding};
 use crate::limits::peak_resident_bytes;
 use crate::properties::{Answer, Proof, TargetAnswer, Violation};
 use crate::report::prove::{Context, PropertyVerdict, computation, why_open};
@@ -24,6 +24,9 @@ pub struct ProveDocument<'a> {
     pub model: ModelWord,
     /// The verdict on all properties together.
     pub verdict: PropertyVerdictWord,
+    /// What the verdict is about, where it is about machine code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<ClaimDocument<'a>>,
     /// The copies of each thread.
     pub threads: BTreeMap<&'a str, CopiesWord>,
     /// The domain of values.
@@ -139,6 +142,7 @@ impl<'a> ProveDocument<'a> {
                 Model::Pso => ModelWord::Pso,
             },
             verdict: PropertyVerdict::of_all(proof, context.question).into(),
+            claim: ClaimDocument::of(context.written),
             threads: threads(program),
             domain: DomainDocument::new(program),
             properties: PropertyDocument::all(proof, context),

@@ -1,8 +1,9 @@
 //! Where in the sources an instruction comes from, through all frames that were inlined.
 
-use addr2line::gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
+use addr2line::gimli::{DW_AT_producer, Dwarf, EndianSlice, RunTimeEndian, SectionId};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection};
+use std::collections::BTreeSet;
 
 /// One of the functions that an instruction belongs to by inlining.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +67,21 @@ impl<'a> Lines<'a> {
             });
         }
         frames
+    }
+
+    /// What the debug information says of the compilers that have made the functions at these addresses, with their options.
+    pub(crate) fn builds(&self, addresses: impl Iterator<Item = u64>) -> BTreeSet<String> {
+        addresses.filter_map(|address| self.producer(address)).collect()
+    }
+
+    fn producer(&self, address: u64) -> Option<String> {
+        let context = self.context.as_ref()?;
+        let unit = context.find_dwarf_and_unit(address.wrapping_sub(self.base)).skip_all_loads()?;
+        let mut entries = unit.entries();
+        let root = entries.next_dfs().ok()??;
+        let producer = unit.attr_string(root.attr_value(DW_AT_producer)?).ok()?;
+        // A line of the listing is one line.
+        Some(producer.to_string_lossy().split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
     /// The frame that a person would look at: the innermost one outside of the language's libraries.

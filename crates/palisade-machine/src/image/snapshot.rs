@@ -1,7 +1,7 @@
 //! The snapshot: what a harness wrote of its memory once its objects were built.
 //!
 //! A text of lines: `palisade-snapshot 1`, `base HEX`, `role NAME FUNCTION COPIES MODE ARGUMENT…`, `object NAME ADDRESS
-//! SIZE`, `memory START LENGTH` followed by `OFFSET WORD…` lines of 8-byte words in hexadecimal; words that are not
+//! SIZE`, `narrow BITS CELL…`, `memory START LENGTH` followed by `OFFSET WORD…` lines of 8-byte words in hexadecimal; words that are not
 //! listed are 0.
 
 use std::collections::BTreeMap;
@@ -50,6 +50,8 @@ pub(crate) struct Snapshot {
     pub(crate) roles: Vec<SnapshotRole>,
     /// The shared objects.
     pub(crate) objects: Vec<SharedObject>,
+    /// Names of cells, and in how many bits they are to be computed.
+    pub(crate) narrow: Vec<(Vec<String>, u8)>,
     /// The stretches that were written, start to length.
     stretches: BTreeMap<u64, u64>,
     /// The words that are not 0, by address.
@@ -81,6 +83,10 @@ impl Snapshot {
             (_, ["object", name, address, size]) => {
                 let (address, size) = (hexadecimal(address)?, hexadecimal(size)?);
                 self.objects.push(SharedObject { name: (*name).to_owned(), address, size });
+            }
+            (_, ["narrow", bits, cells @ ..]) => {
+                let bits = bits.parse().map_err(|_| format!("`{bits}` is no number of bits"))?;
+                self.narrow.push((cells.iter().map(|cell| (*cell).to_owned()).collect(), bits));
             }
             (_, ["role", name, function, copies, mode, arguments @ ..]) => {
                 let copies = if *copies == "*" { None } else { Some(copies.parse().map_err(|_| number(copies))?) };

@@ -24,7 +24,9 @@ pub(crate) trait Initial {
 }
 
 /// How many runs there are.
-const RUNS: u64 = 24;
+const RUNS: u64 = 36;
+/// How many steps a copy takes in a row at most, run by run: in long rows, copies come to their ends one after the other.
+const ROWS: [usize; 3] = [12, 150, 2000];
 /// How many steps each of them has at most.
 const STEPS: usize = 20_000;
 /// How many copies of a role run at most.
@@ -48,6 +50,7 @@ pub(crate) fn run(threads: &[(Thread, u64)], initial: &impl Initial, visit: &mut
             random ^= random << 17;
             usize::try_from(random % below.max(1) as u64).expect("less than a usize")
         };
+        let row = ROWS[usize::try_from(number % 3).expect("less than 3")];
         let mut memory: HashMap<u64, Value> = HashMap::new();
         let mut copies: Vec<Copy> = threads
             .iter()
@@ -66,8 +69,7 @@ pub(crate) fn run(threads: &[(Thread, u64)], initial: &impl Initial, visit: &mut
                 break;
             }
             let chosen = next(copies.len());
-            // A copy takes a few steps in a row.
-            for _ in 0..=next(12) {
+            for _ in 0..=next(row) {
                 let copy = &mut copies[chosen];
                 let thread = &threads[copy.thread].0;
                 let open: Vec<_> = by_label[copy.thread][copy.label.index()]

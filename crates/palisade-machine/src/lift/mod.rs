@@ -15,11 +15,13 @@ mod frame;
 mod knowledge;
 mod loops;
 mod micro;
+mod narrow;
 mod refusal;
 mod stubs;
 mod transfer;
 
 pub(crate) use contexts::{Contexts, Place};
+pub(crate) use narrow::Narrowing;
 pub(crate) use refusal::{Objection, ObjectionAt};
 
 use crate::image::Memory;
@@ -27,9 +29,9 @@ use discover::Initial;
 use emit::{Emitted, emit};
 use explore::{Explored, explore};
 use knowledge::Knowledge;
-use palisade_model::program::{Span, Thread, Value};
+use palisade_model::program::{Instruction, Span, Thread, Value};
 use palisade_syntax::x86::{Architecture, automaton};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is asked of a role.
 #[derive(Clone, Debug)]
@@ -66,6 +68,8 @@ pub(crate) struct Lifted {
     pub(crate) roles: Vec<LiftedRole>,
     /// The cells in the order in which they were first met: address, bytes, value at first.
     pub(crate) cells: Vec<(u64, u8, Value)>,
+    /// The cells that instructions with computed addresses may access.
+    computed: BTreeMap<u64, BTreeSet<u64>>,
 }
 
 /// Why code was refused: the role, the place, the calls that led there.
@@ -99,13 +103,43 @@ pub(crate) fn lift(memory: &Memory, roles: &[RoleCode]) -> Result<Lifted, Box<Re
             lifted.push(written(role, index, &mut explored[index], true, &mut knowledge)?);
         }
         let value = |(address, bytes): &(u64, u8)| (*address, *bytes, knowledge.value(*address, *bytes).unwrap_or(0));
-        return Ok(Lifted { roles: lifted, cells: knowledge.cells().iter().map(value).collect() });
+        let cells = knowledge.cells().iter().map(value).collect();
+        let computed = knowledge.computed.into_iter().map(|(at, computed)| (at, computed.addresses)).collect();
+        return Ok(Lifted { roles: lifted, cells, computed });
     }
     let explored = everything(&mut knowledge, roles)?;
     let start = explored[0].start;
     let objection = Objection::new("the roles come to access ever more cells of memory");
     let at = ObjectionAt { address: start.address, context: start.context, objection };
     Err(Box::new(Refused { role: 0, at, contexts: explored[0].contexts.clone() }))
+}
+
+impl Lifted {
+    /// Computes the cells of these addresses, and whatever their values flow into, in so many bits.
+    pub(crate) fn narrow(&mut self, wanted: &BTreeMap<u64, u8>) -> Result<(), Box<Refused>> {
+        let Self { roles, cells, computed } = self;
+        let (mut threads, mut places) = (Vec::new(), Vec::new());
+        for role in roles.iter_mut() {
+            threads.push(&mut role.thread);
+            places.push(&role.places);
+        }
+        let addresses = |thread: usize, instruction: &Instruction| -> Vec<u64> {
+            let Some(address) = instruction.action.address() else { return Vec::new() };
+            if address.is_constant() {
+                return address.evaluate_address(&[]).map_or(Vec::new(), |address| vec![address.cast_unsigned()]);
+            }
+            let place: Option<&(Place, String)> = places[thread].get(instruction.span.start);
+            let known = place.and_then(|(place, _)| computed.get(&place.address));
+            known.map_or(Vec::new(), |known| known.iter().copied().collect())
+        };
+        let narrowed = narrow::narrow(&mut threads, cells, wanted, &addresses);
+        narrowed.map_err(|not| {
+            let role = &self.roles[not.thread];
+            let place = role.places[not.span.start].0;
+            let at = ObjectionAt { address: place.address, context: place.context, objection: not.objection };
+            Box::new(Refused { role: not.thread, at, contexts: role.contexts.clone() })
+        })
+    }
 }
 
 /// Goes through all roles until nothing is stale.

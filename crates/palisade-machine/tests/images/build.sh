@@ -14,6 +14,7 @@ if [ $# -ge 2 ]; then build "$@"; exit; fi
 build refused refused -O1 -ftls-model=local-exec
 for level in 0 1 2 3 s; do
     build guess "guess-O$level" "-O$level"
+    build ring "ring-O$level" "-O$level"
     build spin "spin-O$level" "-O$level"
     build peterson "peterson-O$level" "-O$level"
     build peterson "peterson-weak-O$level" "-O$level" -DSTORE=memory_order_release -DLOAD=memory_order_acquire

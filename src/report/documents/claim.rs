@@ -1,0 +1,60 @@
+//! What documents say a verdict on machine code is about.
+
+use crate::program::Program;
+use crate::report::claim::{Claim, STATEMENT};
+use serde::Serialize;
+
+/// What a verdict on machine code is about. Another build is another question.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ClaimDocument<'a> {
+    /// The claim: `for this machine code`.
+    pub statement: &'static str,
+    /// The files that were read.
+    pub files: Vec<ReadFileDocument<'a>>,
+    /// The compilers that made the code with their options, as its debug information has them.
+    pub builds: Vec<&'a str>,
+    /// The counters that are computed in fewer bits than the code has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub narrowed: Vec<NarrowedDocument<'a>>,
+}
+
+/// A file that was read.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReadFileDocument<'a> {
+    /// `roles`, `image` or `snapshot`.
+    pub kind: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// Its SHA-256.
+    pub sha256: &'a str,
+}
+
+/// Counters that are computed in fewer bits than the code has.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NarrowedDocument<'a> {
+    /// The cells.
+    pub cells: Vec<&'a str>,
+    /// The bits.
+    pub bits: u8,
+}
+
+impl<'a> ClaimDocument<'a> {
+    /// The claim about a program; nothing about programs that are texts themselves.
+    pub(super) fn of(program: &'a Program) -> Option<Self> {
+        let Claim { files, builds, narrowed } = Claim::of(program)?;
+        let file = |file: crate::report::claim::ReadFile<'a>| ReadFileDocument {
+            kind: file.kind,
+            name: file.name,
+            sha256: file.sha256,
+        };
+        Some(Self {
+            statement: STATEMENT,
+            files: files.into_iter().map(file).collect(),
+            builds,
+            narrowed: narrowed.into_iter().map(|(cells, bits)| NarrowedDocument { cells, bits }).collect(),
+        })
+    }
+}

@@ -5,6 +5,7 @@ use crate::cli::outputs::OutputOptions;
 use crate::cli::simulate::ModelChoice;
 use crate::syntax::InputError;
 use clap::{Args, ValueEnum};
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// Options of `palisade check`.
@@ -33,6 +34,10 @@ pub(in crate::cli) struct CheckArguments {
     /// Decide every attack, not only those up to the first feasible one.
     #[arg(long)]
     pub(in crate::cli) all: bool,
+    /// Decide only these attacks, by their numbers in what `--json` prints: `17-32`. The verdict is `unknown` where none of them is feasible, and the evidence
+    /// is a part that `palisade merge` puts together with the others.
+    #[arg(long, value_name = "FIRST-LAST", conflicts_with_all = ["one_query"], value_parser = parse_range)]
+    pub(in crate::cli) attacks: Option<AttackRange>,
     /// Search also for attacks that control flow alone rules out.
     #[arg(long)]
     pub(in crate::cli) no_prune: bool,
@@ -61,6 +66,21 @@ pub(in crate::cli) struct CheckArguments {
     /// `tso`, which is meant in any case: other models are refused with a word on what to ask instead.
     #[arg(long, value_enum, hide = true)]
     pub(in crate::cli) model: Option<ModelChoice>,
+}
+
+/// Some of the attacks of a program, by the positions in their order, from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::cli) struct AttackRange(pub(in crate::cli) Range<usize>);
+
+/// Attacks by their numbers, from 1, the last one included.
+fn parse_range(text: &str) -> Result<AttackRange, String> {
+    let wrong = || format!("`{text}` are no attacks; say `17-32`, or `17-17` for one");
+    let (first, last) = text.split_once('-').ok_or_else(wrong)?;
+    let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
+    match (number(first)?, number(last)?) {
+        (first @ 1.., last) if first <= last => Ok(AttackRange(first - 1..last)),
+        _ => Err(wrong()),
+    }
 }
 
 /// What to decide about a program.

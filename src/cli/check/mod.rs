@@ -8,8 +8,8 @@ mod races;
 mod tso;
 mod two_threads;
 
-use arguments::EventMethod;
 pub(super) use arguments::{Against, CheckArguments, Criterion, only_tso};
+use arguments::{AttackRange, EventMethod};
 
 use super::batch::{Batch, Extent, Spoken, answer_all};
 use super::breaks::{self, Asked};
@@ -17,6 +17,7 @@ use super::confirm::{Confirmation, evidence_check};
 use super::evidence_files::{unwritten, write_document};
 use super::{Exit, Loaded, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
+use crate::limits::Limits;
 use crate::program::Expression;
 use crate::report::breaks::Breaks;
 use crate::report::check as report;
@@ -24,7 +25,9 @@ use crate::report::context::{Context, fault_error};
 use crate::report::documents::{self, CheckDocument};
 use crate::report::findings::check_findings;
 use crate::report::page::check_page;
-use crate::robustness::{Check, CheckOptions, Outcome, Verdict, certificate, check, check_observed, witness_evidence};
+use crate::robustness::{
+    Check, CheckOptions, Observer, Outcome, Silent, Verdict, certificate, check_observed, check_part, witness_evidence,
+};
 use crate::syntax::{Format, InputError, no_attack_can_start};
 pub(super) use events::admit;
 use events::check_events;
@@ -34,15 +37,19 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use two_threads::check_two_threads;
 
+/// What the names of files with evidence about a part of the attacks end in, before `.json`.
+pub(super) const PART: &str = "part";
+
 /// What answers about one program.
 type CheckFile = fn(&CheckArguments, &SharedOptions, &str, Extent) -> Result<Spoken, InputError>;
 
 /// Runs `palisade check`.
 pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
-    let is_about_attacks = arguments.all || arguments.no_prune || arguments.nets || arguments.one_query;
+    let is_about_attacks =
+        arguments.attacks.is_some() || arguments.all || arguments.no_prune || arguments.nets || arguments.one_query;
     if arguments.criterion == Criterion::Trf && (is_about_attacks || arguments.against.is_some()) {
         let message = "triangular races know no attacks, pruning or nets, and nothing that they are robust against";
-        let help = "leave `--all`, `--no-prune`, `--nets`, `--one-query` and `--against` out".to_owned();
+        let help = "leave `--all`, `--attacks`, `--no-prune`, `--nets`, `--one-query` and `--against` out".to_owned();
         return print_input_error(&InputError::file("--criterion trf", message).with_help_if(Some(help)), shared);
     }
     if arguments.criterion == Criterion::Trf && arguments.outputs.asks_for_a_page() {
@@ -80,25 +87,24 @@ fn check_file(
         return check_two_threads(arguments, shared, file, &loaded);
     }
     admit(&loaded.program, arguments.against)?;
+    if loaded.program.is_event_driven() && arguments.attacks.is_some() {
+        return Err(InputError::file(file, "programs of events have no attacks to choose among"));
+    }
     if loaded.program.is_event_driven() && arguments.outputs.asks_for_a_page() {
         return Err(InputError::file(file, "no page is written about programs of events"));
     }
     if loaded.program.is_event_driven() {
         return check_events(arguments, shared, file, &loaded, extent.brief);
     }
-    let options = CheckOptions {
-        all: arguments.all,
-        prune: !arguments.no_prune && !rests_on_addresses(&loaded),
-        nets: arguments.nets,
-        one_query: arguments.one_query,
-        values: arguments.values,
-        counters: !arguments.no_counters,
-        limits: limits.clone(),
-    };
-    let checked = if extent.is_only_one {
-        check_observed(&loaded.program, &options, &Progress::new(&loaded.program, shared))
-    } else {
-        check(&loaded.program, &options)
+    let options = check_options(arguments, &loaded, &limits);
+    let observed = extent.is_only_one.then(|| Progress::new(&loaded.program, shared));
+    let observer: &dyn Observer = observed.as_ref().map_or(&Silent, |progress| progress);
+    let (checked, part) = match &arguments.attacks {
+        Some(AttackRange(range)) => {
+            let found = check_part(&loaded.program, range.clone(), &options, observer);
+            found.map_or_else(|fault| (Err(fault), None), |part| (Ok(part.check), part.evidence))
+        }
+        None => (check_observed(&loaded.program, &options, observer), None),
     };
     let mut checked = checked.map_err(|fault| fault_error(&loaded.program, &fault))?;
     if is_fenceless_for_no_reason(&loaded, &checked) {
@@ -113,7 +119,11 @@ fn check_file(
     let asked = if checked.verdict == Verdict::NotRobust { asking() } else { None };
     let mut certificates = Vec::new();
     if let Some(folder) = &arguments.certificate {
-        let written = write_evidence(folder, file, &loaded, &checked).map_err(|error| unwritten(folder, &error))?;
+        let written = match part {
+            Some(part) => write_document(folder, file, PART, &Evidence::Robust(loaded.subject(), part)).map(Some),
+            None => write_evidence(folder, file, &loaded, &checked),
+        };
+        let written = written.map_err(|error| unwritten(folder, &error))?;
         certificates.extend(written.map(|path| path.display().to_string()));
         if let Some(asked) = &asked {
             certificates.extend(asked.write_evidence(folder, file, &loaded)?);
@@ -131,6 +141,19 @@ fn check_file(
         spoken.add_answer(answer);
     }
     Ok(spoken)
+}
+
+/// How to check a program.
+pub(super) fn check_options(arguments: &CheckArguments, loaded: &Loaded, limits: &Limits) -> CheckOptions {
+    CheckOptions {
+        all: arguments.all,
+        prune: !arguments.no_prune && !rests_on_addresses(loaded),
+        nets: arguments.nets,
+        one_query: arguments.one_query,
+        values: arguments.values,
+        counters: !arguments.no_counters,
+        limits: limits.clone(),
+    }
 }
 
 /// Whether control flow alone says nothing: the code of machine instructions was read under the premise that computed addresses are

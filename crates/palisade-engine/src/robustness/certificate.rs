@@ -15,9 +15,11 @@ use std::collections::BTreeMap;
 
 /// The certificate of a check that found the program robust.
 pub fn certificate(program: &Program, check: &Check<'_>) -> Option<RobustCertificate> {
-    if check.verdict != Verdict::Robust {
-        return None;
-    }
+    (check.verdict == Verdict::Robust).then(|| reasons(program, check))
+}
+
+/// Why the attacks that a check was about are not feasible.
+pub(super) fn reasons(program: &Program, check: &Check<'_>) -> RobustCertificate {
     let mut tables = Tables::default();
     let mut certificate = RobustCertificate {
         live: program.threads.iter().map(live_registers).collect(),
@@ -51,7 +53,7 @@ pub fn certificate(program: &Program, check: &Check<'_>) -> Option<RobustCertifi
             certificate.attacks.push(AttackEvidence { thread, store, load: attack.load, reason });
         }
     }
-    Some(certificate)
+    certificate
 }
 
 fn live_registers(thread: &palisade_model::program::Thread) -> Vec<Vec<palisade_model::program::RegisterId>> {

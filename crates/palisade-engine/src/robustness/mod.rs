@@ -9,6 +9,7 @@ mod fault;
 pub mod hardware;
 mod nets;
 mod one_query;
+mod parts;
 mod reach;
 mod reached;
 mod search;
@@ -29,6 +30,7 @@ pub use check::{
 };
 pub(crate) use delay_net::{DelayNet, Delaying};
 pub use fault::{Fault, FaultKind, Growing};
+pub use parts::{Part, check_part, combine, parts};
 pub use reach::unreached;
 pub use reached::{Reached, ThreadLabel};
 pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};

@@ -17,6 +17,8 @@ pub enum StopReason {
     Budget,
     /// The method itself can say no more (an incomplete strategy that neither proved nor refuted).
     Inconclusive,
+    /// Nothing is wrong with what was asked, but only a part of the question was.
+    Part,
 }
 
 impl std::fmt::Display for StopReason {
@@ -29,6 +31,7 @@ impl std::fmt::Display for StopReason {
             Self::Interrupted => "interrupted",
             Self::Budget => "the budget is used up",
             Self::Inconclusive => "the strategy is inconclusive here",
+            Self::Part => "only a part of the attacks was asked about",
         })
     }
 }

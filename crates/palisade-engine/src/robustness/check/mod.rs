@@ -23,6 +23,7 @@ use super::witness::{Violation, shortest};
 use palisade_evidence::AttackNetProof;
 use palisade_model::limits::{Budget, Halt, Limits, StopReason};
 use palisade_model::program::{Counters, Program};
+use std::ops::Range;
 
 /// Distinct values of a register or an address admitted in a program without a domain, unless told otherwise. Programs
 /// whose values do not grow without end take fewer; in those that do, the search doubles with each.
@@ -198,8 +199,25 @@ pub fn violation_by(program: &Program, attack: Attack, options: &CheckOptions) -
     Ok(Checking { is_partial: true, ..checking }.decide()?.violation)
 }
 
+/// Decides some of the attacks, those in a range of all in order: the verdict is about these alone.
+pub(super) fn check_range<'p>(
+    program: &'p Program,
+    range: Range<usize>,
+    options: &CheckOptions,
+    observer: &dyn Observer,
+) -> Result<Check<'p>, Fault> {
+    let reports = match list(program, options) {
+        Ok(reports) => reports.into_iter().take(range.end).skip(range.start).collect::<Vec<_>>(),
+        Err(reason) => return Ok(Check::without_attacks(Verdict::Unknown(reason))),
+    };
+    let is_open = |report: &&AttackReport| report.outcome == Outcome::NotAsked;
+    let open: Vec<Attack> = reports.iter().filter(is_open).map(|report| report.attack).collect();
+    let checking = Checking { is_partial: true, ..Checking::new(program, options, observer, reports, open) };
+    if checking.open.is_empty() { checking.pruned() } else { checking.decide() }
+}
+
 /// Every attack, with an answer where control flow has one.
-fn list(program: &Program, options: &CheckOptions) -> Result<Vec<AttackReport>, StopReason> {
+pub(super) fn list(program: &Program, options: &CheckOptions) -> Result<Vec<AttackReport>, StopReason> {
     let all = attacks_within(program, &options.limits)?;
     let pruned = if options.prune { pruned(program, &all, &options.limits)? } else { vec![false; all.len()] };
     let report = |(attack, pruned): (&Attack, bool)| AttackReport {

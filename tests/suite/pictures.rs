@@ -50,24 +50,61 @@ fn svg_labels_and_arcs_keep_apart() {
                 assert!(apart, "{name}: labels overlap: {one:?} {other:?}");
             }
         }
-        // Arcs stay above all labels and inside the picture.
-        let first_lane = boxes.iter().map(|label| label.2).fold(f64::INFINITY, f64::min);
-        let arcs: Vec<_> = document.descendants().filter(|node| node.attribute("marker-end").is_some()).collect();
-        assert!(!arcs.is_empty(), "{name}");
+        // Arcs stay off all labels and inside the picture.
+        let arcs: Vec<_> = document.descendants().filter(|node| node.attribute("class") == Some("arc")).collect();
+        let issues = text.matches(">(isu)</text>").count();
+        assert_eq!(arcs.iter().filter(|arc| arc.attribute("marker-end").is_some()).count(), issues, "{name}");
         for arc in arcs {
             let path = arc.attribute("d").expect("arcs have a path");
-            let numbers: Vec<f64> = path
-                .split(|c: char| !c.is_ascii_digit() && c != '-')
-                .filter(|part| !part.is_empty())
-                .map(|part| part.parse().expect("a number"))
-                .collect();
-            let (ends, peak) = (numbers[1], numbers[3]);
-            assert!(ends < first_lane - 10.0 && ends - (ends - peak) * 0.75 >= 0.0, "{name}: {path}");
+            let (left, right, top, bottom) = extent(path);
+            assert!(top >= 0.0 && left >= 0.0 && right <= width, "{name}: {path} is cut off");
+            for (start, end, y) in &boxes {
+                let apart = right <= *start || *end <= left || bottom <= y - 12.0 || *y <= top;
+                assert!(apart, "{name}: {path} runs through the label at {start}, {y}");
+            }
+        }
+        // Every access of the cycle has its number where it stands, and where the cycle is read.
+        let nodes: std::collections::BTreeSet<_> = violation.cycle.iter().map(|edge| edge.from).collect();
+        for number in 1..=nodes.len() {
+            let is_numbered =
+                |label: &roxmltree::Node<'_, '_>| label.text().unwrap_or_default().starts_with(&format!("({number}) "));
+            assert!(texts.iter().filter(|label| is_numbered(label)).count() >= 2, "{name}: ({number})\n{text}");
         }
         let names = violation.instance.copies().map(|copy| violation.instance.copy_name(program, copy));
         let acting: Vec<String> = names.filter(|name| text.contains(&format!(">{name}</text>"))).collect();
         assert!(acting.len() >= 2, "{name}: {acting:?}");
     });
+}
+
+/// Where a path lies, from left to right and from top to bottom: a curve comes three quarters of the way to control points above both its ends.
+fn extent(path: &str) -> (f64, f64, f64, f64) {
+    let numbers = path.split(|c: char| !c.is_ascii_digit() && c != '-').filter(|part| !part.is_empty());
+    let numbers: Vec<f64> = numbers.map(|part| part.parse().expect("a number")).collect();
+    let (xs, ys): (Vec<f64>, Vec<f64>) = numbers.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
+    let least = |all: &[f64]| all.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = |all: &[f64]| all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (top, bottom) = (least(&ys), most(&ys));
+    let is_whole = ys.first() == ys.last() && ys.first() == Some(&bottom) && top < bottom;
+    (least(&xs), most(&xs), if is_whole { bottom - (bottom - top) * 0.75 } else { top }, bottom)
+}
+
+/// A computation that is too long for a row goes on in the next one.
+#[test]
+fn long_computations_have_rows() {
+    let most = std::cell::Cell::new(0);
+    for_each_violation(|name, program, violation| {
+        let text = svg(program, violation);
+        let attacker = violation.instance.copy_name(program, violation.attacker);
+        let count = text.matches(&format!(" font-weight=\"bold\">{attacker}</text>")).count();
+        assert!(count >= 1, "{name}");
+        // Labels end where a row has to end, unless one alone is longer.
+        let document = roxmltree::Document::parse(&text).expect("it was read before");
+        for label in document.descendants().filter(|node| node.attribute("font-size") == Some("11")) {
+            assert!(number(&label, "x") < 1180.0, "{name}: {label:?}");
+        }
+        most.set(most.get().max(count));
+    });
+    assert!(most.get() >= 2, "no picture has two rows");
 }
 
 #[test]

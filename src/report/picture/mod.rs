@@ -1,6 +1,7 @@
 //! Pictures of a violation: Mermaid sequence diagram, Graphviz graph of its trace, SVG of the computation; those of events and tasks
 //! ([`scene_svg`], [`scene_mermaid`]) with a column for each thread and a colour for each occurrence of an event.
 
+mod actions;
 mod dot;
 mod mermaid;
 mod scene;

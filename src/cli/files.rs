@@ -114,6 +114,38 @@ pub(super) fn write_together<P: AsRef<Path>, C: AsRef<[u8]>>(files: &[(P, C)]) -
     complete.into_iter().try_for_each(NewFile::finish)
 }
 
+/// A folder of its own for files that nobody needs afterwards.
+pub(super) struct TemporaryFolder(PathBuf);
+
+impl TemporaryFolder {
+    /// Makes a folder, where the system has those that do not last.
+    pub(super) fn new() -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = std::env::temp_dir().join(format!("palisade-{}-{number}", std::process::id()));
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok(Self(path)),
+                // A process that was killed has left it.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Its path.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        // What is left is the system's to clear away.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 /// The place that links lead to from a path, whether or not there is a file; nothing for what is written in place.
 fn followed(path: &Path) -> io::Result<Option<PathBuf>> {
     const MOST_LINKS: usize = 40;

@@ -204,7 +204,8 @@ impl ProgramOptions {
         }
     }
 
-    fn format(&self, path: &str) -> Result<Format, InputError> {
+    /// The format of a file.
+    pub(super) fn format(&self, path: &str) -> Result<Format, InputError> {
         let format = self.from.or_else(|| Format::of_path(Path::new(path)));
         format.ok_or_else(|| {
             let (name, message) = if path == "-" {

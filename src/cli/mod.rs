@@ -17,6 +17,8 @@ mod files;
 mod fmt;
 mod folder;
 mod guard;
+mod jobs;
+mod lines;
 mod load;
 mod man;
 mod net;
@@ -44,7 +46,7 @@ pub use options::SharedOptions;
 pub use output::{print_document, print_line, print_text};
 
 /// All subcommands, in the order in which help lists them.
-fn subcommands() -> [Subcommand; 14] {
+fn subcommands() -> [Subcommand; 17] {
     [
         Subcommand::new("bench", "Compare strategies and other tools on many nets", bench::run),
         Subcommand::new("check", "Decide whether programs are robust", check::run).on_workers(),
@@ -57,6 +59,10 @@ fn subcommands() -> [Subcommand; 14] {
         Subcommand::new("convert", "Convert a program from one format to another", convert::run),
         Subcommand::new("fmt", "Lay out programs in the native language afresh", fmt::run),
         Subcommand::new("verify", "Check certificates, replay runs and witnesses", verify::run),
+        Subcommand::new("plan", "Write jobs for many machines, one a line", jobs::plan),
+        Subcommand::new("run", "Do the jobs of a plan, or a shard of them", jobs::run),
+        Subcommand::new("merge", "Make one answer of the results of all jobs, evidence checked", jobs::merge)
+            .on_workers(),
         Subcommand::new("schema", "Print the JSON Schema of what a command prints with --json", schema::run),
         Subcommand::new("completions", "Print the completions for a shell", completions::run),
         Subcommand::new("man", "Print or write the manual pages", man::run),

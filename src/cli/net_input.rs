@@ -113,6 +113,13 @@ impl NetOptions {
         limits.within(move || options.read(&own)).map_err(stopped)?
     }
 
+    /// The files that are read: the net's, and the question's where it is in one of its own.
+    pub(super) fn files(&self, path: &str) -> Vec<PathBuf> {
+        let format = self.from.or_else(|| Format::of_name(path)).and_then(Format::query);
+        let query = self.query.clone().or_else(|| companion(path, format?));
+        [PathBuf::from(path)].into_iter().chain(query).collect()
+    }
+
     /// Reads a net with all properties of its query, within limits.
     pub(super) fn read_properties_within(&self, path: &str, limits: &Limits) -> Result<LoadedProperties, InputError> {
         let (options, own) = (self.clone(), path.to_owned());

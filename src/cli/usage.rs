@@ -16,7 +16,7 @@ pub(super) fn refuse(error: clap::Error, definition: &mut clap::Command) -> Exit
     if !error.use_stderr() || !asks_for_json(std::env::args_os()) {
         error.exit()
     }
-    print_line(documents::refusal(&in_sentences(&error.render().to_string())));
+    print_line(documents::refusal(&in_sentences(NAME, &error.render().to_string())));
     Exit::BadInput
 }
 
@@ -25,8 +25,8 @@ fn asks_for_json(mut arguments: impl Iterator<Item = OsString>) -> bool {
     arguments.by_ref().take_while(|argument| argument != "--").any(|argument| argument == "--json")
 }
 
-/// The error as one about the command line: what is wrong, and as help how it is to be used.
-fn in_sentences(rendered: &str) -> InputError {
+/// The error as one about a command line: what is wrong, and as help how it is to be used.
+pub(super) fn in_sentences(name: &str, rendered: &str) -> InputError {
     let mut paragraphs =
         rendered.split("\n\n").map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "));
     let first = paragraphs.next().unwrap_or_default();
@@ -34,7 +34,7 @@ fn in_sentences(rendered: &str) -> InputError {
     let help: Vec<String> = paragraphs
         .filter(|paragraph| !paragraph.is_empty() && !paragraph.starts_with("For more information"))
         .collect();
-    InputError::file(NAME, message).with_help_if((!help.is_empty()).then(|| help.join("; ")))
+    InputError::file(name, message).with_help_if((!help.is_empty()).then(|| help.join("; ")))
 }
 
 #[cfg(test)]
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn the_message_is_the_first_paragraph() {
         let rendered = "error: unexpected argument '--oops' found\n\n  tip: try it\n\nUsage: palisade check <FILE>\n\nFor more information, try '--help'.\n";
-        let InputError::File { name, message, help, .. } = in_sentences(rendered) else {
+        let InputError::File { name, message, help, .. } = in_sentences(NAME, rendered) else {
             panic!("no text is at fault")
         };
         assert_eq!((name.as_str(), message.as_str()), (NAME, "unexpected argument '--oops' found"));

@@ -46,6 +46,16 @@ pub(super) struct VerifyOptions {
     smtlib: Option<PathBuf>,
 }
 
+/// Checks evidence where it states its input, under limits; the kind, or why it is not accepted.
+pub(super) fn accepted_kind(path: &str, shared: &SharedOptions) -> Result<&'static str, String> {
+    let options = VerifyOptions { evidence: Vec::new(), program: None, query: None, smtlib: None };
+    match within_limits(&options, shared, path) {
+        Checked::Accepted { kind, .. } => Ok(kind),
+        Checked::Rejected { reason } | Checked::Unreadable { reason } => Err(reason),
+        Checked::Stopped { reason } => Err(reason.to_string()),
+    }
+}
+
 /// How one file fared.
 enum Checked {
     Accepted { kind: &'static str, subject: Box<Subject>, shown: Shown },

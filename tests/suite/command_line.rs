@@ -4,7 +4,7 @@ use crate::documents;
 use std::path::Path;
 use std::process::{Command, Output};
 
-const SUBCOMMANDS: [&str; 14] = [
+const SUBCOMMANDS: [&str; 17] = [
     "bench",
     "check",
     "completions",
@@ -13,8 +13,11 @@ const SUBCOMMANDS: [&str; 14] = [
     "fences",
     "fmt",
     "man",
+    "merge",
     "net",
+    "plan",
     "prove",
+    "run",
     "schema",
     "simulate",
     "verify",

@@ -60,6 +60,7 @@ mod machine_code;
 mod machine_formats;
 #[cfg(feature = "machine")]
 mod machine_processor;
+mod many_machines;
 mod memorax;
 mod memorax_corpus;
 mod memory_models;

@@ -8,11 +8,12 @@ mod command_line;
 mod conversions;
 mod methods;
 mod plan;
-mod process;
+pub(super) mod process;
 mod run;
 mod tool;
 
-use super::files::{report_size_limit, write_file};
+use super::files::write_file;
+use super::lines::Lines;
 use super::output::{print_document, remark_line};
 use super::{Exit, SharedOptions, print_input_error, print_text};
 use crate::report::bench::{self as report, Record, Setting, Summary, Verdict};
@@ -21,8 +22,9 @@ use crate::syntax::InputError;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use plan::Plan;
+pub(super) use plan::nets;
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tool::Tool;
@@ -100,7 +102,7 @@ fn benchmark(arguments: &BenchArguments, shared: &SharedOptions) -> Result<Exit,
         memory_bytes: shared.memory,
         repeat: arguments.repeat,
     };
-    let asked = plan::asked(&plan::nets(&arguments.inputs, arguments.only)?);
+    let asked = plan::asked(&nets(&arguments.inputs, arguments.only)?);
     let expected = match &arguments.expected {
         Some(path) => plan::expected(path, &asked)?,
         None => BTreeMap::new(),
@@ -145,7 +147,7 @@ fn work(
     resume: Option<&Path>,
     shared: &SharedOptions,
 ) -> Result<(Vec<Record>, bool), InputError> {
-    let mut log = resume.map(Log::open).transpose()?;
+    let mut log = resume.map(Lines::open).transpose()?;
     let conversions = conversions::Conversions::new()?;
     // These limits stop the benchmark on Ctrl-C alone; each run has the others itself.
     let interruption = SharedOptions { timeout: None, memory: None, ..shared.clone() }.limits();
@@ -184,38 +186,6 @@ fn progress(length: usize, shared: &SharedOptions) -> ProgressBar {
     }
     bar.enable_steady_tick(Duration::from_millis(500));
     bar
-}
-
-/// The file of finished runs, one JSON document per line.
-struct Log {
-    path: PathBuf,
-    file: std::fs::File,
-}
-
-impl Log {
-    fn open(path: &Path) -> Result<Self, InputError> {
-        let failed = |error| InputError::file(path.display().to_string(), format!("cannot be written: {error}"));
-        report_size_limit();
-        let broken = std::fs::read(path).is_ok_and(|content| !content.is_empty() && !content.ends_with(b"\n"));
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
-        if broken {
-            // A line that was cut off stays one of its own.
-            file.write_all(b"\n").map_err(failed)?;
-        }
-        Ok(Self { path: path.to_owned(), file })
-    }
-
-    fn append(&mut self, record: &Record) -> Result<(), InputError> {
-        let mut line = serde_json::to_vec(record).expect("records are plain data");
-        line.push(b'\n');
-        let failed = |error| InputError::file(self.path.display().to_string(), format!("cannot be written: {error}"));
-        let length = self.file.metadata().map_err(failed)?.len();
-        self.file.write_all(&line).map_err(|error| {
-            // A line is there whole or not at all; where that fails, too, readers pass over what is cut off.
-            let _ = self.file.set_len(length);
-            failed(error)
-        })
-    }
 }
 
 /// A verdict by the word a table of known answers has for it.

@@ -111,7 +111,7 @@ impl Plan {
 }
 
 /// The nets among files and in folders, each once, in order of their paths.
-pub(super) fn nets(inputs: &[PathBuf], only: Option<Format>) -> Result<Vec<PathBuf>, InputError> {
+pub(in crate::cli) fn nets(inputs: &[PathBuf], only: Option<Format>) -> Result<Vec<PathBuf>, InputError> {
     let mut nets = BTreeSet::new();
     for input in inputs {
         if input.is_dir() {

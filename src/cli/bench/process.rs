@@ -11,7 +11,7 @@ use wait4::Wait4;
 
 /// Why a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(in crate::cli) enum End {
     /// By itself.
     Exited(ExitStatus),
     /// It was stopped after the time limit.
@@ -23,19 +23,19 @@ pub(super) enum End {
 }
 
 /// A process that has ended.
-pub(super) struct Watched {
+pub(in crate::cli) struct Watched {
     /// Why.
-    pub(super) end: End,
+    pub(in crate::cli) end: End,
     /// Wall time from start to end.
-    pub(super) elapsed: Duration,
+    pub(in crate::cli) elapsed: Duration,
     /// Processor time of the process and of those it started and waited for; not known when it was stopped.
-    pub(super) processor: Option<Duration>,
+    pub(in crate::cli) processor: Option<Duration>,
     /// The largest resident memory seen.
-    pub(super) peak_bytes: Option<u64>,
+    pub(in crate::cli) peak_bytes: Option<u64>,
     /// What it printed, as far as it was short.
-    pub(super) output: String,
+    pub(in crate::cli) output: String,
     /// What it complained, as far as it was short.
-    pub(super) complaint: String,
+    pub(in crate::cli) complaint: String,
 }
 
 /// More output than this is not looked at.
@@ -50,7 +50,7 @@ fn pause(elapsed: Duration) -> Duration {
 /// Runs a command in a process group of its own until it ends or a limit is reached.
 ///
 /// A thread of its own waits for the end, so that the time is exact however seldom others look at the process.
-pub(super) fn watch(
+pub(in crate::cli) fn watch(
     mut command: Command,
     timeout: Option<Duration>,
     memory: Option<u64>,

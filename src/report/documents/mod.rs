@@ -16,6 +16,7 @@ mod event_simulate;
 mod fences;
 mod fmt;
 mod header;
+mod jobs;
 mod listing;
 #[cfg(feature = "cli")]
 mod methods;
@@ -47,6 +48,10 @@ pub use fences::{
 };
 pub use fmt::FmtDocument;
 pub use header::{FileHeader, Header, VerdictHeader};
+pub use jobs::{
+    EvidenceText, JobDocument, JobInput, LineCounts, MergeDocument, MergedAnswer, PlanDocument, ResultDocument,
+    RunDocument, UnfinishedJob,
+};
 pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
 #[cfg(feature = "cli")]
 pub use methods::MethodsDocument;

@@ -147,6 +147,10 @@ const COMMANDS: &[(&str, i32, &str)] = &[
     ("fmt fenced.pal --check", 0, "fmt"),
     ("bench covered.spec safe.spec --timeout 20s", 0, "bench"),
     ("bench stated-1.pal --methods fi --timeout 60s", 0, "methods"),
+    ("plan check fenced.pal", 0, "job"),
+    ("plan check broken.pal fenced.pal -o jobs.jsonl", 0, "plan"),
+    ("run jobs.jsonl", 0, "run"),
+    ("merge jobs.jsonl", 1, "merge"),
     ("completions bash", 0, "completions"),
     ("man check", 0, "man"),
     ("schema", 0, "schema"),
@@ -162,10 +166,16 @@ fn every_kind_of_document_is_printed() {
         let document = read(&output.stdout);
         assert_eq!(name(&document), *kind, "palisade {line}: {document}");
         assert_eq!((&document["tool"], &document["version"]), (&json!("palisade"), &json!(env!("CARGO_PKG_VERSION"))));
-        let file = line.split(' ').nth(1).filter(|word| word.contains('.') && !line.starts_with("bench"));
+        let is_about_a_file =
+            |word: &&str| word.contains('.') && !["bench", "run", "merge"].iter().any(|it| line.starts_with(it));
+        let file = line.split(' ').nth(1).filter(is_about_a_file);
         assert_eq!(document["file"].as_str(), file, "palisade {line}");
         printed.insert(*kind);
     }
+    // Results are lines of a file.
+    let results = std::fs::read_to_string(folder.path().join("jobs.results.jsonl")).expect("results");
+    assert!(results.lines().all(|line| name(&read(line)) == "result") && !results.is_empty(), "{results}");
+    printed.insert("result");
     assert_eq!(printed.into_iter().collect::<Vec<_>>(), names().collect::<Vec<_>>(), "all kinds");
 }
 

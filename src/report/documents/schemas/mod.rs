@@ -10,7 +10,7 @@ macro_rules! schemas {
 }
 
 /// The schemas by the names of their documents, in the order of the alphabet.
-const SCHEMAS: [(&str, &str); 20] = schemas![
+const SCHEMAS: [(&str, &str); 25] = schemas![
     "bench",
     "check",
     "completions",
@@ -20,12 +20,17 @@ const SCHEMAS: [(&str, &str); 20] = schemas![
     "error",
     "fences",
     "fmt",
+    "job",
     "man",
+    "merge",
     "methods",
     "net",
+    "plan",
     "prove",
     "race-fences",
     "races",
+    "result",
+    "run",
     "schema",
     "simulate",
     "unread",

@@ -73,6 +73,7 @@ impl Asked {
             file: context.file,
             program: &self.watched,
             written: context.program,
+            queued: None,
             question,
             warnings: context.warnings,
             seconds: context.seconds,

@@ -4,6 +4,7 @@ use super::batch::{Batch, Extent, Spoken, answer_all};
 use super::confirm::{Confirmation, proof_check};
 use super::evidence_files::{unwritten, write_document};
 use super::outputs::OutputOptions;
+use super::queued::queued;
 use super::simulate::{ModelChoice, capacity};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions};
 use crate::evidence::{Evidence, ProgramSubject};
@@ -99,10 +100,17 @@ fn prove_file(
 ) -> Result<Spoken, InputError> {
     let begin = Instant::now();
     let limits = shared.limits();
-    let mut loaded = arguments.program.read_within(file, &limits)?;
-    let watched = monitored(&loaded.program)?;
-    let written = std::mem::replace(&mut loaded.program, watched);
+    let mut loaded = arguments.program.read_any_within(file, &limits)?;
     let model: Model = arguments.model.into();
+    let queued = queued(&loaded, model)?;
+    if model.has_buffers() && arguments.certificate.is_some() {
+        loaded.posts_as_in_text()?;
+    }
+    let watched = match &queued {
+        Some(queued) => queued.program.clone(),
+        None => monitored(&loaded.program)?,
+    };
+    let written = std::mem::replace(&mut loaded.program, watched);
     if model != Model::Pso {
         loaded.warnings.extend(store_fence_without_effect(&loaded.program, model));
     }
@@ -132,6 +140,7 @@ fn prove_file(
         file,
         program: &loaded.program,
         written: &written,
+        queued: queued.as_ref(),
         question,
         warnings: &loaded.warnings,
         seconds: begin.elapsed().as_secs_f64(),

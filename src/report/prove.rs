@@ -6,10 +6,11 @@ use super::context::{domain_line, instance_line};
 use super::counted;
 use super::properties::{Properties, model_name};
 use super::subject::program_words;
+use super::tso::{Computation, instance_words};
 use super::wording::more_than;
-use crate::program::{Program, ThreadId};
+use crate::program::{Copies, Program, Queued, ThreadId};
 use crate::properties::{Answer, Proof, Rung, TargetAnswer, Violation, Why};
-use crate::semantics::{Quantifier, Question, Target};
+use crate::semantics::{Quantifier, Question, Target, tasks};
 use crate::syntax::Diagnostic;
 use std::fmt::Write;
 
@@ -18,10 +19,12 @@ use std::fmt::Write;
 pub struct Context<'a> {
     /// The path as given.
     pub file: &'a str,
-    /// The program, in which threads of their own watch joint control states.
+    /// The program that was asked about: threads of their own watch joint control states, and threads say events and tasks.
     pub program: &'a Program,
     /// The program as it is written.
     pub written: &'a Program,
+    /// How the threads of `program` say events and tasks, where the program has some.
+    pub queued: Option<&'a Queued>,
     /// What a litmus test asks of its final states.
     pub question: Option<&'a Question>,
     /// What is doubtful in the program.
@@ -90,7 +93,11 @@ pub fn line(proof: &Proof, context: &Context<'_>) -> String {
             let _ = write!(out, ", {}", why_open(answer.rung, why));
         }
     }
-    let _ = writeln!(out, " [{}]", program_words(context.program, context.changed));
+    let words = match context.queued {
+        Some(_) => instance_words(context.written),
+        None => program_words(context.program, context.changed),
+    };
+    let _ = writeln!(out, " [{words}]");
     out
 }
 
@@ -103,9 +110,13 @@ fn head(proof: &Proof, context: &Context<'_>) -> String {
 pub fn text(proof: &Proof, context: &Context<'_>, verbosity: u8) -> String {
     let program = context.program;
     let mut out = head(proof, context);
-    let copies: Vec<String> =
-        program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
-    let _ = writeln!(out, "\n  threads  {}", copies.join(", "));
+    if context.queued.is_some() {
+        let _ = writeln!(out, "\n  events   {}", instance_words(context.written));
+    } else {
+        let copies: Vec<String> =
+            program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
+        let _ = writeln!(out, "\n  threads  {}", copies.join(", "));
+    }
     out.push_str(&domain_line(program));
     out.push_str(&claim::lines(context.written, verbosity));
     for answer in &proof.answers {
@@ -195,12 +206,25 @@ fn violation_text(context: &Context<'_>, violation: &Violation) -> String {
             let _ = writeln!(out, "violation: `{text}` at {place}");
         }
     }
-    out.push_str(&instance_line(program, &violation.instance, violation.instance_minimal));
-    out.push_str(&computation(program, violation).table());
+    if let Some(events) = task_computation(context, violation) {
+        out.push_str(&events.text());
+    } else {
+        out.push_str(&instance_line(program, &violation.instance, violation.instance_minimal));
+        out.push_str(&computation(program, violation).table());
+    }
     if !violation.shortest {
         let _ = writeln!(out, "  (there may be a shorter one)");
     }
     out
+}
+
+/// The computation of events and tasks that a violation stands for; nothing for programs of threads alone.
+pub(super) fn task_computation(context: &Context<'_>, violation: &Violation) -> Option<Computation> {
+    let mut instance = context.written.clone();
+    let counts = instance.threads.iter_mut().zip(violation.instance.counts());
+    counts.filter(|(it, _)| !it.is_task()).for_each(|(it, count)| it.copies = Copies::Exactly(*count));
+    let steps = tasks::task_computation(&instance, context.queued?, &violation.instance, &violation.events)?;
+    Computation::replay(&instance, &steps, violation.model, &[])
 }
 
 /// The computation of a violation.

@@ -131,7 +131,10 @@ fn what_is_not_asked_of_events_is_refused() {
         assert!(text.contains(words), "{arguments:?}: {text}");
     };
     let alone = "this command knows threads alone, and `onText` is an event";
-    refused(&["prove", "search.pal"], alone);
+    refused(
+        &["prove", "search.pal"],
+        "nothing to prove: the program has no `ensure`, no `fail`, no `never` and no question",
+    );
     refused(&["witness", "--litmus", "search.pal"], "`--litmus`, `--dot` and `--run` know threads alone");
     refused(&["witness", "--against", "concurrency", "threads.pal"], "about events, and the program has none");
     refused(&["fences", "--redundant", "search.pal"], "finds the cheapest fences for robustness against TSO alone");

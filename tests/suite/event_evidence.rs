@@ -7,9 +7,10 @@ use palisade::program::{Program, SourceText};
 use palisade::semantics::tasks::TaskStep;
 use palisade::syntax::{Format, read};
 use palisade::verify::{check_concurrency_certificate, check_concurrency_witness};
+use std::collections::BTreeSet;
 
 /// Robust programs whose evidence has cut main tasks, late tasks and events on the path.
-const ROBUST: [&str; 3] = [
+const ROBUST: [&str; 4] = [
     "program Callback address q, w, a, c
      event e1 [1] begin a: post main m(); b: mem[w] <- 1; end
      task m() begin a: mem[q] <- 1; end
@@ -25,6 +26,11 @@ const ROBUST: [&str; 3] = [
     "program Sections address x, y
      event e [1] begin a: lock; b: mem[x] <- 1; c: mem[y] <- 1; d: unlock; e: post any r(); end
      task r() regs s begin a: s <- mem[x]; end",
+    "program Path address x, z
+     event e1 [1] begin a: post any p(); end
+     task p() regs r begin a: mem[x] <- 1; b: r <- mem[z]; end
+     event e2 [1] begin a: post any q(); end
+     task q() regs r begin a: r <- mem[x]; b: r <- mem[z]; end",
 ];
 
 /// Programs that are not robust, by a cycle and by an inversion.
@@ -91,7 +97,7 @@ fn corrupted(state: &SerialState) -> Vec<(&'static str, SerialState)> {
 
 #[test]
 fn states_that_are_changed_or_missing_are_noticed() {
-    let mut rejected = 0;
+    let (mut rejected, mut kinds) = (0, BTreeSet::new());
     for text in ROBUST {
         let program = program(text);
         let whole = certificate(&program);
@@ -107,10 +113,13 @@ fn states_that_are_changed_or_missing_are_noticed() {
                 let failure = check_concurrency_certificate(&program, &changed);
                 assert!(failure.is_err(), "{}: state {number}: {what}", program.name);
                 rejected += 1;
+                kinds.insert(what);
             }
         }
     }
     assert!(rejected >= 1000, "{rejected} are few");
+    // Each way to change a state has met a state that it changes.
+    assert_eq!(kinds.len(), 12, "{kinds:?}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(in crate::cli) fn admit(program: &Program, against: Option<Against>) -> Resu
     let refused = |errors| Err(InputError::from((program.source.clone(), errors)));
     match against {
         Some(Against::Tso) => Ok(()),
-        None if !program.is_event_driven() => Ok(()),
+        None if program.events().next().is_none() => Ok(()),
         None | Some(Against::Concurrency) => about_events(program).or_else(|error| refused(vec![error])),
     }
 }
@@ -56,7 +56,10 @@ pub(super) fn check_events(
     if arguments.certificate.is_some() {
         loaded.posts_as_in_text()?;
     }
-    let asks = |what: Against| arguments.against.is_none_or(|against| against == what);
+    // Threads that start threads are asked about TSO alone: nothing of them belongs to an event.
+    let has_events = loaded.program.events().next().is_some();
+    let against = arguments.against.or((!has_events).then_some(Against::Tso));
+    let asks = |what: Against| against.is_none_or(|against| against == what);
     let ask_concurrency = || against_concurrency(arguments, shared, file, loaded);
     let concurrency = asks(Against::Concurrency).then(ask_concurrency).transpose()?;
     let tso = asks(Against::Tso).then(|| against_tso(arguments, shared, file, loaded)).transpose()?;

@@ -44,8 +44,9 @@ pub(super) fn answer(
         admit(program, arguments.against)?;
     }
     // Programs in which threads stand beside events are asked about TSO alone.
-    let asks_concurrency =
-        arguments.against.map_or_else(|| admit(program, None).is_ok(), |it| it == Against::Concurrency);
+    let asks_concurrency = arguments
+        .against
+        .map_or_else(|| admit(program, Some(Against::Concurrency)).is_ok(), |it| it == Against::Concurrency);
     let mut answers = Answers::default();
     if asks_concurrency {
         let options =

@@ -10,6 +10,7 @@
 //! records such a run.
 
 mod counters;
+mod events;
 mod properties;
 mod table;
 
@@ -45,7 +46,7 @@ pub(crate) fn planted(number: usize) -> bool {
 
 /// All faults, in the order of their numbers.
 fn faults() -> impl Iterator<Item = &'static Fault> {
-    table::FAULTS.iter().chain(properties::FAULTS).chain(counters::FAULTS)
+    table::FAULTS.iter().chain(properties::FAULTS).chain(counters::FAULTS).chain(events::FAULTS)
 }
 
 fn root() -> &'static Path {

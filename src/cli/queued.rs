@@ -20,13 +20,13 @@ pub(super) fn queued(loaded: &Loaded, model: Model) -> Result<Option<Queued>, In
     if !program.never.is_empty() {
         return refuse("`never` is about threads alone, and the program has events or tasks", "say it by an `ensure`");
     }
-    program.queued(model.has_buffers()).map(Some).or_else(|error| {
+    program.queued(model.has_buffers()).map(Some).map_err(|error| {
         let template = program.threads.iter().find(|thread| !thread.is_thread());
         let span = template.map_or_else(Default::default, |thread| thread.span);
         let help = "`palisade prove --posts drain` asks about posts that drain, `--model sc` about interleavings, and \
                     `palisade simulate` about fixed numbers of events";
         let error = Diagnostic::error(format!("the properties cannot be asked for: {error}"), span).with_help(help);
-        Err(InputError::from((program.source.clone(), vec![error])))
+        InputError::from((program.source.clone(), vec![error]))
     })
 }
 

@@ -28,7 +28,7 @@ const RUNS: u64 = 36;
 /// How many steps a copy takes in a row at most, run by run: in long rows, copies come to their ends one after the other.
 const ROWS: [usize; 3] = [12, 150, 2000];
 /// How many steps each of them has at most.
-const STEPS: usize = 20_000;
+const STEPS: usize = 30_000;
 /// How many copies of a role run at most.
 const COPIES: u64 = 3;
 
@@ -64,12 +64,11 @@ pub(crate) fn run(threads: &[(Thread, u64)], initial: &impl Initial, visit: &mut
                 })
             })
             .collect();
-        for _ in 0..STEPS {
-            if copies.is_empty() {
-                break;
-            }
+        let mut steps = 0;
+        while steps < STEPS && !copies.is_empty() {
             let chosen = next(copies.len());
             for _ in 0..=next(row) {
+                steps += 1;
                 let copy = &mut copies[chosen];
                 let thread = &threads[copy.thread].0;
                 let open: Vec<_> = by_label[copy.thread][copy.label.index()]

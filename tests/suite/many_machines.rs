@@ -276,8 +276,8 @@ fn strategies_on_nets_and_other_commands_are_jobs() {
     }
 }
 
-#[test]
 #[needs::command("python3 -c 'import hyperqueue.cluster'")]
+#[test]
 fn hyperqueue_does_the_jobs() {
     let folder = folder();
     let folder = folder.path();

@@ -52,8 +52,8 @@ fn kinds(program: &Program) -> Result<String, OracleError> {
 }
 
 /// Verdicts and kinds of the examples, for the counts in the table, and a violation for the instance that stands for any number.
-#[test]
 #[needs::variable("PALISADE_CORPUS")]
+#[test]
 fn examples_have_their_verdicts() {
     let table = std::fs::read_to_string(corpus().join("events/expected.tsv")).expect("the corpus has the table");
     let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split('\t').collect()).collect();

@@ -267,8 +267,8 @@ fn check_about_program(
         match evidence {
             Evidence::Robust(_, certificate) => {
                 if !is_closed_without_counters(&program, certificate)? {
-                    let reason = "accepted, but there are no scripts for sets that are closed up to turns of counters \
-                                  (`check --no-counters` finds others)";
+                    let reason = "accepted, but there are no scripts for sets that are closed up to turns of counters, \
+                                  or know these modulo a number only (`check --no-counters` finds others)";
                     return Err(Checked::Unreadable { reason: reason.to_owned() });
                 }
                 write_scripts(folder, path, &smtlib::program_scripts(&program, certificate)?)?;

@@ -4,7 +4,7 @@ use super::breaks::Breaks;
 use super::claim::{self, Claim};
 use super::context::{Context, domain_line, place};
 use super::subject::program_words;
-use super::{counted, unreached, violation};
+use super::{counted, unreached, violation, widths};
 use crate::program::Program;
 use crate::robustness::{Check, Outcome, Verdict};
 use std::fmt::Write;
@@ -75,6 +75,9 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
     }
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
     out.push_str(&domain_line(program));
+    if let Some(modulo) = &check.modulo {
+        let _ = writeln!(out, "  counters {}", widths::words(modulo));
+    }
     out.push_str(&claim::lines(program, verbosity));
     let count = |outcome| check.attacks.iter().filter(|report| report.outcome == outcome).count();
     let mut parts = Vec::new();

@@ -36,6 +36,7 @@ pub mod tso;
 pub mod unreached;
 pub mod verdict;
 pub mod violation;
+mod widths;
 mod wording;
 
 pub use wording::counted;

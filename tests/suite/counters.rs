@@ -190,3 +190,75 @@ fn certificates_that_lack_something_are_rejected() {
     assert!(classes(&other).is_empty());
     assert!(check_robust_certificate(&other, &whole).is_err());
 }
+
+/// The ends of the domain modulo whose size a program is shown robust.
+fn widths(program: &Program) -> Option<(i64, i64)> {
+    let checked = decide(program);
+    let found = checked.modulo.as_ref().map(|modulo| (modulo.low, modulo.high));
+    assert_eq!(found, certificate(program, &checked).and_then(|own| own.modulo));
+    found
+}
+
+#[test]
+fn one_answer_for_all_widths_and_any_number() {
+    for domain in [Some("0..255"), Some("0..65535"), Some("0..4294967295"), None] {
+        let seqlock = model("seqlock.pal", "writer=*,reader=*", domain);
+        assert_eq!(decide(&seqlock).verdict, Verdict::Robust, "{domain:?}");
+        assert_eq!(widths(&seqlock), Some((0, 3)), "{domain:?}");
+    }
+    // Residues tell tickets apart as long as there are no more copies than residues.
+    for (copies, high) in [(2, 1), (3, 3), (4, 3), (5, 7), (12, 15)] {
+        let lock = model("ticket-lock.pal", &format!("worker={copies}"), Some("0..65535"));
+        assert_eq!(widths(&lock), Some((0, high)), "{copies} copies");
+    }
+}
+
+/// What is robust modulo m is robust in every wider domain that is explored without that, and as many copies as break a narrow one break it.
+#[test]
+fn every_larger_width() {
+    for (copies, narrowest) in [(2, 2), (3, 4), (4, 4)] {
+        let lock = |size: i64| model("ticket-lock.pal", &format!("worker={copies}"), Some(&format!("0..{}", size - 1)));
+        let program = lock(64);
+        let high = widths(&program).expect("it is robust for many widths").1;
+        assert_eq!(high, narrowest - 1, "{copies} copies");
+        for size in [2, 4, 6, 8, 16, 32, 64] {
+            let program = lock(size);
+            let plain = CheckOptions { counters: false, ..CheckOptions::default() };
+            let expected = if size >= copies { Verdict::Robust } else { Verdict::NotRobust };
+            assert_eq!(check(&program, &plain).expect("it has no faults").verdict, expected, "{copies} of {size}");
+            assert_eq!(decide(&program).verdict, expected, "{copies} of {size}, with counters");
+        }
+    }
+}
+
+/// Certificates that know counters modulo a number say nothing about programs that residues do not tell about, nor about other domains.
+#[test]
+fn what_residues_do_not_tell_is_rejected() {
+    let lock = model("ticket-lock.pal", "worker=3", Some("0..255"));
+    let whole = evidence(&lock, &decide(&lock));
+    assert_eq!((whole.modulo, check_robust_certificate(&lock, &whole)), (Some((0, 3)), Ok(())));
+    for domain in ["0..2", "0..253", "0..1"] {
+        let other = model("ticket-lock.pal", "worker=3", Some(domain));
+        assert!(check_robust_certificate(&other, &whole).is_err(), "{domain}");
+    }
+    for ends in [(0, 1), (1, 4), (0, 0), (-2, 1)] {
+        let other = RobustCertificate { modulo: Some(ends), ..whole.clone() };
+        assert!(check_robust_certificate(&lock, &other).is_err(), "{ends:?}");
+    }
+    // One more copy than residues: two hold the same one.
+    let five = model("ticket-lock.pal", "worker=5", Some("0..255"));
+    assert_eq!(widths(&five), Some((0, 7)));
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("models/ticket-lock.pal"));
+    let text = text.expect("the model is there").replace("domain 0..1 wrap", "domain 0..255 wrap");
+    // Values that are no counters, and leave 0..3.
+    let large = text.replace("mem[left] <- 1 - l", "mem[left] <- 5 - l");
+    // What is computed from counters.
+    let compared = text.replace("mem[left] <- 1 - l", "mem[left] <- (serving = serving + 1)");
+    let different = text.replace("mem[left] <- 1 - l", "mem[left] <- serving - serving");
+    for other in [large, compared, different] {
+        let mut other = program(&other);
+        other.override_copies(&["worker=3".parse().expect("copies")]).expect("the lock has workers");
+        assert!(check_robust_certificate(&other, &whole).is_err());
+        assert_eq!(decide(&other).verdict, Verdict::Robust);
+    }
+}

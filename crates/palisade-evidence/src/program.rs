@@ -40,6 +40,9 @@ pub struct RobustCertificate {
     pub helped: Vec<HelpedSet>,
     /// Every attack, in order: by thread, then by store and by load in text order.
     pub attacks: Vec<AttackEvidence>,
+    /// The domain, lowest and highest value, modulo whose size the sets know the program's counters, where they do: then they show
+    /// the program robust for every wider domain of counters as well.
+    pub modulo: Option<(Value, Value)>,
 }
 
 /// A configuration of phase SC.

@@ -8,7 +8,7 @@ use super::{
     PropertyVerdictWord, VerdictHeader, ViolationDocument,
 };
 use crate::limits::peak_resident_bytes;
-use crate::program::Program;
+use crate::program::{Program, Value};
 use crate::report::breaks::Breaks;
 use crate::report::context::Context;
 use crate::robustness::{AttackReport, Check, Fault, Outcome, Verdict};
@@ -35,6 +35,9 @@ pub struct CheckDocument<'a> {
     pub threads: BTreeMap<&'a str, CopiesWord>,
     /// The domain of values.
     pub domain: DomainDocument,
+    /// For which counters the verdict is given besides, where it is for more than those of the domain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counters: Option<CountersDocument>,
     /// The attacks, in order.
     pub attacks: Vec<AttackAnswer<'a>>,
     /// The labels that no interleaving reaches; null where that is not known.
@@ -84,6 +87,17 @@ impl<'a> BreaksDocument<'a> {
             evidence: None,
         }
     }
+}
+
+/// Counters for all of which a program is robust: integers without end, and domains that wrap, contain these values, and have a
+/// multiple of as many.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CountersDocument {
+    /// The least value.
+    pub low: Value,
+    /// The greatest value.
+    pub high: Value,
 }
 
 /// An attack with its answer.
@@ -139,6 +153,7 @@ impl<'a> CheckDocument<'a> {
             help: suspect.map(Fault::advice),
             threads: threads(program),
             domain: DomainDocument::new(program),
+            counters: check.modulo.as_ref().map(|own| CountersDocument { low: own.low, high: own.high }),
             attacks: check.attacks.iter().zip(1..).map(|(report, id)| attack(program, id, report)).collect(),
             unreached: check.unreached.as_deref().map(|labels| LabelPlace::all(program, labels)),
             witness: check.violation.as_ref().map(|violation| ViolationDocument::new(program, violation)),

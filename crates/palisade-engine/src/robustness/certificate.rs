@@ -15,7 +15,10 @@ use std::collections::BTreeMap;
 
 /// The certificate of a check that found the program robust.
 pub fn certificate(program: &Program, check: &Check<'_>) -> Option<RobustCertificate> {
-    (check.verdict == Verdict::Robust).then(|| reasons(program, check))
+    if check.verdict != Verdict::Robust {
+        return None;
+    }
+    Some(check.modulo.as_ref().map_or_else(|| reasons(program, check), |modulo| modulo.certificate.clone()))
 }
 
 /// Why the attacks that a check was about are not feasible.

@@ -7,6 +7,7 @@ mod check;
 mod delay_net;
 mod fault;
 pub mod hardware;
+mod modulo;
 mod nets;
 mod one_query;
 mod parts;
@@ -25,11 +26,11 @@ pub(crate) use attacks::{METER, attacks_within, pruned};
 pub use certificate::certificate;
 pub(crate) use check::check_quickly;
 pub use check::{
-    AttackReport, Check, CheckOptions, DEFAULT_VALUES, Observer, Outcome, Silent, Stage, Verdict, check,
-    check_observed, violation_by,
+    AttackReport, Check, CheckOptions, DEFAULT_VALUES, Modulo, Observer, Outcome, Silent, Stage, Verdict, violation_by,
 };
 pub(crate) use delay_net::{DelayNet, Delaying};
 pub use fault::{Fault, FaultKind, Growing};
+pub use modulo::{check, check_observed};
 pub use parts::{Part, check_part, combine, parts};
 pub use reach::unreached;
 pub use reached::{Reached, ThreadLabel};

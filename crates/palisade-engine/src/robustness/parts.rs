@@ -112,7 +112,8 @@ impl<T: Clone + Eq + Hash> Distinct<T> {
 
 impl Union {
     fn add(&mut self, part: RobustCertificate) {
-        let RobustCertificate { live, locals, memories, sc, delayed, helped, attacks } = part;
+        // Parts are about the program with its own values.
+        let RobustCertificate { modulo: _, live, locals, memories, sc, delayed, helped, attacks } = part;
         // What is live follows from the program alone.
         self.live = live;
         let locals: Vec<u32> = locals.into_iter().map(|local| self.locals.intern(local).0).collect();
@@ -154,6 +155,7 @@ impl Union {
         let delayed = self.delayed.into_values();
         let helped = self.helped.into_values();
         RobustCertificate {
+            modulo: None,
             live: self.live,
             locals: self.locals.into_values(),
             memories: self.memories.into_values(),

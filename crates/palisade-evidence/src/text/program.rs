@@ -3,7 +3,7 @@
 use super::attack_net::AttackNetText;
 use super::field::{bit, id, number, truth};
 use super::number::N;
-use super::strict::{Object, word};
+use super::strict::{Object, present, word};
 use crate::{
     AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, Level,
     LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
@@ -23,6 +23,8 @@ pub(super) struct RobustOut<'a> {
     delayed: &'a [DelayedSet],
     helped: &'a [HelpedSet],
     attacks: &'a [AttackEvidence],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modulo: Option<(Value, Value)>,
 }
 
 /// The certificate as it is read.
@@ -36,14 +38,16 @@ pub(super) struct RobustIn {
     delayed: Vec<DelayedSet>,
     helped: Vec<HelpedSet>,
     attacks: Vec<AttackEvidence>,
+    #[serde(default, deserialize_with = "present")]
+    modulo: Option<(Value, Value)>,
 }
 
 impl<'a> From<&'a RobustCertificate> for RobustOut<'a> {
     fn from(certificate: &'a RobustCertificate) -> Self {
         let numbers = |registers: &Vec<RegisterId>| registers.iter().map(|register| register.index()).collect();
-        let RobustCertificate { live, locals, memories, sc, delayed, helped, attacks } = certificate;
+        let RobustCertificate { live, locals, memories, sc, delayed, helped, attacks, modulo } = certificate;
         let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
-        Self { live, locals, memories, sc, delayed, helped, attacks }
+        Self { live, locals, memories, sc, delayed, helped, attacks, modulo: *modulo }
     }
 }
 
@@ -52,8 +56,8 @@ impl From<RobustIn> for RobustCertificate {
         let registers =
             |numbers: Vec<u32>| numbers.into_iter().map(|number| RegisterId::from_index(number as usize)).collect();
         let labels = |labels: Vec<Vec<u32>>| labels.into_iter().map(registers).collect();
-        let RobustIn { live, locals, memories, sc, delayed, helped, attacks } = text;
-        Self { live: live.into_iter().map(labels).collect(), locals, memories, sc, delayed, helped, attacks }
+        let RobustIn { live, locals, memories, sc, delayed, helped, attacks, modulo } = text;
+        Self { live: live.into_iter().map(labels).collect(), locals, memories, sc, delayed, helped, attacks, modulo }
     }
 }
 

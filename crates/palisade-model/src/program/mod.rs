@@ -20,7 +20,7 @@ mod structural_warnings;
 mod tasks;
 mod thread;
 
-pub use counters::{CounterClass, Counters, KeptOut};
+pub use counters::{CounterClass, Counters, KeptOut, modulo};
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
 pub use expression::{BinaryOperator, Expression, UnaryOperator, truncate};
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};

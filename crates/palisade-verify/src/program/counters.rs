@@ -327,7 +327,7 @@ impl<'p> Equations<'p> {
             }
             _ => return None,
         };
-        let divides = |domain: Domain| domain.contains(constant) && (domain.size() as i128) % modulus == 0;
+        let divides = |domain: Domain| domain.contains(constant) && size(domain) % modulus == 0;
         (is_mask && self.program.domain.is_none_or(divides)).then_some((operand, modulus))
     }
 
@@ -341,7 +341,7 @@ impl<'p> Equations<'p> {
             let Some(grain) = moduli.fold(Some(1), |grain, modulus| least_common_multiple(grain?, modulus)) else {
                 continue;
             };
-            let fits = self.program.domain.map(|domain| domain.size() as i128);
+            let fits = self.program.domain.map(size);
             let turns = self.moved.contains(class) && fits.is_none_or(|size| size % grain == 0 && grain < size);
             if turns && !numbers.contains_key(class) {
                 numbers.insert(*class, classes.len());
@@ -352,6 +352,11 @@ impl<'p> Equations<'p> {
         let members = members.collect();
         (!classes.is_empty()).then_some(Counters { members, classes, domain: self.program.domain })
     }
+}
+
+/// The number of values of a domain with counters, at most 2⁶².
+pub(super) fn size(domain: Domain) -> i128 {
+    i128::try_from(domain.size()).expect("a domain of 64-bit values has at most 2⁶⁴ values")
 }
 
 /// The least common multiple, if it is small.

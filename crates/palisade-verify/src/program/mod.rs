@@ -22,6 +22,7 @@ mod configuration;
 mod counters;
 mod decode;
 mod model;
+mod modulo;
 mod shifts;
 mod steps;
 mod tasks;
@@ -31,11 +32,14 @@ pub use attack_net::attack_net;
 pub use tasks::check_task_certificate;
 
 use crate::failure::reject;
+use crate::liveness::checked_liveness;
 use crate::{CheckFailure, Obligation};
 use configuration::{Configuration, DownSet, Phase};
+use counters::Counters;
 use model::Model;
+use modulo::Watch;
 use palisade_evidence::{AttackEvidence, AttackReason, RobustCertificate};
-use palisade_model::program::{Copies, InstructionId, Program, ThreadId};
+use palisade_model::program::{Copies, InstructionId, Program, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use steps::Successor;
 
@@ -48,6 +52,9 @@ use steps::Successor;
 pub fn check_robust_certificate(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
     if program.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
         reject!(Form, "no thread has copies, so the certificate is about nothing");
+    }
+    if let Some(ends) = certificate.modulo {
+        return check_modulo(program, certificate, ends);
     }
     let mut model = Model::new(program, certificate)?;
     attacks::check(program, &certificate.attacks)?;
@@ -62,7 +69,33 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
 
 /// Whether a certificate's sets are closed as they stand, and not only up to shifts of counters.
 pub fn is_closed_without_counters(program: &Program, certificate: &RobustCertificate) -> Result<bool, CheckFailure> {
-    Ok(check_sets(&mut Model::new(program, certificate)?, certificate).is_ok())
+    Ok(certificate.modulo.is_none() && check_sets(&mut Model::new(program, certificate)?, certificate).is_ok())
+}
+
+/// Checks a certificate that knows counters modulo the size of a domain.
+fn check_modulo(
+    program: &Program,
+    certificate: &RobustCertificate,
+    (low, high): (Value, Value),
+) -> Result<(), CheckFailure> {
+    let domain = modulo::admitted(program, low, high)?;
+    if certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_))) {
+        reject!(Form, "a proof about a net in a certificate that knows counters modulo a number");
+    }
+    let mut narrow = program.clone();
+    narrow.domain = Some(domain);
+    let live = checked_liveness(&narrow, &certificate.live)?;
+    let Some(counters) = Counters::of(&narrow, &live) else {
+        reject!(Form, "there are no counters to be known modulo a number");
+    };
+    let loosened = modulo::loosened(&narrow, &counters)?;
+    let mut model = Model::new(&loosened, certificate)?;
+    attacks::check(&loosened, &certificate.attacks)?;
+    if !model.count() || model.counters.as_ref().map(|own| &own.members) != Some(&counters.members) {
+        reject!(Form, "the loosened program has other counters");
+    }
+    model.watch = Some(Watch { counters, range: (low, high) });
+    check_sets(&mut model, certificate)
 }
 
 /// Checks the sets of configurations.

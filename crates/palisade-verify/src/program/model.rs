@@ -2,6 +2,7 @@
 
 use super::configuration::{Configuration, Control, Memory, Phase, Token};
 use super::counters::Counters;
+use super::modulo::Watch;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::{Live, checked_liveness};
@@ -28,6 +29,8 @@ pub(super) struct Model<'a> {
     pub(super) memory_numbers: Vec<u32>,
     /// The counters up to whose shifts sets are closed, where that is asked.
     pub(super) counters: Option<Counters>,
+    /// What values that are no counters must not leave, where counters are known modulo a number only.
+    pub(super) watch: Option<Watch>,
 }
 
 impl<'a> Model<'a> {
@@ -52,6 +55,7 @@ impl<'a> Model<'a> {
             local_numbers: Vec::with_capacity(locals.len()),
             memory_numbers: Vec::with_capacity(memories.len()),
             counters: None,
+            watch: None,
         };
         for local in locals {
             model.check_local(local)?;
@@ -135,7 +139,7 @@ impl<'a> Model<'a> {
         };
         Ok(match &self.instruction(thread, instruction).action {
             Action::Assign { register, value } => {
-                let value = self.value(thread, instruction, value.evaluate(registers, domain))?;
+                let value = self.evaluate((thread, instruction), value, registers, 0)?;
                 vec![set(register.index(), value)]
             }
             Action::Havoc { register } => match domain {
@@ -145,12 +149,38 @@ impl<'a> Model<'a> {
                 _ => reject!(Form, "{} chooses among too many values", self.instruction_in_words(thread, instruction)),
             },
             Action::Assume(condition) => {
+                self.keep_watch((thread, instruction), condition, registers)?;
                 let holds = self.value(thread, instruction, condition.holds(registers, domain))?;
                 if holds { vec![registers.to_vec()] } else { Vec::new() }
             }
             Action::Nop | Action::StoreFence | Action::Ensure(_) => vec![registers.to_vec()],
             _ => Vec::new(),
         })
+    }
+
+    /// The value of an expression of an instruction where the instruction has loaded `old`.
+    pub(super) fn evaluate(
+        &self,
+        (thread, instruction): (ThreadId, InstructionId),
+        expression: &Expression,
+        registers: &[Value],
+        old: Value,
+    ) -> Result<Value, CheckFailure> {
+        if let Some(watch) = &self.watch {
+            watch.over(self.program, (thread, instruction), expression, registers, old)?;
+        }
+        let value = expression.evaluate_with_old(registers, old, self.program.domain);
+        self.value(thread, instruction, value)
+    }
+
+    /// Watches what a condition computes.
+    fn keep_watch(
+        &self,
+        at: (ThreadId, InstructionId),
+        condition: &Expression,
+        registers: &[Value],
+    ) -> Result<(), CheckFailure> {
+        self.watch.as_ref().map_or(Ok(()), |watch| watch.over(self.program, at, condition, registers, 0))
     }
 
     /// A value computed by an instruction; a program that has none is not robust by any certificate.

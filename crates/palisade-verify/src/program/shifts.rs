@@ -1,7 +1,7 @@
 //! Configurations up to shifts of counters.
 
 use super::configuration::{Configuration, Control, Memory, Phase, Token};
-use super::counters::{Counters, Variable};
+use super::counters::{Counters, Variable, size};
 use super::model::Model;
 use crate::CheckFailure;
 use palisade_evidence::LocalState;
@@ -60,7 +60,7 @@ impl Model<'_> {
     fn shifts(&self, counters: &Counters, memory: u32) -> Vec<i128> {
         let shift = |(address, grain): &(Value, i128)| {
             let above = i128::from(self.value_in(memory, *address)) - i128::from(self.program.initial_value(*address));
-            let above = counters.domain.map_or(above, |domain| above.rem_euclid(domain.size() as i128));
+            let above = counters.domain.map_or(above, |domain| above.rem_euclid(size(domain)));
             above.rem_euclid(*grain) - above
         };
         counters.classes.iter().map(shift).collect()

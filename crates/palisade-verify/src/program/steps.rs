@@ -62,7 +62,7 @@ impl Model<'_> {
                 continue;
             }
             let address = self.address(thread, store, address, &local.registers)?;
-            let value = self.value(thread, store, value.evaluate(&local.registers, self.program.domain))?;
+            let value = self.evaluate((thread, store), value, &local.registers, 0)?;
             let delaying = DelayingThread {
                 label: instruction.target,
                 registers: self.only_live(thread, instruction.target, local.registers.clone()),
@@ -148,7 +148,7 @@ impl Model<'_> {
         let outcomes = match &instruction.action {
             Action::Store { address, value } => {
                 let address = self.address(thread, id, address, registers)?;
-                let value = self.value(thread, id, value.evaluate(registers, self.program.domain))?;
+                let value = self.evaluate((thread, id), value, registers, 0)?;
                 buffer.insert(address, value);
                 vec![registers.clone()]
             }
@@ -253,7 +253,6 @@ impl Model<'_> {
         if locked && !holding {
             return Ok(None);
         }
-        let domain = self.program.domain;
         let address_of = |address: &Expression| self.address(thread, id, address, registers);
         let mut effect = Effect { registers: registers.clone(), access: None, write: None, holding };
         match &self.instruction(thread, id).action {
@@ -265,15 +264,15 @@ impl Model<'_> {
             }
             Action::Store { address, value } => {
                 let address = address_of(address)?;
-                effect.write = Some((address, self.value(thread, id, value.evaluate(registers, domain))?));
+                effect.write = Some((address, self.evaluate((thread, id), value, registers, 0)?));
                 effect.access = Some((address, Level::Store));
             }
             Action::Cas { register, address, expected, new } => {
                 let address = address_of(address)?;
                 let old = self.value_in(memory, address);
-                let succeeds = old == self.value(thread, id, expected.evaluate(registers, domain))?;
+                let succeeds = old == self.evaluate((thread, id), expected, registers, 0)?;
                 if succeeds {
-                    effect.write = Some((address, self.value(thread, id, new.evaluate(registers, domain))?));
+                    effect.write = Some((address, self.evaluate((thread, id), new, registers, 0)?));
                 }
                 effect.access = Some((address, if succeeds { Level::Store } else { Level::Load }));
                 if let Some(register) = register {
@@ -283,7 +282,7 @@ impl Model<'_> {
             Action::Rmw { register, address, new } => {
                 let address = address_of(address)?;
                 let old = self.value_in(memory, address);
-                let new = self.value(thread, id, new.evaluate_with_old(registers, old, domain))?;
+                let new = self.evaluate((thread, id), new, registers, old)?;
                 effect.write = Some((address, new));
                 effect.access = Some((address, Level::Store));
                 if let Some(register) = register {

@@ -5,10 +5,13 @@
 mod among_two;
 mod any_number;
 mod around;
+mod few_values;
 mod fixed;
 mod on_nets;
 mod progress;
 
+pub use few_values::Modulo;
+pub(super) use few_values::{concluded, proved_within};
 pub use progress::{Observer, Silent, Stage};
 
 use super::attacks::{Attack, attacks_within, pruned};
@@ -119,6 +122,8 @@ pub struct Check<'p> {
     pub proof: Option<Search<'p>>,
     /// The attacks of a robust program that were proved infeasible on their nets.
     pub net_proofs: Vec<(Attack, AttackNetProof)>,
+    /// The evidence of a robust program that knows its counters modulo few values only, in place of a proof.
+    pub modulo: Option<Modulo>,
     /// The labels that no interleaving of the copies reaches, where a verdict is given and an exploration tells.
     pub unreached: Option<Vec<ThreadLabel>>,
     /// Why there are none of the nets that were asked for, so that searches answered in their place.
@@ -131,22 +136,13 @@ pub struct Check<'p> {
     pub markings: usize,
 }
 
-/// Decides whether a program is robust.
+/// Decides whether a program is robust, by its own values, seen by an observer.
 ///
 /// # Errors
 ///
 /// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no violation was found among
 /// the first of them.
-pub fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
-    check_observed(program, options, &Silent)
-}
-
-/// Like [`check`], seen by an observer.
-///
-/// # Errors
-///
-/// As [`check`].
-pub fn check_observed<'p>(
+pub(super) fn check_observed<'p>(
     program: &'p Program,
     options: &CheckOptions,
     observer: &dyn Observer,
@@ -164,11 +160,11 @@ pub fn check_observed<'p>(
     checking.decide()
 }
 
-/// Like [`check`]. A violation is not made shorter, and labels that are not reached are not sought.
+/// Like [`check_observed`]. A violation is not made shorter, and labels that are not reached are not sought.
 ///
 /// # Errors
 ///
-/// As [`check`].
+/// As [`check_observed`].
 pub(crate) fn check_quickly<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
     let reports = match list(program, options) {
         Ok(reports) => reports,
@@ -188,7 +184,7 @@ pub(crate) fn check_quickly<'p>(program: &'p Program, options: &CheckOptions) ->
 ///
 /// # Errors
 ///
-/// As of [`check`].
+/// As of [`check_observed`].
 pub fn violation_by(program: &Program, attack: Attack, options: &CheckOptions) -> Result<Option<Violation>, Fault> {
     if let Some(found) = among_two::among_two(program, attack, options) {
         return Ok(Some(found));
@@ -248,6 +244,7 @@ impl Check<'_> {
             violation: None,
             proof: None,
             net_proofs: Vec::new(),
+            modulo: None,
             unreached: None,
             without_nets: None,
             only_under_tso: None,
@@ -467,6 +464,7 @@ impl<'p, 'o> Checking<'p, 'o> {
             violation,
             proof,
             net_proofs,
+            modulo: None,
             unreached,
             without_nets,
             suspect,

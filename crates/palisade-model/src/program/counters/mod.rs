@@ -13,8 +13,11 @@
 
 mod classes;
 mod flow;
+mod modulo;
 mod partition;
 mod shape;
+
+pub use modulo::modulo;
 
 use super::{Domain, Expression, InstructionId, LabelId, Program, RegisterId, ThreadId, Value};
 use std::collections::BTreeMap;

@@ -1,0 +1,54 @@
+//! A program that knows its counters modulo few values only: the search for a proof, and the check that a proof concludes.
+
+use super::{AttackReport, Check, CheckOptions, Checking, Observer, Outcome, Silent, Verdict, list};
+use crate::robustness::attacks::Attack;
+use crate::robustness::search::Found;
+use crate::robustness::system::{Counting, Growth, System};
+use palisade_evidence::RobustCertificate;
+use palisade_model::program::{Counters, Program, Value};
+
+/// A program shown robust for all domains of counters that are multiples of one.
+#[derive(Clone, Debug)]
+pub struct Modulo {
+    /// The least value of the domain.
+    pub low: Value,
+    /// Its greatest value.
+    pub high: Value,
+    /// The certificate.
+    pub certificate: RobustCertificate,
+}
+
+/// The check of a program by one search with so many nodes, if that proves what control flow does not.
+pub(in crate::robustness) fn proved_within<'p>(
+    program: &'p Program,
+    options: &CheckOptions,
+    nodes: u64,
+) -> Option<Check<'p>> {
+    let reports = list(program, options).ok()?;
+    let is_open = |report: &&AttackReport| report.outcome == Outcome::NotAsked;
+    let open: Vec<Attack> = reports.iter().filter(is_open).map(|report| report.attack).collect();
+    if open.is_empty() {
+        return None;
+    }
+    let mut checking = Checking { is_quick: true, ..Checking::new(program, options, &Silent, reports, open) };
+    checking.counting = Counting::of(Counters::of(program).into());
+    let found = checking.run(System::new(program, Growth::Fault(options.values)), nodes).ok()?;
+    if found.answers().any(|answer| answer.found != Found::Infeasible) {
+        return None;
+    }
+    let strategy = if program.is_parameterized() { "karp-miller" } else { "enumerate" };
+    checking.record(&found, strategy);
+    checking.robust(found).ok()
+}
+
+/// The check of a program that is robust because another one is, which does all that it does and has the same attacks.
+pub(in crate::robustness) fn concluded<'p>(
+    program: &'p Program,
+    options: &CheckOptions,
+    observer: &dyn Observer,
+    (modulo, proved): (Modulo, Check<'_>),
+) -> Check<'p> {
+    let mut checking = Checking::new(program, options, observer, proved.attacks, Vec::new());
+    checking.markings = proved.markings;
+    Check { modulo: Some(modulo), ..checking.finish(Verdict::Robust, None, None) }
+}

@@ -1,0 +1,96 @@
+//! Counters modulo few values: one answer for all domains of counters that are multiples of these, and for integers.
+//!
+//! The program that knows its counters modulo m ([`modulo`]) does whatever the program does. Where it is robust, so is the program, with these
+//! counters and with wider ones; where it is not, nothing is known. Values that are no counters must not be
+//! touched by the narrower domain: that is left to the reader of the certificate, which has to accept it before it counts.
+
+use super::certificate::certificate;
+use super::check::{self, Check, CheckOptions, Modulo, Observer, Silent, concluded, proved_within};
+use super::fault::Fault;
+use palisade_evidence::RobustCertificate;
+use palisade_model::program::{Copies, Counters, Program, Thread, Value, modulo};
+use palisade_verify::check_robust_certificate;
+
+/// Few values: searches with these are short.
+const FEW: [Value; 4] = [2, 4, 8, 16];
+
+/// The nodes of a search with few values.
+const SHORT: u64 = 1 << 13;
+
+/// The nodes of a search with as many values as there are copies.
+const LONG: u64 = 1 << 17;
+
+/// More values than this are not tried.
+const MOST: u64 = 1 << 12;
+
+/// Decides whether a program is robust.
+///
+/// # Errors
+///
+/// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no violation was found among
+/// the first of them.
+pub fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
+    check_observed(program, options, &Silent)
+}
+
+/// Like [`check`], seen by an observer.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_observed<'p>(
+    program: &'p Program,
+    options: &CheckOptions,
+    observer: &dyn Observer,
+) -> Result<Check<'p>, Fault> {
+    let is_asked = options.counters && !options.nets && !options.one_query;
+    if is_asked && !Counters::of(program).is_empty() {
+        for (size, nodes) in sizes(program) {
+            if let Some(check) = with(program, options, observer, (size, nodes)) {
+                return Ok(check);
+            }
+        }
+    }
+    check::check_observed(program, options, observer)
+}
+
+/// How many values to try, with the nodes of the search.
+fn sizes(program: &Program) -> Vec<(Value, u64)> {
+    let mut sizes: Vec<(Value, u64)> = FEW.iter().map(|size| (*size, SHORT)).collect();
+    let copies = |thread: &Thread| match thread.copies {
+        Copies::Exactly(count) => Some(count),
+        Copies::Any => None,
+    };
+    let total = program.threads.iter().map(copies).try_fold(0_u64, |sum, own| sum.checked_add(own?));
+    // Each copy can be at a value of its own.
+    if let Some(total) = total.filter(|total| *total < MOST) {
+        let enough = (total + 1).next_power_of_two();
+        let enough = Value::try_from(enough).expect("few copies");
+        sizes.retain(|(size, _)| *size < enough);
+        sizes.push((enough, LONG));
+    }
+    sizes
+}
+
+/// The check of a program that is robust modulo so many values, by a search with so many nodes.
+fn with<'p>(
+    program: &'p Program,
+    options: &CheckOptions,
+    observer: &dyn Observer,
+    (size, nodes): (Value, u64),
+) -> Option<Check<'p>> {
+    let low = if program.domain.is_some_and(|domain| domain.low < 0) { -size / 2 } else { 0 };
+    let high = low + size - 1;
+    let size = u128::from(size.unsigned_abs());
+    let is_multiple = program
+        .domain
+        .is_none_or(|own| own.wrap && own.contains(low) && own.contains(high) && own.size().is_multiple_of(size));
+    if !is_multiple {
+        return None;
+    }
+    let narrow = modulo(program, low, high)?;
+    let proved = proved_within(&narrow, options, nodes)?;
+    let certificate = RobustCertificate { modulo: Some((low, high)), ..certificate(&narrow, &proved)? };
+    check_robust_certificate(program, &certificate).ok()?;
+    Some(concluded(program, options, observer, (Modulo { low, high, certificate }, proved)))
+}

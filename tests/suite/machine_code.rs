@@ -119,3 +119,52 @@ fn evidence_is_about_image_and_roles() {
     assert_eq!(output.status.code(), Some(4), "{text}");
     assert!(text.contains("SHA-256"), "{text}");
 }
+
+/// Writes a file of roles about the rings, with counters narrowed.
+fn narrowed(folder: &Path, level: &str, cells: &str, bits: u8, of: &[Role]) -> String {
+    let path = roles(folder, &image(&format!("ring-{level}")), of);
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let narrow = format!("narrow = [{{ cells = [{cells}], bits = {bits} }}]\n");
+    std::fs::write(&path, format!("{narrow}{text}")).expect("the folder is writable");
+    path
+}
+
+/// Any number of producers and consumers: once each the queue is robust, again and again it is not, and right.
+#[test]
+fn rings_are_answered_for_any_number_of_threads() {
+    let once: &[Role] = &[("push", "\"*\"", false), ("pop", "\"*\"", false)];
+    let again: &[Role] = &[("push", "\"*\"", true), ("pop", "\"*\"", true)];
+    let pair: &[Role] = &[("produce", "1", true), ("consume", "1", true)];
+    for (cells, of, expected) in [
+        ("\"head\", \"tail\"", once, Verdict::Robust),
+        ("\"head\", \"tail\"", again, Verdict::NotRobust),
+        ("\"written\", \"taken\"", pair, Verdict::NotRobust),
+    ] {
+        for level in LEVELS {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = narrowed(folder.path(), level, cells, 3, of);
+            let program = palisade::machine::read(&path).unwrap_or_else(|error| panic!("{}", error.render(false)));
+            let check = checked::check(&program, &CheckOptions::default()).expect("no value grows");
+            assert_eq!(check.verdict, expected, "{cells} {level}");
+        }
+    }
+}
+
+#[test]
+fn claims_name_the_build_and_what_was_narrowed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    narrowed(folder.path(), "O2", "\"head\", \"tail\"", 3, &[("push", "2", false), ("pop", "2", false)]);
+    for command in ["check", "fences"] {
+        let output = palisade(folder.path(), &[command, "roles.toml"]);
+        let text = String::from_utf8(output.stdout).expect("a report");
+        assert!(text.contains("  claim    for this machine code, with head, tail narrowed to 3 bits\n"), "{text}");
+        assert!(text.contains("  build    GNU C17 12.2.0 -O2\n"), "{text}");
+        let output = palisade(folder.path(), &[command, "roles.toml", "--json"]);
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a document");
+        let claim = &document["claim"];
+        assert_eq!(claim["statement"], "for this machine code", "{document}");
+        assert_eq!(claim["narrowed"][0], serde_json::json!({"cells": ["head", "tail"], "bits": 3}), "{document}");
+        assert_eq!(claim["files"][1]["kind"], "image", "{document}");
+        assert_eq!(claim["files"][1]["sha256"].as_str().map(str::len), Some(64), "{document}");
+    }
+}

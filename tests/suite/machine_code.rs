@@ -1,7 +1,7 @@
 //! Machine code as compilers make it of C: Peterson's algorithm, a spin lock, a lost wake-up and a work-stealing deque, each at five
 //! levels of optimisation, broken and repaired. The images are committed, so that nothing here depends on the compiler of the day.
 
-use crate::checked;
+use crate::{checked, documents};
 use palisade::program::Program;
 use palisade::robustness::{CheckOptions, Verdict};
 use std::path::{Path, PathBuf};
@@ -160,7 +160,7 @@ fn claims_name_the_build_and_what_was_narrowed() {
         assert!(text.contains("  claim    for this machine code, with head, tail narrowed to 3 bits\n"), "{text}");
         assert!(text.contains("  build    GNU C17 12.2.0 -O2\n"), "{text}");
         let output = palisade(folder.path(), &[command, "roles.toml", "--json"]);
-        let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a document");
+        let document = documents::read(&output.stdout);
         let claim = &document["claim"];
         assert_eq!(claim["statement"], "for this machine code", "{document}");
         assert_eq!(claim["narrowed"][0], serde_json::json!({"cells": ["head", "tail"], "bits": 3}), "{document}");

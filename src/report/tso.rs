@@ -77,8 +77,12 @@ pub struct ShownStep {
     pub thread: String,
     /// The invocation that takes it.
     pub invocation: String,
+    /// The line of the instruction, from 1; nothing where an event occurs, an invocation begins, or a store reaches memory.
+    pub line: Option<usize>,
     /// What it does.
     pub action: String,
+    /// Whether it is a store that reaches memory later.
+    pub is_delayed: bool,
     /// Whether it is on the cycle of the happens-before relation.
     pub on_cycle: bool,
 }
@@ -145,7 +149,9 @@ impl Computation {
             let invocation = owner.map_or_else(|| "main".to_owned(), |owner| names[owner].clone());
             let words = words(program, &state, &names, (step, *owner), *effect, is_at_once(*index));
             let thread = if on_main { "main".to_owned() } else { invocation.clone() };
-            steps.push(ShownStep { number, thread, invocation, action: words, on_cycle: cycle.contains(index) });
+            let is_delayed = matches!(effect, TaskEffect::Issue { .. }) && !is_at_once(*index);
+            let (line, on_cycle) = (line_of(program, &state, step), cycle.contains(index));
+            steps.push(ShownStep { number, thread, invocation, line, action: words, is_delayed, on_cycle });
         }
         let cycle = cycle.iter().map(|step| numbers.get(step).copied()).collect::<Option<Vec<_>>>()?;
         Some(Self { steps, cycle })
@@ -161,6 +167,13 @@ impl Computation {
         let numbers: Vec<String> = self.cycle.iter().chain(self.cycle.first()).map(usize::to_string).collect();
         format!("cycle: {}", numbers.join(" → "))
     }
+}
+
+/// The line of the instruction that a step executes, from 1.
+fn line_of(program: &Program, state: &TaskState, step: TaskStep) -> Option<usize> {
+    let TaskStep::Execute { invocation, instruction, .. } = step else { return None };
+    let thread = program.thread(state.invocations()[invocation].template);
+    Some(program.source.position(thread.instruction(instruction).span.start).line)
 }
 
 fn is_flush(step: Option<&TaskStep>) -> bool {

@@ -55,7 +55,10 @@ fn growing_values_are_hinted_at_before_the_end() {
 fn nothing_is_hinted_at_where_nobody_wants_it() {
     let folder = folder();
     for option in ["--quiet", "--json"] {
-        let run = palisade(&folder, &["check", "counters.pal", "--no-counters", "--timeout", "2s", "--values", "100000", option]);
+        let run = palisade(
+            &folder,
+            &["check", "counters.pal", "--no-counters", "--timeout", "2s", "--values", "100000", option],
+        );
         assert!(run.stderr.is_empty(), "{run:?}");
     }
     // Values that do not grow.
@@ -86,12 +89,17 @@ fn in_a_terminal(folder: &tempfile::TempDir, arguments: &str) -> Option<String> 
 #[test]
 fn one_file_shows_progress_in_a_terminal() {
     let folder = folder();
-    let Some(shown) = in_a_terminal(&folder, "check counters.pal --no-counters --timeout 3s --values 100000") else { return };
+    let Some(shown) = in_a_terminal(&folder, "check counters.pal --no-counters --timeout 3s --values 100000") else {
+        return;
+    };
     assert!(shown.contains(" configurations so far"), "{shown:?}");
     // The line is gone before the report is there.
     let report = shown.rfind("counters.pal: unknown").expect("the report");
     assert!(!shown[report..].contains("so far"), "{shown:?}");
-    let Some(quiet) = in_a_terminal(&folder, "check counters.pal --no-counters --timeout 2s --values 100000 --quiet") else { return };
+    let Some(quiet) = in_a_terminal(&folder, "check counters.pal --no-counters --timeout 2s --values 100000 --quiet")
+    else {
+        return;
+    };
     assert!(!quiet.contains("so far") && !quiet.contains(HINT), "{quiet:?}");
     // What is over at once needs no progress.
     std::fs::write(folder.path().join("small.pal"), "program p thread t init a begin a: mem[x] <- 1; end")

@@ -149,6 +149,16 @@ fn what_tso_violates_and_fences_save() {
     let (_, json, _) = run(folder.path(), "prove --json both.pal");
     let document = documents::read(json.as_bytes());
     assert_eq!(document["properties"][0]["thread"], "right", "{json}");
+    // The computation is one of events and tasks, not of the threads that say them.
+    let witness = &document["properties"][0]["witness"];
+    assert_eq!(witness["instance"], serde_json::json!({"le": 1, "re": 1}), "{json}");
+    let steps = witness["steps"].as_array().expect("steps");
+    assert!(steps.iter().all(|step| step["invocation"].is_string()), "{json}");
+    assert!(steps.iter().any(|step| step["action"].as_str().is_some_and(|action| action.ends_with("(delayed)"))));
+    assert!(
+        steps.last().is_some_and(|last| last["action"] == "violates a property" && last["line"].is_u64()),
+        "{json}"
+    );
 }
 
 #[test]

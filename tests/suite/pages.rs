@@ -40,7 +40,7 @@ fn is_whole(page: &str) {
 }
 
 /// Commands with words that their pages show.
-const PAGES: [(&[&str], &[&str]); 8] = [
+const PAGES: [(&[&str], &[&str]); 11] = [
     (
         &["check", "models/peterson.pal"],
         &[
@@ -56,6 +56,15 @@ const PAGES: [(&[&str], &[&str]); 8] = [
         &["robust against x86-TSO", "accepted the evidence", "ruled out by control flow"],
     ),
     (&["check", "models/ticket-lock.pal", "--domain", "0..3", "--wrap"], &["worker × 5", "worker#5"]),
+    (
+        &["check", "models/events/pause-request.pal"],
+        &["not robust against TSO", "delayed store", "class=\"scene\"", "cycle: "],
+    ),
+    (
+        &["check", "models/events/search-as-you-type.pal", "--against", "concurrency", "--verify"],
+        &["not robust against concurrency", "class=\"scene\"", "search of onText#0", "accepted the evidence"],
+    ),
+    (&["check", "models/events/pause-request-fenced.pal", "--events", "all=*"], &["robust against TSO", "posts drain"]),
     (&["prove", "models/dekker.pal"], &["violated under TSO", "How <code>ensure", "buffer of"]),
     (&["prove", "models/dekker.pal", "--model", "sc"], &["holds under SC"]),
     (

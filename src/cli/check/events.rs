@@ -12,6 +12,7 @@ use crate::program::{Copies, Program};
 use crate::report::context::{Context, fault_error};
 use crate::report::documents::{self, EventCheckDocument};
 use crate::report::findings::{concurrency_finding, event_answer, tasks_finding};
+use crate::report::page::event_page;
 use crate::report::{concurrency as report, tso};
 use crate::syntax::{Diagnostic, InputError};
 use std::time::Instant;
@@ -78,30 +79,34 @@ pub(super) fn check_events(
         let (program, warnings, changed) = (&loaded.program, &loaded.warnings, &loaded.changed);
         Context { file, program, warnings, seconds, certificates, changed }
     };
-    let with_answer = |mut spoken: Spoken| {
-        if arguments.outputs.are_any() {
-            let context = context(&[], first.iter().chain(&second).map(|it| it.3).sum());
-            let mut findings = Vec::new();
-            findings.extend(concurrency.as_ref().map(|it| concurrency_finding(&it.checked, &context)));
-            findings.extend(tso.as_ref().map(|it| tasks_finding(&it.checked, &context)));
-            let mut report = concurrency.as_ref().map_or(String::new(), |it| report::text(&it.checked, &context, 0));
-            report += &tso.as_ref().map_or(String::new(), |it| tso::text(&it.checked, &context, 0));
-            spoken.add_answer(event_answer(findings, report, &context));
-        }
-        spoken
-    };
-    if shared.json {
-        let all = first.iter().chain(&second);
-        let certificates: Vec<String> = all.clone().flat_map(|it| it.2.iter().cloned()).collect();
-        let context = context(&certificates, all.map(|it| it.3).sum());
-        let answers = (concurrency.as_ref().map(|it| &it.checked), tso.as_ref().map(|it| &it.checked));
-        let mut document = EventCheckDocument::new(answers, &context);
+    let checked = (concurrency.as_ref().map(|it| &it.checked), tso.as_ref().map(|it| &it.checked));
+    let all = first.iter().chain(&second);
+    let certificates: Vec<String> = all.clone().flat_map(|it| it.2.iter().cloned()).collect();
+    let both = context(&certificates, all.map(|it| it.3).sum());
+    let document = || {
         let confirmed = |it: &Confirmation| it.document();
+        let mut document = EventCheckDocument::new(checked, &both);
         document.evidence = first.and_then(|it| it.1).map(confirmed);
         if let Some(answer) = &mut document.tso {
             answer.evidence = second.and_then(|it| it.1).map(confirmed);
         }
-        let spoken = Spoken::new(exit, String::new(), remarks).with_document(documents::text(&document));
+        document
+    };
+    let with_answer = |mut spoken: Spoken| {
+        if arguments.outputs.are_any() {
+            let mut findings = Vec::new();
+            findings.extend(checked.0.map(|checked| concurrency_finding(checked, &both)));
+            findings.extend(checked.1.map(|checked| tasks_finding(checked, &both)));
+            let mut report = checked.0.map_or(String::new(), |checked| report::text(checked, &both, 0));
+            report += &checked.1.map_or(String::new(), |checked| tso::text(checked, &both, 0));
+            let mut answer = event_answer(findings, report, &both);
+            answer.page = arguments.outputs.asks_for_a_page().then(|| event_page(&document(), checked, &both));
+            spoken.add_answer(answer);
+        }
+        spoken
+    };
+    if shared.json {
+        let spoken = Spoken::new(exit, String::new(), remarks).with_document(documents::text(&document()));
         return Ok(with_answer(spoken));
     }
     let mut report = String::new();

@@ -90,9 +90,6 @@ fn check_file(
     if loaded.program.is_event_driven() && arguments.attacks.is_some() {
         return Err(InputError::file(file, "programs of events have no attacks to choose among"));
     }
-    if loaded.program.is_event_driven() && arguments.outputs.asks_for_a_page() {
-        return Err(InputError::file(file, "no page is written about programs of events"));
-    }
     if loaded.program.is_event_driven() {
         return check_events(arguments, shared, file, &loaded, extent.brief);
     }

@@ -3,10 +3,11 @@
 use super::program::threads;
 use super::simulate::ModelWord;
 use super::step::{StepDocument, steps};
+use super::tso::TsoStep;
 use super::{ClaimDocument, ConfirmationDocument, CopiesWord, DomainDocument, FileHeader, Finding};
 use crate::limits::peak_resident_bytes;
 use crate::properties::{Answer, Proof, TargetAnswer, Violation};
-use crate::report::prove::{Context, PropertyVerdict, computation, why_open};
+use crate::report::prove::{Context, PropertyVerdict, computation, task_computation, why_open};
 use crate::semantics::Model;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -107,14 +108,25 @@ pub struct PropertyDocument<'a> {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReachingDocument<'a> {
-    /// How many copies of each thread run.
+    /// How many copies of each thread run, and how often each event occurs.
     pub instance: BTreeMap<&'a str, u64>,
     /// Whether no instance with fewer copies of replicated threads in all reaches the target.
     pub instance_minimal: bool,
     /// Whether no computation in fewer steps reaches the target, as far as is known.
     pub shortest: bool,
     /// The computation.
-    pub steps: Vec<StepDocument<'a>>,
+    pub steps: Vec<ReachingStep<'a>>,
+}
+
+/// A step of a computation that reaches a target.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum ReachingStep<'a> {
+    /// One of a copy of a thread.
+    Copy(StepDocument<'a>),
+    /// One of an event, a task or a thread, in a program that has events or tasks.
+    Invocation(TsoStep),
 }
 
 /// What a proof took.
@@ -143,7 +155,7 @@ impl<'a> ProveDocument<'a> {
             },
             verdict: PropertyVerdict::of_all(proof, context.question).into(),
             claim: ClaimDocument::of(context.written),
-            threads: threads(program),
+            threads: threads(if context.queued.is_some() { context.written } else { program }),
             domain: DomainDocument::new(program),
             properties: PropertyDocument::all(proof, context),
             certificates: context.certificates,
@@ -194,11 +206,17 @@ impl<'a> PropertyDocument<'a> {
 }
 
 fn reaching<'a>(violation: &'a Violation, context: &Context<'a>) -> ReachingDocument<'a> {
-    let copies = context.program.threads.iter().zip(violation.instance.counts());
+    let copies = context.program.threads.iter().zip(violation.instance.counts()).enumerate();
+    // Tasks have copies only among the threads that say them.
+    let is_shown = |position: usize| context.written.threads.get(position).is_none_or(|written| !written.is_task());
+    let shown = copies.filter(|(position, _)| is_shown(*position));
     ReachingDocument {
-        instance: copies.map(|(thread, count)| (thread.name.as_str(), *count)).collect(),
+        instance: shown.map(|(_, (thread, count))| (thread.name.as_str(), *count)).collect(),
         instance_minimal: violation.instance_minimal,
         shortest: violation.shortest,
-        steps: steps(&computation(context.program, violation)),
+        steps: match task_computation(context, violation) {
+            Some(shown) => shown.steps.into_iter().map(TsoStep::new).map(ReachingStep::Invocation).collect(),
+            None => steps(&computation(context.program, violation)).into_iter().map(ReachingStep::Copy).collect(),
+        },
     }
 }

@@ -47,6 +47,8 @@ pub struct TsoStep {
     pub thread: String,
     /// The invocation: `onText#0`, or `search of onText#0` for a task.
     pub invocation: String,
+    /// The line of the instruction, from 1; null where an event occurs, an invocation begins, or a store reaches memory.
+    pub line: Option<usize>,
     /// What it does.
     pub action: String,
 }
@@ -84,7 +86,7 @@ impl<'a> TsoAnswer<'a> {
 
 impl TsoStep {
     pub(super) fn new(step: ShownStep) -> Self {
-        let ShownStep { number, thread, invocation, action, .. } = step;
-        Self { number, thread, invocation, action }
+        let ShownStep { number, thread, invocation, line, action, .. } = step;
+        Self { number, thread, invocation, line, action }
     }
 }

@@ -1,8 +1,9 @@
 //! The findings of `palisade check` about programs of events.
 
-use super::{Answer, Finding, Kind, Rule, check, warnings};
+use super::{Answer, Finding, Kind, Rule, check, task_flow, warnings};
 use crate::concurrency::{ConcurrencyCheck, ConcurrencyVerdict};
 use crate::report::context::Context;
+use crate::report::tso::Computation;
 use crate::report::{concurrency, tso};
 use crate::robustness::{TaskCheck, Verdict};
 
@@ -29,7 +30,10 @@ pub fn tasks_finding(checked: &TaskCheck, context: &Context<'_>) -> Finding {
         Verdict::Unknown(reason) => (Kind::Open, format!("{words}: {reason}")),
     };
     let subject = tso::instance_words(context.program);
-    Finding::new(Rule::NotRobust, kind, format!("{message} [{subject}]")).answering(check::ROBUST)
+    let mut finding = Finding::new(Rule::NotRobust, kind, format!("{message} [{subject}]")).answering(check::ROBUST);
+    let computation = checked.witness.as_ref().and_then(|witness| Computation::of(context.program, witness));
+    finding.steps = computation.map_or_else(Vec::new, |shown| task_flow(&shown));
+    finding
 }
 
 /// The findings about a program of events, with the report for people.

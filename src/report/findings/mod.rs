@@ -16,6 +16,7 @@ pub use races::race_findings;
 
 use crate::program::Program;
 use crate::report::documents::StepDocument;
+use crate::report::tso::{Computation, ShownStep};
 use crate::syntax::{Diagnostic, InputError};
 
 /// What was found about one input.
@@ -200,4 +201,10 @@ fn flow(steps: &[StepDocument<'_>]) -> Vec<FlowStep> {
         FlowStep { line: step.line, text: format!("{}{copy} {label}{what}{delayed}", step.thread) }
     };
     steps.iter().map(step).collect()
+}
+
+/// The steps of a computation of events and tasks.
+fn task_flow(shown: &Computation) -> Vec<FlowStep> {
+    let step = |step: &ShownStep| FlowStep { line: step.line, text: format!("{}: {}", step.invocation, step.action) };
+    shown.steps.iter().map(step).collect()
 }

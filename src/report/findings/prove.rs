@@ -1,10 +1,10 @@
 //! The findings of `palisade prove`: each property with its answer.
 
-use super::{Answer, Finding, Kind, Region, Rule, flow, warnings};
+use super::{Answer, Finding, Kind, Region, Rule, flow, task_flow, warnings};
 use crate::properties::{Answer as Answered, Proof, TargetAnswer};
 use crate::report::documents::steps;
 use crate::report::properties::model_name;
-use crate::report::prove::{Context, PropertyVerdict, computation, text, why_open};
+use crate::report::prove::{Context, PropertyVerdict, computation, task_computation, text, why_open};
 use crate::report::subject::program_words;
 use crate::semantics::{Model, Target};
 
@@ -45,7 +45,10 @@ fn finding(answer: &TargetAnswer, model: Model, context: &Context<'_>) -> Findin
     let mut finding = Finding::new(Rule::PropertyViolated, kind, format!("{message} [{subject}]"));
     finding.place = place(answer.target, context);
     if let Answered::Violated(violation) = &answer.answer {
-        finding.steps = flow(&steps(&computation(context.program, violation)));
+        finding.steps = match task_computation(context, violation) {
+            Some(shown) => task_flow(&shown),
+            None => flow(&steps(&computation(context.program, violation))),
+        };
     }
     finding.answering(format!("{quoted} under {model}"))
 }

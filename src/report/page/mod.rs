@@ -7,15 +7,18 @@ mod body;
 mod check;
 mod cover;
 mod cycle;
+mod events;
 mod fences;
 mod lanes;
 mod prove;
+mod scene;
 mod source;
 #[cfg(test)]
 mod tests;
 
 pub use check::check_page;
 pub use cover::cover_page;
+pub use events::event_page;
 pub use fences::fences_page;
 pub use prove::prove_page;
 

@@ -2,13 +2,15 @@
 
 use super::body::{confirmation_words, evidence, warnings};
 use super::lanes::lanes;
+use super::scene::scene_table;
 use super::source::{Mark, Marked};
 use super::{News, Page, line_link, paragraph, table};
 use crate::properties::{Answer, Proof};
 use crate::report::documents::{self, PropertyVerdictWord, ProveDocument};
 use crate::report::markup::escaped;
 use crate::report::properties::model_name;
-use crate::report::prove::{Context, PropertyVerdict, computation, why_open};
+use crate::report::prove::{Context, PropertyVerdict, computation, task_computation, why_open};
+use crate::report::scene::Scene;
 use crate::report::subject::program_words;
 
 /// The page of a proof, from its document.
@@ -69,6 +71,10 @@ pub(super) fn property_witnesses(proof: &Proof, context: &Context<'_>) -> String
     let mut out = table(&["property", "", "answer", ""], &rows);
     for violation in proof.violations() {
         out.push_str(&format!("<h3>How <code>{}</code> is reached</h3>\n", escaped(properties.text(violation.target))));
+        if let Some(shown) = task_computation(context, violation) {
+            out.push_str(&scene_table(&Scene::of_computation(&shown)));
+            continue;
+        }
         if context.program.is_parameterized() {
             let counts = context.program.threads.iter().zip(violation.instance.counts());
             let counts: Vec<String> = counts.map(|(thread, count)| format!("{} × {count}", thread.name)).collect();

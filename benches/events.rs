@@ -86,9 +86,9 @@ fn concurrency(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, program: &P
     group.bench_function(name, |bencher| bencher.iter(|| black_box(check(black_box(program), &options)).is_ok()));
 }
 
-/// Measures the verdict about TSO, whose evidence is checked first.
+/// Measures the verdict about TSO, whose evidence is checked first. Some programs leave their domain when events occur more often than is written.
 fn tso(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, program: &Program) {
-    let checked = check_tasks(program, VALUES, &Limits::none()).expect("no value grows");
+    let Ok(checked) = check_tasks(program, VALUES, &Limits::none()) else { return };
     if let Some(Err(failure)) = confirm_tasks(program, &checked) {
         panic!("{name}: {failure}");
     }

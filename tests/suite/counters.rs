@@ -101,6 +101,17 @@ fn what_commutes_and_what_does_not() {
     assert_eq!(classes_with("domain 0..7", "r = s"), [""; 0], "a domain that does not wrap has an end");
 }
 
+/// What nothing moves does not grow: it is in no class.
+#[test]
+fn what_adds_nothing_copies() {
+    for (value, is_moved) in
+        [("r", false), ("r + 0", false), ("0 + r", false), ("r - 0", false), ("r + 1", true), ("r - 1", true)]
+    {
+        let program = with("", &format!("a: r <- mem[x]; b: mem[x] <- {value}; c: s <- mem[y];"));
+        assert_eq!(!Counters::of(&program).is_empty(), is_moved, "{value}");
+    }
+}
+
 #[test]
 fn addresses_depend_on_masks_alone() {
     let loads = |address: &str| {

@@ -74,10 +74,14 @@ fn binary(
     let wraps = partition.domain().is_some();
     match (operator, shapes) {
         (_, [Shape::Plain, Shape::Plain]) => Shape::Plain,
-        (Op::Add, [Shape::Member(counter), Shape::Plain]) if moves_by(partition, right) => moved(partition, counter),
-        (Op::Add, [Shape::Plain, Shape::Member(counter)]) if moves_by(partition, left) => moved(partition, counter),
+        (Op::Add, [Shape::Member(counter), Shape::Plain]) if moves_by(partition, right) => {
+            moved(partition, counter, right)
+        }
+        (Op::Add, [Shape::Plain, Shape::Member(counter)]) if moves_by(partition, left) => {
+            moved(partition, counter, left)
+        }
         (Op::Subtract, [Shape::Member(counter), Shape::Plain]) if moves_by(partition, right) => {
-            moved(partition, counter)
+            moved(partition, counter, right)
         }
         // In an address differences do not wrap, and equality does not see what does.
         (Op::Subtract | Op::Equal | Op::NotEqual, [Shape::Member(a), Shape::Member(b)])
@@ -103,8 +107,11 @@ fn moves_by(partition: &Partition<'_>, number: &Expression) -> bool {
     partition.domain().is_some() || is_small()
 }
 
-fn moved(partition: &mut Partition<'_>, counter: Variable) -> Shape {
-    partition.move_by_number(counter);
+/// A counter to which a number is added. What adds 0 copies.
+fn moved(partition: &mut Partition<'_>, counter: Variable, number: &Expression) -> Shape {
+    if *number != Expression::Constant(0) {
+        partition.move_by_number(counter);
+    }
     Shape::Member(counter)
 }
 

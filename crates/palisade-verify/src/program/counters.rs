@@ -272,8 +272,10 @@ impl<'p> Equations<'p> {
         };
         match (operator, one, other) {
             (_, Kind::Fixed, Kind::Fixed) => return Kind::Fixed,
-            (Op::Add | Op::Subtract, Kind::Shifted(class), Kind::Fixed) if is_small(right) => return self.moved(class),
-            (Op::Add, Kind::Fixed, Kind::Shifted(class)) if is_small(left) => return self.moved(class),
+            (Op::Add | Op::Subtract, Kind::Shifted(class), Kind::Fixed) if is_small(right) => {
+                return self.moved(class, right);
+            }
+            (Op::Add, Kind::Fixed, Kind::Shifted(class)) if is_small(left) => return self.moved(class, left),
             // Modulo the size of a domain differences and equality are as they were; in integers so is order.
             (Op::Subtract | Op::Equal | Op::NotEqual, Kind::Shifted(_), Kind::Shifted(_))
                 if !(wraps && site.is_address) =>
@@ -295,9 +297,11 @@ impl<'p> Equations<'p> {
         Kind::Fixed
     }
 
-    /// A value of a class, moved by a number.
-    fn moved(&mut self, class: usize) -> Kind {
-        self.has_changed |= self.moved.insert(class);
+    /// A value of a class, moved by a number; by 0 it stays where it is.
+    fn moved(&mut self, class: usize, number: &Expression) -> Kind {
+        if *number != Expression::Constant(0) {
+            self.has_changed |= self.moved.insert(class);
+        }
         Kind::Shifted(class)
     }
 

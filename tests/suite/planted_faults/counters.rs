@@ -32,7 +32,7 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-model/src/program/counters/shape.rs",
         old: "                partition.see(counter, modulus);",
         new: "                partition.see(counter, if PLANTED { 1 } else { modulus });",
-        caught_by: FIXED,
+        caught_by: "counters::classes_of_models",
     },
     Fault {
         what: "counters: the attacker's buffer is not turned",

@@ -15,8 +15,8 @@ use crate::robustness::{Check, TaskCheck, certificate, witness_evidence};
 use crate::semantics::Question;
 use crate::verify::{
     CheckFailure, check_concurrency_certificate, check_concurrency_witness, check_net_certificate, check_net_run,
-    check_property, check_property_witness, check_race, check_race_free, check_robust_certificate,
-    check_task_certificate, check_task_witness, check_witness,
+    check_posted_property, check_property, check_property_witness, check_race, check_race_free,
+    check_robust_certificate, check_task_certificate, check_task_witness, check_witness, threads_that_say,
 };
 use std::time::Instant;
 
@@ -99,16 +99,22 @@ pub fn confirm_proof(
 
 /// The check of the evidence for all answers of a proof; nothing where there is none.
 pub(super) fn proof_check(program: &Program, question: Option<&Question>, proof: &Proof) -> Option<EvidenceCheck> {
-    let (own, question) = (program.clone(), question.cloned());
+    let (own, question, proof_model) = (program.clone(), question.cloned(), proof.model);
     let (evidence, witnesses) = (proof.evidence(), proof.violations().map(Violation::witness).collect::<Vec<_>>());
     if evidence.is_none() && witnesses.is_empty() {
         return None;
     }
     Some(Box::new(move || {
+        // Evidence about events and tasks is about the threads that say them.
+        let threads = own.is_event_driven().then(|| threads_that_say(&own, proof_model)).transpose()?;
         if let Some(evidence) = &evidence {
-            check_property(&own, question.as_ref(), evidence)?;
+            match &threads {
+                Some(threads) => check_posted_property(&own, threads, evidence)?,
+                None => check_property(&own, question.as_ref(), evidence)?,
+            };
         }
-        witnesses.iter().try_for_each(|witness| check_property_witness(&own, question.as_ref(), witness))
+        let program = threads.as_ref().unwrap_or(&own);
+        witnesses.iter().try_for_each(|witness| check_property_witness(program, question.as_ref(), witness))
     }))
 }
 

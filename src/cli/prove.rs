@@ -9,8 +9,8 @@ use super::simulate::{ModelChoice, capacity};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions};
 use crate::evidence::{Evidence, ProgramSubject};
 use crate::limits::Limits;
-use crate::program::{NoMonitor, Program};
-use crate::properties::{DEFAULT_BUFFER, Proof, ProveOptions, Rung, prove, targets};
+use crate::program::{NoMonitor, Posts, Program};
+use crate::properties::{DEFAULT_BUFFER, Proof, ProveOptions, Rung, carry_over, prove, targets};
 use crate::report::context::fault_error;
 use crate::report::documents::{self, ProveDocument};
 use crate::report::findings::proof_findings;
@@ -131,7 +131,11 @@ fn prove_file(
     };
     let question = loaded.question.as_ref();
     let mut proof = prove(&loaded.program, question, &options).map_err(|fault| fault_error(&loaded.program, &fault))?;
-    let confirmation = confirmation(file, arguments.verify, &limits, (&loaded.program, question), &mut proof);
+    if queued.is_some() && model == Model::Tso && written.posts == Posts::Plain {
+        carry_over(&mut proof, &written, &options).map_err(|fault| fault_error(&written, &fault))?;
+    }
+    let asked = if queued.is_some() { &written } else { &loaded.program };
+    let confirmation = confirmation(file, arguments.verify, &limits, (asked, question), &mut proof);
     let certificates = match &arguments.certificate {
         Some(folder) => write_evidence(folder, file, &loaded.subject(), &proof)?,
         None => Vec::new(),

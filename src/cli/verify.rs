@@ -5,10 +5,10 @@ use super::folder::create_folder;
 use super::guard;
 use super::load::machine_code;
 use super::output::{Documents, print_line, remark_line};
-use super::queued::asked_about;
 use super::{Exit, SharedOptions};
 use crate::evidence::{
-    About, Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject, RepairClaim, RepairEvidence,
+    About, Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject, PropertyEvidence, RepairClaim,
+    RepairEvidence,
 };
 use crate::limits::StopReason;
 use crate::net::{self, Problem};
@@ -232,23 +232,12 @@ fn check_about_program(
         let unwatched = |error: NoMonitor| Checked::Rejected { reason: error.to_string() };
         program = program.monitored().map_err(unwatched)?;
     }
-    let asked_under = match evidence {
-        Evidence::Property(_, property) => Some(property.model),
-        Evidence::PropertyWitness(_, witness) => Some(witness.model),
-        _ => None,
-    };
-    // And evidence about properties of events and tasks is about the threads that say them.
-    if let Some(model) = asked_under.filter(|_| written.is_event_driven()) {
-        program = asked_about(&written, model).map_err(|reason| Checked::Rejected { reason })?;
-    }
     let shown = match evidence {
         Evidence::Repair(_, repaired) => {
             let texts = load_repaired(stated, repaired, path)?;
             Shown::Repair(check_repair_evidence(&program, question.as_ref(), evidence, &texts)?)
         }
         Evidence::Property(..) | Evidence::PropertyWitness(..) => {
-            let model = asked_under.expect("evidence about properties names a model");
-            let program = asked_about(&program, model).map_err(|reason| Checked::Rejected { reason })?;
             let facts = check_property_evidence(&program, question.as_ref(), evidence)?;
             Shown::Properties(match (evidence, facts) {
                 (Evidence::PropertyWitness(_, witness), _) => {
@@ -273,7 +262,16 @@ fn check_about_program(
                 }
                 write_scripts(folder, path, &smtlib::program_scripts(&program, certificate)?)?;
             }
+            Evidence::Property(_, PropertyEvidence { plain_posts: Some(_), .. }) => {
+                let reason = "accepted, but there are no scripts for robustness with plain posts";
+                return Err(Checked::Unreadable { reason: reason.to_owned() });
+            }
             Evidence::Property(_, property) => {
+                if let Ok(queued) = program.queued()
+                    && program.is_event_driven()
+                {
+                    program = queued.program;
+                }
                 write_scripts(folder, path, &smtlib::property_scripts(&program, property)?)?;
             }
             _ => {}

@@ -30,6 +30,7 @@ fn why_words(why: Why) -> String {
         Why::AnyNumber => "final states need fixed numbers of copies".to_owned(),
         Why::NotForThis => "no rung knows such a question".to_owned(),
         Why::Larger(most) => more_than(most),
+        Why::PlainPosts => "the program is not robust with its plain posts".to_owned(),
         Why::NotReplayed => "a run of the slice could not be followed in the program".to_owned(),
     }
 }

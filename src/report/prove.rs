@@ -118,6 +118,12 @@ pub fn text(proof: &Proof, context: &Context<'_>, verbosity: u8) -> String {
         let _ = writeln!(out, "\n  threads  {}", copies.join(", "));
     }
     out.push_str(&domain_line(program));
+    if proof.plain_posts.is_some() {
+        let _ = writeln!(
+            out,
+            "  posts    plain; the program is robust with them, and keeps what it keeps where posts drain"
+        );
+    }
     out.push_str(&claim::lines(context.written, verbosity));
     for answer in &proof.answers {
         let kind = context.properties().kind(answer.target);
@@ -184,6 +190,9 @@ pub fn why_open(rung: Rung, why: Why) -> String {
         Why::AnyNumber => "final states need fixed copies".to_owned(),
         Why::NotForThis => format!("{name} has no answer"),
         Why::Larger(most) => format!("{name}: {}", more_than(most)),
+        Why::PlainPosts => {
+            "it holds where posts drain; they are plain, and the program is not robust with them".to_owned()
+        }
         Why::NotReplayed => format!("{name}: what was found could not be followed in the program"),
     }
 }

@@ -7,11 +7,11 @@ use palisade::concurrency::{ConcurrencyCheck, ConcurrencyOptions};
 use palisade::coverability::{Answer, Options};
 use palisade::limits::Limits;
 use palisade::net::Problem;
-use palisade::program::Program;
+use palisade::program::{Posts, Program};
 use palisade::properties::races::{RaceOptions, Races};
 use palisade::properties::{Proof, ProveOptions};
 use palisade::robustness::{Check, CheckOptions, Fault, TaskCheck};
-use palisade::semantics::Question;
+use palisade::semantics::{Model, Question};
 
 /// Decides a program; panics when the evidence for the verdict is rejected.
 pub(crate) fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
@@ -49,6 +49,18 @@ pub(crate) fn check_tasks(program: &Program, values: usize) -> Result<TaskCheck,
 pub(crate) fn prove(program: &Program, question: Option<&Question>, options: &ProveOptions) -> Result<Proof, Fault> {
     let proof = palisade::properties::prove(program, question, options)?;
     if let Some(Err(failure)) = confirm_proof(program, question, &proof) {
+        panic!("{failure}\n{proof:?}\n{program:?}");
+    }
+    Ok(proof)
+}
+
+/// Answers the properties of events and tasks, by the threads that say them; panics when the evidence for an answer is rejected.
+pub(crate) fn prove_events(program: &Program, threads: &Program, options: &ProveOptions) -> Result<Proof, Fault> {
+    let mut proof = palisade::properties::prove(threads, None, options)?;
+    if program.posts == Posts::Plain && options.model == Model::Tso {
+        palisade::properties::carry_over(&mut proof, program, options)?;
+    }
+    if let Some(Err(failure)) = confirm_proof(program, None, &proof) {
         panic!("{failure}\n{proof:?}\n{program:?}");
     }
     Ok(proof)

@@ -1,15 +1,18 @@
 //! Properties of events and tasks, and of threads that start threads: proved for any number, violated with a computation, and as brute force says.
 
-use crate::checked::prove;
+use crate::checked::prove_events;
 use crate::documents;
+use palisade::evidence::Evidence;
 use palisade::limits::Limits;
 use palisade::program::{
-    Action, BinaryOperator, Copies, Expression, Instruction, Label, LabelId, Posts, Program, RegisterId, Span,
+    Action, BinaryOperator, Copies, Expression, Instruction, Label, LabelId, Posts, Program, RegisterId, SourceText,
+    Span,
 };
-use palisade::properties::{Answer, ProveOptions};
+use palisade::properties::{Answer, ProveOptions, Why};
 use palisade::semantics::random::event_program_of;
 use palisade::semantics::tasks::{TaskEffect, TaskMachine, TaskModel, task_computation, task_final_states};
 use palisade::semantics::{Model, Target};
+use palisade::syntax::{Format, read};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -169,12 +172,57 @@ fn what_cannot_be_asked_is_refused() {
         let (exit, text, errors) = run(folder.path(), line);
         assert!(exit > 1 && errors.contains(words), "{line}: {exit} {text}{errors}");
     };
-    refused("prove plain.pal", "posts are plain, and no threads leave one store buffer to each other");
     refused("prove --model pso both.pal", "events and tasks run under SC or under TSO");
     refused("prove --posts drain --certificate evidence plain.pal", "`--posts` says something else than the text");
     let (exit, text, errors) = run(folder.path(), "prove --verify --model sc plain.pal");
     assert_eq!(exit, 0, "{text}{errors}");
     assert_eq!(run(folder.path(), "prove --posts drain plain.pal").0, 1);
+    // What is violated where posts drain is violated where they are plain.
+    let (exit, text, errors) = run(folder.path(), "prove --verify --certificate evidence plain.pal");
+    assert_eq!(exit, 1, "{text}{errors}");
+    let (exit, text, errors) = run(folder.path(), "verify evidence/plain.pal.property-witness-1.json");
+    assert_eq!(exit, 0, "{text}{errors}");
+}
+
+/// A handler hands over what it has written, and tells by a fence that it is there.
+const HANDED: &str = "program Handed
+posts plain
+address x
+event tick [*] begin a: mem[x] <- 1; f: mfence; b: post any use(); end
+task use() regs r begin a: r <- mem[x]; there: ensure r = 1; end
+";
+
+/// What holds where posts drain holds with plain posts of a program that is robust; else there is no answer, unless all values obey.
+#[test]
+fn plain_posts() {
+    let unfenced = HANDED.replace(" f: mfence;", "");
+    let small = unfenced.replace("ensure r = 1", "ensure r < 2");
+    let files = [("handed.pal", HANDED), ("unfenced.pal", unfenced.as_str()), ("small.pal", &small)];
+    let folder = folder(&files);
+    let (exit, text, errors) = run(folder.path(), "prove --verify --certificate evidence handed.pal");
+    assert!(exit == 0 && text.contains("posts    plain; the program is robust with them"), "{exit} {text}{errors}");
+    let proof = "evidence/handed.pal.property.json";
+    let (exit, text, errors) = run(folder.path(), &format!("verify {proof}"));
+    assert!(exit == 0 && text.contains("the only property of handed.pal"), "{exit} {text}{errors}");
+    let (exit, text, _) = run(folder.path(), &format!("verify --smtlib scripts {proof}"));
+    assert_eq!(exit, 2, "{text}");
+    let (_, json, _) = run(folder.path(), "prove --json handed.pal");
+    assert_eq!(documents::read(json.as_bytes())["robust_with_plain_posts"], true, "{json}");
+    // Without its reason the evidence shows posts that drain.
+    let path = folder.path().join(proof);
+    let mut evidence = Evidence::read(&std::fs::read(&path).expect("it is there")).expect("it is in order");
+    let Evidence::Property(_, property) = &mut evidence else { panic!("it is a proof") };
+    assert!(property.plain_posts.take().is_some(), "the proof has its reason");
+    std::fs::write(&path, evidence.to_text()).expect("it is written");
+    let (exit, text, errors) = run(folder.path(), &format!("verify {proof}"));
+    assert!(exit == 4 && text.contains("nothing shows that the program is robust with them"), "{exit} {text}{errors}");
+
+    let (exit, text, errors) = run(folder.path(), "prove unfenced.pal");
+    assert!(exit == 3 && text.contains("it holds where posts drain; they are plain"), "{exit} {text}{errors}");
+    assert_eq!(run(folder.path(), "prove --posts drain unfenced.pal").0, 0);
+    let (exit, text, errors) = run(folder.path(), "prove --verify --certificate evidence small.pal");
+    assert!(exit == 0 && text.contains("holds, by values"), "{exit} {text}{errors}");
+    assert_eq!(run(folder.path(), "verify evidence/small.pal.property.json").0, 0);
 }
 
 /// Threads that start threads, without number, through every command.
@@ -197,6 +245,64 @@ fn threads_that_start_threads() {
         let (exit, text, errors) = run(folder.path(), &format!("prove --verify --model {model} pool.pal"));
         assert_eq!(exit, 0, "{text}{errors}");
     }
+}
+
+/// Handlers that hand over what they have written, by plain posts: with or without a fence, a second store before or after the post, to whom, beside
+/// what other event, and what the task makes sure of.
+fn handovers() -> Vec<Program> {
+    let mut all = Vec::new();
+    for fence in ["", "f: mfence; "] {
+        for stores in [["", ""], ["s: mem[y] <- 1; ", ""], ["", "s: mem[y] <- 1; "]] {
+            for (executor, count) in [("main", 1), ("any", 1), ("main", 2), ("any", 2)] {
+                for other in ["", "c: mem[x] <- 1;", "c: q <- mem[y]; d: s <- mem[x]; so: ensure q <= s;"] {
+                    for property in ["r = 1", "r >= s", "r = 1 || s = 0", "s = 1"] {
+                        let [before, after] = stores;
+                        let text = format!(
+                            "program Handover posts plain address x, y
+                             event tick [{count}] begin a: mem[x] <- 1; {fence}{before}b: post {executor} use(); {after} end
+                             event other [1] regs q, s begin {other} end
+                             task use() regs r, s begin a: s <- mem[y]; b: r <- mem[x]; there: ensure {property}; end"
+                        );
+                        let source = SourceText::new("handover.pal", text);
+                        all.push(read(source, Format::Native).expect("it is a program").program);
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// What is proved with plain posts is what all their computations keep; what is left open they violate at times.
+#[test]
+fn plain_posts_are_what_all_computations_say() {
+    let (mut holds, mut violated, mut open, mut lost) = (0, 0, 0, 0);
+    for program in handovers() {
+        let all = task_final_states(&program, TaskModel::Tso, &Limits::none()).expect("it is small");
+        let queued = program.queued().expect("there are 0 and 1");
+        let proof = prove_events(&program, &queued.program, &ProveOptions::new(Model::Tso)).expect("no value grows");
+        for answer in &proof.answers {
+            let Target::Instruction { thread, instruction } = answer.target else { panic!("it is a property") };
+            let expected = all.violations.contains_key(&(thread, instruction));
+            let text = &program.source.text;
+            match &answer.answer {
+                Answer::Holds(_) => {
+                    assert!(!expected, "{text}");
+                    holds += 1;
+                }
+                Answer::Violated(_) => {
+                    assert!(expected, "{text}");
+                    violated += 1;
+                }
+                Answer::Open(Why::PlainPosts) => {
+                    open += 1;
+                    lost += usize::from(expected);
+                }
+                Answer::Open(why) => panic!("{why:?}: {text}"),
+            }
+        }
+    }
+    assert!(holds > 100 && violated > 20 && lost > 10 && open > lost, "{holds} {violated} {open} {lost}");
 }
 
 /// Properties at the ends: what a register holds there, or that nobody comes there.
@@ -222,16 +328,15 @@ fn answers_are_what_all_computations_say() {
     let amount = if crate::environment::is_long_run() { 3000 } else { 120 };
     for seed in 70_000..70_000 + amount {
         let mut program = with_properties(seed);
-        for (model, events) in [(Model::Sc, TaskModel::Sc), (Model::Tso, TaskModel::Tso)] {
-            if model == Model::Tso {
-                program.posts = Posts::Drain;
-            }
+        for (posts, model) in [(Posts::Drain, Model::Sc), (Posts::Drain, Model::Tso), (Posts::Plain, Model::Tso)] {
+            program.posts = posts;
+            let events = if model == Model::Sc { TaskModel::Sc } else { TaskModel::Tso };
             let limits = Limits::none().with_timeout(Duration::from_millis(400));
             let Ok(all) = task_final_states(&program, events, &limits) else { continue };
-            let queued = program.queued(model.has_buffers()).expect("there are 0 and 1");
+            let queued = program.queued().expect("there are 0 and 1");
             let limits = Limits::none().with_timeout(Duration::from_secs(5));
             let options = ProveOptions { limits, shorten: false, ..ProveOptions::new(model) };
-            let proof = prove(&queued.program, None, &options).expect("no value grows");
+            let proof = prove_events(&program, &queued.program, &options).expect("no value grows");
             for answer in &proof.answers {
                 let Target::Instruction { thread, instruction } = answer.target else { panic!("it is a property") };
                 let expected = all.violations.contains_key(&(thread, instruction));

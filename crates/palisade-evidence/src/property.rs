@@ -7,6 +7,7 @@
 
 use super::program::{MemoryIndex, RobustCertificate};
 use super::state::{LocalIndex, Tokens};
+use super::tasks::TaskCertificate;
 use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
 use palisade_model::semantics::{Instance, Model, Step, Target};
 
@@ -17,6 +18,8 @@ pub struct PropertyEvidence {
     pub model: Model,
     /// The proofs. Each target is shown by one of them at most; a target that none shows is not claimed.
     pub proofs: Vec<PropertyProof>,
+    /// Of a program of events and tasks whose posts are plain, under TSO: why it is robust. The proofs are then about posts that drain.
+    pub plain_posts: Option<TaskCertificate>,
 }
 
 /// Why a program never reaches these targets.

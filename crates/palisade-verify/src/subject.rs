@@ -2,10 +2,11 @@
 
 use super::content::check_content;
 use super::failure::reject;
+use super::property::threads_that_say;
 use super::{
     CheckFailure, PropertyFacts, RepairFacts, check_concurrency_certificate, check_concurrency_witness,
-    check_net_certificate, check_net_run, check_property, check_property_witness, check_race, check_race_free,
-    check_repair, check_robust_certificate, check_task_certificate, check_task_witness, check_witness,
+    check_net_certificate, check_net_run, check_posted_property, check_property, check_property_witness, check_race,
+    check_race_free, check_repair, check_robust_certificate, check_task_certificate, check_task_witness, check_witness,
 };
 use palisade_evidence::{About, Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject};
 use palisade_model::net::{PlaceId, Problem, QueryFormat, TransitionId};
@@ -73,12 +74,25 @@ pub fn check_repair_evidence(
 
 /// Checks evidence about properties of a program, which has the copies and the domain that the evidence states. `question` is the one
 /// that the program's file asks about final states. For a proof, what it shows.
+///
+/// Evidence about events and tasks states the threads that say them. A computation of these, in which posts drain, is one of plain posts, too.
 pub fn check_property_evidence(
     program: &Program,
     question: Option<&Question>,
     evidence: &Evidence,
 ) -> Result<Option<PropertyFacts>, CheckFailure> {
     match evidence {
+        Evidence::Property(subject, property) if program.is_event_driven() => {
+            let threads = threads_that_say(program, property.model)?;
+            check_any_program(&threads, subject)?;
+            check_posted_property(program, &threads, property).map(Some)
+        }
+        Evidence::PropertyWitness(subject, witness) if program.is_event_driven() => {
+            let threads = threads_that_say(program, witness.model)?;
+            check_any_program(&threads, subject)?;
+            check_property_witness(&threads, None, witness)?;
+            Ok(None)
+        }
         Evidence::Property(subject, property) => {
             check_program(program, subject)?;
             check_property(program, question, property).map(Some)

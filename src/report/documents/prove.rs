@@ -34,6 +34,9 @@ pub struct ProveDocument<'a> {
     pub domain: DomainDocument,
     /// The properties, in order.
     pub properties: Vec<PropertyDocument<'a>>,
+    /// True where posts are plain and the program is robust with them, so that it keeps what it keeps where posts drain; left out elsewhere.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub robust_with_plain_posts: bool,
     /// The files with evidence that were written.
     pub certificates: &'a [String],
     /// How the evidence fared, where it was checked.
@@ -158,6 +161,7 @@ impl<'a> ProveDocument<'a> {
             threads: threads(if context.queued.is_some() { context.written } else { program }),
             domain: DomainDocument::new(program),
             properties: PropertyDocument::all(proof, context),
+            robust_with_plain_posts: proof.plain_posts.is_some(),
             certificates: context.certificates,
             evidence: None,
             warnings: Finding::all(context.warnings, &program.source),

@@ -132,4 +132,11 @@ pub(super) const FAULTS: &[Fault] = &[
         new: "if self.returns(local) && self.is_plain() && attacker.on_main && !PLANTED {",
         caught_by: CORNERS,
     },
+    Fault {
+        what: "properties: plain posts count as posts that drain",
+        file: "crates/palisade-engine/src/properties/posts.rs",
+        old: "    if !needs_order.contains(&true) {",
+        new: "    if PLANTED || !needs_order.contains(&true) {",
+        caught_by: "event_properties::plain_posts_are_what_all_computations_say",
+    },
 ];

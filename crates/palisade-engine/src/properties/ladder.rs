@@ -24,7 +24,8 @@ use std::time::Instant;
 pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOptions) -> Result<Proof, Fault> {
     assert!(!program.is_event_driven(), "properties are those of threads, and the program has events or tasks");
     let asked = if options.only.is_empty() { targets(program, question) } else { options.only.clone() };
-    let mut proof = Proof { model: options.model, answers: Vec::new(), proofs: Vec::new(), states: 0 };
+    let mut proof =
+        Proof { model: options.model, answers: Vec::new(), proofs: Vec::new(), states: 0, plain_posts: None };
     let values = Values::of(program);
     let rest = by_values(program, &values, options, &asked, &mut proof);
     let bounds = bounds(program, &values);

@@ -24,6 +24,7 @@ mod evidence;
 mod goal;
 mod ladder;
 mod lag;
+mod posts;
 mod range;
 mod replay;
 mod run;
@@ -41,9 +42,10 @@ pub mod races;
 
 pub use goal::targets;
 pub use ladder::prove;
+pub use posts::carry_over;
 pub use replay::Violation;
 
-use palisade_evidence::{PropertyEvidence, PropertyProof, PropertyWitness};
+use palisade_evidence::{PropertyEvidence, PropertyProof, PropertyWitness, TaskCertificate};
 use palisade_model::limits::{Limits, StopReason};
 use palisade_model::semantics::{Model, Target};
 
@@ -139,6 +141,8 @@ pub enum Why {
     AnyNumber,
     /// The rung says nothing about this target or model.
     NotForThis,
+    /// It holds where posts drain; the posts are plain, and the program is not robust with them.
+    PlainPosts,
     /// A run of the slice could not be followed in the program.
     NotReplayed,
 }
@@ -186,6 +190,8 @@ pub struct Proof {
     pub proofs: Vec<PropertyProof>,
     /// Configurations explored in all.
     pub states: usize,
+    /// Why a program of events and tasks is robust with its plain posts, so that it keeps what it keeps where posts drain.
+    pub plain_posts: Option<TaskCertificate>,
 }
 
 impl Proof {
@@ -210,7 +216,11 @@ impl Proof {
 
     /// Why targets are never reached; nothing where none was shown so.
     pub fn evidence(&self) -> Option<PropertyEvidence> {
-        let evidence = || PropertyEvidence { model: self.model, proofs: self.proofs.clone() };
+        let evidence = || PropertyEvidence {
+            model: self.model,
+            proofs: self.proofs.clone(),
+            plain_posts: self.plain_posts.clone(),
+        };
         (!self.proofs.is_empty()).then(evidence)
     }
 }

@@ -3,7 +3,8 @@
 use super::MalformedEvidence;
 use super::field::{bit, id, number, truth};
 use super::program::{RobustIn, RobustOut, TokenText, token_in, tokens_out};
-use super::strict::{Object, nullable, word};
+use super::strict::{Object, nullable, present, word};
+use super::tasks::TaskCertificateText;
 use super::witness::{StepText, counted_instance, step_in, step_out};
 use crate::{
     AddressInterval, BufferConfiguration, BufferEntry, BufferInvariant, BufferedLocal, Interval, LocalIndex,
@@ -23,6 +24,8 @@ use std::fmt;
 pub(super) struct PropertyText<R, B> {
     model: ModelText,
     proofs: Vec<Object<ProofText<R, B>>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    plain_posts: Option<Object<TaskCertificateText>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -309,7 +312,11 @@ impl<'a> From<&'a PropertyEvidence> for PropertyText<RobustOut<'a>, &'a BufferIn
                 }),
             })
         };
-        Self { model: ModelText(evidence.model), proofs: evidence.proofs.iter().map(proof).collect() }
+        Self {
+            model: ModelText(evidence.model),
+            proofs: evidence.proofs.iter().map(proof).collect(),
+            plain_posts: evidence.plain_posts.as_ref().map(|certificate| Object(certificate.into())),
+        }
     }
 }
 
@@ -330,7 +337,8 @@ impl From<PropertyText<RobustIn, BufferInvariant>> for PropertyEvidence {
                 ReasonText::Snapshots(set) => PropertyReason::Snapshots(set),
             },
         };
-        Self { model: text.model.0, proofs: text.proofs.into_iter().map(proof).collect() }
+        let plain_posts = text.plain_posts.map(|Object(certificate)| certificate.into());
+        Self { model: text.model.0, proofs: text.proofs.into_iter().map(proof).collect(), plain_posts }
     }
 }
 

@@ -3,12 +3,13 @@
 //! For each target the evidence gives a reason, which is about the *sliced program* ([`slice`]): values closed under every instruction
 //! ([`values`], [`ranges`]); robustness with a closed set of SC configurations; a closed set of configurations with unbounded store
 //! buffers ([`closed`], with threads as [`local`] sees them and the steps of [`steps`]), in which [`reductions`] leave some
-//! delays out; or one in which loads lag behind on [`snapshots`] of memory, as far as [`lag`] says. A violation is replayed ([`witness`]). Triangular races ([`races`]) are states of the same steps under SC. CERTIFICATE.md says why this suffices.
+//! delays out; or one in which loads lag behind on [`snapshots`] of memory, as far as [`lag`] says. A violation is replayed ([`witness`]). Evidence about events and tasks is about threads that say them ([`posts`]). Triangular races ([`races`]) are states of the same steps under SC. CERTIFICATE.md says why this suffices.
 
 mod closed;
 mod finals;
 mod lag;
 mod local;
+mod posts;
 mod race_free;
 mod races;
 mod ranges;
@@ -22,6 +23,7 @@ mod values;
 mod witness;
 mod words;
 
+pub use posts::{check_posted_property, threads_that_say};
 pub use race_free::check_race_free;
 pub use races::check_race;
 pub use witness::check_property_witness;
@@ -104,6 +106,18 @@ pub struct PropertyFacts {
 /// Checks that `evidence` shows `program` (with its copies and domain) never to reach the targets that it names. `question` is the one
 /// that the program's file asks.
 pub fn check_property(
+    program: &Program,
+    question: Option<&Question>,
+    evidence: &PropertyEvidence,
+) -> Result<PropertyFacts, CheckFailure> {
+    if evidence.plain_posts.is_some() {
+        reject!(Form, "the evidence speaks of posts, and the program has threads alone");
+    }
+    check_proofs(program, question, evidence)
+}
+
+/// Checks the proofs of `evidence`, of which `program` has all threads.
+fn check_proofs(
     program: &Program,
     question: Option<&Question>,
     evidence: &PropertyEvidence,

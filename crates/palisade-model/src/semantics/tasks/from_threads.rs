@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::limits::Limits;
     use crate::program::{
-        BinaryOperator, Copies, Expression, Instruction, Label, LabelId, NotQueued, Posts, RegisterId, Span, Thread,
+        BinaryOperator, Copies, Expression, Instruction, Label, LabelId, Posts, RegisterId, Span, Thread,
     };
     use crate::semantics::random::event_program_of;
     use crate::semantics::tasks::{TaskEffect, TaskMachine, TaskModel, task_final_states};
@@ -137,11 +137,10 @@ mod tests {
         for seed in 40_000..40_000 + amount {
             let mut program = with_properties(seed);
             for (events, threads) in [(TaskModel::Sc, Model::Sc), (TaskModel::Tso, Model::Tso)] {
-                if threads == Model::Tso && program.posts == Posts::Plain {
-                    assert_eq!(program.queued(true).err(), Some(NotQueued::PlainPosts));
+                if threads == Model::Tso {
                     program.posts = Posts::Drain;
                 }
-                let queued = program.queued(threads == Model::Tso).expect("there are 0 and 1");
+                let queued = program.queued().expect("there are 0 and 1");
                 let Some(instance) = Instance::of(&queued.program) else { continue };
                 let has_loops = program.threads.iter().any(has_loop) && threads == Model::Tso;
                 let Ok(expected) = task_final_states(&program, events, &limits()) else {
@@ -183,7 +182,7 @@ mod tests {
         let mut counts = BTreeSet::new();
         for seed in 0..200 {
             let program = event_program_of(seed);
-            let queued = program.queued(false).expect("there are 0 and 1").program;
+            let queued = program.queued().expect("there are 0 and 1").program;
             for (thread, own) in program.threads.iter().zip(&queued.threads) {
                 assert!(own.is_thread() && own.instructions.len() >= thread.instructions.len());
                 counts.insert(match own.copies {

@@ -120,7 +120,7 @@ fn evidence(program: &Program, machine: &Machine<'_>, states: &HashSet<State>, t
         bounds: None,
         reason: PropertyReason::Buffers(set),
     };
-    PropertyEvidence { model, proofs: vec![proof] }
+    PropertyEvidence { model, proofs: vec![proof], plain_posts: None }
 }
 
 /// The states that are reached without a step that violates a target.

@@ -176,7 +176,7 @@ fn computed_addresses_need_bounds() {
         bounds: Some(bounds.clone()),
         reason: PropertyReason::Values(bounds),
     };
-    let evidence = PropertyEvidence { model: Model::Pso, proofs: vec![proof] };
+    let evidence = PropertyEvidence { model: Model::Pso, proofs: vec![proof], plain_posts: None };
     check_property(&program, None, &evidence).expect("the store is to address 2");
     let mut without = evidence.clone();
     without.proofs[0].bounds = None;

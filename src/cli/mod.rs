@@ -27,6 +27,7 @@ mod options;
 mod output;
 mod outputs;
 mod prove;
+mod queue;
 mod queued;
 mod schema;
 mod simulate;

@@ -3,7 +3,7 @@
 use crate::evidence::{ConcurrencyReason, ConcurrencyWitness};
 use crate::program::{Action, Program};
 use crate::semantics::Model;
-use crate::semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker};
+use crate::semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker, is_out_of_order};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -102,11 +102,7 @@ impl Interleaving {
 
     /// In which order the main thread has taken tasks from its queue.
     pub fn queue(&self) -> &'static str {
-        if self.is_out_of_order {
-            "queue: the main thread takes a task before one that was posted earlier"
-        } else {
-            "queue: first in, first out is enough"
-        }
+        queue_words(self.is_out_of_order)
     }
 
     /// Why the interleaving has no serial permutation, in a sentence.
@@ -131,19 +127,13 @@ impl Interleaving {
     }
 }
 
-/// Whether a task begins on the main thread while one waits that was posted to it earlier. Events may have been queued before all tasks.
-fn is_out_of_order(last: &TaskState, steps: &[TaskStep]) -> bool {
-    let on_main = |id: &InvocationId| last.invocations()[*id].worker == Worker::Main;
-    let begun = |step: &TaskStep| if let TaskStep::Begin { invocation } = step { Some(*invocation) } else { None };
-    let order: Vec<InvocationId> = steps.iter().filter_map(begun).filter(on_main).collect();
-    // Invocations are numbered in the order of their posts.
-    let mut waiting: Vec<InvocationId> =
-        (0..last.invocations().len()).filter(|id| on_main(id) && last.invocations()[*id].path.len() > 1).collect();
-    order.iter().any(|taken| {
-        let is_first = waiting.first() == Some(taken);
-        waiting.retain(|id| id != taken);
-        !is_first
-    })
+/// In which order the main thread takes tasks.
+pub(super) fn queue_words(is_out_of_order: bool) -> &'static str {
+    if is_out_of_order {
+        "queue: the main thread takes a task before one that was posted earlier"
+    } else {
+        "queue: first in, first out is enough"
+    }
 }
 
 /// What an invocation is called: `onText#0` for the first occurrence of an event, `search of onText#0` for a task.

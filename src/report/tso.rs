@@ -2,12 +2,13 @@
 
 use super::context::{Context, domain_line};
 use super::counted;
+use super::interleaving::queue_words;
 use super::scene::Scene;
 use crate::evidence::TaskWitness;
 use crate::program::{Action, Copies, Program, Value};
 use crate::robustness::{TaskCheck, Verdict};
 use crate::semantics::Model;
-use crate::semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker};
+use crate::semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker, is_out_of_order};
 use crate::verify::check_task_witness;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -54,6 +55,9 @@ pub fn text(check: &TaskCheck, context: &Context<'_>, verbosity: u8) -> String {
         let _ = writeln!(out, "  with     {}{smallest}", with_words(program, witness));
         if let Some(computation) = Computation::of(program, witness) {
             out.push_str(&computation.text());
+            if let Some(is_out_of_order) = computation.is_out_of_order {
+                let _ = writeln!(out, "  {}", queue_words(is_out_of_order));
+            }
         }
     }
     for path in context.certificates {
@@ -94,6 +98,8 @@ pub struct Computation {
     pub steps: Vec<ShownStep>,
     /// A cycle of the happens-before relation, by numbers of steps shown.
     pub cycle: Vec<usize>,
+    /// Whether the main thread takes a task before one that was posted to it earlier; nothing where it takes no posted tasks.
+    pub is_out_of_order: Option<bool>,
 }
 
 impl Computation {
@@ -154,7 +160,11 @@ impl Computation {
             steps.push(ShownStep { number, thread, invocation, line, action: words, is_delayed, on_cycle });
         }
         let cycle = cycle.iter().map(|step| numbers.get(step).copied()).collect::<Option<Vec<_>>>()?;
-        Some(Self { steps, cycle })
+        let takes_tasks = all.iter().any(|step| {
+            matches!(step, TaskStep::Begin { invocation } if state.invocations()[*invocation].worker == Worker::Main)
+        });
+        let is_out_of_order = takes_tasks.then(|| is_out_of_order(&state, all));
+        Some(Self { steps, cycle, is_out_of_order })
     }
 
     /// The computation as a table with a column for each thread, and the cycle below.

@@ -33,6 +33,7 @@ mod event_language;
 mod event_models;
 mod event_oracles;
 mod event_properties;
+mod event_queue;
 mod event_rewritings;
 mod event_tso;
 mod event_tso_evidence;

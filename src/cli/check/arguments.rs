@@ -2,6 +2,7 @@
 
 use crate::cli::ProgramOptions;
 use crate::cli::outputs::OutputOptions;
+use crate::cli::queue::QueueChoice;
 use crate::cli::simulate::ModelChoice;
 use crate::syntax::InputError;
 use clap::{Args, ValueEnum};
@@ -25,6 +26,10 @@ pub(in crate::cli) struct CheckArguments {
     /// How many tasks may be pending at once before the search gives up (robustness against concurrency).
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub(in crate::cli) pending: usize,
+    /// In which order the main thread takes tasks, in programs of events and tasks. With `fifo` there is no answer where only violations in another order
+    /// were found.
+    #[arg(long, value_enum, value_name = "ORDER", default_value_t)]
+    pub(in crate::cli) queue: QueueChoice,
     /// Of programs of events, ask another program against TSO: `two-threads` is the one of the paper, which errs. It compares and gives no verdict.
     #[arg(long, value_enum, value_name = "METHOD")]
     pub(in crate::cli) method: Option<EventMethod>,

@@ -5,6 +5,7 @@ use super::arguments::{Against, CheckArguments};
 use super::tso::against_tso;
 use crate::cli::batch::Spoken;
 use crate::cli::confirm::{Confirmation, concurrency_check};
+use crate::cli::queue::put_in_order;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::concurrency::{ConcurrencyCheck, ConcurrencyOptions, ConcurrencyVerdict, check};
 use crate::evidence::Evidence;
@@ -133,6 +134,7 @@ fn against_concurrency(
     let limits = shared.limits();
     let options = ConcurrencyOptions { values: arguments.values, pending: arguments.pending, limits: limits.clone() };
     let mut checked = check(&loaded.program, &options).map_err(|fault| fault_error(&loaded.program, &fault))?;
+    put_in_order(&mut checked, &loaded.program, arguments.queue, &limits);
     let confirmation =
         Confirmation::of(file, arguments.verify, &limits, || concurrency_check(&loaded.program, &checked.verdict));
     if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {

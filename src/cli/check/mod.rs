@@ -15,6 +15,7 @@ use super::batch::{Batch, Extent, Spoken, answer_all};
 use super::breaks::{self, Asked};
 use super::confirm::{Confirmation, evidence_check};
 use super::evidence_files::{unwritten, write_document};
+use super::queue::QueueChoice;
 use super::{Exit, Loaded, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
 use crate::limits::Limits;
@@ -89,6 +90,9 @@ fn check_file(
     admit(&loaded.program, arguments.against)?;
     if loaded.program.is_event_driven() && arguments.attacks.is_some() {
         return Err(InputError::file(file, "programs of events have no attacks to choose among"));
+    }
+    if arguments.queue != QueueChoice::default() && !loaded.program.is_event_driven() {
+        return Err(InputError::file(file, "`--queue` is about events and tasks, and the program has threads alone"));
     }
     if loaded.program.is_event_driven() {
         return check_events(arguments, shared, file, &loaded, extent.brief);

@@ -3,6 +3,7 @@
 use super::answered::{Answered, write};
 use super::arguments::CheckArguments;
 use crate::cli::confirm::{Confirmation, tasks_check};
+use crate::cli::queue::put_tasks_in_order;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
 use crate::report::context::fault_error;
@@ -21,6 +22,7 @@ pub(super) fn against_tso(
     let limits = shared.limits();
     let checked = check_tasks(&loaded.program, arguments.values, &limits);
     let mut checked = checked.map_err(|fault| fault_error(&loaded.program, &fault))?;
+    put_tasks_in_order(&mut checked, &loaded.program, arguments.queue, &limits);
     let confirmation = Confirmation::of(file, arguments.verify, &limits, || tasks_check(&loaded.program, &checked));
     if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
         checked = TaskCheck { verdict: Verdict::Unknown(reason), certificate: None, witness: None, ..checked };

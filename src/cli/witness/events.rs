@@ -4,6 +4,7 @@ use super::{WitnessArguments, write};
 use crate::cli::check::{Against, admit};
 use crate::cli::confirm::{Confirmation, EvidenceCheck, concurrency_check, tasks_check};
 use crate::cli::output::{print_document, print_text, remark, remark_line};
+use crate::cli::queue::{QueueChoice, put_in_order, put_tasks_in_order};
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::concurrency::{self, ConcurrencyCheck, ConcurrencyOptions, ConcurrencyVerdict};
 use crate::limits::Limits;
@@ -51,7 +52,8 @@ pub(super) fn answer(
     if asks_concurrency {
         let options =
             ConcurrencyOptions { values: arguments.values, limits: limits.clone(), ..ConcurrencyOptions::default() };
-        let checked = concurrency::check(program, &options).map_err(|fault| fault_error(program, &fault))?;
+        let mut checked = concurrency::check(program, &options).map_err(|fault| fault_error(program, &fault))?;
+        put_in_order(&mut checked, program, QueueChoice::default(), limits);
         if let Some(alarm) = alarm(arguments, limits, || concurrency_check(program, &checked.verdict))? {
             remark(alarm);
             return Ok(Exit::Rejected);
@@ -59,7 +61,9 @@ pub(super) fn answer(
         answers.concurrency = Some(checked);
     }
     if arguments.against != Some(Against::Concurrency) && answers.shown(program).is_none() {
-        let checked = check_tasks(program, arguments.values, limits).map_err(|fault| fault_error(program, &fault))?;
+        let mut checked =
+            check_tasks(program, arguments.values, limits).map_err(|fault| fault_error(program, &fault))?;
+        put_tasks_in_order(&mut checked, program, QueueChoice::default(), limits);
         if let Some(alarm) = alarm(arguments, limits, || tasks_check(program, &checked))? {
             remark(alarm);
             return Ok(Exit::Rejected);

@@ -30,6 +30,9 @@ pub struct TsoAnswer<'a> {
     /// A cycle of the happens-before relation, as numbers of steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cycle: Option<Vec<usize>>,
+    /// Whether the main thread takes a task in it before one that was posted to it earlier; left out where it takes no posted tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_of_order: Option<bool>,
     /// How the evidence fared, where it was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<ConfirmationDocument>,
@@ -69,6 +72,7 @@ impl<'a> TsoAnswer<'a> {
             instance_minimal: None,
             computation: None,
             cycle: None,
+            out_of_order: None,
             evidence: None,
             configurations: check.configurations,
         };
@@ -77,6 +81,7 @@ impl<'a> TsoAnswer<'a> {
         answer.instance = Some(counts.map(|(it, count)| (it.name.as_str(), *count)).collect());
         answer.instance_minimal = program.is_parameterized().then_some(check.is_minimal);
         if let Some(computation) = Computation::of(program, witness) {
+            answer.out_of_order = computation.is_out_of_order;
             answer.cycle = Some(computation.cycle);
             answer.computation = Some(computation.steps.into_iter().map(TsoStep::new).collect());
         }

@@ -5,7 +5,8 @@
 //! their posts [NETYS18, Definition 1]. By graphs: the conflicts between events are acyclic (*serializability*), and conflicts between
 //! invocations of one event go forward in depth-first order (*determinism*).
 //!
-//! No interleaving is explored. A violation has one last access λ, which spoils it; all before λ has a serial permutation. So the search runs
+//! No interleaving is explored, but for one thing: a violation in which the main thread takes tasks in another order than that of their posts is
+//! sought again, by enumeration, in that order. A violation has one last access λ, which spoils it; all before λ has a serial permutation. So the search runs
 //! the program serially, with a monitor that guesses λ's task (the *pivot*) and takes λ out, guesses the one main task that has not returned (the
 //! *cut* one), follows happens-before from it and from the pivot's event, and accepts when λ, taken now, closes a cycle or goes backward.
 //!
@@ -18,6 +19,7 @@
 mod certificate;
 mod check;
 mod cover;
+mod in_order;
 mod levels;
 mod locals;
 mod moves;
@@ -27,4 +29,5 @@ mod system;
 mod witness;
 
 pub use check::{ConcurrencyCheck, ConcurrencyOptions, ConcurrencyVerdict, check};
+pub use in_order::{in_order, is_in_order};
 pub use witness::ConcurrencyViolation;

@@ -38,6 +38,8 @@ pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};
 pub(crate) use search::{LoadStarts, Success, explore_sc, mode_of};
 pub use shape::{Shape, ShapeAction, ShapeError, ShapeThread};
 pub(crate) use successes::Successes;
-pub use tasks::{NotRewritten, TaskCheck, as_threads, check_tasks, two_threads};
+pub use tasks::{
+    NotRewritten, TaskCheck, as_threads, check_tasks, is_task_witness_in_order, tasks_in_order, two_threads,
+};
 pub(crate) use witness::{PhaseSteps, Story, story_of_steps};
 pub use witness::{Violation, witness_evidence};

@@ -19,6 +19,8 @@ pub enum StopReason {
     Inconclusive,
     /// Nothing is wrong with what was asked, but only a part of the question was.
     Part,
+    /// What was found needs tasks taken from the main queue in another order than that of their posts, and only that order counts.
+    Order,
 }
 
 impl std::fmt::Display for StopReason {
@@ -32,6 +34,7 @@ impl std::fmt::Display for StopReason {
             Self::Budget => "the budget is used up",
             Self::Inconclusive => "the strategy is inconclusive here",
             Self::Part => "only a part of the attacks was asked about",
+            Self::Order => "what was found needs tasks taken in another order than that of their posts",
         })
     }
 }

@@ -15,6 +15,7 @@ mod certificate;
 mod check;
 mod control;
 mod hopeful;
+mod in_order;
 mod place;
 mod replay;
 mod rewriting;
@@ -22,4 +23,5 @@ mod steps;
 mod system;
 
 pub use check::{TaskCheck, check_tasks};
+pub use in_order::{is_task_witness_in_order, tasks_in_order};
 pub use rewriting::{NotRewritten, as_threads, two_threads};

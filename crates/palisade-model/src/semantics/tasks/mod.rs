@@ -17,11 +17,13 @@ mod final_states;
 mod from_threads;
 mod machine;
 pub mod oracle;
+mod order;
 mod refusal;
 mod state;
 
 pub use final_states::{TaskExplorationError, TaskFinalStates, TaskModel, task_final_states};
 pub use from_threads::task_computation;
 pub use machine::TaskMachine;
+pub use order::{is_out_of_order, most_executed};
 pub use refusal::TaskRefusal;
 pub use state::{InvocationId, InvocationState, Status, TaskEffect, TaskState, TaskStep, Worker};

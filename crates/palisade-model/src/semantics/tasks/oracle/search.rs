@@ -5,7 +5,8 @@
 //! [`Successors::Full`] takes all steps everywhere, to test that this loses nothing.
 
 use crate::limits::{Limits, StopReason};
-use crate::program::{Action, Copies, Posts, Program, Thread};
+use crate::program::{Action, Copies, Executor, Posts, Program, Thread};
+use crate::semantics::tasks::order::{is_next, waiting};
 use crate::semantics::tasks::{
     InvocationId, Status, TaskEffect, TaskMachine, TaskRefusal, TaskState, TaskStep, Worker,
 };
@@ -20,13 +21,15 @@ pub struct TaskBounds {
     pub steps: Option<u32>,
     /// The enumeration gives up beyond so many configurations.
     pub configurations: usize,
+    /// Whether the main thread takes tasks in the order of their posts alone.
+    pub in_order: bool,
     /// Time, memory, interruption.
     pub limits: Limits,
 }
 
 impl Default for TaskBounds {
     fn default() -> Self {
-        Self { steps: None, configurations: 200_000, limits: Limits::none() }
+        Self { steps: None, configurations: 200_000, in_order: false, limits: Limits::none() }
     }
 }
 
@@ -210,6 +213,9 @@ impl<'m, 'p> Search<'m, 'p> {
             );
             self.truncated |= steps.len() < all;
         }
+        if self.bounds.in_order {
+            steps.retain(|(step, ..)| !matches!(step, TaskStep::Begin { invocation } if !is_next(&state, *invocation)));
+        }
         if self.successors == Successors::Reduced
             && let Some(first) = steps.iter().find_map(|(step, ..)| self.commutes(&state, *step))
         {
@@ -250,6 +256,8 @@ impl<'m, 'p> Search<'m, 'p> {
         match action {
             Action::Store { .. } => self.machine.model().has_buffers(),
             Action::Fence => is_drained,
+            // Posts to an ordinary queue do not commute.
+            Action::Post { executor: Executor::Main, .. } if self.bounds.in_order => false,
             Action::Post { .. } => is_drained || self.machine.program().posts == Posts::Plain,
             action => action.is_local_under_tso(),
         }
@@ -286,6 +294,9 @@ impl<'m, 'p> Search<'m, 'p> {
                     write_number(&mut key, executed[*id] as usize);
                 }
             }
+        }
+        if self.bounds.in_order {
+            waiting(state).for_each(|id| write_number(&mut key, names.place[id]));
         }
         monitor.write_key(state, &names, &mut key);
         key.into_boxed_slice()

@@ -4,7 +4,7 @@ use super::search::Successors;
 use super::{Answer, Kind, OracleError, TaskBounds, concurrency, literal, tso};
 use crate::program::{Action, Posts, Program};
 use crate::semantics::random::{EventShape, Shape, event_chain, event_program, event_program_of, three_parties};
-use crate::semantics::tasks::{TaskEffect, TaskMachine};
+use crate::semantics::tasks::{TaskEffect, TaskMachine, is_out_of_order};
 use crate::semantics::{Model, exploration::has_loop};
 
 const KINDS: [Kind; 2] = [Kind::Serializability, Kind::Determinism];
@@ -96,10 +96,11 @@ fn both<W: Clone>(decide: impl Fn(Successors) -> Result<Answer<W>, OracleError>)
 
 #[test]
 fn reduced_and_full_searches_agree() {
-    let bounds = TaskBounds { steps: Some(5), configurations: 5_000, ..TaskBounds::default() };
     let (mut about_events, mut about_tso) = (Counts::default(), Counts::default());
     for seed in 5000..5000 + amount(300) {
         let program = event_program_of(seed);
+        let in_order = seed % 3 == 0;
+        let bounds = TaskBounds { steps: Some(5), configurations: 5_000, in_order, ..TaskBounds::default() };
         if let Some((reduced, full)) =
             both(|successors| super::concurrency::decide(&program, &KINDS, &bounds, successors))
         {
@@ -114,6 +115,34 @@ fn reduced_and_full_searches_agree() {
     for counts in [about_events, about_tso] {
         assert!(counts.robust > 30 && counts.violated > 10, "{counts:?}");
     }
+}
+
+/// What is found in the order of posts is a violation in that order, and one of any order; some need another order.
+#[test]
+fn an_ordinary_queue_shows_less() {
+    let mut counts = Counts::default();
+    let any = TaskBounds { steps: Some(6), configurations: 20_000, ..TaskBounds::default() };
+    let ordinary = TaskBounds { in_order: true, ..any.clone() };
+    let body = Shape { labels: 2, addresses: 2, ..EventShape::default().body };
+    let shape = EventShape { body, tasks: 3, posts: 50, main: 80, ..EventShape::default() };
+    for seed in 20_000..20_000 + amount(300) {
+        let program = event_program(seed, &shape);
+        let (found, in_order) = (concurrency(&program, &KINDS, &any), concurrency(&program, &KINDS, &ordinary));
+        let (Ok(found), Ok(in_order)) = (found, in_order) else { continue };
+        let Answer::Violated { computation, .. } = in_order else {
+            if !found.is_robust() {
+                counts.note(true);
+            }
+            continue;
+        };
+        assert!(!found.is_robust(), "seed {seed}");
+        let machine = TaskMachine::new(&program, Model::Sc);
+        let mut state = machine.initial_state();
+        assert!(computation.iter().all(|step| machine.apply(&mut state, *step).is_ok()), "seed {seed}");
+        assert!(!is_out_of_order(&state, &computation), "seed {seed}");
+        counts.note(false);
+    }
+    assert!(counts.robust > 3 && counts.violated > 30, "{counts:?}");
 }
 
 /// Violations are computations that end with empty buffers; and stores are issued in them.

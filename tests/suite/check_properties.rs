@@ -111,6 +111,18 @@ fn the_line_follows_the_verdict() {
 }
 
 #[test]
+fn who_asks_for_robustness_alone_gets_it() {
+    let folder = folder();
+    for (name, ..) in programs() {
+        let output = check(folder.path(), &["check", "--no-properties", name]);
+        let text = out(&output);
+        assert!(text.starts_with(&format!("{name}: not-robust\n  threads ")), "{text}");
+        assert_eq!(output.status.code(), Some(1), "{name}");
+    }
+    assert!(documents::read(out(&check(folder.path(), &["check", "--no-properties", "--json", "breaks.pal"])))["properties"].is_null());
+}
+
+#[test]
 fn many_programs_have_it_in_their_lines() {
     let folder = folder();
     std::fs::write(folder.path().join("nothing.pal"), FLAGS.replace("  some: ensure CONDITION;\n", ""))

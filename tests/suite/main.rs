@@ -99,6 +99,7 @@ mod round_trip;
 mod shapes;
 mod shortest_witnesses;
 mod simulate;
+mod simulate_models;
 mod smtlib;
 mod smtlib_programs;
 mod smtlib_properties;

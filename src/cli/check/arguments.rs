@@ -56,6 +56,9 @@ pub(in crate::cli) struct CheckArguments {
     /// Ask about all attacks in one exploration, to compare with the search that asks store by store.
     #[arg(long, conflicts_with_all = ["all", "nets"])]
     pub(in crate::cli) one_query: bool,
+    /// Do not ask what a violation does to the properties of the program, and to the question of a litmus test.
+    #[arg(long)]
+    pub(in crate::cli) no_properties: bool,
     /// Write the evidence of every verdict into this folder, one file per program, for `palisade verify`.
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) certificate: Option<PathBuf>,

@@ -117,7 +117,8 @@ fn check_file(
         checked.violation = None;
     }
     let asking = || breaks::ask(file, &loaded, arguments.verify, arguments.values, &limits);
-    let asked = if checked.verdict == Verdict::NotRobust { asking() } else { None };
+    let asks = checked.verdict == Verdict::NotRobust && !arguments.no_properties;
+    let asked = if asks { asking() } else { None };
     let mut certificates = Vec::new();
     if let Some(folder) = &arguments.certificate {
         let written = match part {

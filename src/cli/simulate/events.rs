@@ -52,11 +52,12 @@ fn model(arguments: &SimulateArguments, program: &Program) -> Result<TaskModel, 
     if !program.never.is_empty() {
         return refuse("`never` is about threads alone, and the program has events or tasks", "say it by an `ensure`");
     }
-    match arguments.model {
-        SimulatedModel::Serial => Ok(TaskModel::Serial),
-        SimulatedModel::Sc => Ok(TaskModel::Sc),
-        SimulatedModel::Tso => Ok(TaskModel::Tso),
-        SimulatedModel::Pso => refuse(
+    match arguments.model[..] {
+        [SimulatedModel::Serial] => Ok(TaskModel::Serial),
+        [SimulatedModel::Sc] => Ok(TaskModel::Sc),
+        [SimulatedModel::Tso] => Ok(TaskModel::Tso),
+        [_, _, ..] => refuse("events and tasks are simulated under one model at a time", "name one model"),
+        _ => refuse(
             "events and tasks are simulated serially, under SC or under TSO",
             "say `--model serial`, `sc` or `tso`",
         ),

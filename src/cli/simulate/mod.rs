@@ -1,15 +1,18 @@
 //! `palisade simulate`: the final states of a program, what fails in it, and how.
 
 mod events;
+mod side_by_side;
 
 use super::load::exit_of;
 use super::output::{Documents, print_text};
-use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
+use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
+use crate::limits::{Limits, StopReason};
+use crate::program::Program;
 use crate::report::documents::{self, SimulateDocument, StoppedDocument};
 use crate::report::simulate::{Simulation, exploration_error};
 use crate::semantics::{
-    Bounds, Counting, ExplorationError, FinalStates, Instance, LOOP_CAPACITY, Model, Question, executions,
-    explore_final_states,
+    Bounds, Counting, Executions, ExplorationError, FinalStates, Instance, LOOP_CAPACITY, Model, Question, State,
+    executions, explore_final_states,
 };
 use crate::syntax::{Format, InputError, store_fence_without_effect};
 use clap::{Args, ValueEnum};
@@ -42,14 +45,13 @@ impl From<ModelChoice> for Model {
 }
 
 /// How `simulate` executes programs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum SimulatedModel {
     /// Of programs of events: one event after the other, and the tasks of an event one after the other.
     Serial,
     /// Sequential consistency.
     Sc,
     /// Total store ordering, as on x86.
-    #[default]
     Tso,
     /// Partial store ordering: a buffer for each address.
     Pso,
@@ -79,9 +81,9 @@ pub(super) struct SimulateArguments {
     files: Vec<String>,
     #[command(flatten)]
     program: ProgramOptions,
-    /// The memory model.
-    #[arg(long, value_enum, default_value_t)]
-    pub(super) model: SimulatedModel,
+    /// The memory model; several, as in `sc,tso`, are shown side by side, for threads without events.
+    #[arg(long, value_enum, value_name = "MODEL", value_delimiter = ',', default_value = "tso")]
+    pub(super) model: Vec<SimulatedModel>,
     /// Count executions (distinct traces) instead of final states.
     #[arg(long)]
     pub(super) traces: bool,
@@ -148,12 +150,11 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
         loaded.print_warnings(shared);
         return events::answer(arguments, shared, file, &loaded, &limits);
     }
-    let Some(model) = arguments.model.of_threads() else {
-        let message = "`serial` runs one event after the other, and the program has none";
-        let help = "say `--model sc`".to_owned();
-        return Answer::Refused(InputError::file(loaded.program.source.name.clone(), message).with_help_if(Some(help)));
+    let models = match models(&arguments.model, &loaded.program) {
+        Ok(models) => models,
+        Err(error) => return Answer::Refused(error),
     };
-    loaded.warnings.extend(store_fence_without_effect(&loaded.program, model));
+    loaded.warnings.extend(models.iter().find_map(|model| store_fence_without_effect(&loaded.program, *model)));
     loaded.print_warnings(shared);
     let program = &loaded.program;
     let Some(instance) = Instance::of(program) else {
@@ -166,46 +167,116 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
         let help = "choose a smaller number: `--threads all=2`".to_owned();
         return Answer::Refused(InputError::file(program.source.name.clone(), message).with_help_if(Some(help)));
     }
+    let explored: Result<Vec<Explored>, ExplorationError> =
+        models.iter().map(|model| explore(arguments, program, &instance, *model, &limits)).collect();
+    let explored = match explored {
+        Ok(explored) => explored,
+        Err(error) => return Answer::Refused(exploration_error(&program.source, program, &error)),
+    };
+    // The last model is the weakest, and reaches what the others do.
+    let weakest = explored.last().expect("there is a model");
+    let question = loaded
+        .question
+        .clone()
+        .unwrap_or_else(|| Question::about_everything(program).with_unnamed_cells(program, weakest.ends()));
+    let seconds = begin.elapsed().as_secs_f64();
+    let simulations: Vec<Simulation<'_>> = models
+        .iter()
+        .zip(&explored)
+        .map(|(model, explored)| Simulation {
+            file,
+            program,
+            instance: &instance,
+            model: *model,
+            question: &question,
+            counting: explored.counting(),
+            outcome: question.answer(program, &instance, explored.ends(), explored.counting()),
+            finals: &explored.finals,
+            bounded: explored.is_bounded(),
+            buffer: arguments.buffer,
+            seconds,
+        })
+        .collect();
+    let stopped = simulations.iter().zip(&explored).find(|(_, explored)| explored.stopped.is_some());
+    match (stopped, &simulations[..]) {
+        // Without one of the models there is nothing to stand side by side.
+        (Some((simulation, explored)), _) => one(simulation, explored.stopped, &loaded, shared),
+        (None, [simulation]) => one(simulation, None, &loaded, shared),
+        (None, all) => side_by_side::answer(all, shared),
+    }
+}
+
+/// The models that threads are to run under, each once, the strongest first.
+fn models(asked: &[SimulatedModel], program: &Program) -> Result<Vec<Model>, InputError> {
+    let mut models: Vec<Model> = asked.iter().filter_map(|model| model.of_threads()).collect();
+    if models.len() < asked.len() {
+        let message = "`serial` runs one event after the other, and the program has none";
+        let help = Some("say `--model sc`".to_owned());
+        return Err(InputError::file(program.source.name.clone(), message).with_help_if(help));
+    }
+    models.sort_unstable();
+    models.dedup();
+    Ok(models)
+}
+
+/// What was explored under a model.
+struct Explored {
+    /// The final states, with what fails.
+    finals: FinalStates,
+    /// The executions, where these are counted.
+    executions: Option<Executions>,
+    /// The limit that ended the exploration.
+    stopped: Option<StopReason>,
+}
+
+impl Explored {
+    fn ends(&self) -> &[State] {
+        self.executions.as_ref().map_or(&self.finals.completed, |found| &found.final_states)
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.executions.as_ref().map_or(self.finals.buffers_filled, |found| found.truncated)
+    }
+
+    fn counting(&self) -> Counting {
+        if self.executions.is_some() { Counting::Executions } else { Counting::Rows }
+    }
+}
+
+/// Explores a program under a model.
+fn explore(
+    arguments: &SimulateArguments,
+    program: &Program,
+    instance: &Instance,
+    model: Model,
+    limits: &Limits,
+) -> Result<Explored, ExplorationError> {
     let mut finals = FinalStates::default();
-    let explored = explore_final_states(program, &instance, model, arguments.buffer, &limits, &mut finals);
+    let explored = explore_final_states(program, instance, model, arguments.buffer, limits, &mut finals);
     let listed = if arguments.traces && explored.is_ok() {
-        executions(program, &instance, model, &Bounds { steps: arguments.steps, limits }).map(Some)
+        let bounds = Bounds { steps: arguments.steps, limits: limits.clone() };
+        executions(program, instance, model, &bounds).map(Some)
     } else {
         Ok(None)
     };
-    let (executions, stopped) = match explored.and(listed) {
-        Ok(executions) => (executions, None),
-        Err(ExplorationError::Stopped(reason)) => (None, Some(reason)),
-        Err(error) => return Answer::Refused(exploration_error(&program.source, program, &error)),
-    };
-    let (ends, bounded, counting) = match &executions {
-        Some(found) => (&found.final_states, found.truncated, Counting::Executions),
-        None => (&finals.completed, finals.buffers_filled, Counting::Rows),
-    };
-    let question =
-        loaded.question.unwrap_or_else(|| Question::about_everything(program).with_unnamed_cells(program, ends));
-    let simulation = Simulation {
-        file,
-        program,
-        instance: &instance,
-        model,
-        question: &question,
-        counting,
-        outcome: question.answer(program, &instance, ends, counting),
-        finals: &finals,
-        bounded,
-        buffer: arguments.buffer,
-        seconds: begin.elapsed().as_secs_f64(),
-    };
+    match explored.and(listed) {
+        Ok(executions) => Ok(Explored { finals, executions, stopped: None }),
+        Err(ExplorationError::Stopped(reason)) => Ok(Explored { finals, executions: None, stopped: Some(reason) }),
+        Err(error) => Err(error),
+    }
+}
+
+/// What is said about one model.
+fn one(simulation: &Simulation<'_>, stopped: Option<StopReason>, loaded: &Loaded, shared: &SharedOptions) -> Answer {
     let exit = match stopped {
         Some(_) => Exit::Unknown,
         None if simulation.holds() => Exit::Holds,
         None => Exit::Fails,
     };
     let text = match stopped {
-        Some(reason) if shared.json => documents::text(&StoppedDocument::new(&simulation, reason)),
+        Some(reason) if shared.json => documents::text(&StoppedDocument::new(simulation, reason)),
         Some(reason) => simulation.found_until(reason),
-        None if shared.json => documents::text(&SimulateDocument::new(&simulation)),
+        None if shared.json => documents::text(&SimulateDocument::new(simulation)),
         None if loaded.format == Format::Litmus => simulation.log(),
         None => simulation.sentences(shared.verbose > 0),
     };

@@ -26,6 +26,7 @@ mod prove;
 mod races;
 pub mod schemas;
 mod simulate;
+mod simulate_models;
 mod step;
 mod tso;
 mod unread;
@@ -60,6 +61,7 @@ pub use program::{AttackPlace, CopiesWord, DomainDocument, InstructionPlace, Lab
 pub use prove::{PropertyVerdictWord, ProveDocument};
 pub use races::{RaceFencesDocument, RacesDocument};
 pub use simulate::{SimulateDocument, StoppedDocument};
+pub use simulate_models::SimulateModelsDocument;
 pub use step::{StepDocument, steps};
 pub use unread::UnreadDocument;
 pub use verify::{

@@ -84,6 +84,15 @@ pub enum CountedWord {
     Executions,
 }
 
+impl From<Counting> for CountedWord {
+    fn from(counting: Counting) -> Self {
+        match counting {
+            Counting::Rows => Self::States,
+            Counting::Executions => Self::Executions,
+        }
+    }
+}
+
 /// What a simulation took.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -170,7 +179,7 @@ pub struct DeadlockDocument<'a> {
 }
 
 /// The violated properties of a simulation.
-fn violated<'a>(simulation: &'a Simulation<'a>) -> Vec<ViolatedDocument<'a>> {
+pub(super) fn violated<'a>(simulation: &'a Simulation<'a>) -> Vec<ViolatedDocument<'a>> {
     let document = |((copy, instruction), computation): (&(CopyId, InstructionId), &'a Computation)| {
         let thread = simulation.program.thread(copy.thread);
         ViolatedDocument {
@@ -236,10 +245,7 @@ impl<'a> SimulateDocument<'a> {
             condition: simulation.question.condition.as_ref().map(ToString::to_string),
             condition_holds: simulation.question.condition.as_ref().map(|_| outcome.holds),
             holds: simulation.holds(),
-            counted: match simulation.counting {
-                Counting::Rows => CountedWord::States,
-                Counting::Executions => CountedWord::Executions,
-            },
+            counted: simulation.counting.into(),
             satisfying: outcome.satisfying,
             others: outcome.others,
             stuck: simulation.finals.stuck.len(),

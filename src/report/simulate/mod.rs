@@ -1,6 +1,9 @@
 //! Final states as text, in the format of herd's logs or in sentences.
 
 mod sentences;
+mod side_by_side;
+
+pub use side_by_side::{reached_by, text as side_by_side};
 
 use super::computation::ComputationReport;
 use crate::limits::StopReason;

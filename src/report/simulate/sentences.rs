@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// How many final states a report lists unless the user wants all.
-const LISTED: usize = 40;
+pub(super) const LISTED: usize = 40;
 
 /// The report.
 pub(super) fn text(simulation: &Simulation<'_>, all: bool) -> String {
@@ -35,7 +35,8 @@ pub(super) fn until(simulation: &Simulation<'_>, reason: StopReason) -> String {
     out
 }
 
-fn model(simulation: &Simulation<'_>) -> &'static str {
+/// The name of its memory model.
+pub(super) fn model(simulation: &Simulation<'_>) -> &'static str {
     match simulation.model {
         Model::Sc => "SC",
         Model::Tso => "TSO",

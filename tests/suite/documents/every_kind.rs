@@ -121,6 +121,7 @@ const COMMANDS: &[(&str, i32, &str)] = &[
     ("witness broken.pal --timeout 0s", 3, "witness"),
     ("simulate broken.pal", 0, "simulate"),
     ("simulate broken.pal --traces", 0, "simulate"),
+    ("simulate broken.pal --model sc,tso", 0, "simulate-models"),
     ("simulate large.pal --timeout 50ms", 3, "simulate"),
     ("simulate growing.pal", 2, "error"),
     ("prove stated.pal", 1, "prove"),

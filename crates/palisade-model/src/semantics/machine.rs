@@ -15,8 +15,8 @@ use super::step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, V
 use crate::program::{Action, EvaluationError, Expression, InstructionId, LabelId, Program, Thread, ThreadId, Value};
 use smallvec::SmallVec;
 
-/// A memory model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A memory model, the strongest first: what one reaches, the next ones reach, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Model {
     /// Sequential consistency.
     Sc,

@@ -10,7 +10,7 @@ macro_rules! schemas {
 }
 
 /// The schemas by the names of their documents, in the order of the alphabet.
-const SCHEMAS: [(&str, &str); 25] = schemas![
+const SCHEMAS: [(&str, &str); 26] = schemas![
     "bench",
     "check",
     "completions",
@@ -33,6 +33,7 @@ const SCHEMAS: [(&str, &str); 25] = schemas![
     "run",
     "schema",
     "simulate",
+    "simulate-models",
     "unread",
     "verify",
     "witness",

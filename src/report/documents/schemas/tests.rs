@@ -41,6 +41,7 @@ fn derived(name: &str) -> Schema {
         "result" => generator().into_root_schema_for::<ResultDocument>(),
         "run" => generator().into_root_schema_for::<RunDocument<'_>>(),
         "schema" => generator().into_root_schema_for::<SchemaDocument>(),
+        "simulate-models" => generator().into_root_schema_for::<SimulateModelsDocument<'_>>(),
         "simulate" => generator().into_root_schema_for::<Either<Either<SimulateDocument<'_>, EventSimulateDocument<'_>>, StoppedDocument<'_>>>(),
         "unread" => generator().into_root_schema_for::<UnreadDocument<'_>>(),
         "verify" => generator().into_root_schema_for::<VerifyDocument<'_>>(),

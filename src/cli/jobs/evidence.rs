@@ -51,7 +51,7 @@ pub(super) fn accept(
     let mut accepted = Accepted::default();
     for text in texts {
         // Other texts are repaired programs, which evidence has the digests of.
-        if !Path::new(&text.name).extension().is_some_and(|extension| extension == "json") {
+        if Path::new(&text.name).extension().is_none_or(|extension| extension != "json") {
             continue;
         }
         let path: PathBuf = folder.join(&text.name);

@@ -95,11 +95,10 @@ fn paths(arguments: &PlanArguments) -> Result<Vec<String>, InputError> {
     }
     let (mut inputs, mut listed) = (Vec::new(), Vec::new());
     for input in &arguments.inputs {
-        match input.starts_with('@') {
-            true => {
-                listed.extend(Inputs::expand(std::slice::from_ref(input), None)?.paths.into_iter().map(PathBuf::from))
-            }
-            false => inputs.push(PathBuf::from(input)),
+        if input.starts_with('@') {
+            listed.extend(Inputs::expand(std::slice::from_ref(input), None)?.paths.into_iter().map(PathBuf::from));
+        } else {
+            inputs.push(PathBuf::from(input));
         }
     }
     inputs.extend(listed);
@@ -107,8 +106,11 @@ fn paths(arguments: &PlanArguments) -> Result<Vec<String>, InputError> {
     Ok(found.iter().map(|path: &PathBuf| Path::display(path).to_string()).collect())
 }
 
+/// A command line with the inputs it reads.
+type Line = (Vec<String>, Vec<JobInput>);
+
 /// The job of a command line, or the jobs of its parts.
-fn divided(line: Vec<String>, size: Option<u32>) -> Result<Vec<(Vec<String>, Vec<JobInput>)>, InputError> {
+fn divided(line: Vec<String>, size: Option<u32>) -> Result<Vec<Line>, InputError> {
     let command = Command::of(&line)?;
     let inputs = command.inputs()?;
     let ranges = size.and_then(|size| {

@@ -54,8 +54,8 @@ impl Shard {
             let help = format!("{name} is to be a number");
             text.trim().parse::<u64>().map_err(|_| failed(format!("{name} is `{text}`"), help))
         };
-        let counts = [Some(SHARDS), *count].into_iter().flatten();
-        let Some((source, of)) = counts.filter_map(|name| Some((name, variable(name)?))).next() else {
+        let mut counts = [Some(SHARDS), *count].into_iter().flatten();
+        let Some((source, of)) = counts.find_map(|name| Some((name, variable(name)?))) else {
             let help = format!("set {SHARDS} to the number of tasks");
             return Err(failed(format!("{engine} does not say how many tasks there are"), help));
         };

@@ -84,7 +84,7 @@ impl<'a> Knowledge<'a> {
         let mutability = self.mutability(address)?;
         let touched = self.touching(address, bytes);
         if mutability == Mutability::ReadOnly || touched.is_empty() {
-            let value = self.value(address, bytes).ok_or_else(|| self.no_memory(address))?;
+            let value = self.value(address, bytes).ok_or_else(|| no_memory(address))?;
             if mutability == Mutability::Writable {
                 self.assumed.insert((address, bytes));
             }
@@ -103,7 +103,7 @@ impl<'a> Knowledge<'a> {
         }
         let touched = self.touching(address, bytes);
         self.whole_cell(address, bytes, &touched)?;
-        self.value(address, bytes).ok_or_else(|| self.no_memory(address))?;
+        self.value(address, bytes).ok_or_else(|| no_memory(address))?;
         if touched.is_empty() {
             self.written.insert(address, bytes);
             let end = address + u64::from(bytes);
@@ -124,7 +124,7 @@ impl<'a> Knowledge<'a> {
                 self.store(address, bytes)?;
             } else {
                 let touched = self.touching(address, bytes);
-                self.value(address, bytes).ok_or_else(|| self.no_memory(address))?;
+                self.value(address, bytes).ok_or_else(|| no_memory(address))?;
                 self.whole_cell(address, bytes, &touched)?;
                 self.meet(address, bytes);
             }
@@ -144,14 +144,7 @@ impl<'a> Knowledge<'a> {
     }
 
     fn mutability(&self, address: u64) -> Result<Mutability, Objection> {
-        self.memory.mutability(address).ok_or_else(|| self.no_memory(address))
-    }
-
-    fn no_memory(&self, address: u64) -> Objection {
-        Objection::new(format!(
-            "this accesses the address {address:#x}, where neither the image nor the snapshot has memory"
-        ))
-        .with_help("give the roles shared data that exists before they run")
+        self.memory.mutability(address).ok_or_else(|| no_memory(address))
     }
 
     /// The cells that some of the bytes belong to.
@@ -163,7 +156,7 @@ impl<'a> Knowledge<'a> {
 
     /// Refuses what is not exactly one cell.
     fn whole_cell(&self, address: u64, bytes: u8, touched: &[(u64, u8)]) -> Result<(), Objection> {
-        if address % u64::from(bytes) != 0 {
+        if !address.is_multiple_of(u64::from(bytes)) {
             let place = self.place(address);
             return Err(Objection::new(format!("this accesses {bytes} bytes at {place}, which are not aligned"))
                 .with_help("x86-TSO says nothing about such accesses to shared memory"));
@@ -189,4 +182,12 @@ impl<'a> Knowledge<'a> {
             None => format!("{address:#x}"),
         }
     }
+}
+
+/// Why an access to no memory is refused.
+fn no_memory(address: u64) -> Objection {
+    Objection::new(format!(
+        "this accesses the address {address:#x}, where neither the image nor the snapshot has memory"
+    ))
+    .with_help("give the roles shared data that exists before they run")
 }

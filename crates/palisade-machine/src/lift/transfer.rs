@@ -196,7 +196,7 @@ impl Transfer<'_, '_> {
                     VectorPlace::Memory(memory) => {
                         let half = half(memory, *offset, *length);
                         let spot = self.spot(half, &Access::Load)?;
-                        self.only_private(&spot, bytes)?;
+                        only_private(&spot, bytes)?;
                         let value = self.old(&spot, *length);
                         self.applied.spots.push((spot, *length));
                         value
@@ -215,7 +215,7 @@ impl Transfer<'_, '_> {
                 VectorPlace::Memory(memory) => {
                     let access = Access::Store(Expression::Constant(0));
                     let spot = self.spot(half(memory, *offset, *length), &access)?;
-                    self.only_private(&spot, bytes)?;
+                    only_private(&spot, bytes)?;
                     self.stored(&spot, *length, value)?;
                     self.applied.spots.push((spot, *length));
                 }
@@ -227,16 +227,16 @@ impl Transfer<'_, '_> {
         }
         Ok(())
     }
+}
 
-    /// Nothing says in which order the halves of a copy of 16 bytes reach shared memory.
-    fn only_private(&self, spot: &Spot, bytes: u8) -> Result<(), Objection> {
-        match spot {
-            Spot::Fixed(_) | Spot::Computed(_) if bytes == 16 => {
-                Err(Objection::new("this copies 16 bytes of shared memory at once, which x86-TSO says nothing about")
-                    .with_help("keep shared data in words of at most 8 bytes"))
-            }
-            _ => Ok(()),
+/// Nothing says in which order the halves of a copy of 16 bytes reach shared memory.
+fn only_private(spot: &Spot, bytes: u8) -> Result<(), Objection> {
+    match spot {
+        Spot::Fixed(_) | Spot::Computed(_) if bytes == 16 => {
+            Err(Objection::new("this copies 16 bytes of shared memory at once, which x86-TSO says nothing about")
+                .with_help("keep shared data in words of at most 8 bytes"))
         }
+        _ => Ok(()),
     }
 }
 

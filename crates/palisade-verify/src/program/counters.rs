@@ -341,8 +341,8 @@ impl<'p> Equations<'p> {
         let mut classes: Vec<(Value, i128)> = Vec::new();
         for (variable, class) in &self.class {
             let Variable::Cell(address) = *variable else { continue };
-            let moduli = self.masks.iter().filter(|(own, _)| own == class).map(|(_, modulus)| *modulus);
-            let Some(grain) = moduli.fold(Some(1), |grain, modulus| least_common_multiple(grain?, modulus)) else {
+            let mut moduli = self.masks.iter().filter(|(own, _)| own == class).map(|(_, modulus)| *modulus);
+            let Some(grain) = moduli.try_fold(1, least_common_multiple) else {
                 continue;
             };
             let fits = self.program.domain.map(size);

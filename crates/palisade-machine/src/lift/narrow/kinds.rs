@@ -132,14 +132,12 @@ fn narrow_binary(operator: Op, left: (Expression, Kind), right: (Expression, Kin
             Ok((binary(operator, one, comparable(right, bits, None)?), Plain))
         }
         Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual => {
-            let signed = match (left.1, right.1) {
-                (Narrow { signed, .. }, Constant(_)) | (Constant(_), Narrow { signed, .. }) => signed,
-                _ => {
-                    return Err(Objection::new(
-                        "narrowed values are compared by their order, which fewer bits do not keep",
-                    )
-                    .with_help("compare their difference with a number, as in `head.wrapping_sub(tail) >= capacity`"));
-                }
+            let ((Narrow { signed, .. }, Constant(_)) | (Constant(_), Narrow { signed, .. })) = (left.1, right.1)
+            else {
+                return Err(Objection::new(
+                    "narrowed values are compared by their order, which fewer bits do not keep",
+                )
+                .with_help("compare their difference with a number, as in `head.wrapping_sub(tail) >= capacity`"));
             };
             let one = comparable(left, bits, Some(signed))?;
             Ok((binary(operator, one, comparable(right, bits, Some(signed))?), Plain))

@@ -37,7 +37,7 @@ pub fn program_with_counters(seed: u64, shape: &CounterShape) -> Program {
     });
     // Addresses 1 and 2 hold counters, 3 and 4 something else.
     let mut program = without_threads(format!("counters{seed}"), domain, 4);
-    for index in 0..1 + random.below(shape.threads) {
+    for index in 0..=random.below(shape.threads) {
         let mut generator = Generator { random: &mut random, shape };
         let mut thread = generator.thread(format!("t{}", index + 1));
         thread.copies = shape.copies[random.below(shape.copies.len())];
@@ -140,9 +140,10 @@ impl Generator<'_> {
 
     /// An address computed from what a mask leaves of a counter, or from what is no counter, which may come to one.
     fn computed(&mut self) -> Expression {
-        let offset = match self.random.percent(70) {
-            true => Expression::binary(BinaryOperator::BitAnd, self.counter(), Expression::Constant(1)),
-            false => register(PLAIN),
+        let offset = if self.random.percent(70) {
+            Expression::binary(BinaryOperator::BitAnd, self.counter(), Expression::Constant(1))
+        } else {
+            register(PLAIN)
         };
         Expression::binary(BinaryOperator::Add, Expression::Constant([2, 3][self.random.below(2)]), offset)
     }

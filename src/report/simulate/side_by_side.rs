@@ -31,7 +31,11 @@ pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
     let reached = reached_by(simulations);
     let listed = if all { reached.len() } else { LISTED };
     let padded = |words: Vec<&str>| words.iter().map(|word| format!("{word:<3}  ")).collect::<String>();
-    let _ = writeln!(out, "  {}state", padded(names));
+    if reached.is_empty() {
+        let _ = writeln!(out, "  No computation brings every thread to its end.");
+    } else {
+        let _ = writeln!(out, "  {}state", padded(names));
+    }
     for ((_, row), by) in reached.iter().take(listed) {
         let marks = padded(by.iter().map(|is_reached| if *is_reached { "yes" } else { "-" }).collect());
         let cells = first.outcome.columns.iter().zip(*row).map(|(column, value)| format!("{column} = {value}"));
@@ -57,19 +61,19 @@ fn said(simulation: &Simulation<'_>, out: &mut String) {
         let word = if outcome.holds { "holds" } else { "does not hold" };
         let _ = write!(out, "; {condition} {word}: {} of {total}", outcome.satisfying);
     }
-    for (copy, instruction) in simulation.finals.violations.keys() {
-        let property = simulation.property(*copy, *instruction);
-        let (place, line) = (simulation.place(*copy, *instruction), simulation.line(*copy, *instruction));
-        let _ = write!(out, "; `{property}` at {place} (line {line}) fails");
-    }
-    for index in simulation.finals.joint.keys() {
-        let _ = write!(out, "; `{}` fails", simulation.joint(&simulation.program.never[*index]));
-    }
     if !simulation.finals.stuck.is_empty() {
         let _ = write!(out, "; threads are stuck in {}", counted(simulation.finals.stuck.len(), "other state"));
     }
     if simulation.bounded {
         let _ = write!(out, "; a bound may have left some out");
+    }
+    for (copy, instruction) in simulation.finals.violations.keys() {
+        let property = simulation.property(*copy, *instruction);
+        let (place, line) = (simulation.place(*copy, *instruction), simulation.line(*copy, *instruction));
+        let _ = write!(out, "\n       `{property}` at {place} (line {line}) fails");
+    }
+    for index in simulation.finals.joint.keys() {
+        let _ = write!(out, "\n       `{}` fails", simulation.joint(&simulation.program.never[*index]));
     }
     out.push('\n');
 }

@@ -257,7 +257,7 @@ fn check_about_program(
             Evidence::Robust(_, certificate) => {
                 if !is_closed_without_counters(&program, certificate)? {
                     let reason = "accepted, but there are no scripts for sets that are closed up to turns of counters, \
-                                  or know these modulo a number only (`check --no-counters` finds others)";
+                                  know these modulo a number only, or are without tickets (`check --no-counters` finds others)";
                     return Err(Checked::Unreadable { reason: reason.to_owned() });
                 }
                 write_scripts(folder, path, &smtlib::program_scripts(&program, certificate)?)?;

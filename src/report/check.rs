@@ -6,7 +6,7 @@ use super::context::{Context, domain_line, place};
 use super::subject::program_words;
 use super::{counted, unreached, violation, widths};
 use crate::program::Program;
-use crate::robustness::{Check, Outcome, Verdict};
+use crate::robustness::{Abstraction, Check, Outcome, Verdict};
 use std::fmt::Write;
 
 /// The line on which a verdict is read.
@@ -75,8 +75,14 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
     }
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
     out.push_str(&domain_line(program));
-    if let Some(modulo) = &check.modulo {
-        let _ = writeln!(out, "  counters {}", widths::words(modulo));
+    match &check.abstraction {
+        Some(Abstraction::Modulo(modulo)) => {
+            let _ = writeln!(out, "  counters {}", widths::words(modulo));
+        }
+        Some(Abstraction::Turns(turns)) => {
+            let _ = writeln!(out, "  tickets  {}", widths::tickets(program, turns));
+        }
+        None => {}
     }
     out.push_str(&claim::lines(program, verbosity));
     let count = |outcome| check.attacks.iter().filter(|report| report.outcome == outcome).count();

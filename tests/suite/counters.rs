@@ -205,7 +205,7 @@ fn certificates_that_lack_something_are_rejected() {
 /// The ends of the domain modulo whose size a program is shown robust.
 fn widths(program: &Program) -> Option<(i64, i64)> {
     let checked = decide(program);
-    let found = checked.modulo.as_ref().map(|modulo| (modulo.low, modulo.high));
+    let found = modulo(&checked).map(|modulo| (modulo.low, modulo.high));
     assert_eq!(found, certificate(program, &checked).and_then(|own| own.modulo));
     found
 }

@@ -43,6 +43,8 @@ pub struct RobustCertificate {
     /// The domain, lowest and highest value, modulo whose size the sets know the program's counters, where they do: then they show
     /// the program robust for every wider domain of counters as well.
     pub modulo: Option<(Value, Value)>,
+    /// The addresses that hand out tickets, each with the one that shows which is served, ascending: the sets are about the program with these tickets erased.
+    pub tickets: Vec<(Value, Value)>,
 }
 
 /// A configuration of phase SC.

@@ -11,7 +11,7 @@ use crate::limits::peak_resident_bytes;
 use crate::program::{Program, Value};
 use crate::report::breaks::Breaks;
 use crate::report::context::Context;
-use crate::robustness::{AttackReport, Check, Fault, Outcome, Verdict};
+use crate::robustness::{Abstraction, AttackReport, Check, Fault, Outcome, Turns, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -38,6 +38,9 @@ pub struct CheckDocument<'a> {
     /// For which counters the verdict is given besides, where it is for more than those of the domain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<CountersDocument>,
+    /// The tickets that copies draw and wait for, of which the proof uses no more than that all of them differ; left out where it knows their values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tickets: Vec<TicketsDocument>,
     /// The attacks, in order.
     pub attacks: Vec<AttackAnswer<'a>>,
     /// The labels that no interleaving reaches; null where that is not known.
@@ -100,6 +103,23 @@ pub struct CountersDocument {
     pub high: Value,
 }
 
+/// Two addresses that hand out tickets and serve them.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TicketsDocument {
+    /// Tickets are drawn from this address.
+    pub dispenser: String,
+    /// The ticket at this address is served.
+    pub served: String,
+}
+
+impl TicketsDocument {
+    fn all(program: &Program, turns: &Turns) -> Vec<Self> {
+        let name = |address| program.address_name(address);
+        turns.pairs.iter().map(|own| Self { dispenser: name(own.dispenser), served: name(own.served) }).collect()
+    }
+}
+
 /// An attack with its answer.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -153,7 +173,14 @@ impl<'a> CheckDocument<'a> {
             help: suspect.map(Fault::advice),
             threads: threads(program),
             domain: DomainDocument::new(program),
-            counters: check.modulo.as_ref().map(|own| CountersDocument { low: own.low, high: own.high }),
+            counters: match &check.abstraction {
+                Some(Abstraction::Modulo(own)) => Some(CountersDocument { low: own.low, high: own.high }),
+                _ => None,
+            },
+            tickets: match &check.abstraction {
+                Some(Abstraction::Turns(turns)) => TicketsDocument::all(program, turns),
+                _ => Vec::new(),
+            },
             attacks: check.attacks.iter().zip(1..).map(|(report, id)| attack(program, id, report)).collect(),
             unreached: check.unreached.as_deref().map(|labels| LabelPlace::all(program, labels)),
             witness: check.violation.as_ref().map(|violation| ViolationDocument::new(program, violation)),

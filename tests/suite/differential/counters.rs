@@ -152,7 +152,7 @@ fn compare_widths(program: &Program) -> Compared {
     let Ok(checked) = unconfirmed_check(program, &CheckOptions { limits, ..CheckOptions::default() }) else {
         return Ok("a fault");
     };
-    let Some(modulo) = &checked.modulo else {
+    let Some(Abstraction::Modulo(modulo)) = &checked.abstraction else {
         return Ok(match checked.verdict {
             Verdict::Robust => "robust for its width",
             Verdict::NotRobust => "not robust",

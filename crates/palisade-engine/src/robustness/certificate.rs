@@ -18,7 +18,7 @@ pub fn certificate(program: &Program, check: &Check<'_>) -> Option<RobustCertifi
     if check.verdict != Verdict::Robust {
         return None;
     }
-    Some(check.modulo.as_ref().map_or_else(|| reasons(program, check), |modulo| modulo.certificate.clone()))
+    Some(check.abstraction.as_ref().map_or_else(|| reasons(program, check), |own| own.certificate().clone()))
 }
 
 /// Why the attacks that a check was about are not feasible.

@@ -26,7 +26,8 @@ pub(crate) use attacks::{METER, attacks_within, pruned};
 pub use certificate::certificate;
 pub(crate) use check::check_quickly;
 pub use check::{
-    AttackReport, Check, CheckOptions, DEFAULT_VALUES, Modulo, Observer, Outcome, Silent, Stage, Verdict, violation_by,
+    Abstraction, AttackReport, Check, CheckOptions, DEFAULT_VALUES, Modulo, Observer, Outcome, Silent, Stage, Turns,
+    Verdict, violation_by,
 };
 pub(crate) use delay_net::{DelayNet, Delaying};
 pub use fault::{Fault, FaultKind, Growing};

@@ -5,10 +5,10 @@
 //! touched by the narrower domain: that is left to the reader of the certificate, which has to accept it before it counts.
 
 use super::certificate::certificate;
-use super::check::{self, Check, CheckOptions, Modulo, Observer, Silent, concluded, proved_within};
+use super::check::{self, Abstraction, Check, CheckOptions, Modulo, Observer, Silent, Turns, concluded, proved_within};
 use super::fault::Fault;
 use palisade_evidence::RobustCertificate;
-use palisade_model::program::{Copies, Counters, Program, Thread, Value, modulo};
+use palisade_model::program::{Copies, Counters, Program, Thread, Tickets, Value, modulo};
 use palisade_verify::check_robust_certificate;
 
 /// Few values: searches with these are short.
@@ -44,6 +44,9 @@ pub fn check_observed<'p>(
     observer: &dyn Observer,
 ) -> Result<Check<'p>, Fault> {
     let is_asked = options.counters && !options.nets && !options.one_query;
+    if is_asked && let Some(check) = in_turns(program, options, observer) {
+        return Ok(check);
+    }
     if is_asked && !Counters::of(program).is_empty() {
         for (size, nodes) in sizes(program) {
             if let Some(check) = with(program, options, observer, (size, nodes)) {
@@ -89,8 +92,27 @@ fn with<'p>(
         return None;
     }
     let narrow = modulo(program, low, high)?;
-    let proved = proved_within(&narrow, options, nodes)?;
+    let proved = proved_within(&narrow, options, nodes, None)?;
     let certificate = RobustCertificate { modulo: Some((low, high)), ..certificate(&narrow, &proved)? };
     check_robust_certificate(program, &certificate).ok()?;
-    Some(concluded(program, options, observer, (Modulo { low, high, certificate }, proved)))
+    let abstraction = Abstraction::Modulo(Modulo { low, high, certificate });
+    Some(concluded(program, options, observer, (abstraction, proved)))
+}
+
+/// The check of a program that is robust without its tickets, by a search with few nodes.
+fn in_turns<'p>(program: &'p Program, options: &CheckOptions, observer: &dyn Observer) -> Option<Check<'p>> {
+    let tickets = Tickets::of(program)?;
+    let pairs = tickets.pairs.clone();
+    let mut erased = tickets.erased.clone();
+    // What any number of copies keep to, so many do.
+    for thread in erased.threads.iter_mut().filter(|thread| matches!(thread.copies, Copies::Exactly(2..))) {
+        thread.copies = Copies::Any;
+    }
+    let proved = proved_within(&erased, options, LONG, Some(tickets.into()))?;
+    let written = certificate(&erased, &proved)?;
+    let named = pairs.iter().map(|pair| (pair.dispenser, pair.served)).collect();
+    let certificate = RobustCertificate { tickets: named, ..written };
+    check_robust_certificate(program, &certificate).ok()?;
+    let abstraction = Abstraction::Turns(Turns { pairs, certificate });
+    Some(concluded(program, options, observer, (abstraction, proved)))
 }

@@ -25,6 +25,8 @@ pub(super) struct RobustOut<'a> {
     attacks: &'a [AttackEvidence],
     #[serde(skip_serializing_if = "Option::is_none")]
     modulo: Option<(Value, Value)>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    tickets: &'a [(Value, Value)],
 }
 
 /// The certificate as it is read.
@@ -40,14 +42,16 @@ pub(super) struct RobustIn {
     attacks: Vec<AttackEvidence>,
     #[serde(default, deserialize_with = "present")]
     modulo: Option<(Value, Value)>,
+    #[serde(default)]
+    tickets: Vec<(Value, Value)>,
 }
 
 impl<'a> From<&'a RobustCertificate> for RobustOut<'a> {
     fn from(certificate: &'a RobustCertificate) -> Self {
         let numbers = |registers: &Vec<RegisterId>| registers.iter().map(|register| register.index()).collect();
-        let RobustCertificate { live, locals, memories, sc, delayed, helped, attacks, modulo } = certificate;
+        let RobustCertificate { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets } = certificate;
         let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
-        Self { live, locals, memories, sc, delayed, helped, attacks, modulo: *modulo }
+        Self { live, locals, memories, sc, delayed, helped, attacks, modulo: *modulo, tickets }
     }
 }
 
@@ -56,8 +60,9 @@ impl From<RobustIn> for RobustCertificate {
         let registers =
             |numbers: Vec<u32>| numbers.into_iter().map(|number| RegisterId::from_index(number as usize)).collect();
         let labels = |labels: Vec<Vec<u32>>| labels.into_iter().map(registers).collect();
-        let RobustIn { live, locals, memories, sc, delayed, helped, attacks, modulo } = text;
-        Self { live: live.into_iter().map(labels).collect(), locals, memories, sc, delayed, helped, attacks, modulo }
+        let RobustIn { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets } = text;
+        let live = live.into_iter().map(labels).collect();
+        Self { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets }
     }
 }
 

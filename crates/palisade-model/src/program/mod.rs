@@ -19,6 +19,7 @@ mod role;
 mod structural_warnings;
 mod tasks;
 mod thread;
+mod tickets;
 
 pub use counters::{CounterClass, Counters, KeptOut, modulo};
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
@@ -33,6 +34,7 @@ pub use queues::{NotQueued, QueueStep, Queued};
 pub use role::{Executor, Guard, Posts, Role};
 pub use structural_warnings::{StructuralWarning, lock_states, structural_warnings};
 pub use thread::{Copies, Label, Register, Thread};
+pub use tickets::{TicketPair, Tickets};
 
 pub use crate::text::{Position, SourceText, Span};
 

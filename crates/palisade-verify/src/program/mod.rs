@@ -26,6 +26,7 @@ mod modulo;
 mod shifts;
 mod steps;
 mod tasks;
+mod tickets;
 mod words;
 
 pub use attack_net::attack_net;
@@ -53,6 +54,9 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
     if program.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
         reject!(Form, "no thread has copies, so the certificate is about nothing");
     }
+    if !certificate.tickets.is_empty() {
+        return check_tickets(program, certificate);
+    }
     if let Some(ends) = certificate.modulo {
         return check_modulo(program, certificate, ends);
     }
@@ -69,7 +73,22 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
 
 /// Whether a certificate's sets are closed as they stand, and not only up to shifts of counters.
 pub fn is_closed_without_counters(program: &Program, certificate: &RobustCertificate) -> Result<bool, CheckFailure> {
-    Ok(certificate.modulo.is_none() && check_sets(&mut Model::new(program, certificate)?, certificate).is_ok())
+    let is_whole = certificate.modulo.is_none() && certificate.tickets.is_empty();
+    Ok(is_whole && check_sets(&mut Model::new(program, certificate)?, certificate).is_ok())
+}
+
+/// Checks a certificate about the program without its tickets.
+fn check_tickets(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
+    if certificate.modulo.is_some()
+        || certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_)))
+    {
+        reject!(Form, "counters modulo a number, or a proof about a net, in a certificate without tickets");
+    }
+    let tickets = tickets::erase(program, &certificate.tickets)?;
+    let mut model = Model::new(&tickets.erased, certificate)?;
+    attacks::check(&tickets.erased, &certificate.attacks)?;
+    model.turns = Some(tickets.turns());
+    check_sets(&mut model, certificate)
 }
 
 /// Checks a certificate that knows counters modulo the size of a domain.

@@ -3,6 +3,7 @@
 use super::configuration::{Configuration, Control, Memory, Phase, Token};
 use super::counters::Counters;
 use super::modulo::Watch;
+use super::tickets::Turns;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::{Live, checked_liveness};
@@ -31,6 +32,8 @@ pub(super) struct Model<'a> {
     pub(super) counters: Option<Counters>,
     /// What values that are no counters must not leave, where counters are known modulo a number only.
     pub(super) watch: Option<Watch>,
+    /// Who takes turns, where tickets are erased.
+    pub(super) turns: Option<Turns>,
 }
 
 impl<'a> Model<'a> {
@@ -56,6 +59,7 @@ impl<'a> Model<'a> {
             memory_numbers: Vec::with_capacity(memories.len()),
             counters: None,
             watch: None,
+            turns: None,
         };
         for local in locals {
             model.check_local(local)?;
@@ -207,6 +211,9 @@ impl<'a> Model<'a> {
         let value = self.value(thread, instruction, address.evaluate_address(registers))?;
         if !address.is_constant() && self.counters.as_ref().is_some_and(|counters| counters.has(value)) {
             reject!(Form, "{} comes to a counter", self.instruction_in_words(thread, instruction));
+        }
+        if !address.is_constant() && self.turns.as_ref().is_some_and(|turns| turns.has(value)) {
+            reject!(Form, "{} comes to tickets", self.instruction_in_words(thread, instruction));
         }
         Ok(value)
     }

@@ -119,15 +119,15 @@ impl Model<'_> {
 
     /// The attacker's own steps.
     fn attacker_successors(
-        &self,
+        &mut self,
         configuration: &Configuration,
         thread: ThreadId,
         delaying: &DelayingThread,
     ) -> Result<Vec<Successor>, CheckFailure> {
         let mut successors = Vec::new();
-        for id in self.instructions_at(thread, delaying.label) {
-            for configuration in self.attacker_steps(configuration, thread, delaying, *id)? {
-                successors.push(Successor { thread, instruction: *id, configuration });
+        for id in self.instructions_at(thread, delaying.label).to_vec() {
+            for configuration in self.attacker_steps(configuration, thread, delaying, id)? {
+                successors.push(Successor { thread, instruction: id, configuration });
             }
         }
         Ok(successors)
@@ -136,43 +136,47 @@ impl Model<'_> {
     /// Where the attacker's instruction leads ([ESOP13, Eqs. 3–6]): stores go into the buffer, loads look there first,
     /// what needs an empty buffer is disabled for ever. It does not settle.
     pub(super) fn attacker_steps(
-        &self,
+        &mut self,
         configuration: &Configuration,
         thread: ThreadId,
         delaying: &DelayingThread,
         id: InstructionId,
     ) -> Result<Vec<Configuration>, CheckFailure> {
-        let registers = &delaying.registers;
+        let registers_before = &delaying.registers;
         let instruction = self.instruction(thread, id);
         let mut buffer = delaying.buffer.clone();
         let outcomes = match &instruction.action {
             Action::Store { address, value } => {
-                let address = self.address(thread, id, address, registers)?;
-                let value = self.evaluate((thread, id), value, registers, 0)?;
+                let address = self.address(thread, id, address, registers_before)?;
+                let value = self.evaluate((thread, id), value, registers_before, 0)?;
                 buffer.insert(address, value);
-                vec![registers.clone()]
+                vec![registers_before.clone()]
             }
             Action::Load { .. } if configuration.control.locked => Vec::new(),
             Action::Load { register, address } => {
-                let address = self.address(thread, id, address, registers)?;
+                let address = self.address(thread, id, address, registers_before)?;
                 let own = delaying.buffer.get(&address).copied();
-                let mut registers = registers.clone();
+                let mut registers = registers_before.clone();
                 registers[register.index()] = own.unwrap_or_else(|| self.read(&configuration.control, address));
                 vec![registers]
             }
-            _ => self.after_local_instruction(thread, id, registers)?,
+            _ => self.after_local_instruction(thread, id, registers_before)?,
         };
-        let after = |registers: Vec<Value>| {
+        let mut successors = Vec::with_capacity(outcomes.len());
+        for registers in outcomes {
+            let after = self.only_live(thread, instruction.target, registers);
+            let (memory, _) = self.with_turns(configuration.control.memory, thread, registers_before, &after);
+            let Some(memory) = memory else { continue };
             let phase = Phase::Delayed(DelayingThread {
                 label: instruction.target,
-                registers: self.only_live(thread, instruction.target, registers),
+                registers: after,
                 buffer: buffer.clone(),
                 store_address: delaying.store_address,
             });
-            let control = Control { phase, ..configuration.control.clone() };
-            Configuration { control, tokens: configuration.tokens.clone() }
-        };
-        Ok(outcomes.into_iter().map(after).collect())
+            let control = Control { phase, memory, ..configuration.control.clone() };
+            successors.push(Configuration { control, tokens: configuration.tokens.clone() });
+        }
+        Ok(successors)
     }
 
     /// The successors in phases SC and Helped, and by threads other than the attacker in phase Delayed: one instruction
@@ -217,17 +221,34 @@ impl Model<'_> {
             control.memory = self.written(control.memory, address, value);
         }
         let label = self.instruction(thread, id).target;
-        let after = LocalState { thread, label, registers: effect.registers, holding: effect.holding };
+        let mut registers = effect.registers;
+        if let Some(turn) = self.turns.as_ref().and_then(|turns| turns.ended_by(thread, id)) {
+            registers[turn] = 0;
+        }
+        let before = self.turns.is_some().then(|| self.local(token.local).registers.clone());
         let rest = without_one(&configuration.tokens, token);
-        let settled = self.settle(after)?;
+        let settled = self.settle(LocalState { thread, label, registers, holding: effect.holding })?;
         if settled.is_empty() {
             return Ok(vec![Configuration { control, tokens: rest }]);
         }
-        let with = |local: &u32| {
-            let tokens = with_one(&rest, Token { local: *local, joined })?;
-            Ok(Configuration { control: control.clone(), tokens })
-        };
-        settled.iter().map(with).collect()
+        let mut successors = Vec::with_capacity(settled.len());
+        for local in settled {
+            let mut memory = Some(control.memory);
+            if let Some(before) = &before {
+                let after = self.local(local).registers.clone();
+                let takes_turn;
+                (memory, takes_turn) = self.with_turns(control.memory, thread, before, &after);
+                if takes_turn {
+                    // Who does not see its ticket served stops.
+                    successors.push(Configuration { control: control.clone(), tokens: rest.clone() });
+                }
+            }
+            if let Some(memory) = memory {
+                let tokens = with_one(&rest, Token { local, joined })?;
+                successors.push(Configuration { control: Control { memory, ..control.clone() }, tokens });
+            }
+        }
+        Ok(successors)
     }
 
     /// A memory after a write.

@@ -5,7 +5,36 @@ use crate::robustness::attacks::Attack;
 use crate::robustness::search::Found;
 use crate::robustness::system::{Counting, Growth, System};
 use palisade_evidence::RobustCertificate;
-use palisade_model::program::{Counters, Program, Value};
+use palisade_model::program::{Counters, Program, TicketPair, Tickets, Value};
+use std::sync::Arc;
+
+/// How a program without its tickets, or that knows its counters modulo few values only, shows the program robust.
+#[derive(Clone, Debug)]
+pub enum Abstraction {
+    /// Its counters are known modulo few values.
+    Modulo(Modulo),
+    /// Its tickets are erased.
+    Turns(Turns),
+}
+
+impl Abstraction {
+    /// The certificate.
+    pub fn certificate(&self) -> &RobustCertificate {
+        match self {
+            Self::Modulo(modulo) => &modulo.certificate,
+            Self::Turns(turns) => &turns.certificate,
+        }
+    }
+}
+
+/// A program shown robust without its tickets.
+#[derive(Clone, Debug)]
+pub struct Turns {
+    /// The addresses that hand out and serve tickets.
+    pub pairs: Vec<TicketPair>,
+    /// The certificate.
+    pub certificate: RobustCertificate,
+}
 
 /// A program shown robust for all domains of counters that are multiples of one.
 #[derive(Clone, Debug)]
@@ -23,6 +52,7 @@ pub(in crate::robustness) fn proved_within<'p>(
     program: &'p Program,
     options: &CheckOptions,
     nodes: u64,
+    tickets: Option<Arc<Tickets>>,
 ) -> Option<Check<'p>> {
     let reports = list(program, options).ok()?;
     let is_open = |report: &&AttackReport| report.outcome == Outcome::NotAsked;
@@ -31,8 +61,15 @@ pub(in crate::robustness) fn proved_within<'p>(
         return None;
     }
     let mut checking = Checking { is_quick: true, ..Checking::new(program, options, &Silent, reports, open) };
-    checking.counting = Counting::of(Counters::of(program).into());
-    let found = checking.run(System::new(program, Growth::Fault(options.values)), nodes).ok()?;
+    let system = System::new(program, Growth::Fault(options.values));
+    let system = match tickets {
+        Some(tickets) => system.with_turns(tickets),
+        None => {
+            checking.counting = Counting::of(Counters::of(program).into());
+            system
+        }
+    };
+    let found = checking.run(system, nodes).ok()?;
     if found.answers().any(|answer| answer.found != Found::Infeasible) {
         return None;
     }
@@ -46,9 +83,9 @@ pub(in crate::robustness) fn concluded<'p>(
     program: &'p Program,
     options: &CheckOptions,
     observer: &dyn Observer,
-    (modulo, proved): (Modulo, Check<'_>),
+    (abstraction, proved): (Abstraction, Check<'_>),
 ) -> Check<'p> {
     let mut checking = Checking::new(program, options, observer, proved.attacks, Vec::new());
     checking.markings = proved.markings;
-    Check { modulo: Some(modulo), ..checking.finish(Verdict::Robust, None, None) }
+    Check { abstraction: Some(abstraction), ..checking.finish(Verdict::Robust, None, None) }
 }

@@ -10,7 +10,7 @@ mod fixed;
 mod on_nets;
 mod progress;
 
-pub use few_values::Modulo;
+pub use few_values::{Abstraction, Modulo, Turns};
 pub(super) use few_values::{concluded, proved_within};
 pub use progress::{Observer, Silent, Stage};
 
@@ -122,8 +122,8 @@ pub struct Check<'p> {
     pub proof: Option<Search<'p>>,
     /// The attacks of a robust program that were proved infeasible on their nets.
     pub net_proofs: Vec<(Attack, AttackNetProof)>,
-    /// The evidence of a robust program that knows its counters modulo few values only, in place of a proof.
-    pub modulo: Option<Modulo>,
+    /// The evidence of a robust program that does not know all of its counters' values, in place of a proof.
+    pub abstraction: Option<Abstraction>,
     /// The labels that no interleaving of the copies reaches, where a verdict is given and an exploration tells.
     pub unreached: Option<Vec<ThreadLabel>>,
     /// Why there are none of the nets that were asked for, so that searches answered in their place.
@@ -244,7 +244,7 @@ impl Check<'_> {
             violation: None,
             proof: None,
             net_proofs: Vec::new(),
-            modulo: None,
+            abstraction: None,
             unreached: None,
             without_nets: None,
             only_under_tso: None,
@@ -464,7 +464,7 @@ impl<'p, 'o> Checking<'p, 'o> {
             violation,
             proof,
             net_proofs,
-            modulo: None,
+            abstraction: None,
             unreached,
             without_nets,
             suspect,

@@ -197,7 +197,9 @@ impl System<'_> {
             };
             let after = self.attacker_after(number, id, read);
             for attacker in self.if_it_has_a_value(after)?.unwrap_or_default() {
-                let control = self.intern(Control { phase: Phase::Delayed(attacker), ..before });
+                let taken = self.turns_taken_by_attacker(number, attacker);
+                let Some(memory) = self.with_turns_taken(before.memory, &taken) else { continue };
+                let control = self.intern(Control { memory, phase: Phase::Delayed(attacker), ..before });
                 steps.push(Step { control, take: None, put: None, label: self.label_of(thread, id) });
             }
         }

@@ -5,10 +5,12 @@ use crate::robustness::fault::{Fault, FaultKind, Growing};
 use crate::robustness::reached::Reached;
 use crate::robustness::system::counting::Counting;
 use palisade_model::program::{
-    Action, Domain, EvaluationError, Expression, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value,
+    Action, Domain, EvaluationError, Expression, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId,
+    Tickets, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
 /// A local state of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -123,6 +125,8 @@ pub(crate) struct Locals<'p> {
     marks_buffers: bool,
     /// The counters that are turned, and computed addresses must miss.
     pub(super) counting: Option<Counting>,
+    /// The tickets that the program had before they were erased.
+    pub(super) tickets: Option<Arc<Tickets>>,
     /// How many values more than others counters may take: each copy can be at another one.
     more_values: usize,
 }
@@ -165,6 +169,7 @@ impl<'p> Locals<'p> {
             keeps_ends: false,
             marks_buffers: false,
             counting: None,
+            tickets: None,
             more_values: 0,
         }
     }
@@ -307,7 +312,10 @@ impl<'p> Locals<'p> {
             return Ok(Some(*outcome));
         }
         let Local { thread, registers, holding, .. } = self.table.get(local).clone();
-        let (after, stored) = self.execute(thread, step.instruction, registers, read)?;
+        let (mut after, stored) = self.execute(thread, step.instruction, registers, read)?;
+        if let Some(turn) = self.turn_that_ends(thread, step.instruction) {
+            after[turn.index()] = 0;
+        }
         let instruction = self.program.thread(thread).instruction(step.instruction);
         let holding = match instruction.action {
             Action::Lock => true,

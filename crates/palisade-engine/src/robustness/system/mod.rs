@@ -34,6 +34,7 @@ mod place;
 mod roots;
 mod steps;
 mod turning;
+mod turns;
 
 pub(super) use attacker::Load;
 pub use control::{Attacker, Control, Helped, Memory, Phase};

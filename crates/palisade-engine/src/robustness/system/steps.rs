@@ -66,11 +66,21 @@ impl System<'_> {
         for index in first..last {
             let step = self.locals.move_at(index);
             if let Some((after, joined, outcome)) = self.move_token(before, place, step)? {
-                let after = self.intern(after);
+                let settled = self.intern(after);
                 let label = self.label_of(thread, step.instruction);
                 for target in SmallVec::<[_; 4]>::from_slice(self.locals.targets(outcome)) {
                     let put = target.map(|local| Place::of(local, joined).0);
-                    steps.push(Step { control: after, take: Some(place.0), put, label });
+                    let taken = self.turns_taken(place.local(), target);
+                    if taken.is_empty() {
+                        steps.push(Step { control: settled, take: Some(place.0), put, label });
+                        continue;
+                    }
+                    // A thread whose turn it is not stops, and does less than where it goes on without a turn.
+                    steps.push(Step { control: settled, take: Some(place.0), put: None, label });
+                    if let Some(memory) = self.with_turns_taken(after.memory, &taken) {
+                        let control = self.intern(Control { memory, ..after });
+                        steps.push(Step { control, take: Some(place.0), put, label });
+                    }
                 }
             }
         }
@@ -164,7 +174,7 @@ impl System<'_> {
         Phase::Helped(self.controls.helped.intern(after).0)
     }
 
-    fn write(&mut self, memory: u32, address: Value, value: Value) -> u32 {
+    pub(super) fn write(&mut self, memory: u32, address: Value, value: Value) -> u32 {
         if self.read(memory, address) == value {
             return memory;
         }

@@ -3,7 +3,7 @@
 use crate::checked::{check, unconfirmed_check};
 use palisade::evidence::RobustCertificate;
 use palisade::program::{Counters, Program, SourceText};
-use palisade::robustness::{Check, CheckOptions, Verdict, certificate};
+use palisade::robustness::{Abstraction, Check, CheckOptions, Modulo, Verdict, certificate};
 use palisade::syntax::{Format, read};
 use palisade::verify::{Obligation, check_robust_certificate, is_closed_without_counters};
 use std::path::Path;
@@ -200,6 +200,14 @@ fn certificates_that_lack_something_are_rejected() {
     other.override_domain(Some("0..7".parse().expect("a domain")), true).expect("it contains 0");
     assert!(classes(&other).is_empty());
     assert!(check_robust_certificate(&other, &whole).is_err());
+}
+
+/// How a program was shown robust modulo few values.
+fn modulo<'a>(checked: &'a Check<'_>) -> Option<&'a Modulo> {
+    match &checked.abstraction {
+        Some(Abstraction::Modulo(modulo)) => Some(modulo),
+        _ => None,
+    }
 }
 
 /// The ends of the domain modulo whose size a program is shown robust.

@@ -106,6 +106,7 @@ mod smtlib_properties;
 mod solver;
 mod structured;
 mod support;
+mod tickets;
 mod trencher_corpus;
 mod trencher_verdicts;
 mod unreached;

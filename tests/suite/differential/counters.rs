@@ -9,7 +9,7 @@ use palisade::program::{
     Action, BinaryOperator, Copies, Counters, Domain, DomainOrigin, Expression, Instruction, LabelId, Program,
     RegisterId, Span, Thread, Value,
 };
-use palisade::robustness::{CheckOptions, Verdict};
+use palisade::robustness::{Abstraction, CheckOptions, Verdict};
 use palisade::semantics::Instance;
 use palisade::semantics::random::{CounterShape, program_with_counters};
 use std::time::Duration;

@@ -16,6 +16,7 @@ mod loops;
 mod properties;
 mod pso;
 mod races;
+mod tickets;
 
 use crate::environment::is_long_run;
 use palisade::program::Program;

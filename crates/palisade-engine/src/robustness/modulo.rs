@@ -44,14 +44,14 @@ pub fn check_observed<'p>(
     observer: &dyn Observer,
 ) -> Result<Check<'p>, Fault> {
     let is_asked = options.counters && !options.nets && !options.one_query;
-    if is_asked && let Some(check) = in_turns(program, options, observer) {
-        return Ok(check);
-    }
-    if is_asked && !Counters::of(program).is_empty() {
-        for (size, nodes) in sizes(program) {
-            if let Some(check) = with(program, options, observer, (size, nodes)) {
-                return Ok(check);
-            }
+    if is_asked {
+        let sizes = if Counters::of(program).is_empty() { Vec::new() } else { sizes(program) };
+        let (few, many): (Vec<_>, Vec<_>) = sizes.into_iter().partition(|(size, _)| FEW.contains(size));
+        let modulo = |sizes: Vec<_>| sizes.into_iter().find_map(|size| with(program, options, observer, size));
+        // Residues say more, and where they have to be many, tickets are shorter.
+        let found = modulo(few).or_else(|| in_turns(program, options, observer)).or_else(|| modulo(many));
+        if let Some(check) = found {
+            return Ok(check);
         }
     }
     check::check_observed(program, options, observer)
@@ -103,11 +103,7 @@ fn with<'p>(
 fn in_turns<'p>(program: &'p Program, options: &CheckOptions, observer: &dyn Observer) -> Option<Check<'p>> {
     let tickets = Tickets::of(program)?;
     let pairs = tickets.pairs.clone();
-    let mut erased = tickets.erased.clone();
-    // What any number of copies keep to, so many do.
-    for thread in erased.threads.iter_mut().filter(|thread| matches!(thread.copies, Copies::Exactly(2..))) {
-        thread.copies = Copies::Any;
-    }
+    let erased = tickets.erased.clone();
     let proved = proved_within(&erased, options, LONG, Some(tickets.into()))?;
     let written = certificate(&erased, &proved)?;
     let named = pairs.iter().map(|pair| (pair.dispenser, pair.served)).collect();

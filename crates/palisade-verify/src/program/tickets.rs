@@ -128,6 +128,9 @@ pub(super) fn erase(program: &Program, pairs: &[(Value, Value)]) -> Result<Ticke
         };
     }
     for thread in &mut erased.threads {
+        if matches!(thread.copies, Copies::Exactly(2..)) {
+            thread.copies = Copies::Any;
+        }
         let span = thread.span;
         let of_turn = |pair| Register { name: format!("turn {pair}"), initial: 0, is_initialised: false, span };
         thread.registers.extend((1..=pairs.len()).map(of_turn));

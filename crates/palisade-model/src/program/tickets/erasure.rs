@@ -2,7 +2,7 @@
 
 use super::meaning::{Meanings, Part};
 use super::{TicketPair, Tickets};
-use crate::program::{Action, BinaryOperator, Expression, Program, Register, RegisterId, ThreadId};
+use crate::program::{Action, BinaryOperator, Copies, Expression, Program, Register, RegisterId, ThreadId};
 use std::collections::BTreeMap;
 
 /// Erases tickets.
@@ -15,6 +15,10 @@ pub(super) fn erased(program: &Program, pairs: Vec<TicketPair>, meanings: &Meani
     }
     let turns: Vec<RegisterId> =
         program.threads.iter().map(|thread| RegisterId::from_index(thread.registers.len())).collect();
+    // What any number of copies keep to, so many do.
+    for thread in erased.threads.iter_mut().filter(|thread| matches!(thread.copies, Copies::Exactly(2..))) {
+        thread.copies = Copies::Any;
+    }
     for (number, thread) in erased.threads.iter_mut().enumerate() {
         let id = ThreadId::from_index(number);
         let span = thread.span;

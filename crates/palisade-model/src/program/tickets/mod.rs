@@ -31,7 +31,8 @@ pub struct TicketPair {
 pub struct Tickets {
     /// The pairs, by dispenser.
     pub pairs: Vec<TicketPair>,
-    /// The program with its tickets erased: the same threads, labels and instructions, and for each pair one more register in each thread.
+    /// The program with its tickets erased: the same threads, labels and instructions, for each pair one more register in each thread, and any number of
+    /// copies where there are several.
     pub erased: Program,
     /// For each thread, the first of the registers that say whether a copy has its turn, one for each pair.
     pub turns: Vec<RegisterId>,

@@ -1,0 +1,184 @@
+//! Programs with tickets: what is robust without them is robust with few copies, to searches that know all values and to the oracle.
+
+use super::instances::{Said, oracle};
+use super::{Amount, Compared, compare_generated, of_class};
+use crate::checked::unconfirmed_check;
+use palisade::cli::confirm_check;
+use palisade::limits::Limits;
+use palisade::program::{Copies, Program, SourceText};
+use palisade::robustness::{Abstraction, CheckOptions, Verdict};
+use palisade::semantics::Instance;
+use palisade::syntax::{Format, read};
+use std::time::Duration;
+
+/// Random numbers below a bound, from a seed.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    fn one_of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        let bound = u64::try_from(choices.len()).expect("few choices");
+        choices[usize::try_from(self.below(bound)).expect("few choices")]
+    }
+}
+
+/// A lock by tickets, or nearly one: some wait for another ticket, serve the wrong one, or too early, or do not wait at all.
+fn nearly_a_ticket_lock(seed: u64) -> Program {
+    let mut dice = Dice(seed);
+    let mut steps: Vec<&str> = Vec::new();
+    let early = dice.one_of(&["", "", "", "", "s <- mem[serving];", "q <- mem[next];", "mem[x] <- 1;"]);
+    steps.push(early);
+    steps.push(dice.one_of(&[
+        "t <- fetch_add(mem[next], 1);",
+        "t <- fetch_add(mem[next], 1);",
+        "t <- fetch_add(mem[next], 2);",
+    ]));
+    steps.push(dice.one_of(&["", "", "", "u <- t;", "u <- t + 1;", "mem[y] <- 1;", "q <- mem[y];"]));
+    let waits = [
+        "WAIT s = t",
+        "WAIT s = t",
+        "WAIT s = t",
+        "WAIT s = t",
+        "WAIT t = s",
+        "WAIT !(s != t)",
+        "WAIT s - t = 0",
+        "WAIT s + 1 = t",
+        "WAIT s + 1 = t + 1",
+        "WAIT s != t",
+        "",
+    ];
+    steps.push(dice.one_of(&waits));
+    if dice.below(4) > 0 {
+        steps.extend(["mem[x] <- 1;", "q <- mem[y];"]);
+    }
+    for _ in 0..dice.below(3) {
+        let inside =
+            ["mem[x] <- 1;", "mem[y] <- 1;", "mem[y] <- 1;", "q <- mem[x];", "q <- mem[y];", "mfence;", "mem[x] <- 2;"];
+        steps.push(dice.one_of(&inside));
+    }
+    steps.push(dice.one_of(&["", "", "", "s <- mem[serving];", "s <- mem[serving];", "s <- s + 0;"]));
+    let serves = [
+        "mem[serving] <- t + 1;",
+        "mem[serving] <- t + 1;",
+        "mem[serving] <- t + 1;",
+        "mem[serving] <- s + 1;",
+        "mem[serving] <- s + 1;",
+        "mem[serving] <- s + 1;",
+        "mem[serving] <- t + 2;",
+        "mem[serving] <- u + 1;",
+        "mem[serving] <- u;",
+        "mem[serving] <- 1;",
+        "mem[serving] <- t;",
+        "",
+    ];
+    steps.push(dice.one_of(&serves));
+    for _ in 0..dice.below(3) {
+        let more = [
+            "q <- mem[y];",
+            "q <- mem[x];",
+            "mem[z] <- 1;",
+            "q <- mem[z];",
+            "s <- mem[serving];",
+            "assert s = t;",
+            "assert q = 0;",
+            "assert s != t;",
+            "mfence;",
+        ];
+        steps.push(dice.one_of(&more));
+    }
+    let mut body = String::new();
+    let steps: Vec<&str> = steps.into_iter().filter(|step| !step.is_empty()).collect();
+    for (number, step) in steps.iter().enumerate() {
+        let next = number + 1;
+        match step.strip_prefix("WAIT ") {
+            Some(condition) => {
+                let other = if dice.below(4) == 0 {
+                    String::new()
+                } else {
+                    format!("  w{number}: assert !({condition}); goto l{number};\n")
+                };
+                body += &format!(
+                    "  l{number}: s <- mem[serving]; goto w{number};\n  w{number}: assert {condition}; goto l{next};\n{other}"
+                );
+            }
+            None => body += &format!("  l{number}: {step} goto l{next};\n"),
+        }
+    }
+    let last = steps.len();
+    body += &format!("  l{last}: nop; goto {};\n", dice.one_of(&["end", "end", "l0"]));
+    let address = if dice.below(10) == 0 { "mem[x + 0]" } else { "mem[x]" };
+    let reader = match dice.below(4) {
+        0 => format!(
+            "thread reader regs a, b init r0 begin\n  r0: {address} <- 2; goto r1;\n  r1: a <- mem[y]; goto r2;\nend\n"
+        ),
+        1 => "thread reader regs a, b init r0 begin\n  r0: a <- mem[x]; goto r1;\n  r1: b <- mem[y]; goto r2;\nend\n"
+            .to_owned(),
+        _ => String::new(),
+    };
+    let (domain, copies) = match dice.below(3) {
+        0 => ("", "*"),
+        1 => ("", "3"),
+        _ => (dice.one_of(&["domain 0..3 wrap", "domain 0..7 wrap"]), dice.one_of(&["2", "3"])),
+    };
+    let first = if dice.below(8) == 0 { "initial serving = 1\n" } else { "" };
+    let text = format!(
+        "program Tickets\n{domain}\naddress next, serving, x, y, z\n{first}\nthread worker [{copies}] regs t, s, u, q init l0 begin\n{body}end\n\n{reader}"
+    );
+    read(SourceText::new("tickets.pal", text.clone()), Format::Native)
+        .unwrap_or_else(|_| panic!("not a program: {text}"))
+        .program
+}
+
+/// The program with so many workers.
+fn with_copies(program: &Program, copies: u64) -> Program {
+    let mut other = program.clone();
+    other.threads[0].copies = Copies::Exactly(copies);
+    other
+}
+
+fn compare(program: &Program) -> Compared {
+    let limits = Limits::none().with_timeout(Duration::from_secs(20));
+    let options = CheckOptions { limits, values: 8, ..CheckOptions::default() };
+    let Ok(checked) = unconfirmed_check(program, &options) else { return Ok("a fault") };
+    if let Some(Err(failure)) = confirm_check(program, &checked) {
+        return Err(format!("{:?}, but the evidence is rejected: {failure}", checked.verdict));
+    }
+    let without_values = match (&checked.verdict, &checked.abstraction) {
+        (Verdict::NotRobust, _) => return Ok("not robust"),
+        (Verdict::Unknown(_), _) => return Ok("no verdict"),
+        (Verdict::Robust, Some(Abstraction::Turns(_))) => "robust without tickets",
+        (Verdict::Robust, _) => "robust",
+    };
+    let few = match program.threads[0].copies {
+        Copies::Any => vec![1, 2, 3],
+        Copies::Exactly(copies) => vec![copies],
+    };
+    for copies in few {
+        let instance = with_copies(program, copies);
+        let plain = CheckOptions { counters: false, ..options.clone() };
+        if let Ok(checked) = unconfirmed_check(&instance, &plain)
+            && checked.verdict == Verdict::NotRobust
+        {
+            return Err(format!("{without_values}, but not with {copies} copies"));
+        }
+        let said = Instance::of(&instance).and_then(|own| oracle(&instance, &own, None).unwrap_or(None));
+        if matches!(said, Some(Said::Violated)) {
+            return Err(format!("{without_values}, but not to the oracle with {copies} copies"));
+        }
+    }
+    Ok(without_values)
+}
+
+/// Where tickets are erased, other proofs are not asked: so these are programs for which others find none, or find them later.
+#[test]
+fn verdicts_without_tickets_are_those_with_all_values() {
+    let amount = Amount { default: 400, long: 20_000 };
+    let counts = compare_generated("tickets", 5_500_000, amount, nearly_a_ticket_lock, compare);
+    assert!(of_class(&counts, "robust without tickets") > 10 && of_class(&counts, "not robust") > 30, "{counts:?}");
+}

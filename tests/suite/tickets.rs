@@ -76,8 +76,8 @@ fn what_is_no_ticket_lock_is_rejected() {
         ("fetch_add(mem[next_ticket], 1)", "fetch_add(mem[next_ticket], 0)", "all have the same ticket"),
         ("fetch_add(mem[next_ticket], 1)", "xchg(mem[next_ticket], 1)", "tickets come again"),
         (
-            "other_word: r <- mem[right];",
-            "other_word: r <- mem[right]; mem[next_ticket] <- 0;",
+            "flip_left: mem[left] <- 1 - l;",
+            "flip_left: mem[left] <- 1 - l; goto reset;\n  reset: mem[next_ticket] <- 0; goto other_word;",
             "the dispenser is reset",
         ),
         ("flip_left: mem[left] <- 1 - l;", "flip_left: mem[mine] <- 1 - l;", "tickets are addresses"),

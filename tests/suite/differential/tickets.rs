@@ -121,9 +121,9 @@ fn nearly_a_ticket_lock(seed: u64) -> Program {
             .to_owned(),
         _ => String::new(),
     };
-    let (domain, copies) = match dice.below(3) {
-        0 => ("", "*"),
-        1 => ("", "3"),
+    let (domain, copies) = match dice.below(6) {
+        0..=3 => ("", "*"),
+        4 => ("", "3"),
         _ => (dice.one_of(&["domain 0..3 wrap", "domain 0..7 wrap"]), dice.one_of(&["2", "3"])),
     };
     let first = if dice.below(8) == 0 { "initial serving = 1\n" } else { "" };

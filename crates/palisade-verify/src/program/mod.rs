@@ -27,6 +27,7 @@ mod shifts;
 mod steps;
 mod tasks;
 mod tickets;
+mod turns;
 mod words;
 
 pub use attack_net::attack_net;

@@ -4,7 +4,6 @@
 //! pair on its own ([`Reading`]), and writes down the program without tickets, in which a copy has its turn or not. CERTIFICATE.md says what is accepted and why
 //! at most one copy has its turn.
 
-use super::model::Model;
 use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_model::program::{
@@ -408,36 +407,16 @@ impl Turns {
         self.pairs.iter().any(|(dispenser, served)| [*dispenser, *served].contains(&address))
     }
 
+    /// The served addresses of the pairs of which a thread takes its turn when its registers change.
+    pub(super) fn taken(&self, thread: ThreadId, before: &[Value], after: &[Value]) -> Vec<Value> {
+        let turns = (self.own_registers[thread.index()]..).zip(&self.pairs);
+        let taken = turns.filter(|(turn, _)| before[*turn] == 0 && after[*turn] != 0);
+        taken.map(|(_, (_, served))| *served).collect()
+    }
+
     /// The register of the turn that an instruction ends when it writes memory.
     pub(super) fn ended_by(&self, thread: ThreadId, instruction: InstructionId) -> Option<usize> {
         let pair = self.services.get(&(thread, instruction))?;
         Some(self.own_registers[thread.index()] + pair)
-    }
-}
-
-impl Model<'_> {
-    /// Memory when a thread's registers change to others, and who takes a turn thereby has it alone; nothing where another one has it. And whether any is taken.
-    pub(super) fn with_turns(
-        &mut self,
-        memory: u32,
-        thread: ThreadId,
-        before: &[Value],
-        after: &[Value],
-    ) -> (Option<u32>, bool) {
-        let Some(turns) = self.turns.take() else { return (Some(memory), false) };
-        let mut result = Some(memory);
-        let mut is_taken = false;
-        let registers = turns.own_registers[thread.index()]..;
-        for (turn, (_, served)) in registers.zip(&turns.pairs) {
-            if before[turn] != 0 || after[turn] == 0 {
-                continue;
-            }
-            is_taken = true;
-            let is_free = |memory: &u32| self.value_in(*memory, *served) == 0;
-            result = result.filter(is_free);
-            result = result.map(|memory| self.written(memory, *served, 1));
-        }
-        self.turns = Some(turns);
-        (result, is_taken)
     }
 }

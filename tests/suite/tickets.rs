@@ -2,8 +2,9 @@
 
 use crate::checked::check;
 use palisade::evidence::RobustCertificate;
+use palisade::fences::{FenceOptions, Repair, Silent, place};
 use palisade::program::{Program, SourceText, Tickets};
-use palisade::robustness::{Abstraction, CheckOptions, Verdict, certificate};
+use palisade::robustness::{Abstraction, CheckOptions, Outcome, Verdict, certificate};
 use palisade::syntax::{Format, read};
 use palisade::verify::{check_robust_certificate, is_closed_without_counters};
 use std::path::Path;
@@ -119,4 +120,13 @@ thread worker [*] {
 ";
     let two = program(text);
     assert_eq!(without_tickets(&two).tickets.len(), 2);
+}
+
+/// A ticket lock of integers needs no fence, and this is known to be the cheapest answer.
+#[test]
+fn no_fences_for_a_ticket_lock() {
+    let repair = place(&lock("*", None), &FenceOptions::default(), &Silent);
+    let Ok(Repair::Valid(placement)) = repair else { panic!("no valid set was found") };
+    assert!(placement.measures.is_empty() && placement.proof.is_some() && placement.confirmed);
+    assert!(placement.attacks.iter().all(|(_, outcome)| matches!(outcome, Outcome::Infeasible | Outcome::Pruned)));
 }

@@ -14,7 +14,8 @@ use super::request::Request;
 use super::thread::ThreadPlan;
 use super::unfinished::Unfinished;
 use crate::robustness::{
-    Attack, Fault, METER, Outcome, Story, ThreadLabel, Verdict, attacks_within, certificate, check, pruned,
+    Attack, Fault, METER, Outcome, Silent, Story, ThreadLabel, Verdict, abstracted, attacks_within, certificate, check,
+    pruned,
 };
 use fixedbitset::FixedBitSet;
 use palisade_evidence::RobustCertificate;
@@ -173,6 +174,9 @@ fn place_from(
     open: &[Attack],
     catalogues: &[Catalogue],
 ) -> Result<Repair, FenceError> {
+    if let Some(placement) = already_robust(program, options, all, open, catalogues) {
+        return Ok(Repair::Valid(Box::new(placement)));
+    }
     let request = Request { alternatives: options.alternatives, one_by_one: false };
     let plans = plan(program, open, catalogues, request, options, observer).map_err(FenceError::Fault)?;
     if let Some(attack) = plans.iter().find_map(|plan| plan.known.impossible) {
@@ -199,6 +203,20 @@ fn place_from(
         placement.confirmed = verdict == Verdict::Robust;
     }
     Ok(Repair::Valid(Box::new(placement)))
+}
+
+/// Nothing to change, where a proof that does not know all values of counters shows the program robust.
+fn already_robust(
+    program: &Program,
+    options: &FenceOptions,
+    all: &[Attack],
+    open: &[Attack],
+    catalogues: &[Catalogue],
+) -> Option<Placement> {
+    let robust = abstracted(program, &options.for_checks(), &Silent)?;
+    let nothing = combine(all, open, &[], catalogues, options.alternatives)?;
+    let attacks = robust.attacks.iter().map(|report| (report.attack, report.outcome)).collect();
+    Some(Placement { attacks, confirmed: true, markings: robust.markings, ..nothing })
 }
 
 /// The measures on offer for a program, each with its cost: those that bear on an attack and are permitted. Limits do not

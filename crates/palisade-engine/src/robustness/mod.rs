@@ -31,6 +31,7 @@ pub use check::{
 };
 pub(crate) use delay_net::{DelayNet, Delaying};
 pub use fault::{Fault, FaultKind, Growing};
+pub(crate) use modulo::abstracted;
 pub use modulo::{check, check_observed};
 pub use parts::{Part, check_part, combine, parts};
 pub use reach::unreached;

@@ -46,7 +46,7 @@ pub enum PropertyReason {
     /// The sliced program is robust, and its SC configurations reach no target. Only for TSO.
     Robust {
         /// Why the sliced program is robust.
-        certificate: RobustCertificate,
+        certificate: Box<RobustCertificate>,
         /// A closed set of SC configurations of the sliced program.
         sc: BufferInvariant,
     },

@@ -281,7 +281,7 @@ impl<'a, 'q> Climb<'a, 'q> {
         let Some(closed) = self.interleavings.take() else { return Ok(Why::NotForThis) };
         let certificate = certificate(self.sliced, &checked).expect("a robust program has a certificate");
         let asked = Asked { rung: Rung::ScRobust, buffer: None };
-        self.hold(asked, &closed, |sc| PropertyReason::Robust { certificate, sc });
+        self.hold(asked, &closed, |sc| PropertyReason::Robust { certificate: Box::new(certificate), sc });
         Ok(Why::NotForThis)
     }
 

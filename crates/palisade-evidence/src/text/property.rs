@@ -305,7 +305,7 @@ impl<'a> From<&'a PropertyEvidence> for PropertyText<RobustOut<'a>, &'a BufferIn
                 reason: Object(match &proof.reason {
                     PropertyReason::Values(values) => ReasonText::Values(values.into()),
                     PropertyReason::Robust { certificate, sc } => {
-                        ReasonText::Robust(Object(RobustText { certificate: Object(certificate.into()), sc }))
+                        ReasonText::Robust(Object(RobustText { certificate: Object(certificate.as_ref().into()), sc }))
                     }
                     PropertyReason::Buffers(set) => ReasonText::Buffers(set),
                     PropertyReason::Snapshots(set) => ReasonText::Snapshots(set),
@@ -331,7 +331,7 @@ impl From<PropertyText<RobustIn, BufferInvariant>> for PropertyEvidence {
             reason: match proof.reason.0 {
                 ReasonText::Values(values) => PropertyReason::Values(values.into()),
                 ReasonText::Robust(Object(RobustText { certificate, sc })) => {
-                    PropertyReason::Robust { certificate: certificate.0.into(), sc }
+                    PropertyReason::Robust { certificate: Box::new(certificate.0.into()), sc }
                 }
                 ReasonText::Buffers(set) => PropertyReason::Buffers(set),
                 ReasonText::Snapshots(set) => PropertyReason::Snapshots(set),

@@ -173,7 +173,7 @@ impl Model<'_> {
                 buffer: buffer.clone(),
                 store_address: delaying.store_address,
             });
-            let control = Control { phase, memory, ..configuration.control.clone() };
+            let control = Control { memory, phase, ..configuration.control.clone() };
             successors.push(Configuration { control, tokens: configuration.tokens.clone() });
         }
         Ok(successors)

@@ -6,7 +6,7 @@
 
 use super::Format;
 use super::fence_word::FenceWord;
-use super::litmus::{self, TableEditError};
+use super::litmus::{self, CTexts, TableEditError};
 use super::names::NameSpace;
 use super::native::structured::{self, Layout};
 use super::native::{self, Jump};
@@ -70,6 +70,11 @@ pub enum EditError {
         "a fence at `{0}` would stand in the middle of a statement, behind a call: write the call as a statement of its own"
     )]
     InsideStatement(String),
+    /// A statement without braces around it has no place for a fence.
+    #[error(
+        "a fence at `{0}` needs braces around the statement that follows `if`, `else` or `while`: write them first"
+    )]
+    NoBraces(String),
     /// The program was not read from its text.
     #[error("the text does not show the instruction at `{0}`")]
     NoText(String),
@@ -97,10 +102,26 @@ fn litmus_rows(program: &Program, changes: &[Edit]) -> Result<String, EditError>
     })
 }
 
+/// A litmus test in C with fences of its dialect.
+fn litmus_in_c(program: &Program, changes: &[Edit], texts: &CTexts) -> Result<String, EditError> {
+    let mut replacements = Replacements::default();
+    for (id, thread) in program.thread_ids() {
+        let mut editor = Editor::new(program, thread, &mut replacements);
+        editor.note(id, changes)?;
+        editor.c(texts.layouts.get(id.index()).ok_or_else(|| EditError::NoText(thread.name.clone()))?, texts)?;
+    }
+    Ok(replacements.apply(&program.source.text))
+}
+
 /// The program's text with all the changes made. The program must be the one read from its text.
 pub fn apply(program: &Program, format: Format, changes: &[Edit]) -> Result<String, EditError> {
     match format {
-        Format::Litmus => return litmus_rows(program, changes),
+        Format::Litmus => {
+            return match litmus::c_texts(&program.source) {
+                Some(texts) => litmus_in_c(program, changes, &texts),
+                None => litmus_rows(program, changes),
+            };
+        }
         Format::Memorax if !changes.is_empty() => return Err(EditError::NotWritten),
         Format::Machine if !changes.is_empty() => return Err(EditError::MachineCode),
         Format::Memorax | Format::Machine => return Ok(program.source.text.clone()),
@@ -110,14 +131,7 @@ pub fn apply(program: &Program, format: Format, changes: &[Edit]) -> Result<Stri
     let layouts = if format == Format::Native { native::layouts(&program.source) } else { Vec::new() };
     for (id, thread) in program.thread_ids() {
         let mut editor = Editor::new(program, thread, &mut replacements);
-        for change in changes {
-            match *change {
-                Edit::Fence { thread, label } if thread == id => editor.fence(label, FenceWord::Full)?,
-                Edit::StoreFence { thread, label } if thread == id => editor.fence(label, FenceWord::Store)?,
-                Edit::Exchange { thread, store } if thread == id => editor.exchange(store)?,
-                _ => {}
-            }
-        }
+        editor.note(id, changes)?;
         match (format, layouts.get(id.index())) {
             (Format::Native, Some(Some(layout))) => editor.structured(layout)?,
             (Format::Native, _) => editor.native()?,
@@ -180,6 +194,19 @@ impl<'a> Editor<'a> {
     fn new(program: &'a Program, thread: &'a Thread, replacements: &'a mut Replacements) -> Self {
         let labels = NameSpace::with_taken(thread.labels.iter().map(|label| label.name.as_str()));
         Self { program, thread, labels, fenced: FxHashMap::default(), exchanged: Vec::new(), replacements }
+    }
+
+    /// Notes the changes of the thread with a number.
+    fn note(&mut self, id: ThreadId, changes: &[Edit]) -> Result<(), EditError> {
+        for change in changes {
+            match *change {
+                Edit::Fence { thread, label } if thread == id => self.fence(label, FenceWord::Full)?,
+                Edit::StoreFence { thread, label } if thread == id => self.fence(label, FenceWord::Store)?,
+                Edit::Exchange { thread, store } if thread == id => self.exchange(store)?,
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn label_name(&self, label: LabelId) -> &'a str {
@@ -265,22 +292,57 @@ impl<'a> Editor<'a> {
         Ok(())
     }
 
-    /// Edits a body in braces: fences become statements of their own, on lines of their own where the statements around have them.
-    fn structured(self, layout: &Layout) -> Result<(), EditError> {
+    /// The labels with fences, in order, with where these go.
+    fn places(&self, layout: &Layout) -> Result<Vec<(LabelId, FenceWord, Vec<usize>)>, EditError> {
         let mut fenced: Vec<(&LabelId, &(String, FenceWord))> = self.fenced.iter().collect();
         fenced.sort_by_key(|(label, _)| **label);
-        for (label, (_, word)) in fenced {
+        let place = |(label, (_, word)): (&LabelId, &(String, FenceWord))| {
             let site = layout.sites.get(label.index()).and_then(Option::as_ref);
             let site = site.ok_or_else(|| EditError::InsideStatement(self.label_name(*label).to_owned()))?;
-            let text = &self.program.source.text;
             let mut places = vec![site.before];
             if !site.back.is_empty() && comes_back_with_stores(self.thread, *label, &site.inside) {
                 places.extend(&site.back);
             }
-            for at in places {
-                let (at, statement) = structured::inserted(text, at, &format!("{};", word.text()));
-                self.replacements.replace_once(Span { start: at, end: at }, statement);
+            Ok((*label, *word, places))
+        };
+        fenced.into_iter().map(place).collect()
+    }
+
+    /// Puts a statement before bytes.
+    fn insert_statement(&mut self, places: &[usize], statement: &str) {
+        for at in places {
+            let (at, statement) = structured::inserted(&self.program.source.text, *at, statement);
+            self.replacements.replace_once(Span { start: at, end: at }, statement);
+        }
+    }
+
+    /// Edits a thread of a litmus test in C.
+    fn c(mut self, layout: &Layout, texts: &CTexts) -> Result<(), EditError> {
+        for (label, word, places) in self.places(layout)? {
+            let name = || self.label_name(label).to_owned();
+            if word == FenceWord::Store {
+                return Err(EditError::NoStoreFence(name()));
             }
+            if places.iter().any(|at| texts.lacks_braces(*at)) {
+                return Err(EditError::NoBraces(name()));
+            }
+            self.insert_statement(&places, texts.fence());
+        }
+        for store in &self.exchanged {
+            let span = self.thread.instruction(*store).span;
+            let text = self.program.source.slice(span);
+            let (part, new) = CTexts::exchanged(text)
+                .ok_or_else(|| EditError::Table(TableEditError::NoPlainStore(text.to_owned())))?;
+            let part = Span { start: span.start + part.start, end: span.start + part.end };
+            self.replacements.replace_once(part, new);
+        }
+        Ok(())
+    }
+
+    /// Edits a body in braces: fences become statements of their own, on lines of their own where the statements around have them.
+    fn structured(mut self, layout: &Layout) -> Result<(), EditError> {
+        for (_, word, places) in self.places(layout)? {
+            self.insert_statement(&places, &format!("{};", word.text()));
         }
         for store in &self.exchanged {
             let instruction = self.thread.instruction(*store);

@@ -51,7 +51,7 @@ pub fn with_rows(
     let plain = without_comments(text).map_err(|_| TableEditError::NoText)?;
     let found = sections(&plain).map_err(|_| TableEditError::NoText)?;
     let rows = rows(&plain, found.program).map_err(|_| TableEditError::NoText)?;
-    let architecture = found.header.architecture;
+    let architecture = found.architecture;
     let mnemonic = |word: FenceWord| match architecture {
         Architecture::X86 => word.text().to_uppercase(),
         Architecture::X86_64 => word.text().to_owned(),

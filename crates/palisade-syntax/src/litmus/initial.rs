@@ -137,18 +137,22 @@ fn type_prefix(cursor: &mut Cursor<'_>) -> Result<Option<CellType>, Diagnostic> 
     })
 }
 
-fn named_type(words: &[&str]) -> Option<CellType> {
+/// The integer type that words name.
+pub(super) fn named_type(words: &[&str]) -> Option<CellType> {
     let words: Vec<&str> =
         words.iter().copied().filter(|word| !matches!(*word, "_Atomic" | "volatile" | "const")).collect();
     let (bits, signed) = match words.as_slice() {
-        ["char" | "int8_t"] | ["signed", "char"] => (8, true),
-        ["uint8_t"] | ["unsigned", "char"] => (8, false),
-        ["short" | "int16_t"] | ["short", "int"] => (16, true),
-        ["uint16_t"] | ["unsigned", "short"] => (16, false),
-        ["int" | "int32_t" | "signed" | "atomic_int"] | ["signed", "int"] => (32, true),
-        ["uint32_t" | "unsigned"] | ["unsigned", "int"] => (32, false),
-        ["long" | "int64_t" | "intptr_t" | "ssize_t"] | ["long", "int" | "long"] => (64, true),
-        ["uint64_t" | "uintptr_t" | "size_t"] | ["unsigned", "long"] | ["unsigned", "long", "long"] => (64, false),
+        ["char" | "int8_t" | "s8" | "atomic_char" | "atomic_schar"] | ["signed", "char"] => (8, true),
+        ["uint8_t" | "u8" | "atomic_uchar"] | ["unsigned", "char"] => (8, false),
+        ["short" | "int16_t" | "s16" | "atomic_short"] | ["short", "int"] => (16, true),
+        ["uint16_t" | "u16" | "atomic_ushort"] | ["unsigned", "short"] => (16, false),
+        ["int" | "int32_t" | "s32" | "signed" | "atomic_int" | "atomic_t"] | ["signed", "int"] => (32, true),
+        ["uint32_t" | "u32" | "unsigned" | "atomic_uint"] | ["unsigned", "int"] => (32, false),
+        ["long" | "int64_t" | "s64" | "intptr_t" | "ssize_t" | "ptrdiff_t"] | ["long", "int" | "long"] => (64, true),
+        ["atomic_long" | "atomic_llong" | "atomic64_t" | "atomic_long_t"] | ["long", "long", "int"] => (64, true),
+        ["uint64_t" | "u64" | "uintptr_t" | "size_t" | "atomic_ulong" | "atomic_ullong" | "atomic_size_t"]
+        | ["unsigned", "long"]
+        | ["unsigned", "long", "long" | "int"] => (64, false),
         _ => return None,
     };
     Some(CellType { bits, signed })

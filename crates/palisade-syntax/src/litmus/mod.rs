@@ -8,6 +8,7 @@
 //! written, lays the locations out in memory, lowers each column to code, cleans the code up and builds the automaton.
 
 mod assembly;
+mod c;
 mod cursor;
 mod edit;
 mod initial;
@@ -25,6 +26,7 @@ mod writer;
 mod tests;
 
 pub use super::x86::Architecture;
+pub(super) use c::Texts as CTexts;
 pub use edit::{TableEditError, with_rows};
 pub use writer::{FinalValue, Request, WrittenTest, write};
 
@@ -40,8 +42,8 @@ use std::sync::Arc;
 pub struct LitmusTest {
     /// The test's name.
     pub name: String,
-    /// Its architecture.
-    pub architecture: Architecture,
+    /// Its architecture; none if it is in C.
+    pub architecture: Option<Architecture>,
     /// The quoted description, empty without one.
     pub description: String,
     /// The lines `key=value` before the initial state.
@@ -56,12 +58,21 @@ pub struct LitmusTest {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// Where the parts of a test in C stand, which must be right; nothing for other tests.
+pub(super) fn c_texts(source: &Arc<SourceText>) -> Option<CTexts> {
+    let is_c = c::is_c(&source.text);
+    is_c.then(|| c::whole(source).ok()).flatten().map(|(_, texts)| texts)
+}
+
 /// Reads a litmus test.
 pub fn read(source: Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnostic>> {
+    if c::is_c(&source.text) {
+        return c::read(source);
+    }
     let one = |error: Diagnostic| vec![error];
     let text = lexer::without_comments(&source.text).map_err(one)?;
     let sections = sections::sections(&text).map_err(one)?;
-    let architecture = sections.header.architecture;
+    let architecture = sections.architecture;
     let columns = assembly::columns(&text, sections.program, architecture)?;
     let items = initial::initial_state(&text, sections.initial).map_err(one)?;
     let written = question::question(&text, sections.condition).map_err(one)?;
@@ -89,7 +100,7 @@ pub fn read(source: Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnostic>> {
         return Err(errors);
     }
     let resolver = resolve::Resolver { architecture, layout: &layout, initial: &initial, threads: &threads };
-    let question = resolver.question(&written).map_err(one)?;
+    let question = resolve::question(&written, &resolver).map_err(one)?;
     let program = Program {
         name: sections.header.name.clone(),
         domain: None,
@@ -103,7 +114,7 @@ pub fn read(source: Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnostic>> {
     let question = pointers::only_pointers(&program, question);
     Ok(LitmusTest {
         name: sections.header.name,
-        architecture,
+        architecture: Some(architecture),
         description: sections.header.description,
         information: sections.header.information,
         program,

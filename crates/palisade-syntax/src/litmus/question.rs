@@ -53,6 +53,35 @@ pub(super) struct WrittenQuestion {
     pub(super) kinds: Vec<(String, Quantifier)>,
 }
 
+impl WrittenQuestion {
+    /// Calls `visit` with every location.
+    pub(super) fn locations(&self, visit: &mut impl FnMut(&WrittenLocation)) {
+        self.locations.iter().for_each(&mut *visit);
+        for proposition in self.filter.iter().chain(self.condition.iter().map(|(_, proposition)| proposition)) {
+            proposition.locations(visit);
+        }
+    }
+}
+
+impl WrittenProposition {
+    fn locations(&self, visit: &mut impl FnMut(&WrittenLocation)) {
+        match self {
+            Self::True | Self::False => {}
+            Self::Equals(location, ..) => visit(location),
+            Self::Same(left, right) => {
+                visit(left);
+                visit(right);
+            }
+            Self::Not(inner) => inner.locations(visit),
+            Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|part| part.locations(visit)),
+            Self::Implies(premise, conclusion) => {
+                premise.locations(visit);
+                conclusion.locations(visit);
+            }
+        }
+    }
+}
+
 /// How deep propositions may be nested.
 const DEEPEST: usize = 200;
 

@@ -42,7 +42,7 @@ fn number(value: &WrittenValue, layout: &Layout) -> Result<i128, Diagnostic> {
 }
 
 /// A number that so many bits hold, signed or not.
-fn fitting(number: i128, bits: u8, span: Span) -> Result<i128, Diagnostic> {
+pub(super) fn fitting(number: i128, bits: u8, span: Span) -> Result<i128, Diagnostic> {
     if (-(1 << (bits - 1))..1 << bits).contains(&number) {
         return Ok(number);
     }
@@ -147,32 +147,13 @@ pub(super) fn observed_registers(
         }
         Ok(())
     };
-    question.locations.iter().try_for_each(&mut look)?;
-    let propositions = question.filter.iter().chain(question.condition.iter().map(|(_, proposition)| proposition));
-    propositions.into_iter().try_for_each(|proposition| for_each_location(proposition, &mut look))?;
-    Ok(observed)
-}
-
-fn for_each_location(
-    proposition: &WrittenProposition,
-    look: &mut impl FnMut(&WrittenLocation) -> Result<(), Diagnostic>,
-) -> Result<(), Diagnostic> {
-    match proposition {
-        WrittenProposition::True | WrittenProposition::False => Ok(()),
-        WrittenProposition::Equals(location, ..) => look(location),
-        WrittenProposition::Same(left, right) => {
-            look(left)?;
-            look(right)
+    let mut result = Ok(());
+    question.locations(&mut |location| {
+        if result.is_ok() {
+            result = look(location);
         }
-        WrittenProposition::Not(inner) => for_each_location(inner, look),
-        WrittenProposition::And(parts) | WrittenProposition::Or(parts) => {
-            parts.iter().try_for_each(|part| for_each_location(part, look))
-        }
-        WrittenProposition::Implies(premise, conclusion) => {
-            for_each_location(premise, look)?;
-            for_each_location(conclusion, look)
-        }
-    }
+    });
+    result.map(|()| observed)
 }
 
 /// Resolves questions.
@@ -184,44 +165,55 @@ pub(super) struct Resolver<'a> {
     pub(super) threads: &'a [(u32, BuiltThread)],
 }
 
-impl Resolver<'_> {
-    /// Resolves everything after the table.
-    pub(super) fn question(&self, written: &WrittenQuestion) -> Result<Question, Diagnostic> {
-        let locations = written.locations.iter().map(|location| self.location(location));
-        let filter = written.filter.as_ref().map(|filter| self.proposition(filter));
-        let condition = written.condition.as_ref().map(|(quantifier, proposition)| {
-            Ok(Condition { quantifier: *quantifier, proposition: self.proposition(proposition)? })
-        });
-        Ok(Question {
-            locations: locations.collect::<Result<_, _>>()?,
-            filter: filter.transpose()?,
-            condition: condition.transpose()?,
-        })
-    }
+/// What the locations and values of a question stand for.
+pub(super) trait Meanings {
+    /// What a location stands for.
+    fn location(&self, written: &WrittenLocation) -> Result<Location, Diagnostic>;
 
-    fn proposition(&self, written: &WrittenProposition) -> Result<Proposition, Diagnostic> {
-        let all = |parts: &[WrittenProposition]| -> Result<Vec<Proposition>, Diagnostic> {
-            parts.iter().map(|part| self.proposition(part)).collect()
-        };
-        let boxed = |inner: &WrittenProposition| self.proposition(inner).map(Box::new);
-        Ok(match written {
-            WrittenProposition::True => Proposition::True,
-            WrittenProposition::False => Proposition::False,
-            WrittenProposition::Equals(location, value, text) => {
-                let (WrittenLocation::Register { span, .. } | WrittenLocation::Memory { span, .. }) = location;
-                let location = self.location(location)?;
-                let value = fitting(number(value, self.layout)?, location.view.bits, *span)?;
-                let value = canonical(value, 64, self.architecture);
-                Proposition::Equals(location, Constant { value, text: text.clone() })
-            }
-            WrittenProposition::Same(left, right) => Proposition::Same(self.location(left)?, self.location(right)?),
-            WrittenProposition::Not(inner) => Proposition::Not(boxed(inner)?),
-            WrittenProposition::And(parts) => Proposition::And(all(parts)?),
-            WrittenProposition::Or(parts) => Proposition::Or(all(parts)?),
-            WrittenProposition::Implies(premise, conclusion) => {
-                Proposition::Implies(boxed(premise)?, boxed(conclusion)?)
-            }
-        })
+    /// The number that a value stands for.
+    fn number(&self, written: &WrittenValue) -> Result<i128, Diagnostic>;
+}
+
+/// Resolves everything after the program.
+pub(super) fn question(written: &WrittenQuestion, meanings: &impl Meanings) -> Result<Question, Diagnostic> {
+    let locations = written.locations.iter().map(|location| meanings.location(location));
+    let filter = written.filter.as_ref().map(|filter| proposition(filter, meanings));
+    let condition = written.condition.as_ref().map(|(quantifier, condition)| {
+        Ok(Condition { quantifier: *quantifier, proposition: proposition(condition, meanings)? })
+    });
+    Ok(Question {
+        locations: locations.collect::<Result<_, _>>()?,
+        filter: filter.transpose()?,
+        condition: condition.transpose()?,
+    })
+}
+
+fn proposition(written: &WrittenProposition, meanings: &impl Meanings) -> Result<Proposition, Diagnostic> {
+    let all = |parts: &[WrittenProposition]| -> Result<Vec<Proposition>, Diagnostic> {
+        parts.iter().map(|part| proposition(part, meanings)).collect()
+    };
+    let boxed = |inner: &WrittenProposition| proposition(inner, meanings).map(Box::new);
+    Ok(match written {
+        WrittenProposition::True => Proposition::True,
+        WrittenProposition::False => Proposition::False,
+        WrittenProposition::Equals(location, value, text) => {
+            let (WrittenLocation::Register { span, .. } | WrittenLocation::Memory { span, .. }) = location;
+            let location = meanings.location(location)?;
+            let value = truncate(fitting(meanings.number(value)?, location.view.bits, *span)?, 64, true);
+            let value = Value::try_from(value).expect("a value of its width fits");
+            Proposition::Equals(location, Constant { value, text: text.clone() })
+        }
+        WrittenProposition::Same(left, right) => Proposition::Same(meanings.location(left)?, meanings.location(right)?),
+        WrittenProposition::Not(inner) => Proposition::Not(boxed(inner)?),
+        WrittenProposition::And(parts) => Proposition::And(all(parts)?),
+        WrittenProposition::Or(parts) => Proposition::Or(all(parts)?),
+        WrittenProposition::Implies(premise, conclusion) => Proposition::Implies(boxed(premise)?, boxed(conclusion)?),
+    })
+}
+
+impl Meanings for Resolver<'_> {
+    fn number(&self, written: &WrittenValue) -> Result<i128, Diagnostic> {
+        number(written, self.layout)
     }
 
     fn location(&self, written: &WrittenLocation) -> Result<Location, Diagnostic> {

@@ -9,6 +9,8 @@ use palisade_model::text::Span;
 /// Where the sections are, and what the first lines say.
 #[derive(Debug)]
 pub(super) struct Sections {
+    /// The architecture named first.
+    pub(super) architecture: Architecture,
     /// Everything before the initial state.
     pub(super) header: Header,
     /// Between the braces of the initial state.
@@ -22,8 +24,6 @@ pub(super) struct Sections {
 /// Everything before the initial state.
 #[derive(Debug)]
 pub(super) struct Header {
-    /// The architecture named first.
-    pub(super) architecture: Architecture,
     /// The test's name.
     pub(super) name: String,
     /// The quoted description, if any.
@@ -39,10 +39,8 @@ const AFTER_PROGRAM: [&str; 6] = ["locations", "filter", "exists", "forall", "fi
 
 /// Finds the sections in a text without comments.
 pub(super) fn sections(text: &str) -> Result<Sections, Diagnostic> {
-    let Some(open) = brace_outside_strings(text) else {
-        let span = Span { start: text.len(), end: text.len() };
-        return Err(Diagnostic::error("the test has no initial state", span).with_expected(["`{`"]));
-    };
+    let open = initial_brace(text)?;
+    let architecture = architecture(text, open)?;
     let header = header(text, open)?;
     let close = matching_brace(text, open)?;
     let mut start = close + 1;
@@ -56,19 +54,26 @@ pub(super) fn sections(text: &str) -> Result<Sections, Diagnostic> {
         initial: Span { start: open + 1, end: close },
         program: Span { start, end: split },
         condition: Span { start: split, end },
+        architecture,
         header,
     })
 }
 
-fn brace_outside_strings(text: &str) -> Option<usize> {
+/// Where the initial state begins: at the first brace outside of strings.
+pub(super) fn initial_brace(text: &str) -> Result<usize, Diagnostic> {
     let mut in_string = false;
-    text.bytes().position(|byte| {
+    let found = text.bytes().position(|byte| {
         in_string ^= byte == b'"';
         byte == b'{' && !in_string
+    });
+    found.ok_or_else(|| {
+        let span = Span { start: text.len(), end: text.len() };
+        Diagnostic::error("the test has no initial state", span).with_expected(["`{`"])
     })
 }
 
-fn matching_brace(text: &str, open: usize) -> Result<usize, Diagnostic> {
+/// Where the initial state ends that begins at a brace.
+pub(super) fn matching_brace(text: &str, open: usize) -> Result<usize, Diagnostic> {
     let mut depth = 0usize;
     for (offset, byte) in text[open..].bytes().enumerate() {
         match byte {
@@ -102,22 +107,34 @@ fn condition_start(mut cursor: Cursor<'_>) -> Option<usize> {
     None
 }
 
-/// Reads everything before the brace.
-fn header(text: &str, open: usize) -> Result<Header, Diagnostic> {
+/// Where the first word begins and ends.
+fn first_word(text: &str, open: usize) -> Span {
     let before = &text[..open];
-    let at = before.len() - before.trim_start().len();
-    let word_end = |start: usize| before[start..].find(char::is_whitespace).map_or(open, |length| start + length);
-    let architecture_span = Span { start: at, end: word_end(at) };
-    let architecture = Architecture::named(&before[at..architecture_span.end]).ok_or_else(|| {
-        let written = &before[at..architecture_span.end];
+    let start = before.len() - before.trim_start().len();
+    Span { start, end: before[start..].find(char::is_whitespace).map_or(open, |length| start + length) }
+}
+
+/// The architecture, which is the first word.
+fn architecture(text: &str, open: usize) -> Result<Architecture, Diagnostic> {
+    let span = first_word(text, open);
+    Architecture::named(&text[span.start..span.end]).ok_or_else(|| {
+        let written = &text[span.start..span.end];
         let message = match written {
             "" => "the test does not begin with an architecture".to_owned(),
             _ => format!("tests for `{written}` cannot be read: palisade is about x86"),
         };
-        Diagnostic::error(message, architecture_span).with_expected(["`X86`", "`X86_64`"])
-    })?;
+        Diagnostic::error(message, span).with_expected(["`X86`", "`X86_64`", "`C`"])
+    })
+}
+
+/// Reads everything between the first word and the brace.
+pub(super) fn header(text: &str, open: usize) -> Result<Header, Diagnostic> {
+    let before = &text[..open];
+    let first = first_word(text, open);
+    let at = first.start;
+    let word_end = |start: usize| before[start..].find(char::is_whitespace).map_or(open, |length| start + length);
     let line_end = before[at..].find('\n').map_or(open, |length| at + length);
-    let name_start = architecture_span.end + leading_blanks(&before[architecture_span.end..line_end]);
+    let name_start = first.end + leading_blanks(&before[first.end..line_end]);
     if name_start >= line_end {
         let span = Span { start: line_end, end: line_end };
         return Err(Diagnostic::error("the test has no name", span).with_expected(["a name"]));
@@ -153,7 +170,7 @@ fn header(text: &str, open: usize) -> Result<Header, Diagnostic> {
         }
         line_start += line.len();
     }
-    Ok(Header { architecture, name: before[name_start..name_end].to_owned(), description, information, warnings })
+    Ok(Header { name: before[name_start..name_end].to_owned(), description, information, warnings })
 }
 
 fn leading_blanks(text: &str) -> usize {

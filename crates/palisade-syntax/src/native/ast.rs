@@ -247,6 +247,9 @@ pub(crate) enum ExpressionKind<'s> {
     AddressOf(Box<RawExpression<'s>>),
     /// `*`: any value, in bodies in braces.
     Any,
+    /// C's compare-exchange, of litmus tests in C: whether what is stored at the place was what the register has, which has what was
+    /// stored there from then on.
+    CompareExchange { place: Box<RawExpression<'s>>, expected: Name<'s>, new: Box<RawExpression<'s>> },
     /// An expression nested too deeply.
     TooDeep,
 }
@@ -263,7 +266,9 @@ impl<'s> RawExpression<'s> {
             | Kind::Unary(_, operand)
             | Kind::AddressOf(operand) => operand.height + 1,
             Kind::Apply(_, operands) => operands.iter().map(|operand| operand.height + 1).max().unwrap_or(0),
-            Kind::Binary(_, left, right) => left.height.max(right.height) + 1,
+            Kind::Binary(_, left, right) | Kind::CompareExchange { place: left, new: right, .. } => {
+                left.height.max(right.height) + 1
+            }
         };
         if height > MAX_EXPRESSION_DEPTH {
             return Self { kind: Kind::TooDeep, span, extent: span, parenthesised: false, height: 0 };

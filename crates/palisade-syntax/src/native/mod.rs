@@ -5,7 +5,7 @@
 
 mod again;
 pub(crate) mod ast;
-mod braced;
+pub(crate) mod braced;
 mod failure;
 mod grammar;
 mod joint;

@@ -515,7 +515,10 @@ impl<'s> Resolver<'_, 's> {
                 let right = self.expression(right, scope);
                 Some(Expression::binary(*operator, left?, right?))
             }
-            ExpressionKind::Apply(..) | ExpressionKind::AddressOf(_) | ExpressionKind::Any => {
+            ExpressionKind::Apply(..)
+            | ExpressionKind::AddressOf(_)
+            | ExpressionKind::Any
+            | ExpressionKind::CompareExchange { .. } => {
                 self.error("this stands only in bodies in braces", raw.span);
                 None
             }

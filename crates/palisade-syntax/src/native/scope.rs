@@ -36,6 +36,16 @@ struct Unnumbered<'a, 's> {
 }
 
 impl<'s> Addresses<'s> {
+    /// Addresses that have their numbers, with their names.
+    pub(crate) fn numbered(named: impl Iterator<Item = (&'s str, AddressName)>) -> Self {
+        let mut addresses = Self { all: Vec::new(), ids: FxHashMap::default() };
+        for (name, address) in named {
+            addresses.ids.insert(name, AddressId::from_index(addresses.all.len()));
+            addresses.all.push(address);
+        }
+        addresses
+    }
+
     /// Collects and numbers the addresses of a text. Errors and warnings go to `found`.
     pub(crate) fn collect(
         items: &[Item<'s>],
@@ -294,7 +304,8 @@ impl<'s> RawExpression<'s> {
             ExpressionKind::Apply(_, operands) => {
                 operands.iter().for_each(|operand| operand.names_inside_memory(visit));
             }
-            ExpressionKind::Binary(_, left, right) => {
+            ExpressionKind::Binary(_, left, right)
+            | ExpressionKind::CompareExchange { place: left, new: right, .. } => {
                 left.names_inside_memory(visit);
                 right.names_inside_memory(visit);
             }
@@ -322,6 +333,11 @@ impl<'s> RawExpression<'s> {
             ExpressionKind::Binary(_, left, right) => {
                 left.names(visit);
                 right.names(visit);
+            }
+            ExpressionKind::CompareExchange { place, expected, new } => {
+                place.names(visit);
+                visit(*expected);
+                new.names(visit);
             }
             ExpressionKind::Literal(_)
             | ExpressionKind::Constant(_)

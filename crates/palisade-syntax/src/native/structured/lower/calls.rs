@@ -113,6 +113,47 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         Some(())
     }
 
+    /// C's compare-exchange, between two labels; whether it wrote goes to `result`.
+    pub(super) fn compare_exchange(
+        &mut self,
+        raw: &RawExpression<'s>,
+        result: Option<RegisterId>,
+        from: LabelId,
+        to: LabelId,
+    ) -> Option<()> {
+        let ExpressionKind::CompareExchange { place, expected, new } = &raw.kind else { return None };
+        let Some(Meaning::Bound(Binding::Register(expected))) = self.meaning(*expected) else { return None };
+        let (address, at) = self.place(place, from, false)?;
+        let (new, at) = self.value(new, at)?;
+        let end = Span { start: raw.span.end, end: raw.span.end };
+        let seen = self.temporary("seen", raw.span);
+        let mut next = self.step_label(end);
+        let was = Expression::Register(expected);
+        let action = Action::Cas { register: Some(seen), address, expected: was.clone(), new };
+        self.automaton.instruction(at, next, action, raw.span);
+        let seen = Expression::Register(seen);
+        let equal = Expression::binary(BinaryOperator::Equal, seen.clone(), was);
+        // The variable changes before what is assigned the outcome, which may be the same one.
+        let holds = match result {
+            Some(result) if result == expected => Some(self.temporary("holds", raw.span)),
+            result => result,
+        };
+        if let Some(register) = holds {
+            let at = std::mem::replace(&mut next, self.step_label(end));
+            self.automaton.instruction(at, next, Action::Assign { register, value: equal }, raw.span);
+        }
+        let (last, overwritten) = match (holds, result) {
+            (Some(holds), Some(result)) if holds != result => (self.step_label(end), Some((holds, result))),
+            _ => (to, None),
+        };
+        self.automaton.instruction(next, last, Action::Assign { register: expected, value: seen }, raw.span);
+        if let Some((holds, register)) = overwritten {
+            let value = Expression::Register(holds);
+            self.automaton.instruction(last, to, Action::Assign { register, value }, raw.span);
+        }
+        Some(())
+    }
+
     fn unknown_call(&mut self, name: Name<'s>) {
         let text = name.text.strip_suffix("_explicit").unwrap_or(name.text);
         let procedures = self.context.procedures.keys().copied();

@@ -27,7 +27,10 @@ impl<'s> Lowering<'_, 's, '_> {
                 Meaning::Bound(Binding::Value(value)) => Some((value, from)),
                 Meaning::Bound(Binding::Place(_)) | Meaning::Address(_) => self.read(raw, from),
             },
-            ExpressionKind::Index(..) | ExpressionKind::Memory(_) | ExpressionKind::Any => self.read(raw, from),
+            ExpressionKind::Index(..)
+            | ExpressionKind::Memory(_)
+            | ExpressionKind::Any
+            | ExpressionKind::CompareExchange { .. } => self.read(raw, from),
             ExpressionKind::AddressOf(place) => self.place(place, from, true),
             ExpressionKind::Unary(operator, operand) => {
                 let (operand, at) = self.value(operand, from)?;
@@ -93,7 +96,10 @@ impl<'s> Lowering<'_, 's, '_> {
             ExpressionKind::Name(name) => {
                 matches!(self.meaning_if_any(name), Some(Meaning::Bound(Binding::Place(_)) | Meaning::Address(_)))
             }
-            ExpressionKind::Index(..) | ExpressionKind::Memory(_) | ExpressionKind::Any => true,
+            ExpressionKind::Index(..)
+            | ExpressionKind::Memory(_)
+            | ExpressionKind::Any
+            | ExpressionKind::CompareExchange { .. } => true,
             ExpressionKind::Apply(name, operands) => width(name.text).is_none() || operands.len() != 1,
             _ => false,
         }
@@ -124,6 +130,7 @@ impl<'s> Lowering<'_, 's, '_> {
             ExpressionKind::Apply(name, operands) => {
                 return self.apply(*name, operands, raw.span, Some(register), from, to);
             }
+            ExpressionKind::CompareExchange { .. } => return self.compare_exchange(raw, Some(register), from, to),
             _ => {
                 let (address, at) = self.place(raw, from, false)?;
                 self.automaton.instruction(at, to, Action::Load { register, address }, raw.span);

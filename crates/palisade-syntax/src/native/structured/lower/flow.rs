@@ -201,6 +201,9 @@ impl<'a, 's> Lowering<'a, 's, '_> {
 
     /// An update or a call whose outcome nobody wants.
     fn effect(&mut self, raw: &RawExpression<'s>, from: LabelId, to: LabelId) -> Option<()> {
+        if let ExpressionKind::CompareExchange { .. } = &raw.kind {
+            return self.compare_exchange(raw, None, from, to);
+        }
         let ExpressionKind::Apply(name, operands) = &raw.kind else {
             self.error("this does nothing", raw.span);
             return None;

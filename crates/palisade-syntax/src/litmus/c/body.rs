@@ -1,0 +1,216 @@
+//! Reads the body of a thread in C as the tree of a body in braces: a cursor over tokens, and what names stand for.
+
+use super::lexer::{Token, tokens};
+use super::locations::Locations;
+use super::threads::{Head, Parameter};
+use crate::Diagnostic;
+use crate::litmus::initial::CellType;
+use crate::native::ast::Name;
+use crate::native::braced::{Block, Statement};
+use crate::suggest::did_you_mean;
+use palisade_model::text::Span;
+
+/// What is read, unless there is an error in it.
+pub(super) type Read<T> = Result<T, Diagnostic>;
+
+/// How deeply expressions and statements may be nested.
+const DEEPEST: usize = 150;
+
+/// A variable of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Local<'s> {
+    /// Its name.
+    pub(super) name: Name<'s>,
+    /// Its type.
+    pub(super) cell: CellType,
+}
+
+/// What kinds of calls a test has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Dialects {
+    /// Calls of the Linux kernel.
+    pub(super) kernel: bool,
+    /// Calls of C11.
+    pub(super) c11: bool,
+}
+
+/// A body that was read.
+#[derive(Debug)]
+pub(super) struct Body<'s> {
+    /// What it does.
+    pub(super) statements: Block<'s>,
+    /// All its variables.
+    pub(super) locals: Vec<Local<'s>>,
+    /// The statements after `if`, `else` and `while` that have no braces around them.
+    pub(super) bare: Vec<Span>,
+    /// Doubts.
+    pub(super) warnings: Vec<Diagnostic>,
+    /// The kinds of its calls.
+    pub(super) dialects: Dialects,
+}
+
+/// Reads a body.
+pub(super) struct Reader<'a, 's> {
+    tokens: Vec<(Token<'s>, Span)>,
+    /// The next token.
+    pub(super) at: usize,
+    end: Span,
+    pub(super) locations: &'a Locations,
+    parameters: &'a [Parameter<'s>],
+    pub(super) locals: Vec<Local<'s>>,
+    /// The variables that can be seen, the innermost last.
+    pub(super) visible: Vec<Local<'s>>,
+    pub(super) bare: Vec<Span>,
+    pub(super) warnings: Vec<Diagnostic>,
+    pub(super) dialects: Dialects,
+    /// How many accesses to memory were read.
+    pub(super) accesses: usize,
+    depth: usize,
+}
+
+/// Reads the body of a thread; `first` are the statements that give its parameters their values.
+pub(super) fn body<'s>(
+    text: &'s str,
+    head: &Head<'s>,
+    locations: &Locations,
+    first: Vec<Statement<'s>>,
+) -> Read<Body<'s>> {
+    let end = Span { start: head.body.end, end: head.body.end };
+    let variables = head.parameters.iter().filter(|parameter| !parameter.is_address);
+    let locals: Vec<Local<'s>> = variables.map(|it| Local { name: it.name, cell: it.cell }).collect();
+    let mut reader = Reader {
+        tokens: tokens(text, head.body)?,
+        at: 0,
+        end,
+        locations,
+        parameters: &head.parameters,
+        visible: locals.clone(),
+        locals,
+        bare: Vec::new(),
+        warnings: Vec::new(),
+        dialects: Dialects::default(),
+        accesses: 0,
+        depth: 0,
+    };
+    let mut statements = reader.block()?;
+    statements.statements.splice(0..0, first);
+    let Reader { locals, bare, warnings, dialects, .. } = reader;
+    Ok(Body { statements, locals, bare, warnings, dialects })
+}
+
+impl<'s> Reader<'_, 's> {
+    /// The next token.
+    pub(super) fn peek(&self) -> Option<Token<'s>> {
+        self.token(0)
+    }
+
+    /// The token so many places ahead.
+    pub(super) fn token(&self, ahead: usize) -> Option<Token<'s>> {
+        self.tokens.get(self.at + ahead).map(|(token, _)| *token)
+    }
+
+    /// Where the next token stands.
+    pub(super) fn here(&self) -> Span {
+        self.tokens.get(self.at).map_or(self.end, |(_, span)| *span)
+    }
+
+    /// Where the token before stands.
+    pub(super) fn before(&self) -> Span {
+        self.at.checked_sub(1).map_or(self.end, |at| self.tokens[at].1)
+    }
+
+    /// Whether the next token is a symbol.
+    pub(super) fn sees(&self, symbol: &str) -> bool {
+        matches!(self.peek(), Some(Token::Symbol(found)) if found == symbol)
+    }
+
+    /// Takes a symbol if it comes next.
+    pub(super) fn take(&mut self, symbol: &str) -> bool {
+        let found = self.sees(symbol);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Takes a word if it comes next.
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
+        let found = self.peek() == Some(Token::Name(word));
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Takes a symbol, which must come next.
+    pub(super) fn expect(&mut self, symbol: &str) -> Read<()> {
+        if self.take(symbol) { Ok(()) } else { Err(self.unexpected(&format!("`{symbol}`"))) }
+    }
+
+    /// Takes a name, which must come next.
+    pub(super) fn name(&mut self, what: &str) -> Read<Name<'s>> {
+        let Some(Token::Name(text)) = self.peek() else { return Err(self.unexpected(what)) };
+        let span = self.here();
+        self.at += 1;
+        Ok(Name { text, span })
+    }
+
+    /// The error that something else was expected.
+    pub(super) fn unexpected(&self, expected: &str) -> Diagnostic {
+        let found = self.peek().map_or_else(|| "the end of the body".to_owned(), Token::describe);
+        Diagnostic::error(format!("unexpected {found}"), self.here()).with_expected([expected])
+    }
+
+    /// Reads something inside of something.
+    pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth == DEEPEST {
+            let message = format!("this is nested deeper than {DEEPEST} levels");
+            return Err(Diagnostic::error(message, self.here()));
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// The parameter with a name that is an address.
+    pub(super) fn address(&self, name: &str) -> Option<Parameter<'s>> {
+        self.parameters.iter().find(|parameter| parameter.is_address && parameter.name.text == name).copied()
+    }
+
+    /// The variable with a name.
+    pub(super) fn variable(&self, name: &str) -> Option<Local<'s>> {
+        self.visible.iter().rev().find(|local| local.name.text == name).copied()
+    }
+
+    /// The error that a name stands for nothing here.
+    pub(super) fn unknown(&self, name: Name<'s>) -> Diagnostic {
+        let known = self.visible.iter().map(|local| local.name.text);
+        let help = if self.locations.named(name.text).is_some() {
+            format!(
+                "`{0}` is a location: list it among the thread's parameters, `int* {0}`, and write `*{0}`",
+                name.text
+            )
+        } else {
+            did_you_mean(name.text, known.chain(self.parameters.iter().map(|parameter| parameter.name.text)))
+                .unwrap_or_else(|| format!("declare the variable: `int {};`", name.text))
+        };
+        Diagnostic::error(format!("there is no `{}` here", name.text), name.span).with_help(help)
+    }
+
+    /// Declares a variable.
+    pub(super) fn declare(&mut self, name: Name<'s>, cell: CellType) -> Read<()> {
+        let taken =
+            |what: &str, help: &str| Diagnostic::error(format!("`{}` is {what}", name.text), name.span).with_help(help);
+        if self.address(name.text).is_some() || self.locations.named(name.text).is_some() {
+            return Err(taken("the name of a location", "give the variable a name of its own"));
+        }
+        if self.variable(name.text).is_some() {
+            return Err(taken("declared already", "assign to it, or give the variable a name of its own"));
+        }
+        if self.locals.iter().any(|local| local.name.text == name.text && local.cell != cell) {
+            let help = "give one of the two variables another name, so that conditions can tell them apart";
+            return Err(taken("declared elsewhere in this thread with another type", help));
+        }
+        let local = Local { name, cell };
+        self.visible.push(local);
+        self.locals.push(local);
+        Ok(())
+    }
+}

@@ -1,0 +1,431 @@
+//! The calls of C11's `<stdatomic.h>` and of the Linux kernel, and what they are on x86 [Sewell et al., "C/C++11 mappings to
+//! processors"].
+//!
+//! Loads of every order are `mov`, as are relaxed and releasing stores. A sequentially consistent store is `xchg`; every
+//! read-modify-write is locked, whatever its order; `atomic_thread_fence(memory_order_seq_cst)` and `smp_mb` are `mfence`. Weaker
+//! fences are no instructions. The kernel's barriers are those of its `arch/x86/include/asm/barrier.h`.
+
+use super::body::{Dialects, Read, Reader};
+use super::expressions::{Place, combined};
+use super::lexer::Token;
+use super::types::{INT, Typed, cut};
+use crate::Diagnostic;
+use crate::litmus::initial::CellType;
+use crate::native::ast::{ExpressionKind, Name, RawExpression};
+use crate::native::braced::StatementKind;
+use crate::suggest::did_you_mean;
+use palisade_model::program::BinaryOperator;
+use palisade_model::text::Span;
+
+/// What a call is.
+#[derive(Debug)]
+pub(super) enum Called<'s> {
+    /// A store, a fence or nothing.
+    Statement(StatementKind<'s>),
+    /// A load.
+    Load(Typed<'s>),
+    /// A locked update.
+    Update {
+        /// The update, with what it reads as its value.
+        raw: RawExpression<'s>,
+        /// The type of that.
+        cell: CellType,
+        /// What the call returns.
+        outcome: Outcome<'s>,
+    },
+}
+
+/// What an update returns.
+#[derive(Debug)]
+pub(super) enum Outcome<'s> {
+    /// What it reads.
+    Old,
+    /// What it writes: what it reads, an operator and a value.
+    New(BinaryOperator, Typed<'s>),
+    /// Whether it reads this.
+    Is(Typed<'s>),
+}
+
+impl<'s> Outcome<'s> {
+    /// What an update returns that reads a value.
+    pub(super) fn value(self, old: Typed<'s>) -> Read<Typed<'s>> {
+        match self {
+            Self::Old => Ok(old),
+            Self::New(operator, value) => Ok(Typed::arithmetic(operator, old, value)),
+            Self::Is(value) => combined(BinaryOperator::Equal, old, value),
+        }
+    }
+}
+
+/// A locked update of the native language.
+pub(super) fn update<'s>(name: &'static str, operands: Vec<RawExpression<'s>>, span: Span) -> RawExpression<'s> {
+    RawExpression::new(ExpressionKind::Apply(Name { text: name, span }, operands), span)
+}
+
+/// The orders of C11.
+const ORDERS: [&str; 6] = ["relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"];
+
+/// Calls about which nothing can be said, by how their names begin, and what to do.
+const REFUSED: [(&str, &str); 8] = [
+    ("spin_", "write the lock out: `while (xchg(l, 1)) { }` takes it, `smp_store_release(l, 0)` gives it back"),
+    ("rcu_", "model it without grace periods, or leave it out"),
+    ("srcu_", "model it without grace periods, or leave it out"),
+    ("synchronize_", "model it without grace periods, or leave it out"),
+    ("mutex_", "write the lock out: `while (xchg(l, 1)) { }` takes it, `smp_store_release(l, 0)` gives it back"),
+    ("lock_", "write the lock out: `while (xchg(l, 1)) { }` takes it, `smp_store_release(l, 0)` gives it back"),
+    ("smp_mb__after_spinlock", "locks are not understood: write `smp_mb()` where it is one"),
+    ("atomic_flag_", "use an `atomic_int` and `atomic_exchange`"),
+];
+
+/// The names that are understood, for suggestions.
+const KNOWN: [&str; 32] = [
+    "atomic_load",
+    "atomic_load_explicit",
+    "atomic_store",
+    "atomic_store_explicit",
+    "atomic_exchange",
+    "atomic_exchange_explicit",
+    "atomic_fetch_add",
+    "atomic_fetch_add_explicit",
+    "atomic_fetch_sub_explicit",
+    "atomic_fetch_or_explicit",
+    "atomic_fetch_and_explicit",
+    "atomic_fetch_xor_explicit",
+    "atomic_compare_exchange_strong",
+    "atomic_compare_exchange_strong_explicit",
+    "atomic_compare_exchange_weak_explicit",
+    "atomic_thread_fence",
+    "READ_ONCE",
+    "WRITE_ONCE",
+    "smp_mb",
+    "smp_rmb",
+    "smp_wmb",
+    "smp_load_acquire",
+    "smp_store_release",
+    "smp_store_mb",
+    "xchg",
+    "cmpxchg",
+    "atomic_read",
+    "atomic_set",
+    "atomic_add_return",
+    "atomic_inc_return",
+    "atomic_xchg",
+    "atomic_cmpxchg",
+];
+
+/// The operator of a word in a call's name, and whether it is always by 1.
+fn operation(word: &str) -> Option<(BinaryOperator, bool)> {
+    Some(match word {
+        "add" => (BinaryOperator::Add, false),
+        "sub" => (BinaryOperator::Subtract, false),
+        "and" => (BinaryOperator::BitAnd, false),
+        "or" => (BinaryOperator::BitOr, false),
+        "xor" => (BinaryOperator::BitXor, false),
+        "inc" => (BinaryOperator::Add, true),
+        "dec" => (BinaryOperator::Subtract, true),
+        _ => return None,
+    })
+}
+
+impl<'s> Reader<'_, 's> {
+    /// A call, the name of which comes next.
+    pub(super) fn call(&mut self) -> Read<Called<'s>> {
+        let name = self.name("a call")?;
+        self.expect("(")?;
+        let dialects = self.dialects;
+        self.dialects = Dialects::default();
+        let called = match self.of_c11(name)? {
+            Some(called) => {
+                self.dialects.c11 = true;
+                called
+            }
+            None => {
+                let called = self.of_kernel(name)?;
+                self.dialects.kernel = true;
+                called
+            }
+        };
+        self.dialects.c11 |= dialects.c11;
+        self.dialects.kernel |= dialects.kernel;
+        let Some(called) = Some(called).filter(|_| self.take(")")) else {
+            let error = self.unexpected("`)`");
+            return Err(error.with_note(format!("this is a call of `{}`", name.text)));
+        };
+        self.accesses += 1;
+        Ok(called)
+    }
+
+    /// A call of C11; nothing if it is none.
+    fn of_c11(&mut self, name: Name<'s>) -> Read<Option<Called<'s>>> {
+        let explicit = name.text.strip_suffix("_explicit");
+        let Some(action) = explicit.unwrap_or(name.text).strip_prefix("atomic_") else { return Ok(None) };
+        let is_explicit = explicit.is_some();
+        let called = match action {
+            "thread_fence" | "signal_fence" if !is_explicit => {
+                let order = self.order(&ORDERS, "a fence")?;
+                let is_fence = action == "thread_fence" && order == "seq_cst";
+                Called::Statement(if is_fence { StatementKind::Fence } else { StatementKind::Empty })
+            }
+            "load" => {
+                let place = self.location()?;
+                self.order_of(is_explicit, &["relaxed", "consume", "acquire", "seq_cst"], "a load")?;
+                Called::Load(Typed::held(place.raw, place.cell))
+            }
+            "store" => {
+                let (place, value) = self.location_and_value()?;
+                let order = self.order_of(is_explicit, &["relaxed", "release", "seq_cst"], "a store")?;
+                let span = name.span.to(self.here());
+                Called::Statement(if order == "seq_cst" {
+                    StatementKind::Effect(update("xchg", vec![place.raw, value], span))
+                } else {
+                    StatementKind::Assign { target: place.raw, value }
+                })
+            }
+            "init" if !is_explicit => {
+                let (place, value) = self.location_and_value()?;
+                Called::Statement(StatementKind::Assign { target: place.raw, value })
+            }
+            "exchange" => {
+                let (place, value) = self.location_and_value()?;
+                self.order_of(is_explicit, &ORDERS, "an exchange")?;
+                self.exchange(place, value, name)
+            }
+            "compare_exchange_strong" | "compare_exchange_weak" => self.compare_exchange(name, is_explicit)?,
+            _ => {
+                let Some((operator, false)) = action.strip_prefix("fetch_").and_then(operation) else {
+                    return Ok(None);
+                };
+                // The kernel's function of the same name has the value first.
+                if !is_explicit && !self.is_location() {
+                    return Ok(None);
+                }
+                let place = self.location()?;
+                self.expect(",")?;
+                let value = self.value(place.cell)?;
+                self.order_of(is_explicit, &ORDERS, "an update")?;
+                self.fetch(place, operator, value, Outcome::Old, name)?
+            }
+        };
+        Ok(Some(called))
+    }
+
+    /// A call of the Linux kernel.
+    fn of_kernel(&mut self, name: Name<'s>) -> Read<Called<'s>> {
+        if let Some((_, help)) = REFUSED.iter().find(|(begin, _)| name.text.starts_with(begin)) {
+            return Err(Diagnostic::error(format!("`{}` is not understood", name.text), name.span).with_help(*help));
+        }
+        let base = ["_relaxed", "_acquire", "_release"].into_iter().find_map(|order| name.text.strip_suffix(order));
+        Ok(match name.text {
+            "smp_mb" | "mb" => Called::Statement(StatementKind::Fence),
+            "smp_rmb"
+            | "smp_wmb"
+            | "barrier"
+            | "smp_mb__before_atomic"
+            | "smp_mb__after_atomic"
+            | "smp_acquire__after_ctrl_dep"
+            | "smp_read_barrier_depends" => Called::Statement(StatementKind::Empty),
+            "READ_ONCE" => {
+                let place = self.lvalue()?;
+                Called::Load(Typed::held(place.raw, place.cell))
+            }
+            "smp_load_acquire" | "atomic_read" | "atomic_read_acquire" => {
+                let place = self.location()?;
+                Called::Load(Typed::held(place.raw, place.cell))
+            }
+            "WRITE_ONCE" | "smp_store_mb" => {
+                let place = self.lvalue()?;
+                self.expect(",")?;
+                let value = self.value(place.cell)?.raw;
+                let span = name.span.to(self.here());
+                Called::Statement(if name.text == "smp_store_mb" {
+                    StatementKind::Effect(update("xchg", vec![place.raw, value], span))
+                } else {
+                    StatementKind::Assign { target: place.raw, value }
+                })
+            }
+            "smp_store_release" | "atomic_set" | "atomic_set_release" => {
+                let (place, value) = self.location_and_value()?;
+                Called::Statement(StatementKind::Assign { target: place.raw, value })
+            }
+            _ => match base.unwrap_or(name.text) {
+                "xchg" | "atomic_xchg" => {
+                    let (place, value) = self.location_and_value()?;
+                    self.exchange(place, value, name)
+                }
+                "cmpxchg" | "atomic_cmpxchg" => {
+                    let (place, expected) = self.location_and_value()?;
+                    self.expect(",")?;
+                    let new = self.value(place.cell)?.raw;
+                    let raw = update("cas", vec![place.raw, expected, new], name.span.to(self.here()));
+                    Called::Update { raw, cell: place.cell, outcome: Outcome::Old }
+                }
+                base => match base.strip_prefix("atomic_") {
+                    Some(action) => self.kernel_update(name, action)?,
+                    None => return Err(unknown(name)),
+                },
+            },
+        })
+    }
+
+    /// `atomic_add(1, x)`, `atomic_fetch_inc(x)`, `atomic_sub_return(1, x)`, `atomic_dec_and_test(x)`.
+    fn kernel_update(&mut self, name: Name<'s>, action: &str) -> Read<Called<'s>> {
+        let parts = [action.strip_prefix("fetch_"), action.strip_suffix("_return"), action.strip_suffix("_and_test")];
+        let word = parts.into_iter().flatten().next().unwrap_or(action);
+        let Some((operator, by_one)) = operation(word) else { return Err(unknown(name)) };
+        let is_bitwise = !matches!(operator, BinaryOperator::Add | BinaryOperator::Subtract);
+        if is_bitwise && (parts[1].is_some() || parts[2].is_some()) {
+            return Err(unknown(name));
+        }
+        let start = self.at;
+        let (accesses, cell_of_number) = (self.accesses, INT);
+        let written = if by_one {
+            None
+        } else {
+            let value = self.nested(Self::expression)?;
+            self.expect(",")?;
+            Some(value)
+        };
+        let place = self.location()?;
+        let end = self.at;
+        let number = |value: Option<Typed<'s>>| {
+            value.unwrap_or_else(|| Typed::known(1, cell_of_number, name.span)).converted(place.cell)
+        };
+        let value = number(written);
+        let outcome = if parts[1].is_none() && parts[2].is_none() {
+            Outcome::Old
+        } else {
+            if self.accesses != accesses {
+                let message = format!("`{}` needs its number twice, and memory is read in it", name.text);
+                return Err(Diagnostic::error(message, value.raw.span).with_help("read it into a variable before"));
+            }
+            self.at = start;
+            let again = if by_one { None } else { Some(self.nested(Self::expression)?) };
+            self.at = end;
+            let again = number(again);
+            match (parts[2].is_some(), operator) {
+                (false, _) => Outcome::New(operator, again),
+                (true, BinaryOperator::Subtract) => Outcome::Is(again),
+                (true, _) => {
+                    let zero = Typed::known(0, place.cell, name.span);
+                    Outcome::Is(combined(BinaryOperator::Subtract, zero, again)?.converted(place.cell))
+                }
+            }
+        };
+        self.fetch(place, operator, value, outcome, name)
+    }
+
+    fn exchange(&mut self, place: Place<'s>, value: RawExpression<'s>, name: Name<'s>) -> Called<'s> {
+        let raw = update("xchg", vec![place.raw, value], name.span.to(self.here()));
+        Called::Update { raw, cell: place.cell, outcome: Outcome::Old }
+    }
+
+    /// An update by an operator; sums are cut to the location's type.
+    fn fetch(
+        &mut self,
+        place: Place<'s>,
+        operator: BinaryOperator,
+        value: Typed<'s>,
+        outcome: Outcome<'s>,
+        name: Name<'s>,
+    ) -> Read<Called<'s>> {
+        let span = name.span.to(self.here());
+        let mut clash = None;
+        value.raw.names(&mut |inside| clash = clash.or((inside.text == "old").then_some(inside)));
+        if let Some(inside) = clash {
+            return Err(Diagnostic::error("`old` is what the update reads, in the native language", inside.span)
+                .with_help("give it another name"));
+        }
+        let old = RawExpression::new(ExpressionKind::Name("old"), name.span);
+        let mut new = RawExpression::binary(operator, old, value.raw);
+        new.span = span;
+        new.extent = span;
+        if matches!(operator, BinaryOperator::Add | BinaryOperator::Subtract) {
+            new = cut(new, place.cell);
+        }
+        Ok(Called::Update { raw: update("rmw", vec![place.raw, new], span), cell: place.cell, outcome })
+    }
+
+    /// `x, &expected, new` and the orders.
+    fn compare_exchange(&mut self, name: Name<'s>, is_explicit: bool) -> Read<Called<'s>> {
+        let place = self.location()?;
+        self.expect(",")?;
+        let start = self.here();
+        let is_address = self.take("&");
+        let expected = self.name("`&expected`, the address of a variable")?;
+        let local = self.variable(expected.text).filter(|local| is_address && local.cell == place.cell);
+        if local.is_none() {
+            let span = start.to(expected.span);
+            return Err(Diagnostic::error("this is not the address of a variable of the location's type", span)
+                .with_help("keep the expected value in a variable: `int expected = 0;` and `&expected`"));
+        }
+        self.expect(",")?;
+        let new = self.value(place.cell)?.raw;
+        self.order_of(is_explicit, &ORDERS, "a compare-exchange")?;
+        if is_explicit {
+            self.order_of(true, &["relaxed", "consume", "acquire", "seq_cst"], "the load of one that fails")?;
+        }
+        let span = name.span.to(self.here());
+        let kind = ExpressionKind::CompareExchange { place: Box::new(place.raw), expected, new: Box::new(new) };
+        Ok(Called::Update { raw: RawExpression::new(kind, span), cell: INT, outcome: Outcome::Old })
+    }
+
+    /// Whether the next operand is a location's address.
+    fn is_location(&self) -> bool {
+        match self.peek() {
+            Some(Token::Name(name)) => self.address(name).is_some(),
+            Some(Token::Symbol("&")) => true,
+            _ => false,
+        }
+    }
+
+    /// A location by its address: `x`, `&x[1]`.
+    fn location(&mut self) -> Read<Place<'s>> {
+        let start = self.here();
+        if self.sees("*") {
+            return Err(Diagnostic::error("the address is expected here, not what is stored there", start)
+                .with_help("leave out the `*`"));
+        }
+        self.pointed(start)
+    }
+
+    fn location_and_value(&mut self) -> Read<(Place<'s>, RawExpression<'s>)> {
+        let place = self.location()?;
+        self.expect(",")?;
+        let value = self.value(place.cell)?.raw;
+        Ok((place, value))
+    }
+
+    fn value(&mut self, cell: CellType) -> Read<Typed<'s>> {
+        Ok(self.nested(Self::expression)?.converted(cell))
+    }
+
+    /// `, memory_order_…` of a call that has it; else the strongest.
+    fn order_of(&mut self, is_explicit: bool, allowed: &[&str], what: &str) -> Read<&'s str> {
+        if !is_explicit {
+            return Ok("seq_cst");
+        }
+        self.expect(",")?;
+        self.order(allowed, what)
+    }
+
+    fn order(&mut self, allowed: &[&str], what: &str) -> Read<&'s str> {
+        let name = self.name("a memory order")?;
+        let named = |orders: &[&str]| orders.iter().map(|order| format!("`memory_order_{order}`")).collect::<Vec<_>>();
+        let order = name.text.strip_prefix("memory_order_").filter(|order| ORDERS.contains(order));
+        let Some(order) = order else {
+            return Err(Diagnostic::error(format!("`{}` is no memory order", name.text), name.span)
+                .with_expected(named(allowed)));
+        };
+        if !allowed.contains(&order) {
+            return Err(Diagnostic::error(format!("{what} cannot have the order `{}`", name.text), name.span)
+                .with_expected(named(allowed)));
+        }
+        Ok(order)
+    }
+}
+
+fn unknown(name: Name<'_>) -> Diagnostic {
+    let help = did_you_mean(name.text, KNOWN)
+        .unwrap_or_else(|| "calls of <stdatomic.h> and of the Linux kernel's atomics are understood".to_owned());
+    Diagnostic::error(format!("`{}` is not understood", name.text), name.span).with_help(help)
+}

@@ -1,0 +1,294 @@
+//! Expressions of C. Reads of memory stand in them and become loads from left to right.
+
+use super::body::{Read, Reader};
+use super::calls::Called;
+use super::lexer::Token;
+use super::types::{INT, Typed, common, is_type_word};
+use crate::Diagnostic;
+use crate::litmus::initial::CellType;
+use crate::native::ast::{ExpressionKind, Name, RawExpression};
+use crate::native::strength;
+use palisade_model::program::{BinaryOperator, UnaryOperator};
+use palisade_model::text::Span;
+
+/// A place in memory.
+#[derive(Debug)]
+pub(super) struct Place<'s> {
+    /// The place in the native language.
+    pub(super) raw: RawExpression<'s>,
+    /// Its type.
+    pub(super) cell: CellType,
+    /// Whether objects of its type are atomic in C11.
+    pub(super) is_atomic: bool,
+}
+
+/// The operator of a symbol.
+pub(super) fn operator(symbol: &str) -> Option<BinaryOperator> {
+    use BinaryOperator as Op;
+    Some(match symbol {
+        "*" => Op::Multiply,
+        "/" => Op::Divide,
+        "%" => Op::Remainder,
+        "+" => Op::Add,
+        "-" => Op::Subtract,
+        "<<" => Op::ShiftLeft,
+        ">>" => Op::ShiftRight,
+        "<" => Op::Less,
+        "<=" => Op::LessOrEqual,
+        ">" => Op::Greater,
+        ">=" => Op::GreaterOrEqual,
+        "==" => Op::Equal,
+        "!=" => Op::NotEqual,
+        "&" => Op::BitAnd,
+        "^" => Op::BitXor,
+        "|" => Op::BitOr,
+        "&&" => Op::And,
+        "||" => Op::Or,
+        _ => return None,
+    })
+}
+
+/// An operator between two values, with C's conversions.
+pub(super) fn combined<'s>(operator: BinaryOperator, left: Typed<'s>, right: Typed<'s>) -> Read<Typed<'s>> {
+    use BinaryOperator as Op;
+    let span = left.raw.extent.to(right.raw.extent);
+    match operator {
+        Op::And | Op::Or => return Ok(Typed::held(RawExpression::binary(operator, left.raw, right.raw), INT)),
+        Op::ShiftLeft | Op::ShiftRight => {
+            let cell = left.cell.promoted();
+            if right.constant.is_none_or(|amount| !(0..i128::from(cell.bits)).contains(&amount)) {
+                let message = format!("a shift of {} bits is by a number from 0 to {}", cell.bits, cell.bits - 1);
+                return Err(Diagnostic::error(message, right.raw.span).with_help("write the number itself"));
+            }
+            signed_only(operator == Op::ShiftRight && cell.is_kept_otherwise(), span)?;
+            return Ok(Typed::arithmetic(operator, left.converted(cell), right));
+        }
+        _ => {}
+    }
+    let cell = common(left.cell, right.cell);
+    let (left, right) = (left.converted(cell), right.converted(cell));
+    let is_ordered = matches!(operator, Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual);
+    signed_only((is_ordered || matches!(operator, Op::Divide | Op::Remainder)) && cell.is_kept_otherwise(), span)?;
+    if is_ordered || matches!(operator, Op::Equal | Op::NotEqual) {
+        return Ok(Typed::held(RawExpression::binary(operator, left.raw, right.raw), INT));
+    }
+    Ok(Typed::arithmetic(operator, left, right))
+}
+
+fn signed_only(refused: bool, span: Span) -> Read<()> {
+    if !refused {
+        return Ok(());
+    }
+    Err(Diagnostic::error("unsigned numbers of 64 bits have no order and no division here", span)
+        .with_help("use a signed type, or `uint32_t`"))
+}
+
+impl<'s> Reader<'_, 's> {
+    /// An expression.
+    pub(super) fn expression(&mut self) -> Read<Typed<'s>> {
+        let value = self.binary(0)?;
+        if self.sees("?") {
+            return Err(
+                Diagnostic::error("`?` is not understood", self.here()).with_help("write it with `if` and `else`")
+            );
+        }
+        Ok(value)
+    }
+
+    /// Operators that bind more strongly than `above`.
+    fn binary(&mut self, above: u8) -> Read<Typed<'s>> {
+        let mut left = self.unary()?;
+        while let Some(Token::Symbol(symbol)) = self.peek() {
+            let Some(operator) = operator(symbol).filter(|operator| strength(*operator) > above) else { break };
+            self.at += 1;
+            let right = self.nested(|reader| reader.binary(strength(operator)))?;
+            left = combined(operator, left, right)?;
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Read<Typed<'s>> {
+        let start = self.here();
+        let Some(Token::Symbol(symbol)) = self.peek() else { return self.primary() };
+        let operator = match symbol {
+            "-" => UnaryOperator::Negate,
+            "~" => UnaryOperator::Complement,
+            "!" => UnaryOperator::Not,
+            "+" => {
+                self.at += 1;
+                let value = self.nested(Self::unary)?;
+                let cell = value.cell.promoted();
+                return Ok(value.converted(cell));
+            }
+            _ => return self.primary(),
+        };
+        self.at += 1;
+        Ok(self.nested(Self::unary)?.prefixed(operator, start))
+    }
+
+    fn primary(&mut self) -> Read<Typed<'s>> {
+        let span = self.here();
+        match self.peek() {
+            Some(Token::Number(number)) => {
+                self.at += 1;
+                Ok(Typed::number(number, span))
+            }
+            Some(Token::Symbol("(")) => {
+                if let Some(Token::Name(word)) = self.token(1)
+                    && is_type_word(word)
+                {
+                    return self.cast();
+                }
+                self.at += 1;
+                let mut value = self.nested(Self::expression)?;
+                self.expect(")")?;
+                value.raw = value.raw.parenthesised(span.to(self.before()));
+                Ok(value)
+            }
+            Some(Token::Name("true" | "false")) => {
+                let value = i128::from(self.peek() == Some(Token::Name("true")));
+                self.at += 1;
+                Ok(Typed::known(value, INT, span))
+            }
+            Some(Token::Name(_)) if self.token(1) == Some(Token::Symbol("(")) => {
+                let called = self.call()?;
+                self.value_of(called, span.to(self.before()))
+            }
+            Some(Token::Name(text)) if self.variable(text).is_some() => {
+                let cell = self.variable(text).map_or(INT, |local| local.cell);
+                self.at += 1;
+                Ok(Typed::held(RawExpression::new(ExpressionKind::Name(text), span), cell))
+            }
+            Some(Token::Name(text)) if self.address(text).is_some() && self.token(1) != Some(Token::Symbol("[")) => {
+                Err(Diagnostic::error(format!("`{text}` is an address, and no value here"), span)
+                    .with_help(format!("`*{text}` is what is stored there")))
+            }
+            Some(Token::Symbol("&")) => Err(Diagnostic::error("addresses are no values here", span)
+                .with_help("name the place where it is accessed")),
+            Some(Token::Name(_) | Token::Symbol("*")) => {
+                let place = self.lvalue()?;
+                self.accesses += 1;
+                Ok(Typed::held(place.raw, place.cell))
+            }
+            _ => Err(self.unexpected("a value")),
+        }
+    }
+
+    /// `(type) value`.
+    fn cast(&mut self) -> Read<Typed<'s>> {
+        let start = self.here();
+        self.at += 1;
+        let cell = self.written_type()?;
+        if self.sees("*") {
+            return Err(no_addresses(start.to(self.here())));
+        }
+        self.expect(")")?;
+        Ok(self.nested(Self::unary)?.converted(cell))
+    }
+
+    /// What is called, as a value.
+    fn value_of(&mut self, called: Called<'s>, span: Span) -> Read<Typed<'s>> {
+        match called {
+            Called::Load(value) => Ok(value),
+            Called::Update { raw, cell, outcome } => outcome.value(Typed::held(raw, cell)),
+            Called::Statement(_) => {
+                Err(Diagnostic::error("this call has no value", span).with_help("write it as a statement of its own"))
+            }
+        }
+    }
+
+    /// A place: `*x`, `x[1]`, `(*x)`.
+    pub(super) fn lvalue(&mut self) -> Read<Place<'s>> {
+        let start = self.here();
+        if self.take("(") {
+            let mut place = self.nested(Self::lvalue)?;
+            self.expect(")")?;
+            place.raw.span = start.to(self.before());
+            place.raw.extent = place.raw.span;
+            return Ok(place);
+        }
+        if !self.take("*") {
+            return self.element(start);
+        }
+        if self.sees("(") {
+            let cast = matches!(self.token(1), Some(Token::Name(word)) if is_type_word(word));
+            if cast {
+                return Err(no_addresses(start.to(self.here())));
+            }
+            self.at += 1;
+            let place = self.nested(|reader| reader.pointed(start))?;
+            self.expect(")")?;
+            return Ok(place);
+        }
+        self.pointed(start)
+    }
+
+    /// What an address points to: that of a parameter, or `&` and a place.
+    pub(super) fn pointed(&mut self, start: Span) -> Read<Place<'s>> {
+        if self.take("&") {
+            let mut place = self.nested(Self::lvalue)?;
+            place.raw.span = start.to(self.before());
+            place.raw.extent = place.raw.span;
+            return Ok(place);
+        }
+        if let Some(Token::Symbol("(")) = self.peek()
+            && matches!(self.token(1), Some(Token::Name(word)) if is_type_word(word))
+        {
+            return Err(no_addresses(self.here()));
+        }
+        let name = self.name("a parameter that is an address")?;
+        self.place(name, 0, start.to(name.span))
+    }
+
+    /// `x[1]`, or an error about another name.
+    fn element(&mut self, start: Span) -> Read<Place<'s>> {
+        let name = self.name("a place in memory such as `*x`")?;
+        if !self.take("[") {
+            if self.address(name.text).is_some() {
+                return Err(Diagnostic::error(format!("`{}` is an address", name.text), name.span)
+                    .with_help(format!("`*{}` is what is stored there", name.text)));
+            }
+            return Err(self.unknown(name));
+        }
+        let index = self.nested(Self::expression)?;
+        self.expect("]")?;
+        let Some(number) = index.constant.and_then(|number| u32::try_from(number).ok()) else {
+            return Err(Diagnostic::error("an element has a number that the text shows", index.raw.span)
+                .with_help("choose between the elements with `if`"));
+        };
+        self.place(name, number, start.to(self.before()))
+    }
+
+    /// An element of the location that a parameter points to.
+    fn place(&mut self, name: Name<'s>, element: u32, span: Span) -> Read<Place<'s>> {
+        let Some(parameter) = self.address(name.text) else {
+            if self.variable(name.text).is_some() {
+                return Err(no_addresses(span));
+            }
+            return Err(self.unknown(name));
+        };
+        let length = self.locations.named(name.text).and_then(|location| location.length);
+        if element >= length.unwrap_or(1) {
+            let message = format!("`{}` has no element {element}", name.text);
+            return Err(Diagnostic::error(message, span).with_help(format!(
+                "declare the array in the initial state: `int {}[{}];`",
+                name.text,
+                element + 1
+            )));
+        }
+        let kind = match length {
+            Some(2..) => {
+                let index = RawExpression::new(ExpressionKind::Constant(i128::from(element)), span);
+                ExpressionKind::Index(Name { text: name.text, span }, Box::new(index))
+            }
+            _ => ExpressionKind::Name(name.text),
+        };
+        let raw = RawExpression::new(kind, span);
+        Ok(Place { raw, cell: parameter.cell, is_atomic: parameter.is_atomic })
+    }
+}
+
+fn no_addresses(span: Span) -> Diagnostic {
+    Diagnostic::error("variables and casts are no addresses here", span)
+        .with_help("access locations by the parameters that are their addresses")
+}

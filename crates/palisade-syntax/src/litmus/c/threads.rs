@@ -1,0 +1,149 @@
+//! The heads of the threads of a test in C: `P0 (atomic_int* x, int r1) { … }`.
+
+use super::lexer::{Token, tokens};
+use super::types::type_of;
+use crate::Diagnostic;
+use crate::litmus::cursor::thread_number;
+use crate::litmus::initial::CellType;
+use crate::native::ast::Name;
+use palisade_model::text::Span;
+
+/// A thread before its body is read.
+#[derive(Debug)]
+pub(super) struct Head<'s> {
+    /// Its number.
+    pub(super) number: u32,
+    /// Its name.
+    pub(super) name: Name<'s>,
+    /// Its parameters.
+    pub(super) parameters: Vec<Parameter<'s>>,
+    /// Its body, from brace to brace.
+    pub(super) body: Span,
+}
+
+/// A parameter: the address of a location, or a variable with a value of the initial state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parameter<'s> {
+    /// Its name: that of the location, if it is an address.
+    pub(super) name: Name<'s>,
+    /// The type of the location or the variable.
+    pub(super) cell: CellType,
+    /// Whether it is an address.
+    pub(super) is_address: bool,
+    /// Whether objects of its type are atomic in C11.
+    pub(super) is_atomic: bool,
+}
+
+/// Reads the heads of all threads from a byte on; also where the last body ends.
+pub(super) fn heads(text: &str, start: usize, end: usize) -> Result<(Vec<Head<'_>>, usize), Diagnostic> {
+    let mut heads: Vec<Head<'_>> = Vec::new();
+    let mut at = start;
+    loop {
+        let rest = &text[at..end];
+        let begin = at + rest.len() - rest.trim_start().len();
+        let word = &text[begin..end];
+        let length = word.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(word.len());
+        let name = Name { text: &word[..length], span: Span { start: begin, end: begin + length } };
+        let Some(number) = thread_number(name.text) else { break };
+        if heads.iter().any(|head| head.number == number) {
+            return Err(Diagnostic::error(format!("there are two threads `{}`", name.text), name.span));
+        }
+        let open = name.span.end;
+        let brace = text[open..end].find('{').map(|length| open + length);
+        let Some(brace) = brace else {
+            return Err(Diagnostic::error("this thread has no body", name.span).with_expected(["`{`"]));
+        };
+        let parameters = parameters(text, Span { start: open, end: brace })?;
+        let body = Span { start: brace, end: body_end(text, brace, end)? };
+        at = body.end;
+        heads.push(Head { number, name, parameters, body });
+    }
+    if heads.is_empty() {
+        let span = Span { start: at, end: at };
+        return Err(Diagnostic::error("the test has no threads", span).with_expected(["`P0 (int* x, …) { … }`"]));
+    }
+    Ok((heads, at))
+}
+
+/// Where a body ends.
+fn body_end(text: &str, open: usize, end: usize) -> Result<usize, Diagnostic> {
+    let mut depth = 0_usize;
+    for (offset, byte) in text[open..end].bytes().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Ok(open + offset + 1);
+        }
+    }
+    let span = Span { start: open, end: open + 1 };
+    Err(Diagnostic::error("this body is never closed", span).with_expected(["`}`"]))
+}
+
+/// Reads `(type* name, …)`.
+fn parameters(text: &str, within: Span) -> Result<Vec<Parameter<'_>>, Diagnostic> {
+    let tokens = tokens(text, within)?;
+    let missing = |span: Span| Diagnostic::error("a thread's name is followed by its parameters", span);
+    let (Some((Token::Symbol("("), _)), Some((Token::Symbol(")"), close))) = (tokens.first(), tokens.last()) else {
+        let span = Span { start: within.end, end: within.end };
+        return Err(missing(span).with_expected(["`(int* x, …)`"]));
+    };
+    let inside = &tokens[1..tokens.len() - 1];
+    let mut found: Vec<Parameter<'_>> = Vec::new();
+    let is_empty = inside.is_empty() || matches!(inside, [(Token::Name("void"), _)]);
+    for written in inside.split(|(token, _)| *token == Token::Symbol(",")) {
+        if is_empty {
+            break;
+        }
+        let span = written.first().map_or(*close, |(_, span)| *span);
+        let parameter = parameter(written, span)?;
+        if let Some(first) = found.iter().find(|first| first.name.text == parameter.name.text) {
+            let message = format!("the parameter `{}` is declared twice", first.name.text);
+            return Err(Diagnostic::error(message, parameter.name.span));
+        }
+        found.push(parameter);
+    }
+    Ok(found)
+}
+
+fn parameter<'s>(written: &[(Token<'s>, Span)], start: Span) -> Result<Parameter<'s>, Diagnostic> {
+    let expected = ["a parameter such as `atomic_int* x` or `int r1`"];
+    let Some(((Token::Name(name), span), words)) = written.split_last() else {
+        let at = written.last().map_or(start, |(_, span)| *span);
+        return Err(Diagnostic::error("this is no parameter", at).with_expected(expected));
+    };
+    let whole = start.to(*span);
+    let mut stars = 0;
+    let mut names = Vec::new();
+    for (token, at) in words {
+        match token {
+            Token::Symbol("*") => stars += 1,
+            Token::Name("restrict" | "volatile" | "const") if stars > 0 => {}
+            Token::Name(word) if stars == 0 => names.push(*word),
+            // `_Atomic(int)`.
+            Token::Symbol("(" | ")") if names.first() == Some(&"_Atomic") => {}
+            token => {
+                let message = format!("unexpected {}", token.describe());
+                return Err(Diagnostic::error(message, *at).with_expected(expected));
+            }
+        }
+    }
+    if stars > 1 {
+        return Err(Diagnostic::error("addresses are no values of locations here", whole)
+            .with_help("let locations hold numbers: the index of what is meant, for example"));
+    }
+    let Some((cell, is_atomic)) = type_of(&names) else {
+        let message = format!("`{}` is not a type that is understood", names.join(" "));
+        return Err(Diagnostic::error(message, whole)
+            .with_expected(["an integer type such as `int`, `atomic_int`, `atomic_t` or `uint64_t`"]));
+    };
+    if name == &"self" {
+        return Err(
+            Diagnostic::error("`self` is a word of the native language", *span).with_help("give it another name")
+        );
+    }
+    let name = Name { text: name, span: *span };
+    Ok(Parameter { name, cell, is_address: stars == 1, is_atomic })
+}

@@ -1,7 +1,7 @@
 //! The result of `palisade check` as text.
 
 use super::breaks::Breaks;
-use super::claim::{self, Claim};
+use super::claim;
 use super::context::{Context, domain_line, place};
 use super::subject::program_words;
 use super::{counted, unreached, violation, widths};
@@ -41,8 +41,8 @@ pub fn line(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
     if let Some(labels) = unreached_words(check, context.program, 0) {
         let _ = write!(out, ", unreached {labels}");
     }
-    if let Some(claim) = Claim::of(context.program) {
-        let _ = write!(out, ", {}", claim.words());
+    if let Some(claim) = claim::words(context.program) {
+        let _ = write!(out, ", {claim}");
     }
     let _ = writeln!(out, " [{}]", program_words(context.program, context.changed));
     out

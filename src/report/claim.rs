@@ -3,6 +3,7 @@
 //! The heading of a listing says it, a line each; so evidence, which holds the digest of the listing, is about the same.
 
 use crate::program::{Program, SourceText};
+use crate::syntax::litmus;
 use std::fmt::Write;
 
 /// A file that was read.
@@ -86,9 +87,22 @@ impl<'a> Claim<'a> {
     }
 }
 
-/// The lines about the claim of a report; empty for programs that are texts themselves.
+/// What a verdict about a litmus test in C is about.
+pub const OF_C: &str =
+    "for the x86 program that the usual mapping makes of this C, accesses kept in order; not for C's memory model";
+
+/// What a verdict about a program is about, in a few words; nothing where that is the program as written.
+pub fn words(program: &Program) -> Option<String> {
+    let of_c = || litmus::is_in_c(&program.source).then(|| OF_C.to_owned());
+    Claim::of(program).map(|claim| claim.words()).or_else(of_c)
+}
+
+/// The lines about the claim of a report; empty for programs that are what the texts say.
 pub fn lines(program: &Program, verbosity: u8) -> String {
-    Claim::of(program).map_or_else(String::new, |claim| claim.lines(verbosity))
+    match Claim::of(program) {
+        Some(claim) => claim.lines(verbosity),
+        None => words(program).map_or_else(String::new, |words| format!("  claim    {words}\n")),
+    }
 }
 
 fn file<'a>(kind: &'a str, rest: &'a str) -> Option<ReadFile<'a>> {

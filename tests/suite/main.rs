@@ -54,6 +54,7 @@ mod guide;
 mod joint_states;
 mod limits;
 mod limits_commands;
+mod litmus_c;
 mod litmus_corpus;
 mod litmus_executions;
 mod litmus_locked;

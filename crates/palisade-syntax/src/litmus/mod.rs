@@ -58,6 +58,11 @@ pub struct LitmusTest {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// Whether a text is a litmus test in C, by its first word.
+pub fn is_in_c(source: &SourceText) -> bool {
+    !source.is_listing && c::is_c(&source.text)
+}
+
 /// Where the parts of a test in C stand, which must be right; nothing for other tests.
 pub(super) fn c_texts(source: &Arc<SourceText>) -> Option<CTexts> {
     let is_c = c::is_c(&source.text);

@@ -66,7 +66,9 @@ fn width_name(cell: CellType) -> &'static str {
 pub(super) fn cut(raw: RawExpression<'_>, cell: CellType) -> RawExpression<'_> {
     let (span, extent) = (raw.span, raw.extent);
     let kind = ExpressionKind::Apply(Name { text: width_name(cell), span }, vec![raw]);
-    RawExpression { extent, ..RawExpression::new(kind, span) }
+    let mut cut = RawExpression::new(kind, span);
+    cut.extent = extent;
+    cut
 }
 
 /// Two types' common one.

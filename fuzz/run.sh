@@ -7,7 +7,7 @@ seconds=$1
 shift
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
-  targets=(native structured trencher litmus memorax spec tts lola formula tina pnml mcc
+  targets=(native structured trencher litmus litmus_c memorax spec tts lola formula tina pnml mcc
     evidence_program evidence_witness evidence_net costs options roles image)
 fi
 failed=0

@@ -555,7 +555,9 @@ fn thread_in_c(program: &Program, thread: &Thread, kind: &str) -> Option<String>
 /// A test in the X86 syntax as one in C; nothing if C has no such form for it here.
 fn in_c(test: &LitmusTest) -> Option<String> {
     let text = &test.program.source.text;
-    let start = ["~exists", "exists", "forall"].into_iter().find_map(|word| text.rfind(word))?;
+    let word = ["exists", "forall"].into_iter().find_map(|word| text.find(word))?;
+    let negated = text[..word].trim_end().ends_with('~');
+    let start = if negated { text[..word].rfind('~')? } else { word };
     let kind = if text.trim_start().starts_with("X86_64") { "long" } else { "int" };
     let names: Vec<&str> = test.program.addresses.iter().map(|address| address.name.as_str()).collect();
     let mut out = format!("C {}\n{{ ", test.name);
@@ -600,12 +602,12 @@ fn tests_of_the_corpus_in_c() {
 fn random_programs_are_as_their_twins() {
     let mut randomness = Randomness::new(26);
     let mut robust = [0; 2];
-    for _ in 0..120 {
+    for _ in 0..300 {
         let (mut bodies, mut columns) = (Vec::new(), Vec::new());
         for _ in 0..2 {
             let mut body = String::from("int r0 = 0; int r1 = 0; ");
             let mut column = Vec::new();
-            for step in 0..1 + randomness.below(3) {
+            for step in 0..2 + randomness.below(2) {
                 let place = ["x", "y"][randomness.below(2)];
                 let value = 1 + randomness.below(2);
                 let register = [("r0", "EAX"), ("r1", "EBX")][step % 2];

@@ -20,6 +20,7 @@ pub(crate) const READERS: &[Reader] = &[
     ("structured", programs::native),
     ("trencher", programs::trencher),
     ("litmus", programs::litmus),
+    ("litmus_c", programs::litmus),
     ("memorax", programs::memorax),
     ("spec", nets::spec),
     ("tts", nets::tts),

@@ -72,7 +72,7 @@ pub(super) fn c_texts(source: &Arc<SourceText>) -> Option<CTexts> {
 /// Reads a litmus test.
 pub fn read(source: Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnostic>> {
     if c::is_c(&source.text) {
-        return c::read(source);
+        return c::read(&source);
     }
     let one = |error: Diagnostic| vec![error];
     let text = lexer::without_comments(&source.text).map_err(one)?;

@@ -5,7 +5,7 @@ use super::locations::Locations;
 use super::threads::{Head, Parameter};
 use crate::Diagnostic;
 use crate::litmus::initial::CellType;
-use crate::native::ast::Name;
+use crate::native::ast::{Name, RawExpression};
 use crate::native::braced::{Block, Statement};
 use crate::suggest::did_you_mean;
 use palisade_model::text::Span;
@@ -15,6 +15,17 @@ pub(super) type Read<T> = Result<T, Diagnostic>;
 
 /// How deeply expressions and statements may be nested.
 const DEEPEST: usize = 150;
+
+/// A place in memory.
+#[derive(Debug)]
+pub(super) struct Place<'s> {
+    /// The place in the native language.
+    pub(super) raw: RawExpression<'s>,
+    /// Its type.
+    pub(super) cell: CellType,
+    /// Whether objects of its type are atomic in C11.
+    pub(super) is_atomic: bool,
+}
 
 /// A variable of a thread.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,8 @@
 //! read-modify-write is locked, whatever its order; `atomic_thread_fence(memory_order_seq_cst)` and `smp_mb` are `mfence`. Weaker
 //! fences are no instructions. The kernel's barriers are those of its `arch/x86/include/asm/barrier.h`.
 
-use super::body::{Dialects, Read, Reader};
-use super::expressions::{Place, combined};
+use super::arithmetic::combined;
+use super::body::{Dialects, Place, Read, Reader};
 use super::lexer::Token;
 use super::types::{INT, Typed, cut};
 use crate::Diagnostic;

@@ -1,87 +1,15 @@
 //! Expressions of C. Reads of memory stand in them and become loads from left to right.
 
-use super::body::{Read, Reader};
+use super::arithmetic::{combined, operator};
+use super::body::{Place, Read, Reader};
 use super::calls::Called;
 use super::lexer::Token;
-use super::types::{INT, Typed, common, is_type_word};
+use super::types::{INT, Typed, is_type_word};
 use crate::Diagnostic;
-use crate::litmus::initial::CellType;
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
 use crate::native::strength;
-use palisade_model::program::{BinaryOperator, UnaryOperator};
+use palisade_model::program::UnaryOperator;
 use palisade_model::text::Span;
-
-/// A place in memory.
-#[derive(Debug)]
-pub(super) struct Place<'s> {
-    /// The place in the native language.
-    pub(super) raw: RawExpression<'s>,
-    /// Its type.
-    pub(super) cell: CellType,
-    /// Whether objects of its type are atomic in C11.
-    pub(super) is_atomic: bool,
-}
-
-/// The operator of a symbol.
-pub(super) fn operator(symbol: &str) -> Option<BinaryOperator> {
-    use BinaryOperator as Op;
-    Some(match symbol {
-        "*" => Op::Multiply,
-        "/" => Op::Divide,
-        "%" => Op::Remainder,
-        "+" => Op::Add,
-        "-" => Op::Subtract,
-        "<<" => Op::ShiftLeft,
-        ">>" => Op::ShiftRight,
-        "<" => Op::Less,
-        "<=" => Op::LessOrEqual,
-        ">" => Op::Greater,
-        ">=" => Op::GreaterOrEqual,
-        "==" => Op::Equal,
-        "!=" => Op::NotEqual,
-        "&" => Op::BitAnd,
-        "^" => Op::BitXor,
-        "|" => Op::BitOr,
-        "&&" => Op::And,
-        "||" => Op::Or,
-        _ => return None,
-    })
-}
-
-/// An operator between two values, with C's conversions.
-pub(super) fn combined<'s>(operator: BinaryOperator, left: Typed<'s>, right: Typed<'s>) -> Read<Typed<'s>> {
-    use BinaryOperator as Op;
-    let span = left.raw.extent.to(right.raw.extent);
-    match operator {
-        Op::And | Op::Or => return Ok(Typed::held(RawExpression::binary(operator, left.raw, right.raw), INT)),
-        Op::ShiftLeft | Op::ShiftRight => {
-            let cell = left.cell.promoted();
-            if right.constant.is_none_or(|amount| !(0..i128::from(cell.bits)).contains(&amount)) {
-                let message = format!("a shift of {} bits is by a number from 0 to {}", cell.bits, cell.bits - 1);
-                return Err(Diagnostic::error(message, right.raw.span).with_help("write the number itself"));
-            }
-            signed_only(operator == Op::ShiftRight && cell.is_kept_otherwise(), span)?;
-            return Ok(Typed::arithmetic(operator, left.converted(cell), right));
-        }
-        _ => {}
-    }
-    let cell = common(left.cell, right.cell);
-    let (left, right) = (left.converted(cell), right.converted(cell));
-    let is_ordered = matches!(operator, Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual);
-    signed_only((is_ordered || matches!(operator, Op::Divide | Op::Remainder)) && cell.is_kept_otherwise(), span)?;
-    if is_ordered || matches!(operator, Op::Equal | Op::NotEqual) {
-        return Ok(Typed::held(RawExpression::binary(operator, left.raw, right.raw), INT));
-    }
-    Ok(Typed::arithmetic(operator, left, right))
-}
-
-fn signed_only(refused: bool, span: Span) -> Read<()> {
-    if !refused {
-        return Ok(());
-    }
-    Err(Diagnostic::error("unsigned numbers of 64 bits have no order and no division here", span)
-        .with_help("use a signed type, or `uint32_t`"))
-}
 
 impl<'s> Reader<'_, 's> {
     /// An expression.
@@ -152,7 +80,7 @@ impl<'s> Reader<'_, 's> {
             }
             Some(Token::Name(_)) if self.token(1) == Some(Token::Symbol("(")) => {
                 let called = self.call()?;
-                self.value_of(called, span.to(self.before()))
+                value_of(called, span.to(self.before()))
             }
             Some(Token::Name(text)) if self.variable(text).is_some() => {
                 let cell = self.variable(text).map_or(INT, |local| local.cell);
@@ -184,17 +112,6 @@ impl<'s> Reader<'_, 's> {
         }
         self.expect(")")?;
         Ok(self.nested(Self::unary)?.converted(cell))
-    }
-
-    /// What is called, as a value.
-    fn value_of(&mut self, called: Called<'s>, span: Span) -> Read<Typed<'s>> {
-        match called {
-            Called::Load(value) => Ok(value),
-            Called::Update { raw, cell, outcome } => outcome.value(Typed::held(raw, cell)),
-            Called::Statement(_) => {
-                Err(Diagnostic::error("this call has no value", span).with_help("write it as a statement of its own"))
-            }
-        }
     }
 
     /// A place: `*x`, `x[1]`, `(*x)`.
@@ -291,4 +208,15 @@ impl<'s> Reader<'_, 's> {
 fn no_addresses(span: Span) -> Diagnostic {
     Diagnostic::error("variables and casts are no addresses here", span)
         .with_help("access locations by the parameters that are their addresses")
+}
+
+/// What is called, as a value.
+fn value_of(called: Called<'_>, span: Span) -> Read<Typed<'_>> {
+    match called {
+        Called::Load(value) => Ok(value),
+        Called::Update { raw, cell, outcome } => outcome.value(Typed::held(raw, cell)),
+        Called::Statement(_) => {
+            Err(Diagnostic::error("this call has no value", span).with_help("write it as a statement of its own"))
+        }
+    }
 }

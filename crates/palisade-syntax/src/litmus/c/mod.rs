@@ -4,6 +4,7 @@
 //! order of the text. Its threads become trees of bodies in braces, as the native language has them, and are lowered by
 //! its means; types are C's ([`types`]). What is said of a test is said of that program, and not of C's memory model.
 
+mod arithmetic;
 mod body;
 mod calls;
 mod expressions;
@@ -34,8 +35,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Reads a test in C.
-pub(super) fn read(source: Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnostic>> {
-    whole(&source).map(|(test, _)| test)
+pub(super) fn read(source: &Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnostic>> {
+    whole(source).map(|(test, _)| test)
 }
 
 /// What a test's text has besides its program.

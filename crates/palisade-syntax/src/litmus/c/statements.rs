@@ -1,5 +1,6 @@
 //! Statements of C.
 
+use super::arithmetic::{combined, operator};
 use super::body::{Local, Read, Reader};
 use super::calls::Called;
 use super::lexer::Token;
@@ -179,7 +180,7 @@ impl<'s> Reader<'_, 's> {
         if self.token(1) == Some(Token::Symbol("(")) {
             let start = self.here();
             let called = self.call()?;
-            return self.called(called, start.to(self.before()));
+            return Ok(performed(called, start.to(self.before())));
         }
         let Some(local) = self.variable(word) else { return self.assignment() };
         let name = self.name("a variable")?;
@@ -187,32 +188,18 @@ impl<'s> Reader<'_, 's> {
             let operator = if self.sees("++") { BinaryOperator::Add } else { BinaryOperator::Subtract };
             self.at += 1;
             let one = Typed::known(1, local.cell, name.span);
-            return self.changed(name, local, operator, one);
+            return changed(name, local, operator, one);
         }
         if let Some(Token::Symbol(symbol)) = self.peek()
-            && let Some(operator) = symbol.strip_suffix('=').and_then(super::expressions::operator)
+            && let Some(operator) = symbol.strip_suffix('=').and_then(operator)
             && strength(operator) != strength(BinaryOperator::Less)
         {
             self.at += 1;
             let value = self.nested(Self::expression)?;
-            return self.changed(name, local, operator, value);
+            return changed(name, local, operator, value);
         }
         self.expect("=")?;
         self.value_into(name, local.cell, false)
-    }
-
-    /// `r0 += value`.
-    fn changed(
-        &mut self,
-        name: Name<'s>,
-        local: Local<'s>,
-        operator: BinaryOperator,
-        value: Typed<'s>,
-    ) -> Read<StatementKind<'s>> {
-        let old = Typed::held(RawExpression::new(ExpressionKind::Name(name.text), name.span), local.cell);
-        let value = super::expressions::combined(operator, old, value)?.converted(local.cell);
-        let target = RawExpression::new(ExpressionKind::Name(name.text), name.span);
-        Ok(StatementKind::Assign { target, value: value.raw })
     }
 
     /// What follows `=`, as the value of a variable.
@@ -252,17 +239,30 @@ impl<'s> Reader<'_, 's> {
         }
         Ok(StatementKind::Assign { target: place.raw, value })
     }
+}
 
-    /// A call as a statement.
-    fn called(&mut self, called: Called<'s>, span: Span) -> Read<StatementKind<'s>> {
-        Ok(match called {
-            Called::Statement(kind) => kind,
-            Called::Update { raw, .. } => StatementKind::Effect(raw),
-            Called::Load(value) => {
-                let register = Name { text: "unused'", span };
-                let kind = StatementKind::Let { register, value: Some(value.raw) };
-                StatementKind::Block(Block { statements: vec![statement(kind, span, span)], span })
-            }
-        })
+/// `r0 += value`.
+fn changed<'s>(
+    name: Name<'s>,
+    local: Local<'s>,
+    operator: BinaryOperator,
+    value: Typed<'s>,
+) -> Read<StatementKind<'s>> {
+    let old = Typed::held(RawExpression::new(ExpressionKind::Name(name.text), name.span), local.cell);
+    let value = combined(operator, old, value)?.converted(local.cell);
+    let target = RawExpression::new(ExpressionKind::Name(name.text), name.span);
+    Ok(StatementKind::Assign { target, value: value.raw })
+}
+
+/// A call as a statement.
+fn performed(called: Called<'_>, span: Span) -> StatementKind<'_> {
+    match called {
+        Called::Statement(kind) => kind,
+        Called::Update { raw, .. } => StatementKind::Effect(raw),
+        Called::Load(value) => {
+            let register = Name { text: "unused'", span };
+            let kind = StatementKind::Let { register, value: Some(value.raw) };
+            StatementKind::Block(Block { statements: vec![statement(kind, span, span)], span })
+        }
     }
 }

@@ -1,15 +1,15 @@
 //! Litmus tests in C: each is as the x86 test that it stands for, and what is not understood is refused at its place.
 
+mod edits;
+mod renderings;
+
 use crate::checked::check;
-use crate::environment::corpus;
 use palisade::limits::Limits;
-use palisade::program::{Action, Expression, LabelId, Program, SourceText, Thread, ThreadId};
+use palisade::program::SourceText;
 use palisade::robustness::{CheckOptions, Verdict};
-use palisade::semantics::random::Randomness;
 use palisade::semantics::{Counting, Instance, LOOP_CAPACITY, Model, final_states};
-use palisade::syntax::edit::{Edit, EditError, apply};
 use palisade::syntax::litmus::{self, LitmusTest};
-use palisade::syntax::{Format, render};
+use palisade::syntax::render;
 use std::fmt::Write;
 
 fn read(text: &str) -> Result<LitmusTest, String> {
@@ -69,6 +69,9 @@ fn store(place: &str, value: u32) -> String {
     format!("atomic_store_explicit({place}, {value}, memory_order_relaxed);")
 }
 
+/// A test's name, its bodies in C, its columns, and the conditions of both.
+type Twin = (&'static str, Vec<String>, Vec<Vec<&'static str>>, &'static str, &'static str);
+
 /// The classic shapes, with a relaxed store or load for each move.
 #[test]
 fn classic_tests_are_as_their_twins() {
@@ -76,7 +79,6 @@ fn classic_tests_are_as_their_twins() {
     let [ax, ay, bx, by] = [load("r0", "x"), load("r0", "y"), load("r1", "x"), load("r1", "y")];
     let fence = "atomic_thread_fence(memory_order_seq_cst);";
     let join = |parts: &[&str]| parts.join(" ");
-    type Twin = (&'static str, Vec<String>, Vec<Vec<&'static str>>, &'static str, &'static str);
     let twins: Vec<Twin> = vec![
         (
             "SB",
@@ -409,241 +411,4 @@ fn plain_writes_of_atomic_objects() {
         test(&c_text("atomic_int", &["*x = 1; int r0 = *y;", "*y = 1; int r0 = *x;"], "exists (0:r0=0 /\\ 1:r0=0)"));
     assert_eq!(test.warnings.len(), 2);
     assert!(is_robust(&test));
-}
-
-fn fences_at(program: &Program, place: impl Fn(&Thread, LabelId) -> bool) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    for (thread, template) in program.thread_ids() {
-        for index in 0..template.labels.len() {
-            let label = LabelId::from_index(index);
-            if template.instructions.iter().any(|it| it.source == label) && place(template, label) {
-                edits.push(Edit::Fence { thread, label });
-            }
-        }
-    }
-    edits
-}
-
-/// Fences are those of C, or of the kernel where a test has only its calls, and make the program robust.
-#[test]
-fn fences_are_put_into_the_text() {
-    let is_load = |thread: &Thread, label: LabelId| {
-        thread.instructions.iter().any(|it| it.source == label && matches!(it.action, Action::Load { .. }))
-    };
-    for (store, load, fence) in [
-        ("WRITE_ONCE(*{}, 1)", "READ_ONCE(*{})", "smp_mb();"),
-        (
-            "atomic_store_explicit({}, 1, memory_order_relaxed)",
-            "atomic_load_explicit({}, memory_order_acquire)",
-            "atomic_thread_fence(memory_order_seq_cst);",
-        ),
-        ("*{} = 1", "*{}", "atomic_thread_fence(memory_order_seq_cst);"),
-    ] {
-        let thread = |number: u32, one: &str, other: &str| {
-            let (store, load) = (store.replace("{}", one), load.replace("{}", other));
-            format!("P{number} (int* x, int* y)\n{{\n  {store};\n  int r0 = {load};\n}}\n")
-        };
-        let text = format!("C t\n{{ }}\n{}{}exists (0:r0=0 /\\ 1:r0=0)\n", thread(0, "x", "y"), thread(1, "y", "x"));
-        let before = test(&text);
-        assert!(!is_robust(&before));
-        let edited =
-            apply(&before.program, Format::Litmus, &fences_at(&before.program, is_load)).expect("it has a place");
-        assert_eq!(edited.replace(&format!("  {fence}\n"), ""), text);
-        assert_eq!(edited.matches(fence).count(), 2);
-        assert!(is_robust(&test(&edited)), "{edited}");
-        assert!(!edited.contains("mfence"));
-    }
-}
-
-/// A loop's fence is put before it and at its end; a statement without braces has no place for one.
-#[test]
-fn fences_and_bodies() {
-    let body = "WRITE_ONCE(*x, 1);\n  while (READ_ONCE(*y) == 0) {\n    WRITE_ONCE(*z, 1);\n  }";
-    let before = test(&c_text("int", &[body], ""));
-    let loop_label = |thread: &Thread, label: LabelId| {
-        thread.instructions.iter().any(|it| it.source == label && matches!(it.action, Action::Load { .. }))
-    };
-    let edited =
-        apply(&before.program, Format::Litmus, &fences_at(&before.program, loop_label)).expect("it has places");
-    assert!(
-        edited.contains("smp_mb();\n  while (") && edited.contains("WRITE_ONCE(*z, 1);\n    smp_mb();\n  }"),
-        "{edited}"
-    );
-    let bare = test(&c_text("int", &["if (READ_ONCE(*x)) WRITE_ONCE(*y, 1);"], ""));
-    let is_store = |thread: &Thread, label: LabelId| {
-        thread.instructions.iter().any(|it| it.source == label && matches!(it.action, Action::Store { .. }))
-    };
-    let refused = apply(&bare.program, Format::Litmus, &fences_at(&bare.program, is_store));
-    assert!(matches!(refused, Err(EditError::NoBraces(_))), "{refused:?}");
-}
-
-/// A store becomes one that is a locked exchange in C.
-#[test]
-fn stores_become_exchanges_in_the_text() {
-    for (body, expected) in [
-        (
-            "atomic_store_explicit(x, 1, memory_order_relaxed);",
-            Some("atomic_store_explicit(x, 1, memory_order_seq_cst);"),
-        ),
-        ("WRITE_ONCE(*x, 1);", Some("smp_store_mb(*x, 1);")),
-        ("*x = 1;", None),
-        ("smp_store_release(x, 1);", None),
-    ] {
-        let test = test(&c_text("int", &[body], ""));
-        let thread = ThreadId::from_index(0);
-        let template = test.program.thread(thread);
-        let found = template.instruction_ids().find(|(_, it)| matches!(it.action, Action::Store { .. }));
-        let store = found.expect("there is a store").0;
-        let edited = apply(&test.program, Format::Litmus, &[Edit::Exchange { thread, store }]);
-        match expected {
-            Some(expected) => assert!(edited.is_ok_and(|text| text.contains(expected)), "{body}"),
-            None => assert!(edited.is_err(), "{body}"),
-        }
-    }
-}
-
-/// The C for a thread without branches, of moves, fences and exchanges; nothing if it has anything else.
-fn thread_in_c(program: &Program, thread: &Thread, kind: &str) -> Option<String> {
-    let mut body = String::new();
-    for register in &thread.registers {
-        let _ = write!(body, "{kind} {} = {};", register.name, register.initial);
-    }
-    let mut at = thread.initial;
-    let mut left = thread.instructions.len();
-    let place = |address: &Expression| match address {
-        Expression::Address { id, .. } => Some(program.addresses.get(id.index())?.name.clone()),
-        _ => None,
-    };
-    let value = |value: &Expression| match value {
-        Expression::Constant(value) => Some(value.to_string()),
-        Expression::Register(register) => Some(thread.registers.get(register.index())?.name.clone()),
-        _ => None,
-    };
-    while left > 0 {
-        let mut here = thread.instructions.iter().filter(|it| it.source == at);
-        let instruction = here.next()?;
-        if here.next().is_some() {
-            return None;
-        }
-        match &instruction.action {
-            Action::Load { register, address } => {
-                let register = &thread.registers[register.index()].name;
-                let _ = write!(body, "{register} = atomic_load_explicit({}, memory_order_acquire);", place(address)?);
-            }
-            Action::Store { address, value: stored } => {
-                let (place, stored) = (place(address)?, value(stored)?);
-                let _ = write!(body, "atomic_store_explicit({place}, {stored}, memory_order_release);");
-            }
-            Action::Assign { register, value: assigned } => {
-                let _ = write!(body, "{} = {};", thread.registers[register.index()].name, value(assigned)?);
-            }
-            Action::Rmw { register, address, new } => {
-                let result = register.map(|register| format!("{} = ", thread.registers[register.index()].name));
-                let (place, new) = (place(address)?, value(new)?);
-                let _ = write!(body, "{}atomic_exchange({place}, {new});", result.unwrap_or_default());
-            }
-            Action::Fence => body.push_str("atomic_thread_fence(memory_order_seq_cst);"),
-            Action::Nop => body.push(';'),
-            _ => return None,
-        }
-        at = instruction.target;
-        left -= 1;
-    }
-    Some(body)
-}
-
-/// A test in the X86 syntax as one in C; nothing if C has no such form for it here.
-fn in_c(test: &LitmusTest) -> Option<String> {
-    let text = &test.program.source.text;
-    let word = ["exists", "forall"].into_iter().find_map(|word| text.find(word))?;
-    let negated = text[..word].trim_end().ends_with('~');
-    let start = if negated { text[..word].rfind('~')? } else { word };
-    let kind = if text.trim_start().starts_with("X86_64") { "long" } else { "int" };
-    let names: Vec<&str> = test.program.addresses.iter().map(|address| address.name.as_str()).collect();
-    let mut out = format!("C {}\n{{ ", test.name);
-    for address in &test.program.addresses {
-        let value = test.program.initial_memory.get(&address.address).copied().unwrap_or(0);
-        let _ = write!(out, "{} = {value}; ", address.name);
-    }
-    out.push_str("}\n");
-    let parameters: Vec<String> = names.iter().map(|name| format!("_Atomic {kind}* {name}")).collect();
-    for (number, thread) in test.program.threads.iter().enumerate() {
-        let body = thread_in_c(&test.program, thread, kind)?;
-        let _ = writeln!(out, "P{number} ({}) {{ {body} }}", parameters.join(", "));
-    }
-    Some(out + &text[start..])
-}
-
-/// Public x86 tests of moves, fences and exchanges, written in C: the same verdict, and the same answers.
-#[needs::variable("PALISADE_CORPUS")]
-#[test]
-fn tests_of_the_corpus_in_c() {
-    let root = corpus().join("litmus");
-    let table = std::fs::read_to_string(root.join("expected.tsv")).expect("the corpus has a table");
-    let mut compared = 0;
-    for (name, verdict) in table.lines().skip(1).filter_map(|line| line.split_once('\t')).step_by(4) {
-        let x86 = test(&std::fs::read_to_string(root.join(name)).expect("the test is there"));
-        if x86.program.threads.len() > 4 {
-            continue;
-        }
-        // Conditions may call registers by other names.
-        let Some(Ok(c)) = in_c(&x86).map(|text| read(&text)) else { continue };
-        assert_eq!(is_robust(&c), verdict.trim() == "ROBUST", "{name}");
-        for model in [Model::Sc, Model::Tso] {
-            assert_eq!(holds(&c, model), holds(&x86, model), "{name}");
-        }
-        compared += 1;
-    }
-    assert!(compared > 100, "{compared}");
-}
-
-/// Random small programs, written in C and in the X86 syntax: the same verdict, and the same answers.
-#[test]
-fn random_programs_are_as_their_twins() {
-    let mut randomness = Randomness::new(26);
-    let mut robust = [0; 2];
-    for _ in 0..300 {
-        let (mut bodies, mut columns) = (Vec::new(), Vec::new());
-        for _ in 0..2 {
-            let mut body = String::from("int r0 = 0; int r1 = 0; ");
-            let mut column = Vec::new();
-            for step in 0..2 + randomness.below(2) {
-                let place = ["x", "y"][randomness.below(2)];
-                let value = 1 + randomness.below(2);
-                let register = [("r0", "EAX"), ("r1", "EBX")][step % 2];
-                match randomness.below(8) {
-                    0..=2 => {
-                        let _ = write!(body, "WRITE_ONCE(*{place}, {value}); ");
-                        column.push(format!("MOV [{place}],${value}"));
-                    }
-                    3..=5 => {
-                        let _ = write!(body, "{} = smp_load_acquire({place}); ", register.0);
-                        column.push(format!("MOV {},[{place}]", register.1));
-                    }
-                    6 => {
-                        body.push_str("smp_mb(); ");
-                        column.push("MFENCE".to_owned());
-                    }
-                    _ => {
-                        let _ = write!(body, "{} = xchg_release({place}, {value}); ", register.0);
-                        column.push(format!("MOV {},${value}", register.1));
-                        column.push(format!("XCHG [{place}],{}", register.1));
-                    }
-                }
-            }
-            bodies.push(body);
-            columns.push(column);
-        }
-        let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
-        let columns: Vec<Vec<&str>> =
-            columns.iter().map(|column| column.iter().map(String::as_str).collect()).collect();
-        let columns: Vec<&[&str]> = columns.iter().map(Vec::as_slice).collect();
-        let of_c = format!("exists (0:r0={0} /\\ 1:r0={0} /\\ x={1})", randomness.below(2), randomness.below(3));
-        let of_x86 = of_c.replace("r0", "EAX");
-        let c = test(&c_text("int", &bodies, &of_c));
-        let twin = answers(&c);
-        assert_eq!(twin, answers(&test(&table_text(&columns, &of_x86))), "{bodies:?}");
-        robust[usize::from(twin.0)] += 1;
-    }
-    assert!(robust.iter().all(|count| *count > 10), "{robust:?}");
 }

@@ -17,7 +17,7 @@ use std::path::Path;
 const CONFIGURATIONS: u64 = 200_000;
 
 /// What was found out about the properties of a program.
-pub(super) struct Asked {
+pub(super) struct AskedProperties {
     /// The program, in which threads of their own watch joint control states.
     watched: Program,
     /// The answers; none where a step of the program has no meaning.
@@ -29,7 +29,13 @@ pub(super) struct Asked {
 }
 
 /// Asks which properties of a program hold under TSO, within what is left of the limits; nothing where it has none.
-pub(super) fn ask(file: &str, loaded: &Loaded, verify: bool, values: usize, limits: &Limits) -> Option<Asked> {
+pub(super) fn ask(
+    file: &str,
+    loaded: &Loaded,
+    verify: bool,
+    values: usize,
+    limits: &Limits,
+) -> Option<AskedProperties> {
     let question = loaded.question.as_ref();
     let (watched, mut unasked) = match loaded.program.monitored() {
         Ok(watched) => (watched, None),
@@ -58,10 +64,10 @@ pub(super) fn ask(file: &str, loaded: &Loaded, verify: bool, values: usize, limi
         }
     }
     let confirmation = proof.as_mut().and_then(|proof| confirmation(file, verify, limits, (&watched, question), proof));
-    Some(Asked { watched, proof, unasked, confirmation })
+    Some(AskedProperties { watched, proof, unasked, confirmation })
 }
 
-impl Asked {
+impl AskedProperties {
     /// How the evidence fared, where it was checked.
     pub(super) fn confirmation(&self) -> Option<&Confirmation> {
         self.confirmation.as_ref()

@@ -1,6 +1,6 @@
 //! Nets in the formats of other tools, and the command lines that name them.
 
-use super::run::Asked;
+use super::run::NetQuestion;
 use crate::cli::files::write_together;
 use crate::net::{self, Format};
 use crate::syntax::InputError;
@@ -39,7 +39,7 @@ impl Conversions {
     }
 
     /// The command with paths in place of what stands in braces.
-    pub(super) fn fill_in(&self, command: &str, asked: &Asked) -> Result<String, String> {
+    pub(super) fn fill_in(&self, command: &str, asked: &NetQuestion) -> Result<String, String> {
         let mut filled = command.replace("{}", &quoted(&asked.net));
         if let Some(property) = &asked.property {
             filled = filled.replace("{property}", &quoted(Path::new(&property.id)));
@@ -58,7 +58,7 @@ impl Conversions {
     }
 
     /// The net, and its question where that has a file of its own, in another format. Written once.
-    fn rewritten(&self, asked: &Asked, format: Format) -> Result<(PathBuf, Option<PathBuf>), String> {
+    fn rewritten(&self, asked: &NetQuestion, format: Format) -> Result<(PathBuf, Option<PathBuf>), String> {
         let key = crate::evidence::sha256(asked.name().as_bytes());
         let path = self.folder.join(format!("{}.{}", &key[..16], format.extension()));
         let query = format.query().map(|query| path.with_extension(query.extension()));

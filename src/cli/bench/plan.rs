@@ -1,6 +1,6 @@
 //! The runs of a benchmark.
 
-use super::run::{Asked, AskedProperty, Run};
+use super::run::{AskedProperty, NetQuestion, Run};
 use super::tool::Tool;
 use super::verdict_of;
 use crate::cli::folder::files_in;
@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What is asked about nets: each property that is a question of coverability, where there are properties.
-pub(super) fn asked(nets: &[PathBuf]) -> Vec<Asked> {
+pub(super) fn asked(nets: &[PathBuf]) -> Vec<NetQuestion> {
     let of_net = |net: &PathBuf| {
-        let plain = vec![Asked { net: net.clone(), property: None }];
+        let plain = vec![NetQuestion { net: net.clone(), property: None }];
         // A net that cannot be read is a run that says so.
         let Ok(Some(properties)) = NetOptions::default().properties_beside(&net.to_string_lossy()) else {
             return plain;
@@ -24,9 +24,9 @@ pub(super) fn asked(nets: &[PathBuf]) -> Vec<Asked> {
         let question = |property: Property| {
             let quantifier = simple(&property.claim)?;
             let property = AskedProperty { id: property.id, quantifier, is_only_one };
-            Some(Asked { net: net.clone(), property: Some(property) })
+            Some(NetQuestion { net: net.clone(), property: Some(property) })
         };
-        let questions: Vec<Asked> = properties.into_iter().filter_map(question).collect();
+        let questions: Vec<NetQuestion> = properties.into_iter().filter_map(question).collect();
         if questions.is_empty() { plain } else { questions }
     };
     nets.iter().flat_map(of_net).collect()
@@ -49,8 +49,8 @@ pub(super) struct Plan {
 
 impl Plan {
     /// All runs: per repetition and net the tools one after the other, every second time backwards.
-    pub(super) fn new(asked: &[Asked], tools: &[Tool], setting: &Setting) -> Result<Self, InputError> {
-        let hash = |Asked { net, .. }: &Asked| {
+    pub(super) fn new(asked: &[NetQuestion], tools: &[Tool], setting: &Setting) -> Result<Self, InputError> {
+        let hash = |NetQuestion { net, .. }: &NetQuestion| {
             let failed = |error| InputError::file(net.display().to_string(), format!("cannot be read: {error}"));
             std::fs::read(net).map(|content| sha256(&content)).map_err(failed)
         };
@@ -142,7 +142,7 @@ fn search(folder: &Path, only: Option<Format>, nets: &mut BTreeSet<PathBuf>) -> 
 }
 
 /// Known answers by net, from a table whose first line names its columns.
-pub(super) fn expected(path: &Path, asked: &[Asked]) -> Result<BTreeMap<String, Verdict>, InputError> {
+pub(super) fn expected(path: &Path, asked: &[NetQuestion]) -> Result<BTreeMap<String, Verdict>, InputError> {
     let failed = |message: String| InputError::file(path.display().to_string(), message);
     let text = std::fs::read_to_string(path).map_err(|error| failed(format!("cannot be read: {error}")))?;
     let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
@@ -157,7 +157,7 @@ pub(super) fn expected(path: &Path, asked: &[Asked]) -> Result<BTreeMap<String, 
         let (Some(file), Some(verdict)) = (line.get(file), line.get(answer).and_then(|word| verdict_of(word))) else {
             continue;
         };
-        for name in asked.iter().map(Asked::name).filter(|name| Path::new(name).ends_with(file)) {
+        for name in asked.iter().map(NetQuestion::name).filter(|name| Path::new(name).ends_with(file)) {
             answers.insert(name, verdict);
         }
     }

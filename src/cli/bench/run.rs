@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// What is asked: a net with its question, or with one property of its query.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct NetQuestion {
     /// The net.
     pub(super) net: PathBuf,
     /// The property, where the net has a query of the Model Checking Contest.
@@ -24,7 +24,7 @@ pub(super) struct AskedProperty {
     pub(super) is_only_one: bool,
 }
 
-impl Asked {
+impl NetQuestion {
     /// Its name in tables: the net's path, and behind it the property where there are several.
     pub(super) fn name(&self) -> String {
         let net = self.net.display();
@@ -46,7 +46,7 @@ pub(super) struct Run {
     /// Its id (see [`Record::id`]).
     pub(super) id: String,
     /// What is asked.
-    pub(super) asked: Asked,
+    pub(super) asked: NetQuestion,
     /// The number of the tool.
     pub(super) tool: usize,
     /// The repetition, from 1.

@@ -4,7 +4,7 @@ use super::BenchArguments;
 use super::command_line::command_line;
 use super::conversions::Conversions;
 use super::process::{End, Watched, watch};
-use super::run::{Asked, AskedProperty, Run};
+use super::run::{AskedProperty, NetQuestion, Run};
 use crate::cli::SharedOptions;
 use crate::limits::Limits;
 use crate::report::bench::{Record, Verdict};
@@ -209,7 +209,7 @@ fn says(text: &str, words: &str) -> bool {
     })
 }
 
-fn own_command(program: &Path, strategy: &str, asked: &Asked, shared: &SharedOptions) -> Command {
+fn own_command(program: &Path, strategy: &str, asked: &NetQuestion, shared: &SharedOptions) -> Command {
     let mut command = Command::new(program);
     command.arg("cover").arg(&asked.net).args(["--json", "--quiet", "--verify", "--strategy", strategy]);
     if let Some(property) = &asked.property {

@@ -12,7 +12,7 @@ pub(super) use arguments::{Against, CheckArguments, Criterion, only_tso};
 use arguments::{AttackRange, EventMethod};
 
 use super::batch::{Batch, Extent, Spoken, answer_all};
-use super::breaks::{self, Asked};
+use super::breaks::{self, AskedProperties};
 use super::confirm::{Confirmation, evidence_check};
 use super::evidence_files::{unwritten, write_document};
 use super::queue::QueueChoice;
@@ -180,7 +180,7 @@ fn spoken(
     loaded: &Loaded,
     checked: &Check<'_>,
     context: &Context<'_>,
-    asked: Option<&Asked>,
+    asked: Option<&AskedProperties>,
     confirmation: Option<&Confirmation>,
     shared: &SharedOptions,
     brief: bool,
@@ -191,7 +191,7 @@ fn spoken(
         Verdict::Unknown(_) => Exit::Unknown,
     };
     let mut remarks = loaded.warnings_text(shared);
-    for confirmation in confirmation.into_iter().chain(asked.and_then(Asked::confirmation)) {
+    for confirmation in confirmation.into_iter().chain(asked.and_then(AskedProperties::confirmation)) {
         if let Some(alarm) = confirmation.alarm(context.file) {
             remarks.push_str(&alarm);
             exit = Exit::Rejected;
@@ -215,7 +215,7 @@ fn document<'a>(
     checked: &'a Check<'_>,
     context: &Context<'a>,
     breaks: Option<&Breaks<'a>>,
-    asked: Option<&Asked>,
+    asked: Option<&AskedProperties>,
     confirmation: Option<&Confirmation>,
 ) -> CheckDocument<'a> {
     let mut document = CheckDocument::new(checked, context, breaks);

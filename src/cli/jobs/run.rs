@@ -70,10 +70,10 @@ fn do_jobs(arguments: &RunArguments, shared: &SharedOptions) -> Result<Exit, Inp
         limits: shared.limits(),
         lines: Mutex::new(Lines::open(&path)?),
         next: AtomicUsize::new(0),
-        outcome: Mutex::default(),
+        tally: Mutex::default(),
     };
     worker.do_all(&open);
-    let Outcome { done, mut unfinished, failure } = worker.outcome.into_inner().expect("no worker panics");
+    let Tally { done, mut unfinished, failure } = worker.tally.into_inner().expect("no worker panics");
     if let Some(error) = failure {
         return Err(error);
     }
@@ -104,7 +104,7 @@ fn do_jobs(arguments: &RunArguments, shared: &SharedOptions) -> Result<Exit, Inp
 
 /// What has become of the jobs so far.
 #[derive(Default)]
-struct Outcome {
+struct Tally {
     /// How many were done.
     done: usize,
     /// Those that came to no end, with their numbers.
@@ -122,7 +122,7 @@ struct Worker<'a> {
     lines: Mutex<Lines>,
     /// The next job.
     next: AtomicUsize,
-    outcome: Mutex<Outcome>,
+    tally: Mutex<Tally>,
 }
 
 impl Worker<'_> {
@@ -147,18 +147,18 @@ impl Worker<'_> {
     fn take(&self, job: &JobDocument) -> bool {
         let done = check_inputs(job).map_err(|error| error.render(false).trim_end().to_owned());
         let done = done.and_then(|()| self.result(job));
-        let mut outcome = self.outcome.lock().expect("no worker panics");
+        let mut tally = self.tally.lock().expect("no worker panics");
         match done {
             Ok(result) => match self.lines.lock().expect("no worker panics").append(&result) {
-                Ok(()) => outcome.done += 1,
-                Err(error) => outcome.failure = Some(error),
+                Ok(()) => tally.done += 1,
+                Err(error) => tally.failure = Some(error),
             },
             Err(reason) => {
                 let (name, arguments) = (job.job.clone(), job.arguments.clone());
-                outcome.unfinished.push((job.number, UnfinishedJob { job: name, arguments, reason }));
+                tally.unfinished.push((job.number, UnfinishedJob { job: name, arguments, reason }));
             }
         }
-        outcome.failure.is_none()
+        tally.failure.is_none()
     }
 
     /// Runs the command of a job to its end; its result, or why there is none.

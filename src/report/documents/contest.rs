@@ -2,7 +2,7 @@
 
 use super::FileHeader;
 use super::cover::QuantifierWord;
-use crate::coverability::Asked;
+use crate::coverability::AskedNet;
 use crate::limits::{peak_resident_bytes, processor_time};
 use crate::net::Quantifier;
 use crate::report::contest::{AnsweredProperty, AskedQuestion};
@@ -99,7 +99,7 @@ pub struct ContestContext<'a> {
     /// Places and transitions of the net.
     pub size: (usize, usize),
     /// What the questions were asked on.
-    pub asked: Asked,
+    pub asked: AskedNet,
     /// Seconds to read.
     pub read_seconds: f64,
     /// Seconds from reading to the end.

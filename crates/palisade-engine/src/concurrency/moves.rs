@@ -47,7 +47,7 @@ impl Memories {
 
 /// What an access comes to.
 #[derive(Clone, Debug)]
-pub(super) struct Outcome {
+pub(super) struct AccessResult {
     /// What it accesses.
     pub(super) accesses: Levels,
     /// Memory afterwards.
@@ -84,7 +84,7 @@ impl Accesses<'_, '_> {
         id: InstructionId,
         registers: &Registers,
         memory: MemoryId,
-    ) -> Result<Vec<Outcome>, Fault> {
+    ) -> Result<Vec<AccessResult>, Fault> {
         let memory = Memory::clone(self.memories.get(memory));
         let instruction = self.locals.program().thread(template).instruction(id);
         let label = instruction.source;
@@ -101,15 +101,15 @@ impl Accesses<'_, '_> {
         self.outcome(template, id, after).map(|outcome| vec![outcome])
     }
 
-    fn outcome(&mut self, template: ThreadId, id: InstructionId, after: Inside) -> Result<Outcome, Fault> {
+    fn outcome(&mut self, template: ThreadId, id: InstructionId, after: Inside) -> Result<AccessResult, Fault> {
         let local = Local { template, label: after.label, registers: after.registers };
         let local = self.locals.intern(local, (template, id))?;
         let memory = self.memories.intern(after.memory);
-        Ok(Outcome { accesses: after.accesses, memory, local, steps: after.steps })
+        Ok(AccessResult { accesses: after.accesses, memory, local, steps: after.steps })
     }
 
     /// Every way through a section, from `lock` to `unlock`. A section that is not closed is no access.
-    fn section(&mut self, template: ThreadId, id: InstructionId, start: &Inside) -> Result<Vec<Outcome>, Fault> {
+    fn section(&mut self, template: ThreadId, id: InstructionId, start: &Inside) -> Result<Vec<AccessResult>, Fault> {
         let thread = self.locals.program().thread(template);
         let by_label = thread.instructions_by_label();
         let mut inside = start.clone();

@@ -18,7 +18,7 @@
 
 use super::levels::{Levels, Numbering};
 use super::locals::Locals;
-use super::moves::{Accesses, Memories, Memory, Outcome};
+use super::moves::{AccessResult, Accesses, Memories, Memory};
 use super::state::{Label, LocalId, MemoryId, Monitor, Pending, Pivot, Run, Stage, State};
 use crate::robustness::{Fault, FaultKind};
 use palisade_model::program::{Copies, Program, ThreadId};
@@ -100,12 +100,17 @@ impl<'p> System<'p> {
     }
 
     /// What λ comes to in a memory.
-    pub(super) fn pivot_outcomes(&mut self, pivot: Pivot, memory: MemoryId) -> Result<Vec<Outcome>, Fault> {
+    pub(super) fn pivot_outcomes(&mut self, pivot: Pivot, memory: MemoryId) -> Result<Vec<AccessResult>, Fault> {
         self.outcomes(pivot.local, pivot.point, memory)
     }
 
     /// What an access at a point of a local state comes to.
-    pub(super) fn outcomes(&mut self, local: LocalId, point: u32, memory: MemoryId) -> Result<Vec<Outcome>, Fault> {
+    pub(super) fn outcomes(
+        &mut self,
+        local: LocalId,
+        point: u32,
+        memory: MemoryId,
+    ) -> Result<Vec<AccessResult>, Fault> {
         let settled = self.locals.settled(local)?;
         let point = &settled.points[point as usize];
         let template = self.locals.get(local).template;

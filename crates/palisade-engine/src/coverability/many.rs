@@ -22,7 +22,7 @@ const LARGEST_REDUCED: usize = 20_000;
 
 /// What was asked about a net.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct AskedNet {
     /// Places of the net on which the questions were asked.
     pub places: usize,
     /// Its transitions.
@@ -38,7 +38,7 @@ pub fn solve_all(
     queries: &[Query],
     options: &Options,
     mut found: impl FnMut(usize, &Problem, Answer),
-) -> Asked {
+) -> AskedNet {
     let begin = Instant::now();
     let mut many = Many::new(net, queries, options);
     let asked = many.size(begin.elapsed());
@@ -90,9 +90,9 @@ impl Many {
         Self { problem, reduced, ranges }
     }
 
-    fn size(&self, time: Duration) -> Asked {
+    fn size(&self, time: Duration) -> AskedNet {
         let net = self.reduced.as_ref().map_or(&self.problem.net, |reduced| &reduced.problem.net);
-        Asked { places: net.places.len(), transitions: net.transitions.len(), seconds: time.as_secs_f64() }
+        AskedNet { places: net.places.len(), transitions: net.transitions.len(), seconds: time.as_secs_f64() }
     }
 
     /// Asks a question for so long. Its problem is the one at hand afterwards.

@@ -45,7 +45,7 @@ mod units;
 #[cfg(test)]
 mod tests;
 
-pub use many::{Asked, solve_all};
+pub use many::{AskedNet, solve_all};
 use number::{Overflow, Stop};
 use palisade_evidence::{NetCertificate, NetRun};
 use palisade_model::limits::{Budget, Limits, StopReason};

@@ -11,7 +11,7 @@ use super::frame::FrameLayout;
 use super::knowledge::Knowledge;
 use super::micro::Micro;
 use super::refusal::{Objection, ObjectionAt};
-use super::stubs::{ERROR_NUMBER, Outcome};
+use super::stubs::{ERROR_NUMBER, Returned};
 use super::transfer::{Applied, Spot, apply};
 use crate::lift::abstraction::Abstract;
 use crate::lift::cells::checked;
@@ -374,7 +374,7 @@ impl Emitter<'_> {
     }
 
     /// One of the ways in which a call may come out, whichever.
-    fn outcomes(&mut self, outcomes: &[Outcome]) {
+    fn outcomes(&mut self, outcomes: &[Returned]) {
         let span = self.lowerer.span;
         let end = self.fresh_label();
         for (index, outcome) in outcomes.iter().enumerate() {

@@ -9,7 +9,7 @@ use super::environment::{ARGUMENTS, CALLER_SAVED, Environment, STACK_POINTER};
 use super::knowledge::{Knowledge, Loaded};
 use super::micro::{Flow, Micro, address, at_stack, move_stack, push_return, steps};
 use super::refusal::{Objection, ObjectionAt};
-use super::stubs::{self, Called, ERROR_NUMBER, FUTEX, Outcome, Stub};
+use super::stubs::{self, Called, ERROR_NUMBER, FUTEX, Returned, Stub};
 use super::transfer::{apply, known};
 use crate::lift::abstraction::Abstract;
 use palisade_model::program::Expression;
@@ -265,7 +265,7 @@ impl Performing<'_, '_> {
             Stub::ErrorNumber => Ok(Called::returning(Abstract::Frame(ERROR_NUMBER))),
             Stub::Any => match (argument(0), argument(1)) {
                 (Abstract::Constant(low), Abstract::Constant(high)) if low <= high && high - low < MOST_CHOICES => {
-                    let outcome = |value| Outcome { result: Abstract::Constant(value), error: None };
+                    let outcome = |value| Returned { result: Abstract::Constant(value), error: None };
                     Ok(Called { fence: false, load: None, outcomes: (low..=high).map(outcome).collect() })
                 }
                 _ => Err(Objection::new(format!(

@@ -25,7 +25,7 @@ pub(crate) enum Stub {
 
 /// One way in which a call of a function that is not followed may come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub(crate) struct Returned {
     /// What it returns.
     pub(crate) result: Abstract,
     /// The number of the error, if it sets it.
@@ -40,21 +40,21 @@ pub(crate) struct Called {
     /// The word of 4 bytes that it reads then.
     pub(crate) load: Option<u64>,
     /// How it may come out, at least one way.
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Vec<Returned>,
 }
 
 impl Called {
     /// It does nothing and returns a value.
     pub(crate) fn returning(result: Abstract) -> Self {
-        Self { fence: false, load: None, outcomes: vec![Outcome { result, error: None }] }
+        Self { fence: false, load: None, outcomes: vec![Returned { result, error: None }] }
     }
 
     /// `futex`: waiting and waking both go through locks of the kernel, and end for any reason.
     pub(crate) fn futex(load: Option<u64>) -> Self {
         /// `EINTR`, `EAGAIN`, `ETIMEDOUT`.
         const ERRORS: [Value; 3] = [4, 11, 110];
-        let woken = Outcome { result: Abstract::Constant(0), error: None };
-        let failed = |error| Outcome { result: Abstract::Constant(-1), error: Some(error) };
+        let woken = Returned { result: Abstract::Constant(0), error: None };
+        let failed = |error| Returned { result: Abstract::Constant(-1), error: Some(error) };
         Self { fence: true, load, outcomes: std::iter::once(woken).chain(ERRORS.map(failed)).collect() }
     }
 }

@@ -18,7 +18,7 @@ pub(super) type Place = (ThreadId, LabelId, Vec<Value>);
 #[derive(Clone, Debug)]
 pub(super) enum Move {
     /// An access or a locked section: the instruction, the registers there, and every way through it.
-    Access { instruction: InstructionId, registers: Vec<Value>, outcomes: Vec<Outcome> },
+    Access { instruction: InstructionId, registers: Vec<Value>, outcomes: Vec<AccessResult> },
     /// A post, of a task on the main thread or not; the place after it.
     Post { main: bool, task: Place, after: Place },
     /// It returns.
@@ -29,7 +29,7 @@ pub(super) enum Move {
 
 /// What an access leads to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Outcome {
+pub(super) struct AccessResult {
     pub(super) accesses: Accesses,
     pub(super) memory: Memory,
     pub(super) after: Place,
@@ -148,10 +148,10 @@ pub(super) fn outcomes(
     id: InstructionId,
     registers: &[Value],
     memory: &Memory,
-) -> Result<Vec<Outcome>, CheckFailure> {
+) -> Result<Vec<AccessResult>, CheckFailure> {
     let thread = program.thread(template);
     let instruction = thread.instruction(id);
-    let here = |label| Outcome {
+    let here = |label| AccessResult {
         accesses: Accesses::new(),
         memory: memory.clone(),
         after: (template, label, registers.to_vec()),
@@ -164,7 +164,7 @@ pub(super) fn outcomes(
 }
 
 /// Every way from inside a section to its `unlock`.
-fn section(program: &Program, template: ThreadId, begin: Outcome) -> Result<Vec<Outcome>, CheckFailure> {
+fn section(program: &Program, template: ThreadId, begin: AccessResult) -> Result<Vec<AccessResult>, CheckFailure> {
     let thread = program.thread(template);
     let mut closed = BTreeSet::new();
     let mut seen = BTreeSet::from([begin.clone()]);
@@ -184,7 +184,7 @@ fn section(program: &Program, template: ThreadId, begin: Outcome) -> Result<Vec<
                 }
                 _ => {
                     for registers in local(program, template, id, &inside.after.2)? {
-                        next.push(Outcome { after: (template, instruction.target, registers), ..inside.clone() });
+                        next.push(AccessResult { after: (template, instruction.target, registers), ..inside.clone() });
                     }
                 }
             }
@@ -199,7 +199,12 @@ fn section(program: &Program, template: ThreadId, begin: Outcome) -> Result<Vec<
 }
 
 /// One load, store or locked update.
-fn access(program: &Program, template: ThreadId, id: InstructionId, before: &Outcome) -> Result<Outcome, CheckFailure> {
+fn access(
+    program: &Program,
+    template: ThreadId,
+    id: InstructionId,
+    before: &AccessResult,
+) -> Result<AccessResult, CheckFailure> {
     let instruction = program.thread(template).instruction(id);
     let registers = &before.after.2;
     let domain = program.domain;

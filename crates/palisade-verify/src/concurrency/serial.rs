@@ -2,7 +2,7 @@
 
 use super::cover::Listed;
 use super::events_alone;
-use super::local::{Accesses, Memory, Move, Outcome, Place, moves, outcomes};
+use super::local::{AccessResult, Accesses, Memory, Move, Place, moves, outcomes};
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::{Live, checked_liveness};
@@ -283,7 +283,7 @@ impl<'a> Checker<'a> {
         Ok(found)
     }
 
-    fn accessed(&self, state: &SerialState, outcome: Outcome) -> Result<Option<SerialState>, CheckFailure> {
+    fn accessed(&self, state: &SerialState, outcome: AccessResult) -> Result<Option<SerialState>, CheckFailure> {
         let Some(mut after) = self.observed(state.clone(), &outcome.accesses) else { return Ok(None) };
         after.memory = self.memory_number(&outcome.memory)?;
         after.run.as_mut().expect("it runs").task.local = self.local_number(outcome.after)?;

@@ -107,7 +107,7 @@ enum End {
 }
 
 /// What one program turns out to be.
-enum Asked {
+enum Decided {
     Robust(TaskCertificate),
     NotRobust(TaskWitness),
     Unknown(StopReason),
@@ -133,13 +133,13 @@ impl<'a> Search<'a> {
         set.ones().map(|number| self.measures[number]).collect()
     }
 
-    fn ask(&mut self, program: &Program) -> Result<Asked, RepairError> {
+    fn ask(&mut self, program: &Program) -> Result<Decided, RepairError> {
         self.searches += 1;
         let checked = check_tasks(program, self.options.values, &self.options.limits)?;
         Ok(match (checked.verdict, checked.certificate, checked.witness) {
-            (Verdict::Robust, Some(certificate), _) => Asked::Robust(certificate),
-            (Verdict::NotRobust, _, Some(witness)) => Asked::NotRobust(witness),
-            (Verdict::Unknown(reason), ..) => Asked::Unknown(reason),
+            (Verdict::Robust, Some(certificate), _) => Decided::Robust(certificate),
+            (Verdict::NotRobust, _, Some(witness)) => Decided::NotRobust(witness),
+            (Verdict::Unknown(reason), ..) => Decided::Unknown(reason),
             _ => unreachable!("an answer has its evidence"),
         })
     }
@@ -154,9 +154,9 @@ impl<'a> Search<'a> {
             };
             let changed = with_measures(self.program, &self.named(&set.set));
             let witness = match self.ask(&changed)? {
-                Asked::Robust(certificate) => return Ok(End::Valid(set, certificate)),
-                Asked::Unknown(reason) => return Ok(End::Unknown(reason)),
-                Asked::NotRobust(witness) => witness,
+                Decided::Robust(certificate) => return Ok(End::Valid(set, certificate)),
+                Decided::Unknown(reason) => return Ok(End::Unknown(reason)),
+                Decided::NotRobust(witness) => witness,
             };
             let row = self.row(&changed, &witness);
             debug_assert!(row.is_disjoint(&set.set), "the measures taken do not stop the violation");
@@ -164,9 +164,9 @@ impl<'a> Search<'a> {
             let others = self.named(&row);
             let most = self.offered.program_with(|measure| !others.contains(&measure));
             let witness = match self.ask(&most)? {
-                Asked::Robust(_) => unreachable!("the violation passes none of the other measures"),
-                Asked::Unknown(reason) => return Ok(End::Unknown(reason)),
-                Asked::NotRobust(witness) => witness,
+                Decided::Robust(_) => unreachable!("the violation passes none of the other measures"),
+                Decided::Unknown(reason) => return Ok(End::Unknown(reason)),
+                Decided::NotRobust(witness) => witness,
             };
             let row = self.row(&most, &witness);
             if row.is_clear() {
@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
                 if let Some(Ok(text)) = &text {
                     // The certificate is about labels by number, which the text has in its own order.
                     own = match self.ask(&text.program)? {
-                        Asked::Robust(certificate) => Some(certificate),
+                        Decided::Robust(certificate) => Some(certificate),
                         _ => None,
                     };
                     let says_the_same = check_repaired_text(self.program, &evidence, &valid.set, &text.program).is_ok();

@@ -31,13 +31,13 @@ pub(super) enum Called<'s> {
         /// The type of that.
         cell: CellType,
         /// What the call returns.
-        outcome: Outcome<'s>,
+        outcome: Returned<'s>,
     },
 }
 
 /// What an update returns.
 #[derive(Debug)]
-pub(super) enum Outcome<'s> {
+pub(super) enum Returned<'s> {
     /// What it reads.
     Old,
     /// What it writes: what it reads, an operator and a value.
@@ -46,7 +46,7 @@ pub(super) enum Outcome<'s> {
     Is(Typed<'s>),
 }
 
-impl<'s> Outcome<'s> {
+impl<'s> Returned<'s> {
     /// What an update returns that reads a value.
     pub(super) fn value(self, old: Typed<'s>) -> Read<Typed<'s>> {
         match self {
@@ -203,7 +203,7 @@ impl<'s> Reader<'_, 's> {
                 self.expect(",")?;
                 let value = self.value(place.cell)?;
                 self.order_of(is_explicit, &ORDERS, "an update")?;
-                self.fetch(place, operator, value, Outcome::Old, name)?
+                self.fetch(place, operator, value, Returned::Old, name)?
             }
         };
         Ok(Some(called))
@@ -257,7 +257,7 @@ impl<'s> Reader<'_, 's> {
                     self.expect(",")?;
                     let new = self.value(place.cell)?.raw;
                     let raw = update("cas", vec![place.raw, expected, new], name.span.to(self.here()));
-                    Called::Update { raw, cell: place.cell, outcome: Outcome::Old }
+                    Called::Update { raw, cell: place.cell, outcome: Returned::Old }
                 }
                 base => match base.strip_prefix("atomic_") {
                     Some(action) => self.kernel_update(name, action)?,
@@ -292,7 +292,7 @@ impl<'s> Reader<'_, 's> {
         };
         let value = number(written);
         let outcome = if parts[1].is_none() && parts[2].is_none() {
-            Outcome::Old
+            Returned::Old
         } else {
             if self.accesses != accesses {
                 let message = format!("`{}` needs its number twice, and memory is read in it", name.text);
@@ -303,11 +303,11 @@ impl<'s> Reader<'_, 's> {
             self.at = end;
             let again = number(again);
             match (parts[2].is_some(), operator) {
-                (false, _) => Outcome::New(operator, again),
-                (true, BinaryOperator::Subtract) => Outcome::Is(again),
+                (false, _) => Returned::New(operator, again),
+                (true, BinaryOperator::Subtract) => Returned::Is(again),
                 (true, _) => {
                     let zero = Typed::known(0, place.cell, name.span);
-                    Outcome::Is(combined(BinaryOperator::Subtract, zero, again)?.converted(place.cell))
+                    Returned::Is(combined(BinaryOperator::Subtract, zero, again)?.converted(place.cell))
                 }
             }
         };
@@ -316,7 +316,7 @@ impl<'s> Reader<'_, 's> {
 
     fn exchange(&mut self, place: Place<'s>, value: RawExpression<'s>, name: Name<'s>) -> Called<'s> {
         let raw = update("xchg", vec![place.raw, value], name.span.to(self.here()));
-        Called::Update { raw, cell: place.cell, outcome: Outcome::Old }
+        Called::Update { raw, cell: place.cell, outcome: Returned::Old }
     }
 
     /// An update by an operator; sums are cut to the location's type.
@@ -325,7 +325,7 @@ impl<'s> Reader<'_, 's> {
         place: Place<'s>,
         operator: BinaryOperator,
         value: Typed<'s>,
-        outcome: Outcome<'s>,
+        outcome: Returned<'s>,
         name: Name<'s>,
     ) -> Read<Called<'s>> {
         let span = name.span.to(self.here());
@@ -366,7 +366,7 @@ impl<'s> Reader<'_, 's> {
         }
         let span = name.span.to(self.here());
         let kind = ExpressionKind::CompareExchange { place: Box::new(place.raw), expected, new: Box::new(new) };
-        Ok(Called::Update { raw: RawExpression::new(kind, span), cell: INT, outcome: Outcome::Old })
+        Ok(Called::Update { raw: RawExpression::new(kind, span), cell: INT, outcome: Returned::Old })
     }
 
     /// Whether the next operand is a location's address.

@@ -1,9 +1,7 @@
 //! Robustness against concurrency: all SC computations, the graph of their events and the order inside each event.
 
 use super::Level;
-use super::search::{
-    Answer, Monitor, Names, OracleError, Outcome, Search, Successors, TaskBounds, fixed, without_event,
-};
+use super::search::{Answer, Found, Monitor, Names, OracleError, Search, Successors, TaskBounds, fixed, without_event};
 use crate::program::{Program, Value};
 use crate::semantics::Model;
 use crate::semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep};
@@ -39,7 +37,7 @@ pub(super) fn decide(
         return Err(OracleError::NoEvent(thread.name.clone()));
     }
     let machine = TaskMachine::new(program, Model::Sc);
-    let Outcome { found, truncated } = Search::new(&machine, successors, bounds).run(Conflicts::new(kinds))?;
+    let Found { found, truncated } = Search::new(&machine, successors, bounds).run(Conflicts::new(kinds))?;
     Ok(match found {
         None => Answer::Robust { truncated },
         Some((computation, monitor, _)) => {

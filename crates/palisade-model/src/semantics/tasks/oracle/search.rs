@@ -125,7 +125,7 @@ impl Names {
 }
 
 /// The outcome of a search: the computation that was looked for, and its monitor.
-pub(super) struct Outcome<M> {
+pub(super) struct Found<M> {
     /// What was found, if anything was.
     pub found: Option<(Vec<TaskStep>, M, TaskState)>,
     /// Whether the bound on the steps cut computations short.
@@ -163,7 +163,7 @@ impl<'m, 'p> Search<'m, 'p> {
     }
 
     /// Visits every configuration until one is found.
-    pub(super) fn run<M: Monitor>(mut self, monitor: M) -> Result<Outcome<M>, OracleError> {
+    pub(super) fn run<M: Monitor>(mut self, monitor: M) -> Result<Found<M>, OracleError> {
         let mut visited: HashSet<Box<[u8]>> = HashSet::new();
         let initial = self.machine.initial_state();
         let executed = vec![0; initial.invocations().len()];
@@ -183,7 +183,7 @@ impl<'m, 'p> Search<'m, 'p> {
             }
             if monitor.is_found() {
                 let computation = stack.iter().filter_map(|frame| frame.by).chain([step]).collect();
-                return Ok(Outcome { found: Some((computation, monitor, after)), truncated: self.truncated });
+                return Ok(Found { found: Some((computation, monitor, after)), truncated: self.truncated });
             }
             if visited.insert(self.key(&after, &monitor, &executed)) {
                 if visited.len() > self.bounds.configurations {
@@ -195,7 +195,7 @@ impl<'m, 'p> Search<'m, 'p> {
                 stack.push(self.frame(after, monitor, executed, Some(step))?);
             }
         }
-        Ok(Outcome { found: None, truncated: self.truncated })
+        Ok(Found { found: None, truncated: self.truncated })
     }
 
     fn frame<M>(

@@ -1,7 +1,7 @@
 //! Robustness against TSO: all TSO computations, and the cycles of their happens-before.
 
 use super::reach::{Line, Reach};
-use super::search::{Answer, Monitor, Names, OracleError, Outcome, Search, Successors, TaskBounds, fixed};
+use super::search::{Answer, Found, Monitor, Names, OracleError, Search, Successors, TaskBounds, fixed};
 use crate::program::{Program, Value};
 use crate::semantics::Model;
 use crate::semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker};
@@ -24,7 +24,7 @@ pub(super) fn decide(
 ) -> Result<Answer<()>, OracleError> {
     fixed(program)?;
     let machine = TaskMachine::new(program, Model::Tso);
-    let Outcome { found, truncated } = Search::new(&machine, successors, bounds).run(HappensBefore::default())?;
+    let Found { found, truncated } = Search::new(&machine, successors, bounds).run(HappensBefore::default())?;
     Ok(match found {
         None => Answer::Robust { truncated },
         Some((mut computation, _, state)) => {

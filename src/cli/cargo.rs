@@ -136,9 +136,9 @@ fn build(request: &Request) -> Result<Vec<PathBuf>, String> {
     }
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     command.env("RUSTFLAGS", format!("{flags} {FLAGS}"));
-    // Positions in the sources, which a release build would leave out.
+    // Positions in the sources and names of fields, which a release build would leave out.
     for profile in ["RELEASE", "DEV"] {
-        command.env(format!("CARGO_PROFILE_{profile}_DEBUG"), "limited");
+        command.env(format!("CARGO_PROFILE_{profile}_DEBUG"), "full");
         command.env(format!("CARGO_PROFILE_{profile}_STRIP"), "none");
     }
     let output =

@@ -61,9 +61,17 @@ mod litmus_locked;
 mod litmus_writer;
 #[cfg(feature = "machine")]
 mod machine_code;
+#[cfg(feature = "machine")]
+mod machine_crates;
 mod machine_formats;
 #[cfg(feature = "machine")]
+mod machine_mutants;
+#[cfg(feature = "machine")]
 mod machine_processor;
+#[cfg(feature = "machine")]
+mod machine_traps;
+#[cfg(feature = "machine")]
+mod machine_twins;
 mod many_machines;
 mod memorax;
 mod memorax_corpus;

@@ -140,6 +140,11 @@ impl Header {
         Self { name, path, fixed, any, smallest, fences, sc, tso, proofs, placements }
     }
 
+    /// For the first and for any numbers of copies, whether the model is robust.
+    pub(crate) fn expected(&self) -> [(&[CopiesOverride], bool); 2] {
+        [&self.fixed, &self.any].map(|expected| (expected.threads.as_slice(), expected.robust))
+    }
+
     /// The models under which the properties are proved, for the first and for further numbers of copies.
     fn proved(&self) -> String {
         let of = |expected: &Expected<bool>| -> Vec<&str> {

@@ -80,7 +80,13 @@ impl Harness {
         Self::default()
     }
 
-    /// Adds a role: so many copies of it run, `..` for any number. Copies share what the closure has captured.
+    /// Adds a role: so many copies of it run, `..` for any number. Copies share what the closure has captured, so that it changes nothing of
+    /// that without atomics or locks: two producers at the one end of a channel are no question to ask.
+    ///
+    /// ```compile_fail
+    /// let mut sent = 0;
+    /// palisade_harness::Harness::new().role("producer", .., move || sent += 1).check();
+    /// ```
     pub fn role<F: Fn() + Send + Sync + 'static>(mut self, name: &str, copies: impl Into<Copies>, role: F) -> Self {
         self.roles.push(Role::shared(name, copies.into(), role));
         self

@@ -12,7 +12,7 @@ mod program;
 mod resolve;
 mod roles;
 
-use image::{Image, Lines, Memory, Snapshot};
+use image::{Fields, Image, Lines, Memory, Snapshot};
 use lift::Refused;
 use palisade_model::program::Program;
 use palisade_model::text::{Diagnostic, Position, SourceText};
@@ -69,8 +69,10 @@ pub fn read_with(
     let base = snapshot.base;
     let image = Image::read(&bytes, base)
         .map_err(|why| wrong(Diagnostic::error(format!("the image {why}"), roles::span(&file.image))))?;
-    let memory = Memory { image, snapshot };
+    let mut memory = Memory { image, snapshot, fields: Fields::default() };
     let roles = resolve::roles(&file, &memory).map_err(wrong)?;
+    let calls: Vec<_> = roles.iter().map(|role| (role.function, role.arguments.as_slice())).collect();
+    memory.fields = Fields::read(&bytes, &memory, &calls);
     let lines = Lines::read(&bytes, base);
     let refused = |refused: Box<Refused>| refusal(&refused, &roles[refused.role].name, &lines, &memory);
     let mut lifted = lift::lift(&memory, &roles).map_err(refused)?;
@@ -79,8 +81,7 @@ pub fn read_with(
     }
     let narrowings = resolve::narrowings(&file, &memory);
     if !narrowings.is_empty() {
-        let names = program::names(&lifted.cells, &memory);
-        let wanted = resolve::narrowed_cells(&narrowings, &names, &lifted.cells, &file).map_err(wrong)?;
+        let wanted = resolve::narrowed_cells(&narrowings, &memory, &lifted.cells, &file).map_err(wrong)?;
         lifted.narrow(&wanted).map_err(refused)?;
         for narrowing in &narrowings {
             let _ = writeln!(heading, "narrow {} to {}", narrowing.cells.join(", "), narrowing.bits);

@@ -55,10 +55,15 @@ pub(crate) fn program(
 
 /// Names for the cells, in their order.
 pub(crate) fn names(cells: &[(u64, u8, i64)], memory: &Memory) -> Vec<String> {
+    places(cells, |address| memory.name(address))
+}
+
+/// Names for the cells after the places in which they lie.
+pub(crate) fn places(cells: &[(u64, u8, i64)], place: impl Fn(u64) -> Option<(String, u64)>) -> Vec<String> {
     let mut taken: HashMap<String, usize> = HashMap::new();
     let name = |(address, _, _): &(u64, u8, i64)| {
         // Where a process has its objects differs from run to run: names do not tell.
-        let name = match memory.name(*address) {
+        let name = match place(*address) {
             Some((name, 0)) => name,
             Some((name, offset)) => format!("{name}+{offset:#x}"),
             None => "cell".to_owned(),

@@ -2,6 +2,7 @@
 
 use crate::image::Memory;
 use crate::lift::{Narrowing, RoleCode};
+use crate::program;
 use crate::roles::{RolesFile, WrittenArgument, WrittenCopies, WrittenRole, span};
 use palisade_model::text::{Diagnostic, Span};
 use palisade_syntax::did_you_mean_or_list;
@@ -121,17 +122,21 @@ pub(crate) fn narrowings(file: &RolesFile, memory: &Memory) -> Vec<Narrowing> {
 /// The cells that are to be narrowed, with their bits.
 pub(crate) fn narrowed_cells(
     narrowings: &[Narrowing],
-    names: &[String],
+    memory: &Memory,
     cells: &[(u64, u8, i64)],
     file: &RolesFile,
 ) -> Result<BTreeMap<u64, u8>, Diagnostic> {
+    let names = program::names(cells, memory);
+    // Where objects have no debug information, harnesses count bytes.
+    let places = program::places(cells, |address| memory.object(address));
     let mut wanted = BTreeMap::new();
     for (index, narrowing) in narrowings.iter().enumerate() {
         let written = file.narrow.get(index);
         let place = written.map_or(Span::default(), span);
         for (position, name) in narrowing.cells.iter().enumerate() {
             let place = written.and_then(|written| written.get_ref().cells.get(position)).map_or(place, span);
-            let Some(cell) = names.iter().position(|known| known == name) else {
+            let is_meant = |known: &String| known == name;
+            let Some(cell) = names.iter().position(is_meant).or_else(|| places.iter().position(is_meant)) else {
                 let help = did_you_mean_or_list(name, "cell", names.iter().map(String::as_str));
                 return Err(Diagnostic::error(format!("the roles have no cell `{name}`"), place).with_help_if(help));
             };

@@ -1,6 +1,6 @@
 //! What memory holds when the roles begin: the snapshot's words, and the file's where there are none.
 
-use super::{Image, Snapshot};
+use super::{Fields, Image, Snapshot};
 
 /// Whether a place of memory may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub(crate) struct Memory {
     pub(crate) image: Image,
     /// The snapshot, empty without one.
     pub(crate) snapshot: Snapshot,
+    /// The names of fields, none without debug information.
+    pub(crate) fields: Fields,
 }
 
 impl Memory {
@@ -37,8 +39,13 @@ impl Memory {
         }
     }
 
-    /// A cell for people: the symbol or object that it lies in and how far.
+    /// A cell for people: the field or object that it lies in and how far.
     pub(crate) fn name(&self, address: u64) -> Option<(String, u64)> {
+        self.fields.name(address).or_else(|| self.object(address))
+    }
+
+    /// The symbol or object that an address lies in and how far.
+    pub(crate) fn object(&self, address: u64) -> Option<(String, u64)> {
         if let Some((symbol, offset)) = self.image.symbol_at(address, false) {
             return Some((symbol.name.clone(), offset));
         }

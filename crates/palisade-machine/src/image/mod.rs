@@ -3,11 +3,14 @@
 //! The libraries that read ELF and DWARF are used here and nowhere else.
 
 mod elf;
+mod fields;
 mod lines;
 mod memory;
 mod snapshot;
+mod types;
 
 pub(crate) use elf::Image;
+pub(crate) use fields::Fields;
 pub(crate) use lines::Lines;
 pub(crate) use memory::{Memory, Mutability};
 pub(crate) use snapshot::{Snapshot, SnapshotError};

@@ -6,7 +6,7 @@
 use super::contexts::{Contexts, Place};
 use super::decode::VectorPlace;
 use super::environment::{CALLER_SAVED, Environment};
-use super::explore::{Done, Explored, Next, perform};
+use super::explore::{Chosen, Done, Explored, Next, perform};
 use super::frame::FrameLayout;
 use super::knowledge::Knowledge;
 use super::micro::Micro;
@@ -15,11 +15,14 @@ use super::stubs::{ERROR_NUMBER, Returned};
 use super::transfer::{Applied, Spot, apply};
 use crate::lift::abstraction::Abstract;
 use crate::lift::cells::checked;
-use palisade_model::program::{Action, Expression, Span, Value};
+use palisade_model::program::{Action, BinaryOperator as Op, Expression, Span, Value};
 use palisade_syntax::x86::code::{Code, TextLabel};
 use palisade_syntax::x86::lowerer::{LoweredThread, Lowerer, Operand, Slot};
 use palisade_syntax::x86::{Access, Architecture};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The temporary for a loaded address that control goes to; lower ones are the lowerer's.
+const TARGET: Slot = Slot::Temporary(9);
 
 /// A role as code, with the place of each of its spans.
 #[derive(Debug)]
@@ -108,15 +111,7 @@ fn lay_out(
 
 /// Places that need a label, as control comes there from elsewhere than from the one before.
 fn marks(start: Place, all: &BTreeMap<Place, Done>) -> BTreeMap<Place, usize> {
-    let targets: BTreeSet<Place> = all
-        .values()
-        .flat_map(|done| match &done.next {
-            Next::To(next) | Next::Stub(_, next) => vec![*next],
-            Next::Branch(_, taken, other) => vec![*taken, *other],
-            Next::End | Next::Fail => Vec::new(),
-        })
-        .chain([start])
-        .collect();
+    let targets: BTreeSet<Place> = all.values().flat_map(|done| done.next.places()).chain([start]).collect();
     // Label 0 is the role's beginning.
     targets.into_iter().zip(1..).collect()
 }
@@ -209,6 +204,11 @@ impl Emitter<'_> {
                 };
                 self.lowerer.effects(meaning, operand);
             }
+            Micro::Load(_) => {
+                let (spot, bytes) = applied.spots.first().cloned().expect("a load has an operand");
+                let value = self.read(TARGET, spot, bytes, place, before, knowledge);
+                self.lowerer.assign(TARGET, value);
+            }
             Micro::Fence => self.lowerer.act(Action::Fence),
             Micro::StoreFence => self.lowerer.act(Action::StoreFence),
             Micro::VectorClear(number) => {
@@ -257,6 +257,28 @@ impl Emitter<'_> {
         }
     }
 
+    /// What an operand in memory holds, loaded into a slot where it is shared.
+    fn read(
+        &mut self,
+        slot: Slot,
+        spot: Spot,
+        bytes: u8,
+        place: Place,
+        before: &Environment,
+        knowledge: &Knowledge<'_>,
+    ) -> Expression {
+        match self.operand(spot, bytes, &Access::Load, place, before, knowledge) {
+            Operand::Constant(value) => Expression::Constant(value),
+            Operand::Private(pieces) => self.lowerer.read_private(&pieces),
+            Operand::Shared(address) => {
+                let register = self.lowerer.slot(slot);
+                self.lowerer.act(Action::Load { register, address });
+                Expression::Register(register)
+            }
+            Operand::None => unreachable!("what is read has an operand"),
+        }
+    }
+
     /// A copy through registers of 16 bytes: all parts are read, then all are written.
     #[allow(clippy::too_many_arguments, reason = "what a step is given")]
     fn vector(
@@ -281,16 +303,7 @@ impl Emitter<'_> {
                 VectorPlace::General(family, _) => self.lowerer.value_of(Slot::Family(family)),
                 VectorPlace::Memory(_) => {
                     let (spot, length) = loads[usize::from(index)].clone();
-                    match self.operand(spot, length, &Access::Load, place, before, knowledge) {
-                        Operand::Constant(value) => Expression::Constant(value),
-                        Operand::Private(pieces) => self.lowerer.read_private(&pieces),
-                        Operand::Shared(address) => {
-                            let register = self.lowerer.slot(Slot::Temporary(10 + index));
-                            self.lowerer.act(Action::Load { register, address });
-                            Expression::Register(register)
-                        }
-                        Operand::None => unreachable!("a copy from memory has an operand"),
-                    }
+                    self.read(Slot::Temporary(10 + index), spot, length, place, before, knowledge)
                 }
             });
         }
@@ -338,6 +351,12 @@ impl Emitter<'_> {
                 open.push(*taken);
                 Some(*other)
             }
+            Next::Choice(chosen, options) => {
+                self.know(&done.after);
+                self.choice(*chosen, options);
+                open.extend(options.iter().map(|(_, option)| *option));
+                None
+            }
             Next::End => {
                 let end = if self.repeats { Code::Jump(0, span) } else { Code::Stop };
                 self.lowerer.thread.code.push(end);
@@ -370,6 +389,38 @@ impl Emitter<'_> {
                 self.outcomes(&called.outcomes);
                 Some(*next)
             }
+        }
+    }
+
+    /// Control goes where a computed address says. Anywhere else than where it was seen to go is an error, as with computed
+    /// addresses of memory; before that is checked, runs are shown the address as that of an access.
+    ///
+    /// For what looks at control flow alone, unknown code stands there, which stores and loads: no attack through it is ruled out
+    /// before the search has shown that control does not come there.
+    fn choice(&mut self, chosen: Chosen, options: &[(u64, Place)]) {
+        let target = self.lowerer.value_of(match chosen {
+            Chosen::Register(family) => Slot::Family(family),
+            Chosen::Loaded => TARGET,
+        });
+        let targets = options.iter().map(|(target, _)| *target).collect();
+        let compared = if self.checks { checked(target.clone(), &targets) } else { target };
+        let span = self.lowerer.span;
+        for (option, place) in options {
+            let is_meant = Expression::binary(Op::Equal, compared.clone(), Expression::Constant(option.cast_signed()));
+            self.lowerer.thread.code.push(Code::Branch(is_meant, self.marks[place], span));
+        }
+        let register = self.lowerer.slot(Slot::Temporary(1));
+        if self.checks {
+            let unknown = self.fresh_label();
+            self.lowerer.thread.code.push(Code::Mark(unknown));
+            self.lowerer.act(Action::Store { address: compared.clone(), value: Expression::Constant(0) });
+            self.lowerer.act(Action::Load { register, address: compared });
+            self.lowerer.thread.code.push(Code::Jump(unknown, span));
+        } else {
+            self.lowerer.span = Span { end: span.start, ..span };
+            self.lowerer.act(Action::Load { register, address: compared });
+            self.lowerer.span = span;
+            self.lowerer.thread.code.push(Code::Stop);
         }
     }
 

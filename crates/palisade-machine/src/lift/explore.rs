@@ -4,13 +4,13 @@
 //! is not mixed up with what another one gives. A place is looked at again whenever less is known of it than before.
 
 use super::contexts::{Context, Contexts, Place};
-use super::decode::{Decoded, Target, decode};
+use super::decode::{Decoded, MemoryOperand, Target, decode};
 use super::environment::{ARGUMENTS, CALLER_SAVED, Environment, STACK_POINTER};
 use super::knowledge::{Knowledge, Loaded};
 use super::micro::{Flow, Micro, address, at_stack, move_stack, push_return, steps};
 use super::refusal::{Objection, ObjectionAt};
 use super::stubs::{self, Called, ERROR_NUMBER, FUTEX, Returned, Stub};
-use super::transfer::{apply, known};
+use super::transfer::{Spot, apply, known};
 use crate::lift::abstraction::Abstract;
 use palisade_model::program::Expression;
 use palisade_syntax::x86::condition;
@@ -41,6 +41,35 @@ pub(crate) enum Next {
     Fail,
     /// A function that is not followed is called, and then control goes on.
     Stub(Called, Place),
+    /// Where an address says that is computed as the code runs: each that was seen, with its place.
+    Choice(Chosen, Vec<(u64, Place)>),
+}
+
+impl Next {
+    /// The places that control goes to.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        match self {
+            Self::To(next) | Self::Stub(_, next) => vec![*next],
+            Self::Branch(_, taken, other) => vec![*taken, *other],
+            Self::Choice(_, options) => options.iter().map(|(_, place)| *place).collect(),
+            Self::End | Self::Fail => Vec::new(),
+        }
+    }
+}
+
+/// Where the address is that control goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Chosen {
+    /// In this register.
+    Register(u8),
+    /// It was loaded last.
+    Loaded,
+}
+
+/// Where a jump or a call goes.
+enum Goes {
+    To(u64),
+    Computed(Chosen),
 }
 
 /// A place as it is done: its steps, what is known before each of them, and where control goes.
@@ -90,12 +119,7 @@ pub(crate) fn explore(
                 return Err((at, contexts));
             }
         };
-        let successors = match done.next {
-            Next::To(next) | Next::Stub(_, next) => vec![next],
-            Next::Branch(_, taken, other) => vec![taken, other],
-            Next::End | Next::Fail => Vec::new(),
-        };
-        for successor in successors {
+        for successor in done.next.places() {
             let changed = match places.get_mut(&successor) {
                 Some(known) => known.join(&done.after),
                 None => {
@@ -159,7 +183,10 @@ impl Performing<'_, '_> {
         match flow {
             Flow::Next => Ok(Next::To(self.here(next))),
             Flow::Jump(target) => {
-                let target = self.target(target)?;
+                let target = match self.target(target)? {
+                    Goes::To(target) => target,
+                    Goes::Computed(chosen) => return self.choice(chosen, &mut |own, target| Ok(own.here(target))),
+                };
                 match self.stub_at(target)? {
                     // A call in the place of a return.
                     Some(stub) => self.tail_stub(stub),
@@ -178,10 +205,19 @@ impl Performing<'_, '_> {
                 }
             }
             Flow::Call(target) => {
-                let target = self.target(target)?;
+                let target = match self.target(target)? {
+                    Goes::To(target) => target,
+                    Goes::Computed(chosen) => {
+                        self.push(next)?;
+                        return self.choice(chosen, &mut |own, target| own.called_place(target, next));
+                    }
+                };
                 match self.stub_at(target)? {
                     Some(stub) => self.stub(stub, self.here(next)),
-                    None => self.call(target, next),
+                    None => {
+                        self.push(next)?;
+                        Ok(Next::To(self.called_place(target, next)?))
+                    }
                 }
             }
             Flow::Return(more) => self.return_to(more),
@@ -190,25 +226,60 @@ impl Performing<'_, '_> {
         }
     }
 
-    /// The address that a jump or a call goes to.
-    fn target(&mut self, target: Target) -> Result<u64, Objection> {
-        let found = match target {
-            Target::Direct(address) => return Ok(address),
-            Target::Register(family) => self.after.family(family),
-            Target::Memory(memory) => match known(&address(memory), &self.after) {
-                Abstract::Constant(at) => match self.knowledge.load(at.cast_unsigned(), 8)? {
-                    Loaded::Constant(value) => Abstract::Constant(value),
-                    Loaded::Cell => Abstract::Number(64),
-                },
-                Abstract::Frame(offset) => self.after.read_frame(offset, 8),
-                _ => Abstract::Unknown,
-            },
+    /// Where a jump or a call goes.
+    fn target(&mut self, target: Target) -> Result<Goes, Objection> {
+        let (found, chosen) = match target {
+            Target::Direct(address) => return Ok(Goes::To(address)),
+            Target::Register(family) => (self.after.family(family), Chosen::Register(family)),
+            Target::Memory(memory) => (self.loaded(memory)?, Chosen::Loaded),
         };
-        found.constant().map(i64::cast_unsigned).ok_or_else(|| {
-            Objection::new("this goes to an address that is computed as the code runs").with_help(
-                "for `match` and `switch`, build without tables of jumps: `-C jump-tables=no`, `-fno-jump-tables`",
-            )
-        })
+        match found {
+            Abstract::Constant(target) => Ok(Goes::To(target.cast_unsigned())),
+            Abstract::Number(_) => Ok(Goes::Computed(chosen)),
+            Abstract::Frame(_) | Abstract::Unknown => Err(Objection::new(
+                "this goes to an address of which nothing is known: it may be one in the role's own stack frame",
+            )),
+        }
+    }
+
+    /// What the operand of a jump or a call holds, which is loaded where it is no constant.
+    fn loaded(&mut self, memory: MemoryOperand) -> Result<Abstract, Objection> {
+        let at = known(&address(memory), &self.after);
+        if let Abstract::Frame(offset) = at
+            && let constant @ Abstract::Constant(_) = self.after.read_frame(offset, 8)
+        {
+            return Ok(constant);
+        }
+        if let Abstract::Constant(at) = at
+            && let Loaded::Constant(value) = self.knowledge.load(at.cast_unsigned(), 8)?
+        {
+            return Ok(Abstract::Constant(value));
+        }
+        let load = Micro::Load(memory);
+        let applied = apply(&load, self.place.address, &mut self.after, self.knowledge)?;
+        self.more.push(load);
+        match applied.spots.as_slice() {
+            [(Spot::Frame(offset), bytes)] => Ok(self.after.read_frame(*offset, *bytes)),
+            _ => Ok(Abstract::Number(64)),
+        }
+    }
+
+    /// Control goes to one of the addresses that runs have shown; where it goes elsewhere is found out by the search.
+    fn choice(
+        &mut self,
+        chosen: Chosen,
+        place: &mut dyn FnMut(&mut Self, u64) -> Result<Place, Objection>,
+    ) -> Result<Next, Objection> {
+        let targets = self.knowledge.targets.entry(self.place.address).or_default().clone();
+        let mut options = Vec::new();
+        for target in targets {
+            if self.stub_at(target)?.is_some() {
+                let name = self.knowledge.memory.image.function_at(target).unwrap_or("a function").to_owned();
+                return Err(Objection::new(format!("`{name}` is called by its address, which is not understood")));
+            }
+            options.push((target, place(self, target)?));
+        }
+        Ok(Next::Choice(chosen, options))
     }
 
     /// What a function means that is not followed.
@@ -297,7 +368,17 @@ impl Performing<'_, '_> {
         }
     }
 
-    fn call(&mut self, function: u64, next: u64) -> Result<Next, Objection> {
+    /// The return address is pushed.
+    fn push(&mut self, next: u64) -> Result<(), Objection> {
+        for step in push_return(next, &self.after)? {
+            apply(&step, self.place.address, &mut self.after, self.knowledge)?;
+            self.more.push(step);
+        }
+        Ok(())
+    }
+
+    /// Where a function begins that is called here.
+    fn called_place(&mut self, function: u64, next: u64) -> Result<Place, Objection> {
         let name = self.knowledge.memory.image.function_at(function).unwrap_or("a function").to_owned();
         let chain: Vec<Context> = self.contexts.chain(self.place.context).collect();
         if chain.iter().any(|context| context.function == function) {
@@ -306,13 +387,9 @@ impl Performing<'_, '_> {
         if chain.len() >= DEEPEST {
             return Err(Objection::new(format!("the call of `{name}` is more than {DEEPEST} calls deep")));
         }
-        for step in push_return(next, &self.after)? {
-            apply(&step, self.place.address, &mut self.after, self.knowledge)?;
-            self.more.push(step);
-        }
         let parent = Some(self.place.context);
         let context = self.contexts.id(Context { parent, call: self.place.address, return_to: next, function });
-        Ok(Next::To(Place { context, address: function }))
+        Ok(Place { context, address: function })
     }
 
     fn return_to(&mut self, more: u64) -> Result<Next, Objection> {

@@ -40,6 +40,8 @@ pub(crate) struct Knowledge<'a> {
     assumed: BTreeSet<(u64, u8)>,
     /// Computed accesses, by the address of the instruction.
     pub(crate) computed: BTreeMap<u64, Computed>,
+    /// Where instructions that go to computed addresses have been seen to go.
+    pub(crate) targets: BTreeMap<u64, BTreeSet<u64>>,
     /// Cells in the order in which they were first met.
     met: Vec<(u64, u8)>,
     /// Whether something taken for constant may be written.
@@ -54,6 +56,7 @@ impl<'a> Knowledge<'a> {
             written: BTreeMap::new(),
             assumed: BTreeSet::new(),
             computed: BTreeMap::new(),
+            targets: BTreeMap::new(),
             met: Vec::new(),
             stale: false,
         }
@@ -135,6 +138,11 @@ impl<'a> Knowledge<'a> {
     /// Adds an address that an instruction with a computed address has accessed; whether it is new.
     pub(crate) fn discover(&mut self, instruction: u64, address: u64) -> bool {
         self.computed.entry(instruction).or_default().addresses.insert(address)
+    }
+
+    /// Adds an address that an instruction has gone to; whether it is new.
+    pub(crate) fn discover_target(&mut self, instruction: u64, target: u64) -> bool {
+        self.targets.entry(instruction).or_default().insert(target)
     }
 
     fn meet(&mut self, address: u64, bytes: u8) {

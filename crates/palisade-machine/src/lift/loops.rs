@@ -291,7 +291,7 @@ fn applied(expression: &Expression, values: &Values) -> Expression {
 }
 
 /// Leaves out the instructions and labels that no path leads to any more.
-fn drop_unreachable(thread: &mut Thread) {
+pub(super) fn drop_unreachable(thread: &mut Thread) {
     let kept: Vec<Instruction> = thread.reachable_instructions().cloned().collect();
     let mut used = vec![false; thread.labels.len()];
     used[thread.initial.index()] = true;

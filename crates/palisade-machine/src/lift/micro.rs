@@ -19,6 +19,8 @@ pub(crate) enum Micro {
     VectorClear(u8),
     /// The low half of the second becomes the upper half of the first.
     VectorJoin(u8, u8),
+    /// Memory is read, to go where it says.
+    Load(MemoryOperand),
     /// `mfence`.
     Fence,
     /// `sfence`.

@@ -7,6 +7,7 @@ mod abstraction;
 mod cells;
 mod contexts;
 mod decode;
+mod delays;
 mod discover;
 mod emit;
 mod environment;
@@ -171,6 +172,7 @@ fn written(
         automaton::build(role.name.clone(), Span::default(), &thread, Architecture::X86_64, &BTreeMap::new(), &[]);
     let mut thread = built.thread;
     let folded = loops::fold(&mut thread);
+    delays::leave_out(&mut thread);
     Ok(LiftedRole { thread, places, contexts: explored.contexts.clone(), folded })
 }
 
@@ -192,9 +194,9 @@ impl Initial for InitialCells<'_, '_> {
     }
 }
 
-/// Runs the roles; whether an address was computed that was not known.
+/// Runs the roles; whether an address was computed that was not known, of memory or of code.
 fn find_cells(threads: &[LiftedRole], roles: &[RoleCode], knowledge: &mut Knowledge<'_>) -> bool {
-    if knowledge.computed.is_empty() {
+    if knowledge.computed.is_empty() && knowledge.targets.is_empty() {
         return false;
     }
     let counted: Vec<_> = threads
@@ -202,18 +204,29 @@ fn find_cells(threads: &[LiftedRole], roles: &[RoleCode], knowledge: &mut Knowle
         .zip(roles)
         .map(|(lifted, role)| (lifted.thread.clone(), role.copies.unwrap_or(u64::MAX)))
         .collect();
-    let mut found = Vec::new();
+    let (mut found, mut targets) = (Vec::new(), Vec::new());
     let sizes = knowledge.cells().iter().copied().collect();
     let initial = InitialCells { roles: threads, knowledge, sizes };
     discover::run(&counted, &initial, &mut |access| {
         let instruction = threads[access.thread].places.get(access.span.start).map(|(place, _)| place.address);
-        if let Some(instruction) = instruction
+        if let Some(instruction) = instruction.filter(|_| access.span.start == access.span.end) {
+            targets.push((instruction, access.address));
+        } else if let Some(instruction) = instruction
             && let Some(computed) = knowledge.computed.get(&instruction)
             && !computed.addresses.contains(&access.address)
+            // Where there is no memory, the check of addresses says so if the search comes there as well.
+            && knowledge.value(access.address, computed.bytes).is_some()
         {
             found.push((instruction, access.address));
         }
         true
     });
-    found.into_iter().fold(false, |new, (instruction, address)| knowledge.discover(instruction, address) | new)
+    let mut new = false;
+    for (instruction, address) in found {
+        new |= knowledge.discover(instruction, address);
+    }
+    for (instruction, target) in targets {
+        new |= knowledge.discover_target(instruction, target);
+    }
+    new
 }

@@ -59,6 +59,10 @@ pub(crate) fn apply(
             let low = transfer.environment.vector(*from, false);
             transfer.set_vector(*to, true, low);
         }
+        Micro::Load(memory) => {
+            let spot = transfer.spot(*memory, &Access::Load)?;
+            transfer.applied.spots.push((spot, memory.bytes));
+        }
         Micro::Fence | Micro::StoreFence => {}
     }
     Ok(transfer.applied)

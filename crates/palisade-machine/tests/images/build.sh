@@ -6,12 +6,19 @@ cd "$(dirname "$0")"
 build() {
     source=$1 output=$2
     shift 2
-    gcc "$@" -ffile-prefix-map="$PWD=." -gdwarf-4 -gno-as-locview-support -ffreestanding -fcf-protection=none -fno-stack-protector \
-        -fno-asynchronous-unwind-tables -fno-pie -no-pie -nostdlib -static -fno-jump-tables \
+    gcc -ffile-prefix-map="$PWD=." -gdwarf-4 -gno-as-locview-support -ffreestanding -fcf-protection=none -fno-stack-protector \
+        -fno-asynchronous-unwind-tables -fno-pie -no-pie -nostdlib -static -fno-jump-tables "$@" \
         -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,-e,0 "$source.c" -o "$output"
 }
 if [ $# -ge 2 ]; then build "$@"; exit; fi
 build refused refused -O1 -ftls-model=local-exec
+traps="-O2 -fexceptions -fasynchronous-unwind-tables -fjump-tables"
+build traps traps $traps
+build traps traps-moved $traps -Wl,-Ttext-segment=0x10000000
+rustc --edition 2024 -C opt-level=3 -C panic=abort -C relocation-model=static -C debuginfo=1 -C codegen-units=1 \
+    --remap-path-prefix="$PWD=." --emit obj --crate-type lib vanish.rs -o vanish.o
+gcc -nostdlib -static -no-pie -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,-e,0 vanish.o -o vanish-O3
+rm vanish.o
 for level in 0 1 2 3 s; do
     build guess "guess-O$level" "-O$level"
     build ring "ring-O$level" "-O$level"
@@ -22,5 +29,7 @@ for level in 0 1 2 3 s; do
     build wake "wake-O$level" "-O$level"
     build wake "wake-fence-O$level" "-O$level" -DFENCE
     build deque "deque-O$level" "-O$level"
+    build twins "twins-O$level" "-O$level"
+    build twins "twins-fence-O$level" "-O$level" -DFENCE
     build deque "deque-fence-O$level" "-O$level" -DFENCE
 done

@@ -1,0 +1,133 @@
+//! Loops that only pass time, left out: a processor spins for a while between two attempts, and what it counts is dead behind the loop.
+//!
+//! Left out are strongly connected local steps that control leaves for one label, at which no register that they write is live. A thread
+//! does the same to memory whether it goes through such a loop or past it: what it loads and stores, and in which order, is the same, and
+//! so is every register that somebody reads later. Only a loop that goes on for ever would be missed, and a thread that does nothing for
+//! ever has no more behaviour than one that goes on.
+
+use super::loops::drop_unreachable;
+use palisade_model::program::{Action, Instruction, InstructionId, LabelId, Liveness, Thread};
+use std::collections::BTreeSet;
+
+/// Leaves out all loops that only pass time.
+pub(crate) fn leave_out(thread: &mut Thread) {
+    let liveness = Liveness::of(thread);
+    let search = Search::new(thread);
+    let mut replaced: Vec<(BTreeSet<LabelId>, LabelId)> = Vec::new();
+    // A circle has a step that does not lead to a later label.
+    let back = thread.instructions.iter().filter(|step| step.target <= step.source).map(|step| step.target);
+    for head in back.collect::<BTreeSet<LabelId>>() {
+        if replaced.iter().any(|(labels, _)| labels.contains(&head)) {
+            continue;
+        }
+        let labels = search.circle(head);
+        if let Some(exit) = search.exit(&labels, &liveness) {
+            replaced.push((labels, exit));
+        }
+    }
+    for (labels, exit) in &replaced {
+        put(thread, labels, *exit);
+    }
+    if !replaced.is_empty() {
+        drop_unreachable(thread);
+    }
+}
+
+struct Search<'a> {
+    thread: &'a Thread,
+    by_label: Vec<Vec<InstructionId>>,
+    /// The labels from which local steps lead to a label.
+    before: Vec<Vec<LabelId>>,
+}
+
+impl<'a> Search<'a> {
+    fn new(thread: &'a Thread) -> Self {
+        let before = vec![Vec::new(); thread.labels.len()];
+        let mut search = Self { thread, by_label: thread.instructions_by_label(), before };
+        for step in &thread.instructions {
+            if search.is_local(step.source) {
+                search.before[step.target.index()].push(step.source);
+            }
+        }
+        search
+    }
+
+    fn from(&self, label: LabelId) -> impl Iterator<Item = &Instruction> {
+        self.by_label[label.index()].iter().map(|id| self.thread.instruction(*id))
+    }
+
+    /// Whether only local steps begin at a label, none of which says anything about the program.
+    fn is_local(&self, label: LabelId) -> bool {
+        let mut steps = self.from(label).peekable();
+        steps.peek().is_some()
+            && steps.all(|step| matches!(step.action, Action::Assign { .. } | Action::Assume(_) | Action::Nop))
+    }
+
+    /// The labels from which and to which local steps lead from a label and back; none where they do not lead back.
+    fn circle(&self, head: LabelId) -> BTreeSet<LabelId> {
+        let after = |label: LabelId| -> Vec<LabelId> {
+            if self.is_local(label) { self.from(label).map(|step| step.target).collect() } else { Vec::new() }
+        };
+        let forth = closed(head, after);
+        let back = closed(head, |label| self.before[label.index()].clone());
+        forth.intersection(&back).copied().collect()
+    }
+
+    /// Where control goes behind a circle that only passes time.
+    fn exit(&self, labels: &BTreeSet<LabelId>, liveness: &Liveness) -> Option<LabelId> {
+        let steps = || labels.iter().flat_map(|label| self.from(*label));
+        let exits: BTreeSet<LabelId> = steps().map(|step| step.target).filter(|to| !labels.contains(to)).collect();
+        let exit = *exits.first().filter(|_| exits.len() == 1)?;
+        let is_dead = |step: &Instruction| step.action.written_register().is_none_or(|it| !liveness.is_live(exit, it));
+        steps().all(is_dead).then_some(exit)
+    }
+}
+
+/// The labels that one or more steps lead to.
+fn closed(start: LabelId, next: impl Fn(LabelId) -> Vec<LabelId>) -> BTreeSet<LabelId> {
+    let (mut reached, mut open) = (BTreeSet::new(), vec![start]);
+    while let Some(label) = open.pop() {
+        open.extend(next(label).into_iter().filter(|label| reached.insert(*label)));
+    }
+    reached
+}
+
+/// Lets control go from each label of a circle to its exit at once.
+fn put(thread: &mut Thread, labels: &BTreeSet<LabelId>, exit: LabelId) {
+    let mut seen = BTreeSet::new();
+    thread.instructions.retain_mut(|step| {
+        if !labels.contains(&step.source) {
+            return true;
+        }
+        (step.action, step.target) = (Action::Nop, exit);
+        seen.insert(step.source)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use palisade_model::text::SourceText;
+    use palisade_syntax::Format;
+
+    fn thread(body: &str) -> Thread {
+        let text = format!("program p\naddress x, y\nthread t {{\n{body}\n}}\n");
+        let parsed = palisade_syntax::parse(SourceText::new("p.pal", text), Format::Native).expect("a program");
+        parsed.program.threads.into_iter().next().expect("a thread")
+    }
+
+    fn is_left_out(body: &str) -> bool {
+        let mut thread = thread(body);
+        let before = thread.instructions.len();
+        leave_out(&mut thread);
+        thread.instructions.len() < before
+    }
+
+    #[test]
+    fn only_loops_that_pass_time_are_left_out() {
+        assert!(is_left_out("x = 1; let i = 0; while (i < 64) { i = i + 1; } y = 1;"));
+        assert!(!is_left_out("x = 1; let i = 0; while (i < 64) { i = i + 1; } y = i;"), "what it counts is stored");
+        assert!(!is_left_out("x = 1; let i = 0; while (i < 64) { i = i + x; } y = 1;"), "memory is read");
+        assert!(!is_left_out("x = 1; loop { }"), "there is no way out");
+    }
+}

@@ -1,0 +1,194 @@
+//! One harness for each piece of code that Palisade is to read as it is published.
+
+use palisade_harness::{Harness, share};
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, Once, OnceLock};
+use std::task::{Wake, Waker};
+
+#[test]
+fn spin_mutex() {
+    let lock = share(spin::Mutex::new(0u32));
+    Harness::new().role("worker", .., || *lock.lock() = 1).repeat().check();
+}
+
+#[test]
+fn spin_rwlock() {
+    let lock = share(spin::RwLock::new(0u32));
+    Harness::new()
+        .role("reader", .., || drop(black_box(*lock.read())))
+        .role("writer", .., || *lock.write() = 1)
+        .repeat()
+        .check();
+}
+
+#[test]
+fn spin_ticket_mutex() {
+    let lock = share(spin::mutex::TicketMutex::<u32>::new(0));
+    Harness::new().role("worker", .., || *lock.lock() = 1).repeat().check();
+}
+
+#[test]
+fn spin_once() {
+    let once = share(spin::Once::<u32>::new());
+    Harness::new().role("caller", .., || drop(black_box(*once.call_once(|| 5)))).check();
+}
+
+#[test]
+fn std_mutex() {
+    let lock = share(Mutex::new(0u32));
+    Harness::new().role("worker", .., || *lock.lock().unwrap() = 1).repeat().check();
+}
+
+#[test]
+fn std_once() {
+    let (once, cell) = (share(Once::new()), share(AtomicU32::new(0)));
+    Harness::new().role("caller", .., || once.call_once(|| cell.store(1, Ordering::Relaxed))).check();
+}
+
+#[test]
+fn std_once_lock() {
+    let once = share(OnceLock::<u32>::new());
+    Harness::new().role("caller", .., || drop(black_box(*once.get_or_init(|| 5)))).check();
+}
+
+#[test]
+fn parking() {
+    let (parker, unparker) = parking::pair();
+    Harness::new()
+        .role_once("parker", move || parker.park())
+        .role("unparker", .., move || drop(unparker.unpark()))
+        .check();
+}
+
+#[test]
+fn try_lock() {
+    let lock = share(try_lock::TryLock::new(0u32));
+    let role = || drop(lock.try_lock().map(|mut value| *value = 1));
+    Harness::new().role("worker", .., role).repeat().check();
+}
+
+#[test]
+fn race_once() {
+    let once = share(once_cell::race::OnceNonZeroUsize::new());
+    Harness::new().role("caller", .., || drop(black_box(once.get_or_init(|| 5.try_into().unwrap())))).check();
+}
+
+fn array_queue_of_two() -> Harness {
+    let queue = share(crossbeam_queue::ArrayQueue::<u64>::new(2));
+    Harness::new()
+        .role("producer", .., || drop(queue.push(1)))
+        .role("consumer", .., || drop(queue.pop()))
+        .narrow(["queue.head", "queue.tail"], 4)
+}
+
+#[test]
+fn array_queue_once() {
+    array_queue_of_two().check();
+}
+
+#[test]
+fn array_queue_again() {
+    array_queue_of_two().repeat().check();
+}
+
+fn heapless_queue_of_two() -> Harness {
+    #[expect(deprecated, reason = "the queue is asked about as it is")]
+    let queue = share(heapless::mpmc::Queue::<u64, 2>::new());
+    Harness::new()
+        .role("producer", .., || drop(queue.enqueue(1)))
+        .role("consumer", .., || drop(queue.dequeue()))
+        .narrow(["queue.enqueue_pos", "queue.dequeue_pos"], 3)
+}
+
+#[test]
+fn heapless_once() {
+    heapless_queue_of_two().check();
+}
+
+#[test]
+fn heapless_again() {
+    heapless_queue_of_two().repeat().check();
+}
+
+fn ring_of_two() -> Harness {
+    let (mut producer, mut consumer) = rtrb::RingBuffer::<u64>::new(2);
+    Harness::new()
+        .role_once("producer", move || drop(producer.push(1)))
+        .role_once("consumer", move || drop(consumer.pop()))
+}
+
+#[test]
+fn rtrb_once() {
+    ring_of_two().check();
+}
+
+#[test]
+fn rtrb_again() {
+    ring_of_two().repeat().check();
+}
+
+#[test]
+fn triple_buffer() {
+    let (mut input, mut output) = triple_buffer::triple_buffer(&0u64);
+    Harness::new()
+        .role_once("writer", move || input.write(1))
+        .role_once("reader", move || drop(black_box(*output.read())))
+        .repeat()
+        .check();
+}
+
+/// Whom an `AtomicWaker` wakes.
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+#[test]
+fn atomic_waker() {
+    let cell = share(atomic_waker::AtomicWaker::new());
+    Harness::new().role("registrant", 1, || cell.register(Waker::noop())).role("waker", .., || cell.wake()).check();
+}
+
+#[test]
+fn atomic_waker_of_an_arc() {
+    let (cell, waker) = (share(atomic_waker::AtomicWaker::new()), share(Waker::from(Arc::new(Flag(false.into())))));
+    Harness::new().role("registrant", 1, || cell.register(waker)).role("waker", .., || cell.wake()).check();
+}
+
+/// One operation of a `left_right` map: to count.
+struct Count;
+
+impl left_right::Absorb<Count> for u64 {
+    fn absorb_first(&mut self, _: &mut Count, _: &Self) {
+        *self += 1;
+    }
+
+    fn sync_with(&mut self, first: &Self) {
+        *self = *first;
+    }
+}
+
+#[test]
+fn left_right_readers() {
+    let (write, read) = left_right::new::<u64, Count>();
+    let other = read.clone();
+    share(Mutex::new(write));
+    Harness::new()
+        .role_once("one", move || drop(black_box(read.enter().map(|value| *value))))
+        .role_once("other", move || drop(black_box(other.enter().map(|value| *value))))
+        .check();
+}
+
+#[test]
+fn left_right_writer() {
+    let (mut write, read) = left_right::new::<u64, Count>();
+    write.append(Count).publish();
+    Harness::new()
+        .role_once("reader", move || drop(black_box(read.enter().map(|value| *value))))
+        .role_once("writer", move || drop(write.publish()))
+        .check();
+}

@@ -8,6 +8,7 @@ use super::Exit;
 use super::files::NewFile;
 use super::folder::{create_folder, files_in};
 use super::output::{print_text, remark_line};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -102,10 +103,9 @@ fn check_package(request: &Request) -> Result<Exit, String> {
     if binaries.is_empty() {
         return Err("the package has no tests: put a harness into `tests/`".to_owned());
     }
-    let folder = Path::new("target/palisade");
-    let mut files = Vec::new();
+    let (mut files, mut taken) = (Vec::new(), BTreeSet::new());
     for binary in &binaries {
-        files.extend(snapshots(request, binary, folder)?);
+        files.extend(snapshots(request, binary, &folder_of(binary, &mut taken))?);
     }
     if files.is_empty() {
         return Err("no test has come to `Harness::check`: `palisade-harness` has an example".to_owned());
@@ -156,24 +156,31 @@ fn build(request: &Request) -> Result<Vec<PathBuf>, String> {
     Ok(text.lines().filter_map(executable).collect())
 }
 
+/// The folder for the snapshots of a binary, named as its file of tests; with the number that cargo has given it where another package has
+/// such a file as well.
+fn folder_of(binary: &Path, taken: &mut BTreeSet<String>) -> PathBuf {
+    let stem = binary.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = stem.rsplit_once('-').map_or(stem.as_str(), |(name, _)| name);
+    let is_new = taken.insert(name.to_owned());
+    Path::new("target/palisade").join(if is_new { name } else { &stem })
+}
+
 /// Runs the tests of a binary; the files of roles beside their snapshots.
 fn snapshots(request: &Request, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let stem = binary.file_stem().unwrap_or_default();
-    let folder = folder.join(stem);
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     if folder.exists() {
-        std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        std::fs::remove_dir_all(folder).map_err(failed)?;
     }
-    create_folder(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
+    create_folder(folder).map_err(failed)?;
     let mut command = Command::new(binary);
-    command.env("PALISADE_SNAPSHOT", &folder).args(&request.filter);
+    command.env("PALISADE_SNAPSHOT", folder.canonicalize().map_err(failed)?).args(&request.filter);
     let output = command.output().map_err(|error| format!("{}: {error}", binary.display()))?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stdout);
         return Err(format!("the tests of {} fail before they come to `check`:\n{text}", binary.display()));
     }
     let mut roles = Vec::new();
-    let found = files_in(&folder).map_err(|(path, error)| format!("{}: {error}", path.display()))?;
+    let found = files_in(folder).map_err(|(path, error)| format!("{}: {error}", path.display()))?;
     for snapshot in found.iter().filter(|path| path.extension().is_some_and(|extension| extension == "snapshot")) {
         let path = snapshot.with_extension("toml");
         let name = snapshot.file_name().unwrap_or_default().to_string_lossy();
@@ -191,6 +198,14 @@ fn snapshots(request: &Request, binary: &Path, folder: &Path) -> Result<Vec<Path
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_have_the_names_of_tests() {
+        let mut taken = BTreeSet::new();
+        let folder = |name: &str, taken: &mut _| folder_of(Path::new(name), taken).display().to_string();
+        assert_eq!(folder("deps/robust-49473ecb8510cb41", &mut taken), "target/palisade/robust");
+        assert_eq!(folder("deps/robust-0000000000000000", &mut taken), "target/palisade/robust-0000000000000000");
+    }
 
     #[test]
     fn command_lines() {

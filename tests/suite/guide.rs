@@ -43,6 +43,10 @@ fn sessions_of_the_guide_are_real() {
         }
         for shown in sessions(&text) {
             let words: Vec<&str> = shown.command.split_whitespace().collect();
+            // The stories about crates have a test of their own, as they need a registry.
+            if words[0] == "cargo" {
+                continue;
+            }
             assert_eq!(words[0], "palisade", "{}", shown.command);
             let run =
                 Command::new(env!("CARGO_BIN_EXE_palisade")).args(&words[1..]).current_dir(folder.path()).output();

@@ -2,8 +2,9 @@
 //! state, with evidence that the checker accepts.
 
 use crate::documents;
+use crate::readme::{matches, sessions};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// What is expected of a harness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,33 +36,27 @@ const ROWS: [(&str, Expected); 21] = [
     ("rtrb_again", NotRobust),
     ("triple_buffer", Robust),
     ("atomic_waker", Robust),
-    ("atomic_waker_of_an_arc", Refused("allocates or frees")),
+    ("atomic_waker_of_an_arc", Refused("roles must not allocate")),
     ("left_right_readers", Robust),
-    ("left_right_writer", Robust),
+    ("left_right_writer", Refused("`memset` is called")),
 ];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/code")
 }
 
-/// The folder of snapshots, with a file of roles for each harness.
-fn snapshots() -> PathBuf {
-    let built = Command::new(env!("CARGO_BIN_EXE_cargo-palisade"))
-        .args(["--test", "rows", "--", "--json", "--no-properties"])
-        .current_dir(folder())
-        .output()
-        .expect("it starts");
-    let text = String::from_utf8_lossy(&built.stderr).into_owned();
-    let entries = std::fs::read_dir(folder().join("target/palisade")).unwrap_or_else(|error| panic!("{error}: {text}"));
-    let names = entries.map(|entry| entry.expect("an entry").path());
-    let is_rows = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("rows-"));
-    names.filter(is_rows).max_by_key(|path| path.metadata().and_then(|it| it.modified()).ok()).expect("snapshots")
+/// What `cargo palisade` says.
+fn cargo_palisade(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-palisade"));
+    command.args(arguments).current_dir(folder()).output().expect("it starts")
 }
 
 #[needs::command("cargo info --quiet spin")]
 #[test]
 fn published_crates_are_read_as_they_are() {
-    let snapshots = snapshots();
+    let all = cargo_palisade(&["--test", "rows", "--", "--no-properties"]);
+    let snapshots = folder().join("target/palisade/rows");
+    assert!(snapshots.is_dir(), "{}", String::from_utf8_lossy(&all.stderr));
     for (name, expected) in ROWS {
         let run = |arguments: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
@@ -83,4 +78,49 @@ fn published_crates_are_read_as_they_are() {
         }
         assert!(expected == NotRobust || text.contains("evidence"), "{name}: {text}");
     }
+}
+
+/// The page of the guide.
+fn page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/src/check-your-own-code.md");
+    std::fs::read_to_string(path).expect("the page can be read")
+}
+
+/// A text without the indentation of its lines.
+fn flush_left(text: &str) -> String {
+    text.lines().map(str::trim).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn code_of_the_stories_is_that_of_the_files() {
+    let page = page();
+    let mut pieces = 0;
+    for block in page.split("```rust\n// ").skip(1) {
+        let (name, text) = block.split_once('\n').expect("a block");
+        if name == "tests/robust.rs" {
+            continue;
+        }
+        let file = flush_left(&std::fs::read_to_string(folder().join(name)).expect("the file is there"));
+        for piece in text.split("```").next().expect("a block").split("\n\n") {
+            assert!(file.contains(flush_left(piece).trim()), "{name}: {piece}");
+            pieces += 1;
+        }
+    }
+    assert!(pieces >= 5, "{pieces} pieces");
+}
+
+#[needs::command("cargo info --quiet spin")]
+#[test]
+fn stories_of_the_guide_are_real() {
+    let mut told = 0;
+    for shown in sessions(&page()) {
+        let Some(arguments) = shown.command.strip_prefix("cargo palisade ") else { continue };
+        let output = cargo_palisade(&arguments.split_whitespace().collect::<Vec<_>>());
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        let lines: Vec<&str> = text.lines().collect();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(matches(&shown.output, &lines), "$ {}\n{text}\n{errors}\nis not what the guide shows", shown.command);
+        told += 1;
+    }
+    assert!(told >= 3, "{told} stories");
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The sources in the folder of images, with roles that end when they run alone.
-const ROLES: [(&str, &[&str], &str); 7] = [
+const ROLES: [(&str, &[&str], &str); 9] = [
     ("spin", &[], "worker"),
     ("peterson", &[], "lock_left"),
     ("peterson", &["-DSTORE=memory_order_release", "-DLOAD=memory_order_acquire"], "lock_right"),
@@ -15,6 +15,8 @@ const ROLES: [(&str, &[&str], &str); 7] = [
     ("wake", &["-DFENCE"], "waker"),
     ("deque", &["-DFENCE"], "owner"),
     ("deque", &[], "thief"),
+    ("halves", &[], "worker"),
+    ("traps", &[], "counted"),
 ];
 
 /// A program that runs the role so many times and writes its static data, from the first address on.
@@ -102,7 +104,8 @@ fn roles_alone_leave_what_the_processor_leaves() {
                 .unwrap_or_else(|error| panic!("{source} {level}: {}", error.render(false)));
             let memory = run(&program);
             for cell in &program.addresses {
-                let offset = usize::try_from(cell.address - start).expect("the cell is static data");
+                // Tables of constants lie before the data, and nobody writes them.
+                let Ok(offset) = usize::try_from(cell.address - start) else { continue };
                 let left = memory.get(&cell.address).copied().unwrap_or(0);
                 let bytes = data[offset..].iter().take(size_of(source, &cell.name)).rev();
                 let expected = bytes.fold(0u64, |sum, byte| sum << 8 | u64::from(*byte)).cast_signed();

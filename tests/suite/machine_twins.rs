@@ -5,8 +5,8 @@
 //! `__builtin_trap` where models have `ensure`. A twin of the models of Chase and Lev's deque is no twin: its owner and thieves run once
 //! (`deque.c`), since without a bound on the indices, which the models have, nothing would be finite.
 
+use crate::checked;
 use crate::models::models;
-use crate::{checked, environment};
 use palisade::cli::ProgramOptions;
 use palisade::program::CopiesOverride;
 use palisade::robustness::{CheckOptions, Verdict};
@@ -83,12 +83,11 @@ impl Twin {
 #[test]
 fn models_and_code_have_the_same_verdicts() {
     let models = models();
-    let levels: &[&str] = if environment::is_long_run() { &["O0", "O1", "O2", "O3", "Os"] } else { &["O1", "O2"] };
     for twin in &TWINS {
         let model = models.iter().find(|model| model.name == twin.model).expect("the model is there");
         for (threads, robust) in model.expected() {
             let expected = if robust { Verdict::Robust } else { Verdict::NotRobust };
-            for level in levels {
+            for level in ["O0", "O1", "O2", "O3", "Os"] {
                 assert_eq!(twin.verdict(level, threads), expected, "{} {level} {threads:?}", twin.model);
             }
         }

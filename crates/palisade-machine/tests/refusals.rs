@@ -17,7 +17,7 @@ fn refusal(function: &str) -> String {
 fn what_is_not_understood_is_refused_at_its_place() {
     for (function, line, why) in [
         ("stack_escapes", 16, "a pointer into the role's own stack frame is stored where others can read it"),
-        ("mixed_sizes", 23, "accesses of different sizes to the same bytes"),
+        ("mixed_sizes", 23, "stores of different sizes to the same bytes"),
         ("recursion", 30, "`recurse` calls itself"),
         ("thread_local_data", 34, "thread-local storage"),
         ("indirect_call", 39, "an address that is computed as the code runs"),

@@ -16,7 +16,7 @@ fn spin_mutex() {
 fn spin_rwlock() {
     let lock = share(spin::RwLock::new(0u32));
     Harness::new()
-        .role("reader", .., || drop(black_box(*lock.read())))
+        .role("reader", .., || _ = black_box(*lock.read()))
         .role("writer", .., || *lock.write() = 1)
         .repeat()
         .check();
@@ -31,7 +31,7 @@ fn spin_ticket_mutex() {
 #[test]
 fn spin_once() {
     let once = share(spin::Once::<u32>::new());
-    Harness::new().role("caller", .., || drop(black_box(*once.call_once(|| 5)))).check();
+    Harness::new().role("caller", .., || _ = black_box(*once.call_once(|| 5))).check();
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn std_once() {
 #[test]
 fn std_once_lock() {
     let once = share(OnceLock::<u32>::new());
-    Harness::new().role("caller", .., || drop(black_box(*once.get_or_init(|| 5)))).check();
+    Harness::new().role("caller", .., || _ = black_box(*once.get_or_init(|| 5))).check();
 }
 
 #[test]
@@ -57,28 +57,28 @@ fn parking() {
     let (parker, unparker) = parking::pair();
     Harness::new()
         .role_once("parker", move || parker.park())
-        .role("unparker", .., move || drop(unparker.unpark()))
+        .role("unparker", .., move || _ = unparker.unpark())
         .check();
 }
 
 #[test]
 fn try_lock() {
     let lock = share(try_lock::TryLock::new(0u32));
-    let role = || drop(lock.try_lock().map(|mut value| *value = 1));
+    let role = || _ = lock.try_lock().map(|mut value| *value = 1);
     Harness::new().role("worker", .., role).repeat().check();
 }
 
 #[test]
 fn race_once() {
     let once = share(once_cell::race::OnceNonZeroUsize::new());
-    Harness::new().role("caller", .., || drop(black_box(once.get_or_init(|| 5.try_into().unwrap())))).check();
+    Harness::new().role("caller", .., || _ = black_box(once.get_or_init(|| 5.try_into().unwrap()))).check();
 }
 
 fn array_queue_of_two() -> Harness {
     let queue = share(crossbeam_queue::ArrayQueue::<u64>::new(2));
     Harness::new()
-        .role("producer", .., || drop(queue.push(1)))
-        .role("consumer", .., || drop(queue.pop()))
+        .role("producer", .., || _ = queue.push(1))
+        .role("consumer", .., || _ = queue.pop())
         .narrow(["queue.head", "queue.tail"], 4)
 }
 
@@ -96,8 +96,8 @@ fn heapless_queue_of_two() -> Harness {
     #[expect(deprecated, reason = "the queue is asked about as it is")]
     let queue = share(heapless::mpmc::Queue::<u64, 2>::new());
     Harness::new()
-        .role("producer", .., || drop(queue.enqueue(1)))
-        .role("consumer", .., || drop(queue.dequeue()))
+        .role("producer", .., || _ = queue.enqueue(1))
+        .role("consumer", .., || _ = queue.dequeue())
         .narrow(["queue.enqueue_pos", "queue.dequeue_pos"], 3)
 }
 
@@ -113,9 +113,7 @@ fn heapless_again() {
 
 fn ring_of_two() -> Harness {
     let (mut producer, mut consumer) = rtrb::RingBuffer::<u64>::new(2);
-    Harness::new()
-        .role_once("producer", move || drop(producer.push(1)))
-        .role_once("consumer", move || drop(consumer.pop()))
+    Harness::new().role_once("producer", move || _ = producer.push(1)).role_once("consumer", move || _ = consumer.pop())
 }
 
 #[test]
@@ -133,7 +131,7 @@ fn triple_buffer() {
     let (mut input, mut output) = triple_buffer::triple_buffer(&0u64);
     Harness::new()
         .role_once("writer", move || input.write(1))
-        .role_once("reader", move || drop(black_box(*output.read())))
+        .role_once("reader", move || _ = black_box(*output.read()))
         .repeat()
         .check();
 }
@@ -178,8 +176,8 @@ fn left_right_readers() {
     let other = read.clone();
     share(Mutex::new(write));
     Harness::new()
-        .role_once("one", move || drop(black_box(read.enter().map(|value| *value))))
-        .role_once("other", move || drop(black_box(other.enter().map(|value| *value))))
+        .role_once("one", move || _ = black_box(read.enter().map(|value| *value)))
+        .role_once("other", move || _ = black_box(other.enter().map(|value| *value)))
         .check();
 }
 
@@ -188,7 +186,7 @@ fn left_right_writer() {
     let (mut write, read) = left_right::new::<u64, Count>();
     write.append(Count).publish();
     Harness::new()
-        .role_once("reader", move || drop(black_box(read.enter().map(|value| *value))))
-        .role_once("writer", move || drop(write.publish()))
+        .role_once("reader", move || _ = black_box(read.enter().map(|value| *value)))
+        .role_once("writer", move || _ = write.publish())
         .check();
 }

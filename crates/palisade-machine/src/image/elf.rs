@@ -1,6 +1,6 @@
 //! The ELF file: segments, symbols, and what the loader would write into memory.
 
-use object::elf::{R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE};
+use object::elf::{R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE};
 use object::read::elf::ElfFile64;
 use object::{
     Architecture, Endianness, Object, ObjectSegment, ObjectSymbol, RelocationFlags, RelocationTarget, SegmentFlags,
@@ -133,6 +133,12 @@ impl Image {
             };
             let value = match (r_type, symbol) {
                 (R_X86_64_RELATIVE, _) => base.wrapping_add(addend),
+                // The loader asks a function which one to take; it has the name of what it chooses from.
+                (R_X86_64_IRELATIVE, _) => {
+                    let chooser = base.wrapping_add(addend);
+                    let symbol = self.symbols.iter().find(|symbol| symbol.address == chooser && symbol.size > 0);
+                    self.import(&symbol.map_or("a function of many".to_owned(), |symbol| symbol.name.clone()))
+                }
                 (R_X86_64_64 | R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT, Some(symbol)) => {
                     if symbol.is_undefined() {
                         self.import(symbol.name().unwrap_or("?"))
@@ -145,7 +151,7 @@ impl Image {
                     continue;
                 }
             };
-            if matches!(r_type, R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT) {
+            if matches!(r_type, R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT | R_X86_64_IRELATIVE) {
                 self.bound.insert(place);
             }
             self.relocated.insert(place, value);

@@ -17,7 +17,7 @@ use crate::lift::abstraction::Abstract;
 use crate::lift::cells::checked;
 use palisade_model::program::{Action, BinaryOperator as Op, Expression, Span, Value};
 use palisade_syntax::x86::code::{Code, TextLabel};
-use palisade_syntax::x86::lowerer::{LoweredThread, Lowerer, Operand, Slot};
+use palisade_syntax::x86::lowerer::{LoweredThread, Lowerer, Operand, Piece, Slot};
 use palisade_syntax::x86::{Access, Architecture};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -246,6 +246,10 @@ impl Emitter<'_> {
             },
             Spot::Constant(value) => Operand::Constant(value),
             Spot::Fixed(address) => Operand::Shared(Expression::Constant(address.cast_signed())),
+            Spot::Part((address, whole), from) => {
+                let piece = Piece { byte: 0, bytes: whole, from, bits: bytes * 8 };
+                Operand::Part(Expression::Constant(address.cast_signed()), piece)
+            }
             Spot::Computed(expression) => {
                 let sum = self.lowerer.of_atoms(&expression, None);
                 let seen = knowledge.computed.get(&place.address);
@@ -274,6 +278,11 @@ impl Emitter<'_> {
                 let register = self.lowerer.slot(slot);
                 self.lowerer.act(Action::Load { register, address });
                 Expression::Register(register)
+            }
+            Operand::Part(address, piece) => {
+                let register = self.lowerer.slot(slot);
+                self.lowerer.act(Action::Load { register, address });
+                piece.of(Expression::Register(register))
             }
             Operand::None => unreachable!("what is read has an operand"),
         }
@@ -328,7 +337,9 @@ impl Emitter<'_> {
                     match self.operand(spot, length, &access, place, before, knowledge) {
                         Operand::Private(pieces) => self.lowerer.write_private(&pieces, &value),
                         Operand::Shared(address) => self.lowerer.act(Action::Store { address, value }),
-                        Operand::Constant(_) | Operand::None => unreachable!("what is written is no constant"),
+                        Operand::Part(..) | Operand::Constant(_) | Operand::None => {
+                            unreachable!("what is stored is a whole cell")
+                        }
                     }
                 }
             }

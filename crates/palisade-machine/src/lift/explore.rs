@@ -306,10 +306,12 @@ impl Performing<'_, '_> {
         }
         let mut called = self.called(stub)?;
         // A word that nobody writes need not be read.
-        if let Some(word) = called.load
-            && self.knowledge.load(word, 4)? != Loaded::Cell
-        {
-            called.load = None;
+        if let Some(word) = called.load {
+            match self.knowledge.load(word, 4)? {
+                Loaded::Constant(_) => called.load = None,
+                Loaded::Cell(cell) if cell == (word, 4) => {}
+                Loaded::Cell(cell) => return Err(self.knowledge.mixed((word, 4), cell)),
+            }
         }
         for family in CALLER_SAVED {
             self.after.set_family(family, Abstract::Constant(0));

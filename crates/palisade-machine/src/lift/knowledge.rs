@@ -9,13 +9,25 @@ use crate::image::{Memory, Mutability};
 use palisade_model::program::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Bytes that are accessed together: address and number.
+pub(crate) type Cell = (u64, u8);
+
 /// What a load finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loaded {
     /// Always this value.
     Constant(Value),
-    /// What a cell holds at the time.
-    Cell,
+    /// What a cell holds at the time, or a part of it.
+    Cell(Cell),
+}
+
+/// How memory is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writing {
+    /// By a store, which waits in the buffer.
+    Plain,
+    /// By a locked instruction, which changes memory at once.
+    Locked,
 }
 
 /// The addresses that an instruction with a computed address has been seen to access.
@@ -34,8 +46,8 @@ pub(crate) struct Computed {
 pub(crate) struct Knowledge<'a> {
     /// Memory when the roles begin.
     pub(crate) memory: &'a Memory,
-    /// Cells that roles may write: address to number of bytes.
-    written: BTreeMap<u64, u8>,
+    /// Cells that roles may write: address to number of bytes, and how. Plain stores are of whole cells.
+    written: BTreeMap<u64, (u8, Writing)>,
     /// What was taken for constant: address to the number of bytes.
     assumed: BTreeSet<(u64, u8)>,
     /// Computed accesses, by the address of the instruction.
@@ -43,7 +55,7 @@ pub(crate) struct Knowledge<'a> {
     /// Where instructions that go to computed addresses have been seen to go.
     pub(crate) targets: BTreeMap<u64, BTreeSet<u64>>,
     /// Cells in the order in which they were first met.
-    met: Vec<(u64, u8)>,
+    met: Vec<Cell>,
     /// Whether something taken for constant may be written.
     stale: bool,
 }
@@ -73,7 +85,7 @@ impl<'a> Knowledge<'a> {
     }
 
     /// The cells, in the order in which they were first met.
-    pub(crate) fn cells(&self) -> &[(u64, u8)] {
+    pub(crate) fn cells(&self) -> &[Cell] {
         &self.met
     }
 
@@ -93,43 +105,49 @@ impl<'a> Knowledge<'a> {
             }
             return Ok(Loaded::Constant(value));
         }
-        self.whole_cell(address, bytes, &touched)?;
-        self.meet(address, bytes);
-        Ok(Loaded::Cell)
+        Ok(Loaded::Cell(self.cell(address, bytes, &touched, Writing::Locked)?))
     }
 
-    /// A store to a fixed address, or a locked access.
-    pub(crate) fn store(&mut self, address: u64, bytes: u8) -> Result<(), Objection> {
+    /// A store to a fixed address, or a locked access; the cell that it changes.
+    pub(crate) fn store(&mut self, address: u64, bytes: u8, writing: Writing) -> Result<Cell, Objection> {
         if self.mutability(address)? == Mutability::ReadOnly {
             let place = self.place(address);
             return Err(Objection::new(format!("this writes to {place}, which is read-only")));
         }
         let touched = self.touching(address, bytes);
-        self.whole_cell(address, bytes, &touched)?;
+        let cell = self.cell(address, bytes, &touched, writing)?;
         self.value(address, bytes).ok_or_else(|| no_memory(address))?;
         if touched.is_empty() {
-            self.written.insert(address, bytes);
-            let end = address + u64::from(bytes);
-            let overlaps = |(at, length): &(u64, u8)| *at < end && at + u64::from(*length) > address;
-            self.stale |= self.assumed.iter().any(overlaps);
+            self.writes(cell, writing);
+        } else if writing == Writing::Plain {
+            self.written.insert(cell.0, (cell.1, writing));
         }
-        self.meet(address, bytes);
-        Ok(())
+        Ok(cell)
+    }
+
+    /// A cell may be written that was not known to be.
+    fn writes(&mut self, (address, bytes): Cell, writing: Writing) {
+        self.written.insert(address, (bytes, writing));
+        let end = address + u64::from(bytes);
+        let overlaps = |(at, length): &Cell| *at < end && at + u64::from(*length) > address;
+        self.stale |= self.assumed.iter().any(overlaps);
     }
 
     /// An access to an address that is computed as the code runs.
-    pub(crate) fn compute(&mut self, instruction: u64, bytes: u8, writes: bool) -> Result<(), Objection> {
+    pub(crate) fn compute(&mut self, instruction: u64, bytes: u8, writing: Option<Writing>) -> Result<(), Objection> {
         let entry = self.computed.entry(instruction).or_default();
-        (entry.bytes, entry.writes) = (bytes, writes);
+        (entry.bytes, entry.writes) = (bytes, writing.is_some());
         let addresses = entry.addresses.clone();
         for address in addresses {
-            if writes {
-                self.store(address, bytes)?;
+            let cell = if let Some(writing) = writing {
+                self.store(address, bytes, writing)?
             } else {
                 let touched = self.touching(address, bytes);
                 self.value(address, bytes).ok_or_else(|| no_memory(address))?;
-                self.whole_cell(address, bytes, &touched)?;
-                self.meet(address, bytes);
+                self.cell(address, bytes, &touched, Writing::Locked)?
+            };
+            if cell != (address, bytes) {
+                return Err(self.mixed((address, bytes), cell));
             }
         }
         Ok(())
@@ -145,9 +163,9 @@ impl<'a> Knowledge<'a> {
         self.targets.entry(instruction).or_default().insert(target)
     }
 
-    fn meet(&mut self, address: u64, bytes: u8) {
-        if !self.met.contains(&(address, bytes)) {
-            self.met.push((address, bytes));
+    fn meet(&mut self, cell: Cell) {
+        if !self.met.contains(&cell) {
+            self.met.push(cell);
         }
     }
 
@@ -156,30 +174,53 @@ impl<'a> Knowledge<'a> {
     }
 
     /// The cells that some of the bytes belong to.
-    fn touching(&self, address: u64, bytes: u8) -> Vec<(u64, u8)> {
+    fn touching(&self, address: u64, bytes: u8) -> Vec<Cell> {
         let end = address.saturating_add(u64::from(bytes));
         let near = self.written.range(address.saturating_sub(7)..end);
-        near.map(|(at, length)| (*at, *length)).filter(|(at, length)| at + u64::from(*length) > address).collect()
+        let cells = near.map(|(at, (length, _))| (*at, *length));
+        cells.filter(|(at, length)| at + u64::from(*length) > address).collect()
     }
 
-    /// Refuses what is not exactly one cell.
-    fn whole_cell(&self, address: u64, bytes: u8, touched: &[(u64, u8)]) -> Result<(), Objection> {
+    /// The cell that an access is to. A load or a locked access may be to a part of one: a load finds all of the store that it reads from,
+    /// since stores are of whole cells, and what is locked changes memory with nothing in the buffer. A wider access makes a wider cell, as
+    /// long as nothing stores to less of it.
+    fn cell(&mut self, address: u64, bytes: u8, touched: &[Cell], writing: Writing) -> Result<Cell, Objection> {
         if !address.is_multiple_of(u64::from(bytes)) {
             let place = self.place(address);
             return Err(Objection::new(format!("this accesses {bytes} bytes at {place}, which are not aligned"))
                 .with_help("x86-TSO says nothing about such accesses to shared memory"));
         }
-        match touched {
-            [] => Ok(()),
-            [cell] if *cell == (address, bytes) => Ok(()),
-            [(other, length), ..] => {
-                let (place, other) = (self.place(address), self.place(*other));
-                Err(Objection::new(format!(
-                    "this accesses {bytes} bytes at {place}, and other code {length} bytes at {other}: accesses of \
-                     different sizes to the same bytes are not understood"
-                )))
+        let access = (address, bytes);
+        let is_stored = |cell: &&Cell| self.written[&cell.0].1 == Writing::Plain;
+        let found = match touched {
+            [] => access,
+            [cell] if *cell == access => access,
+            // Both are aligned, so that one lies in the other.
+            [cell] if cell.1 > bytes && writing == Writing::Locked => *cell,
+            [cell] if cell.1 > bytes => return Err(self.mixed(access, *cell)),
+            _ => {
+                if let Some(cell) = touched.iter().find(is_stored) {
+                    return Err(self.mixed(access, *cell));
+                }
+                for (at, _) in touched {
+                    self.written.remove(at);
+                }
+                self.written.insert(address, (bytes, writing));
+                self.stale = true;
+                access
             }
-        }
+        };
+        self.meet(found);
+        Ok(found)
+    }
+
+    /// Why accesses of different sizes are refused.
+    pub(crate) fn mixed(&self, (address, bytes): Cell, (other, length): Cell) -> Objection {
+        let (place, other) = (self.place(address), self.place(other));
+        Objection::new(format!(
+            "this accesses {bytes} bytes at {place}, and other code {length} bytes at {other}: stores of \
+             different sizes to the same bytes are not understood"
+        ))
     }
 
     /// An address for people.

@@ -105,10 +105,16 @@ pub(crate) fn stub(name: &str) -> Option<Stub> {
 
 /// Why a function without code, or one that must not be followed, is refused.
 pub(crate) fn advice(name: &str) -> &'static str {
-    match name {
-        "malloc" | "calloc" | "realloc" | "free" | "posix_memalign" | "__rust_alloc" | "__rust_dealloc" => {
-            "roles must not allocate: prepare the memory before they run"
-        }
+    match name.trim_start_matches("__rustc::") {
+        "malloc"
+        | "calloc"
+        | "realloc"
+        | "free"
+        | "posix_memalign"
+        | "__rust_alloc"
+        | "__rust_alloc_zeroed"
+        | "__rust_realloc"
+        | "__rust_dealloc" => "roles must not allocate: prepare the memory before they run",
         "__tls_get_addr" | "pthread_getspecific" => "data of the thread's own (thread-local storage) is not understood",
         "memcpy" | "memmove" | "memset" | "memcmp" => "copies of memory by a function are not understood",
         "pthread_mutex_lock" | "pthread_mutex_unlock" | "pthread_cond_wait" => {

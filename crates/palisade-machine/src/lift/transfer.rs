@@ -3,7 +3,7 @@
 use super::abstraction::Abstract;
 use super::decode::{MemoryOperand, VectorPlace};
 use super::environment::Environment;
-use super::knowledge::{Knowledge, Loaded};
+use super::knowledge::{Cell, Knowledge, Loaded, Writing};
 use super::micro::{Micro, address};
 use super::refusal::Objection;
 use palisade_model::program::{BinaryOperator as Op, Expression, Value};
@@ -18,6 +18,8 @@ pub(crate) enum Spot {
     Frame(i64),
     /// In shared memory, at this address.
     Fixed(u64),
+    /// In shared memory: a part of the cell of so many bytes at this address, from this bit on.
+    Part(Cell, u8),
     /// In shared memory, at an address over the atoms.
     Computed(Expression),
     /// In memory that always holds this value.
@@ -132,7 +134,11 @@ impl Transfer<'_, '_> {
         if !matches!(bytes, 1 | 2 | 4 | 8) {
             return Err(Objection::new("operands of this size are not understood"));
         }
-        let writes = *access != Access::Load;
+        let writing = match access {
+            Access::Load => None,
+            Access::Locked(_) | Access::CompareExchange { .. } => Some(Writing::Locked),
+            Access::None | Access::Store(_) | Access::LoadStore(_) => Some(Writing::Plain),
+        };
         let expression = address(memory);
         match known(&expression, self.environment) {
             Abstract::Frame(offset) if offset + i64::from(bytes) > 8 => {
@@ -141,17 +147,23 @@ impl Transfer<'_, '_> {
             Abstract::Frame(offset) => Ok(Spot::Frame(offset)),
             Abstract::Constant(address) => {
                 let address = address.cast_unsigned();
-                if writes {
-                    self.knowledge.store(address, bytes)?;
-                    return Ok(Spot::Fixed(address));
+                let cell = match writing {
+                    Some(writing) => self.knowledge.store(address, bytes, writing)?,
+                    None => match self.knowledge.load(address, bytes)? {
+                        Loaded::Constant(value) => return Ok(Spot::Constant(value)),
+                        Loaded::Cell(cell) => cell,
+                    },
+                };
+                if cell == (address, bytes) {
+                    Ok(Spot::Fixed(address))
+                } else if matches!(access, Access::CompareExchange { .. }) {
+                    Err(self.knowledge.mixed((address, bytes), cell))
+                } else {
+                    Ok(Spot::Part(cell, u8::try_from((address - cell.0) * 8).expect("less than 64 bits")))
                 }
-                Ok(match self.knowledge.load(address, bytes)? {
-                    Loaded::Constant(value) => Spot::Constant(value),
-                    Loaded::Cell => Spot::Fixed(address),
-                })
             }
             Abstract::Number(_) => {
-                self.knowledge.compute(self.instruction, bytes, writes)?;
+                self.knowledge.compute(self.instruction, bytes, writing)?;
                 Ok(Spot::Computed(expression))
             }
             Abstract::Unknown => Err(Objection::new(
@@ -165,7 +177,7 @@ impl Transfer<'_, '_> {
         match spot {
             Spot::Frame(offset) => self.environment.read_frame(*offset, bytes),
             Spot::Constant(value) => Abstract::Constant(*value),
-            Spot::Fixed(_) | Spot::Computed(_) => Abstract::Number(bytes * 8),
+            Spot::Fixed(_) | Spot::Part(..) | Spot::Computed(_) => Abstract::Number(bytes * 8),
         }
     }
 
@@ -236,7 +248,7 @@ impl Transfer<'_, '_> {
 /// Nothing says in which order the halves of a copy of 16 bytes reach shared memory.
 fn only_private(spot: &Spot, bytes: u8) -> Result<(), Objection> {
     match spot {
-        Spot::Fixed(_) | Spot::Computed(_) if bytes == 16 => {
+        Spot::Fixed(_) | Spot::Part(..) | Spot::Computed(_) if bytes == 16 => {
             Err(Objection::new("this copies 16 bytes of shared memory at once, which x86-TSO says nothing about")
                 .with_help("keep shared data in words of at most 8 bytes"))
         }

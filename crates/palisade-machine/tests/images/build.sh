@@ -23,6 +23,7 @@ for level in 0 1 2 3 s; do
     build guess "guess-O$level" "-O$level"
     build ring "ring-O$level" "-O$level"
     build spin "spin-O$level" "-O$level"
+    build halves "halves-O$level" "-O$level"
     build peterson "peterson-O$level" "-O$level"
     build peterson "peterson-weak-O$level" "-O$level" -DSTORE=memory_order_release -DLOAD=memory_order_acquire
     build peterson "peterson-fence-O$level" "-O$level" -DSTORE=memory_order_release -DLOAD=memory_order_acquire -DFENCE

@@ -20,7 +20,7 @@ void stack_escapes(void) {
 /* 32 and 16 bits of the same bytes. */
 void mixed_sizes(void) {
     atomic_fetch_add(&mixed.whole, 1);
-    atomic_store(&mixed.half[0], 0);
+    atomic_store_explicit(&mixed.half[0], 0, memory_order_release);
 }
 /* A function that calls itself. */
 __attribute__((noinline)) static int recurse(int depth) {

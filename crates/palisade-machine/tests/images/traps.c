@@ -121,6 +121,8 @@ static void (*_Atomic handler)(void) = first;
 void turning(void) { atomic_store_explicit(&handler, second, memory_order_release); }
 void handling(void) { atomic_load_explicit(&handler, memory_order_acquire)(); }
 void by_table(void) { table[get(z) & 1](); }
+void counting(void);
+void counted(void) { counting(); by_table(); }
 void counting(void) { atomic_fetch_add_explicit(&z, 1, memory_order_relaxed); }
 /* A table of jumps. */
 void switching(void) {

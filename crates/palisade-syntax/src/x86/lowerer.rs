@@ -75,16 +75,18 @@ pub enum Operand {
     None,
     /// In shared memory at this address.
     Shared(Expression),
+    /// Some bits of what is in shared memory at this address. It is read, or changed by what is locked.
+    Part(Expression, Piece),
     /// In private memory: these pieces, the lowest first.
     Private(Vec<Piece>),
     /// In memory that holds this value and never another one. It is only read.
     Constant(Value),
 }
 
-/// Some bits of a register for private memory.
+/// Some bits of a register for private memory, or of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The first byte of the register.
+    /// The first byte of the whole.
     pub byte: i64,
     /// The number of its bytes.
     pub bytes: u8,
@@ -92,6 +94,23 @@ pub struct Piece {
     pub from: u8,
     /// The number of bits.
     pub bits: u8,
+}
+
+impl Piece {
+    /// These bits of the whole, as an unsigned number.
+    #[must_use]
+    pub fn of(self, whole: Expression) -> Expression {
+        truncate(binary(Op::ShiftRight, whole, Expression::Constant(self.from.into())), self.bits, false)
+    }
+
+    /// The whole with these bits replaced by a number that fits.
+    fn put(self, whole: Expression, part: Expression) -> Expression {
+        let mask = ((1i128 << self.bits) - 1) << self.from;
+        let mask = Value::try_from(palisade_model::program::truncate(!mask, 64, true)).expect("64 bits");
+        let kept = binary(Op::BitAnd, whole, Expression::Constant(mask));
+        let part = binary(Op::ShiftLeft, part, Expression::Constant(self.from.into()));
+        truncate(binary(Op::BitOr, kept, part), self.bytes * 8, self.bytes == 8)
+    }
 }
 
 /// Flags with what they are given.
@@ -156,6 +175,7 @@ impl Lowerer {
         match operand {
             Operand::None => {}
             Operand::Shared(address) => self.access(&meaning.access, address, result.as_ref()),
+            Operand::Part(address, piece) => self.part_access(&meaning.access, address, piece, result.as_ref()),
             Operand::Private(pieces) => self.private_access(&meaning.access, &pieces, result.as_ref()),
             Operand::Constant(value) => self.loaded = Expression::Constant(value),
         }
@@ -219,6 +239,20 @@ impl Lowerer {
         }
     }
 
+    /// An access to some bits of a cell: all of it is read, or changed at once.
+    fn part_access(&mut self, access: &Access, address: Expression, piece: Piece, result: Option<&Expression>) {
+        let register = self.slot(LOADED);
+        self.loaded = piece.of(Expression::Register(register));
+        let Access::Locked(value) = access else {
+            debug_assert!(*access == Access::Load, "only what is locked changes a part of a cell");
+            return self.act(Action::Load { register, address });
+        };
+        let value = self.of_atoms(value, result);
+        let value = rebuilt(&value, &|leaf| (*leaf == Expression::Old).then(|| piece.of(Expression::Old)));
+        let new = piece.put(Expression::Old, value);
+        self.act(Action::Rmw { register: Some(register), address, new });
+    }
+
     /// An access to private memory: what is locked drains the store buffer, and the rest is local.
     fn private_access(&mut self, access: &Access, pieces: &[Piece], result: Option<&Expression>) {
         if matches!(access, Access::Locked(_) | Access::CompareExchange { .. }) {
@@ -248,12 +282,10 @@ impl Lowerer {
         for piece in pieces {
             let slot = Slot::Private { byte: piece.byte, bytes: piece.bytes };
             let whole = self.value_of(slot);
-            let part = if pieces.len() == 1 && piece.bits == piece.bytes * 8 {
+            if pieces.len() == 1 && piece.bits == piece.bytes * 8 {
                 return whole;
-            } else {
-                let moved = binary(Op::ShiftRight, whole, Expression::Constant(piece.from.into()));
-                truncate(moved, piece.bits, false)
-            };
+            }
+            let part = piece.of(whole);
             sum = binary(Op::BitOr, sum, binary(Op::ShiftLeft, part, Expression::Constant(position)));
             position += Value::from(piece.bits);
         }
@@ -272,12 +304,7 @@ impl Lowerer {
             } else if piece.bits == width {
                 truncate(moved, width, width == 64)
             } else {
-                let mask = ((1i128 << piece.bits) - 1) << piece.from;
-                let mask = Value::try_from(palisade_model::program::truncate(!mask, 64, true)).expect("64 bits");
-                let kept = binary(Op::BitAnd, self.value_of(slot), Expression::Constant(mask));
-                let part = truncate(moved, piece.bits, false);
-                let part = binary(Op::ShiftLeft, part, Expression::Constant(piece.from.into()));
-                truncate(binary(Op::BitOr, kept, part), width, width == 64)
+                piece.put(self.value_of(slot), truncate(moved, piece.bits, false))
             };
             position += Value::from(piece.bits);
             if !self.omitted.contains(&slot) {

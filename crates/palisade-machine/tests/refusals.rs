@@ -20,7 +20,6 @@ fn what_is_not_understood_is_refused_at_its_place() {
         ("mixed_sizes", 23, "stores of different sizes to the same bytes"),
         ("recursion", 30, "`recurse` calls itself"),
         ("thread_local_data", 34, "thread-local storage"),
-        ("indirect_call", 39, "an address that is computed as the code runs"),
         ("repeats", 45, "instructions that repeat"),
         ("non_temporal", 48, "`movnti"),
         ("sixteen_bytes", 50, "16 bytes of shared memory at once"),
@@ -33,6 +32,18 @@ fn what_is_not_understood_is_refused_at_its_place() {
         assert!(text.contains(why), "{function}: {text}");
         assert!(text.contains(&format!("in the role `{function}`")), "{function}: {text}");
     }
+}
+
+/// Functions are called by their addresses, as far as they are followed at all.
+#[test]
+fn where_calls_by_address_go_is_found_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let image = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/images/refused");
+    let roles = folder.path().join("roles.toml");
+    let text = format!("image = {:?}\n[[role]]\nfunction = \"indirect_call\"\n", image.display().to_string());
+    std::fs::write(&roles, text).expect("the folder is writable");
+    let program = palisade_machine::read(&roles.display().to_string()).expect("is read");
+    assert!(program.source.text.contains("refused.c:36"), "the function's line: {}", program.source.text);
 }
 
 #[test]

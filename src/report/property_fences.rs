@@ -120,7 +120,7 @@ fn placement_text(
             counted(placement.queries, "set"),
             counted(placement.states, "state")
         );
-        for PropertyRow { measures, run } in &placement.rows {
+        for PropertyRow { measures, run, .. } in &placement.rows {
             let names: Vec<String> = measures.iter().map(|measure| measure_name(program, *measure)).collect();
             let _ = writeln!(out, "  row      {} for {}", names.join(" or "), property_name(program, run.target));
         }

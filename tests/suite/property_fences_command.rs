@@ -167,6 +167,7 @@ fn bad_input() {
         (FLAGS, &["--for-property", "--cost", "mfence=0"], "not greater than 0"),
         (FLAGS, &["--for-property", "--method", "te"], "not fences"),
         (FLAGS, &["--for-property", "--bound", "1..2"], "for pairs of statements"),
+        (FLAGS, &["--no-slice"], "only fences for properties are placed on slices"),
         (FLAGS, &["--for-property", "--objective", "pairs", "--bound", "5..3"], "3 is less than 5"),
         (FLAGS, &["--for-property", "--objective", "pairs", "--method", "fi", "--bound", "1..2"], "have a bound"),
         (FLAGS, &["--for-property", "--objective", "pairs", "--method", "rows"], "finds fences, not pairs"),

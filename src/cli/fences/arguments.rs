@@ -41,7 +41,7 @@ pub(in crate::cli) struct FencesArguments {
     /// The first and the last bound on reordered pairs for `robmc` and `robmc-et`: `5..30`, or `5..` for as many as there are.
     #[arg(long, value_name = "K1..K2", value_parser = parse_bound)]
     pub(in crate::cli) bound: Option<(usize, Option<usize>)>,
-    /// With `--objective pairs`, do not leave out what does not matter for the properties.
+    /// With `--for-property`, do not leave out what does not matter for the properties.
     #[arg(long)]
     pub(in crate::cli) no_slice: bool,
     /// What a fence costs: `uniform`, `depth` (ten to the number of loops around it), or a file of lines

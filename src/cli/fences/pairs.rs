@@ -48,11 +48,11 @@ pub(super) fn check_options(arguments: &FencesArguments, program: &Program) -> R
     {
         return refuse("only `robmc` and `robmc-et` have a bound", "leave `--bound` out");
     }
-    if (arguments.bound.is_some() || arguments.no_slice) && !is_for_pairs {
-        return refuse(
-            "`--bound` and `--no-slice` are for pairs of statements",
-            "say `--for-property --objective pairs` as well",
-        );
+    if arguments.bound.is_some() && !is_for_pairs {
+        return refuse("`--bound` is for pairs of statements", "say `--for-property --objective pairs` as well");
+    }
+    if arguments.no_slice && !arguments.for_property {
+        return refuse("only fences for properties are placed on slices", "say `--for-property` as well");
     }
     if is_for_pairs && (arguments.apply || arguments.diff) {
         return refuse("no text says that a pair must not be reordered", "leave `--objective pairs` out to get fences");

@@ -159,6 +159,7 @@ fn placement_options(
         never: arguments.never.clone(),
         alternatives: if arguments.all { ALTERNATIVES } else { 0 },
         values: arguments.values,
+        slice: !arguments.no_slice,
         limits: limits.clone(),
         ..PlacementOptions::new(model)
     })

@@ -102,18 +102,23 @@ fn settling(thread: &Thread, model: Model) -> FixedBitSet {
         candidates.set(instruction.source.index(), false);
     }
     // A label is settling when all its targets among the candidates are: what is left has a cycle ahead.
+    let by_label = thread.instructions_by_label();
+    let labels: Vec<usize> = candidates.ones().collect();
     let mut settling = FixedBitSet::with_capacity(thread.labels.len());
-    loop {
-        let is_ready = |label: &usize| {
-            let own = |source: LabelId| source.index() == *label;
-            let targets = thread.instructions.iter().filter(|it| own(it.source)).map(|it| it.target.index());
-            !settling.contains(*label)
-                && targets.into_iter().all(|target| !candidates.contains(target) || settling.contains(target))
-        };
-        let ready: Vec<usize> = candidates.ones().filter(is_ready).collect();
-        if ready.is_empty() {
-            return settling;
+    let mut grows = true;
+    while grows {
+        grows = false;
+        // Texts go on downwards, so that most is known after one pass upwards.
+        for label in labels.iter().rev() {
+            if settling.contains(*label) {
+                continue;
+            }
+            let mut targets = by_label[*label].iter().map(|id| thread.instruction(*id).target.index());
+            if targets.all(|target| !candidates.contains(target) || settling.contains(target)) {
+                settling.insert(*label);
+                grows = true;
+            }
         }
-        settling.extend(ready);
     }
+    settling
 }

@@ -28,6 +28,7 @@ pub mod pairs;
 mod place;
 mod repair;
 mod repair_error;
+mod retrace;
 mod row;
 mod rows;
 mod search;

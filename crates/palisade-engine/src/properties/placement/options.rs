@@ -34,6 +34,8 @@ pub struct PlacementOptions {
     pub most: u64,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
+    /// Whether to leave out what does not matter for a target.
+    pub slice: bool,
     /// Time, memory, interruption.
     pub limits: Limits,
 }
@@ -56,6 +58,7 @@ impl PlacementOptions {
             states: 2_000_000,
             most: u64::MAX,
             values: crate::robustness::DEFAULT_VALUES,
+            slice: true,
             limits: Limits::none(),
         }
     }

@@ -15,6 +15,7 @@ use crate::robustness::Fault;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{NoMonitor, Program};
 use palisade_model::semantics::{Model, Question, Target};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Whether fences help, and which.
@@ -87,6 +88,8 @@ pub struct PropertyRow {
     pub measures: Vec<Measure>,
     /// A run of the slice for its target that needs these absent, and no others on offer.
     pub run: Run,
+    /// That slice, without measures.
+    pub slice: Arc<Program>,
 }
 
 /// Why it is not known whether a set is valid.
@@ -194,6 +197,7 @@ pub(super) fn proving(options: &PlacementOptions, asked: &[Target]) -> ProveOpti
         only: asked.to_vec(),
         values: options.values,
         most: options.most,
+        slice: options.slice,
         limits: options.limits.clone(),
         ..ProveOptions::new(options.model)
     }
@@ -210,7 +214,14 @@ fn aims<'q>(
     let values = Values::of(program);
     let bounds = bounds(program, &values);
     let groups = groups(program, question, proving, bounds, asked);
-    groups.into_iter().map(|targets| Aim::new(program, targets, question, bounds, assumes)).collect()
+    let aim = |targets| {
+        if proving.slice {
+            Aim::new(program, targets, question, bounds, assumes)
+        } else {
+            Aim::whole(program, targets, question)
+        }
+    };
+    groups.into_iter().map(aim).collect()
 }
 
 /// The fences of `program` that it needs for its properties when it has been changed: a largest set of them can go, the others stay. These are
@@ -376,7 +387,13 @@ impl Placing<'_, '_> {
         let cost = offer.cost(&set.set);
         let blocks = if is_cheapest { proved(&rows, offer.costs(), &set.set, &options.limits) } else { Vec::new() };
         let measures = set.set.ones().map(|number| (offer.all()[number], offer.costs()[number].clone()));
-        let row = |row: &FoundRow| PropertyRow { measures: offer.measures(&row.measures), run: row.run.clone() };
+        let aims = self.queries.aims.iter();
+        let slices: Vec<Arc<Program>> = aims.map(|aim| Arc::new(offer.bare(&aim.program))).collect();
+        let row = |row: &FoundRow| PropertyRow {
+            measures: offer.measures(&row.measures),
+            run: row.run.clone(),
+            slice: slices[row.aim].clone(),
+        };
         Placed::Valid(Box::new(PropertyPlacement {
             measures: measures.collect(),
             lower_bound: if is_cheapest { cost.clone() } else { Cost::zero() },

@@ -37,6 +37,8 @@ pub(super) struct Reached {
 /// A row with the run that has it.
 #[derive(Clone, Debug)]
 pub(super) struct FoundRow {
+    /// The number of the aim whose slice it is a run of.
+    pub(super) aim: usize,
     /// The measures that the run needs absent.
     pub(super) measures: MeasureSet,
     /// The run of a slice without measures.
@@ -120,7 +122,7 @@ impl<'a, 'p> Queries<'a, 'p> {
     /// row. A run that reaches a target even so has a smaller row; else they are halved. The dearest are tried first.
     pub(super) fn minimal(&mut self, found: Reached) -> FoundRow {
         let Reached { aim, row, run } = found;
-        let mut row = FoundRow { measures: row, run };
+        let mut row = FoundRow { aim, measures: row, run };
         let costs = self.offer.costs();
         let mut order: Vec<usize> = row.measures.ones().collect();
         order.sort_by(|one, other| costs[*other].cmp(&costs[*one]).then(one.cmp(other)));

@@ -1,16 +1,17 @@
 //! Evidence for a placement: proofs for its sets, a violation for each row, and the bound on what valid sets cost.
 
 use super::options::PlacementOptions;
-use super::place::{PlacementError, PropertyPlacement, proving};
+use super::place::{PlacementError, PropertyPlacement, PropertyRow, proving};
 use super::repair_error::PropertyRepairError;
+use super::retrace::retraced;
 use crate::fences::{Checker, Cost, Measure, Offered};
 use crate::properties::{ProveOptions, Violation, prove, targets};
 use palisade_evidence::{
-    InputFile, PropertyEvidence, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet,
+    InputFile, PropertyEvidence, PropertyWitness, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet,
 };
 use palisade_model::program::{Action, Copies, LabelId, Program};
 use palisade_model::semantics::{Model, Question, Target};
-use palisade_verify::{RepairFacts, check_repair, check_repaired_text};
+use palisade_verify::{RepairFacts, check_property_witness, check_repair, check_repaired_text};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -106,7 +107,7 @@ impl<'a> Showing<'a> {
         }
         let mut positions = BTreeMap::new();
         for (index, row) in placement.rows.iter().enumerate() {
-            if let Some(row) = self.row(&row.measures, row.run.target)? {
+            if let Some(row) = self.row(&row.measures, row.run.target, Some(row))? {
                 positions.insert(index, evidence.rows.len());
                 evidence.rows.push(row);
             }
@@ -119,7 +120,7 @@ impl<'a> Showing<'a> {
     /// Shows that no set does, as nothing on offer stops a run to a target.
     pub(super) fn impossible(&self, target: Target, checker: Checker<'_>) -> Result<Shown, PropertyRepairError> {
         let mut evidence = self.evidence();
-        evidence.rows.extend(self.row(&[], target)?);
+        evidence.rows.extend(self.row(&[], target, None)?);
         let is_complete = !evidence.rows.is_empty();
         self.checked(evidence, &[], is_complete, checker)
     }
@@ -141,14 +142,26 @@ impl<'a> Showing<'a> {
         Ok(evidence.map(|proof| ValidSet { set, repaired: None, proof: ValidProof::Properties(proof) }))
     }
 
-    /// A row, by a violation of the program with all measures but these; none where none is found within the limits.
-    fn row(&self, measures: &[Measure], target: Target) -> Result<Option<Row>, PlacementError> {
+    /// A row, by a violation of the program with all measures but these: the run that was found where it can be followed there, or else one that
+    /// is sought anew; none where none is found within the limits.
+    fn row(
+        &self,
+        measures: &[Measure],
+        target: Target,
+        found: Option<&PropertyRow>,
+    ) -> Result<Option<Row>, PlacementError> {
         let changed = self.watched_with(|measure| !measures.contains(&measure));
-        let options = ProveOptions { shorten: false, ..proving(self.options, &[target]) };
-        let proof = prove(&changed, self.question, &options).map_err(PlacementError::Fault)?;
-        let witness = proof.violations().next().map(Violation::witness);
+        let retraced = found.and_then(|found| retraced(found, &changed));
+        let retraced = retraced.filter(|witness| check_property_witness(&changed, self.question, witness).is_ok());
+        let witness = if retraced.is_some() { retraced } else { self.sought(&changed, target)? };
         let measures = self.offered.positions(measures);
         Ok(witness.map(|witness| Row { measures, witness: RowWitness::Violated(witness) }))
+    }
+
+    fn sought(&self, changed: &Program, target: Target) -> Result<Option<PropertyWitness>, PlacementError> {
+        let options = ProveOptions { shorten: false, ..proving(self.options, &[target]) };
+        let proof = prove(changed, self.question, &options).map_err(PlacementError::Fault)?;
+        Ok(proof.violations().next().map(Violation::witness))
     }
 
     /// Has evidence checked.

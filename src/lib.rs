@@ -62,6 +62,7 @@
 //!   Algorithm*. Technical report 535, Université Libre de Bruxelles, 2005.
 //! - `[FH15]` E. Fraca, S. Haddad. *Complexity Analysis of Continuous Petri Nets*. Fundamenta Informaticae 137(1), 2015.
 //! - `[AABN18]` P. A. Abdulla, M. F. Atig, A. Bouajjani, T. P. Ngo. *A Load-Buffer Semantics for Total Store Ordering*. LMCS 14(1:9), 2018.
+//! - `[FASE15]` A. Bouajjani, G. Calin, E. Derevenetc, R. Meyer. *Lazy TSO Reachability*. FASE 2015, LNCS 9033.
 //! - `[FM15]` S. Joshi, D. Kroening. *Property-Driven Fence Insertion using Reorder Bounded Model Checking*. FM 2015,
 //!   LNCS 9109.
 //! - `[NETYS17]` E. Derevenetc, R. Meyer, S. Schweizer. *Locality and Singularity for Store-Atomic Memory Models*. NETYS 2017,

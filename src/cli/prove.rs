@@ -35,6 +35,8 @@ enum RungChoice {
     Buffers,
     /// Loads that lag behind on snapshots of memory, for proofs under TSO where buffers grow without end.
     Snapshots,
+    /// A robust program in which threads keep the stores themselves that some loads overtake, for proofs under TSO.
+    Enriched,
 }
 
 /// Options of `palisade prove`.
@@ -60,7 +62,8 @@ pub(super) struct ProveArguments {
     /// Ask this rung alone, instead of all in turn.
     #[arg(long, value_enum, value_name = "RUNG")]
     by: Option<RungChoice>,
-    /// Stores in a buffer before the rung `buffers` gives up, and snapshots in a queue before `snapshots` does.
+    /// Stores in a buffer before the rung `buffers` gives up, or kept by a thread before `enriched` does, and snapshots in a queue before
+    /// `snapshots` does.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BUFFER, value_parser = capacity)]
     buffer: usize,
     /// Do not leave out what does not matter for a property.
@@ -121,6 +124,7 @@ fn prove_file(
             RungChoice::ScRobust => Rung::ScRobust,
             RungChoice::Buffers => Rung::Buffers,
             RungChoice::Snapshots => Rung::Snapshots,
+            RungChoice::Enriched => Rung::Enriched,
         }),
         only: asked_targets(&loaded, &arguments.only)?,
         buffer: arguments.buffer,

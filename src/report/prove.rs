@@ -173,6 +173,9 @@ fn rung_words(answer: &TargetAnswer) -> String {
     match (answer.rung, answer.buffer) {
         (Rung::Buffers, Some(stores)) => format!("buffers that never hold more than {}", counted(stores, "store")),
         (Rung::Snapshots, Some(most)) => format!("loads that lag on {} at most", counted(most, "snapshot")),
+        (Rung::Enriched, Some(room)) => {
+            format!("robustness once threads keep {} themselves at most", counted(room, "store"))
+        }
         (rung, _) => rung.name().to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! Fences for properties on random programs: costs and all cheapest sets are those that the oracle finds by putting fences in.
 
-use crate::environment::is_long_run;
+use crate::environment::seeds;
 use palisade::fences::{Measure, with_measures};
 use palisade::program::Program;
 use palisade::properties::Proof;
@@ -127,9 +127,10 @@ fn confirm(program: &Program, placement: &PropertyPlacement) {
 
 #[test]
 fn cheapest_sets_are_the_oracles() {
-    let count = if is_long_run() { 20_000 } else { 60 };
+    let seeds = seeds(60, 20_000);
+    let count = seeds.end - seeds.start;
     let seen = Seen::default();
-    (0..count).into_par_iter().for_each(|seed| {
+    seeds.into_par_iter().for_each(|seed| {
         let program = program(seed, &shape(if seed % 4 == 0 { 15 } else { 0 }));
         compare(seed, &program, Model::Tso, &seen);
         compare(seed, &program, Model::Pso, &seen);
@@ -165,9 +166,10 @@ fn bans(program: &Program, model: Model, method: Method, first: usize) -> Option
 /// The four methods find equally many pairs, whatever bound they begin with.
 #[test]
 fn methods_for_pairs_agree() {
-    let count = if is_long_run() { 2_000 } else { 60 };
+    let seeds = seeds(60, 2_000);
+    let count = seeds.end - seeds.start;
     let banned = AtomicUsize::new(0);
-    (0..count).into_par_iter().for_each(|seed| {
+    seeds.into_par_iter().for_each(|seed| {
         let program = program(seed, &shape(0));
         if targets(&program, None).is_empty() {
             return;

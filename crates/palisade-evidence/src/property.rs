@@ -1,6 +1,6 @@
 //! Evidence that a program never reaches its targets under a memory model, and that it does.
 //!
-//! A [`PropertyEvidence`] gives a reason for each target: closed value sets, robustness with a closed set of SC configurations,
+//! A [`PropertyEvidence`] gives a reason for each target: closed value sets, robustness with a closed set of SC configurations – of the program or an enriched one –,
 //! a closed set of configurations with store buffers, or one of configurations with snapshots. Store buffers are *unbounded* in the semantics that a checker follows:
 //! whatever bound a search has used is no part of the evidence, and a set that such a bound has cut off is not closed. CERTIFICATE.md
 //! states the semantics and the reductions in full.
@@ -48,6 +48,18 @@ pub enum PropertyReason {
         /// Why the sliced program is robust.
         certificate: Box<RobustCertificate>,
         /// A closed set of SC configurations of the sliced program.
+        sc: BufferInvariant,
+    },
+    /// The sliced program *enriched* for some loads is robust, and its SC configurations reach neither a target nor the end of the room that its
+    /// threads have. Only for TSO.
+    Enriched {
+        /// For each thread, the loads (strictly ascending) that drain the store buffer.
+        loads: Vec<Vec<InstructionId>>,
+        /// How many stores a thread has room for to keep.
+        room: usize,
+        /// Why the enriched program is robust.
+        certificate: Box<RobustCertificate>,
+        /// A closed set of SC configurations of the enriched program.
         sc: BufferInvariant,
     },
     /// A closed set of configurations with store buffers; under SC the buffers are empty.

@@ -87,14 +87,14 @@ pub struct PropertyDocument<'a> {
     pub line: Option<usize>,
     /// The verdict.
     pub verdict: PropertyVerdictWord,
-    /// What answered: `values`, `sc`, `sc-robust`, `buffers` or `snapshots`; null where there is no answer.
+    /// What answered: `values`, `sc`, `sc-robust`, `buffers`, `snapshots` or `enriched`; null where there is no answer.
     pub by: Option<&'static str>,
     /// Why there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Whether the target is reached under SC already; null where that is not known.
     pub under_sc: Option<bool>,
-    /// How many stores a buffer could hold in the exploration that answered, or how many snapshots a queue; null where there were neither.
+    /// How many stores a buffer could hold in the exploration that answered, or a thread keep itself, or how many snapshots a queue; else null.
     pub buffer: Option<usize>,
     /// The configurations explored by what answered.
     pub states: usize,

@@ -18,7 +18,7 @@ mod pso;
 mod races;
 mod tickets;
 
-use crate::environment::is_long_run;
+use crate::environment::seeds;
 use palisade::program::Program;
 use palisade::semantics::random::{self, Shape};
 use palisade::syntax::{Format, print};
@@ -71,7 +71,8 @@ fn compare_generated(
     generate: impl Fn(u64) -> Program + Sync,
     compare: impl Fn(&Program) -> Compared + Sync,
 ) -> Counts {
-    let programs = if is_long_run() { amount.long } else { amount.default };
+    let seeds = seeds(amount.default, amount.long);
+    let programs = seeds.end - seeds.start;
     let counts = Mutex::new(Counts::new());
     // The engine breaks off where it finds itself wrong; that is a disagreement as well.
     let compare = |program: &Program| {
@@ -80,7 +81,7 @@ fn compare_generated(
             Err(message.unwrap_or_else(|| "it broke off".to_owned()))
         })
     };
-    let failure = (first_seed..first_seed + programs).into_par_iter().find_map_first(|seed| {
+    let failure = (first_seed + seeds.start..first_seed + seeds.end).into_par_iter().find_map_first(|seed| {
         let program = generate(seed);
         match compare(&program) {
             Ok(class) => {

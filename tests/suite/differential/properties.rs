@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
 
 /// The rungs, each asked alone.
-const RUNGS: [Rung; 5] = [Rung::Values, Rung::Sc, Rung::ScRobust, Rung::Buffers, Rung::Snapshots];
+const RUNGS: [Rung; 6] = [Rung::Values, Rung::Sc, Rung::ScRobust, Rung::Buffers, Rung::Snapshots, Rung::Enriched];
 
 /// How far the oracle goes.
 const EFFORT: Effort = Effort { capacity: 6, states: 60_000 };

@@ -9,8 +9,9 @@
 //! | `buffers` | store buffers of 2, 4, 8, … stores | everything, if no store ever has to wait for room; violations in any case |
 //! | `snapshots` | loads that lag behind on snapshots of memory, in place of buffers | everything under TSO, if a thread never needs more of them than it may have; also where buffers grow without end |
 //! | `sc-robust` | robustness of the sliced program | under TSO it reaches what it reaches under SC |
+//! | `enriched` | robustness and interleavings of a program whose threads keep some stores themselves | everything under TSO, once that program is robust and has room for these stores |
 //!
-//! The last one rests on a lemma: *if a program is robust, a thread of it violates a property under TSO only if one does under SC.* Take
+//! The last two rest on a lemma: *if a program is robust, a thread of it violates a property under TSO only if one does under SC.* Take
 //! a TSO run to the violation by a thread t. Leave out every step of others that comes after another thread's `lock` which is never given back: t
 //! was blocked since, so it has read nothing of it. Let all buffers drain; local states stay. The trace of this complete computation is one of SC, whose
 //! computation gives t the same loads, and with them the same local states. ∎
@@ -20,6 +21,7 @@
 mod buffer;
 mod climb;
 mod delay;
+mod enrich;
 mod evidence;
 mod goal;
 mod ladder;
@@ -62,6 +64,8 @@ pub enum Rung {
     Buffers,
     /// Loads that lag behind on snapshots of memory, of which a bounded number turns out enough.
     Snapshots,
+    /// A robust program in which threads keep the stores themselves that some loads overtake.
+    Enriched,
 }
 
 impl Rung {
@@ -73,6 +77,7 @@ impl Rung {
             Self::ScRobust => "sc-robust",
             Self::Buffers => "buffers",
             Self::Snapshots => "snapshots",
+            Self::Enriched => "enriched",
         }
     }
 }
@@ -86,7 +91,8 @@ pub struct ProveOptions {
     pub by: Option<Rung>,
     /// The targets to ask about; all of them when there are none.
     pub only: Vec<Target>,
-    /// The most stores in a buffer before the rung `buffers` gives up, and the most snapshots before `snapshots` does.
+    /// The most stores in a buffer before the rung `buffers` gives up, kept by a thread before `enriched` does, and the most snapshots before
+    /// `snapshots` does.
     pub buffer: usize,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
@@ -169,7 +175,8 @@ pub struct TargetAnswer {
     pub rung: Rung,
     /// Whether it is reached under SC already; nothing where that is not known.
     pub under_sc: Option<bool>,
-    /// How many stores a buffer could hold in the exploration that answered, or how many snapshots a queue; nothing where there were neither.
+    /// How many stores a buffer could hold in the exploration that answered, a thread keep itself, or how many snapshots a queue; nothing where there
+    /// were none of these.
     pub buffer: Option<usize>,
     /// The configurations explored by what answered.
     pub states: usize,

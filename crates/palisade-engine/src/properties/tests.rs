@@ -16,8 +16,15 @@ use std::collections::BTreeSet;
 
 const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
 
-const RUNGS: [Option<Rung>; 6] =
-    [None, Some(Rung::Values), Some(Rung::Sc), Some(Rung::Buffers), Some(Rung::Snapshots), Some(Rung::ScRobust)];
+const RUNGS: [Option<Rung>; 7] = [
+    None,
+    Some(Rung::Values),
+    Some(Rung::Sc),
+    Some(Rung::Buffers),
+    Some(Rung::Snapshots),
+    Some(Rung::Enriched),
+    Some(Rung::ScRobust),
+];
 
 /// Answers as `prove` does, with all evidence checked.
 fn checked(program: &Program, question: Option<&Question>, options: &ProveOptions, what: &str) -> Proof {

@@ -44,6 +44,7 @@ struct ProofText<R, B> {
 enum ReasonText<R, B> {
     Values(Object<ValuesText>),
     Robust(Object<RobustText<R, B>>),
+    Enriched(Object<EnrichedText<R, B>>),
     Buffers(B),
     Snapshots(B),
 }
@@ -51,6 +52,15 @@ enum ReasonText<R, B> {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
 struct RobustText<R, B> {
+    certificate: Object<R>,
+    sc: B,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
+struct EnrichedText<R, B> {
+    loads: Vec<Vec<u32>>,
+    room: u32,
     certificate: Object<R>,
     sc: B,
 }
@@ -296,16 +306,24 @@ impl From<Object<ValuesText>> for ValueInvariant {
 
 impl<'a> From<&'a PropertyEvidence> for PropertyText<RobustOut<'a>, &'a BufferInvariant> {
     fn from(evidence: &'a PropertyEvidence) -> Self {
-        let slice = |own: &Vec<InstructionId>| own.iter().map(|instruction| number(instruction.index())).collect();
+        let numbers = |own: &Vec<InstructionId>| own.iter().map(|instruction| number(instruction.index())).collect();
         let proof = |proof: &'a PropertyProof| {
             Object(ProofText {
                 targets: proof.targets.iter().copied().map(TargetText).collect(),
-                slice: proof.slice.iter().map(slice).collect(),
+                slice: proof.slice.iter().map(numbers).collect(),
                 bounds: proof.bounds.as_ref().map(Into::into),
                 reason: Object(match &proof.reason {
                     PropertyReason::Values(values) => ReasonText::Values(values.into()),
                     PropertyReason::Robust { certificate, sc } => {
                         ReasonText::Robust(Object(RobustText { certificate: Object(certificate.as_ref().into()), sc }))
+                    }
+                    PropertyReason::Enriched { loads, room, certificate, sc } => {
+                        ReasonText::Enriched(Object(EnrichedText {
+                            loads: loads.iter().map(numbers).collect(),
+                            room: number(*room),
+                            certificate: Object(certificate.as_ref().into()),
+                            sc,
+                        }))
                     }
                     PropertyReason::Buffers(set) => ReasonText::Buffers(set),
                     PropertyReason::Snapshots(set) => ReasonText::Snapshots(set),
@@ -322,16 +340,24 @@ impl<'a> From<&'a PropertyEvidence> for PropertyText<RobustOut<'a>, &'a BufferIn
 
 impl From<PropertyText<RobustIn, BufferInvariant>> for PropertyEvidence {
     fn from(text: PropertyText<RobustIn, BufferInvariant>) -> Self {
-        let slice =
+        let ids =
             |own: Vec<u32>| own.into_iter().map(|instruction| id(InstructionId::from_index, instruction)).collect();
         let proof = |Object(proof): Object<ProofText<RobustIn, BufferInvariant>>| PropertyProof {
             targets: proof.targets.into_iter().map(|target| target.0).collect(),
-            slice: proof.slice.into_iter().map(slice).collect(),
+            slice: proof.slice.into_iter().map(ids).collect(),
             bounds: proof.bounds.map(Into::into),
             reason: match proof.reason.0 {
                 ReasonText::Values(values) => PropertyReason::Values(values.into()),
                 ReasonText::Robust(Object(RobustText { certificate, sc })) => {
                     PropertyReason::Robust { certificate: Box::new(certificate.0.into()), sc }
+                }
+                ReasonText::Enriched(Object(EnrichedText { loads, room, certificate, sc })) => {
+                    PropertyReason::Enriched {
+                        loads: loads.into_iter().map(ids).collect(),
+                        room: room as usize,
+                        certificate: Box::new(certificate.0.into()),
+                        sc,
+                    }
                 }
                 ReasonText::Buffers(set) => PropertyReason::Buffers(set),
                 ReasonText::Snapshots(set) => PropertyReason::Snapshots(set),

@@ -1,11 +1,12 @@
 //! Checks that a program never reaches its targets under a memory model, from its text and the evidence alone; and that it does.
 //!
 //! For each target the evidence gives a reason, which is about the *sliced program* ([`slice`]): values closed under every instruction
-//! ([`values`], [`ranges`]); robustness with a closed set of SC configurations; a closed set of configurations with unbounded store
+//! ([`values`], [`ranges`]); robustness with a closed set of SC configurations, of the sliced program or of an [`enriched`] one; a closed set of configurations with unbounded store
 //! buffers ([`closed`], with threads as [`local`] sees them and the steps of [`steps`]), in which [`reductions`] leave some
 //! delays out; or one in which loads lag behind on [`snapshots`] of memory, as far as [`lag`] says. A violation is replayed ([`witness`]). Evidence about events and tasks is about threads that say them ([`posts`]). Triangular races ([`races`]) are states of the same steps under SC. CERTIFICATE.md says why this suffices.
 
 mod closed;
+mod enriched;
 mod finals;
 mod lag;
 mod local;
@@ -32,6 +33,7 @@ use crate::CheckFailure;
 use crate::check_robust_certificate;
 use crate::failure::reject;
 use closed::check_closed_set;
+use enriched::enriched_program;
 use palisade_evidence::{PropertyEvidence, PropertyProof, PropertyReason};
 use palisade_model::program::{Action, Copies, InstructionId, Program, ThreadId};
 use palisade_model::semantics::{Model, Question, Target};
@@ -179,6 +181,15 @@ fn check_proof(
             }
             check_robust_certificate(&sliced, certificate)?;
             check_closed_set(&sliced, Buffering::Nothing, &goal, known, sc)
+        }
+        PropertyReason::Enriched { loads, room, certificate, sc } => {
+            if model != Model::Tso {
+                reject!(Form, "robustness is about TSO");
+            }
+            let enriched = enriched_program(&sliced, known, loads, *room, goal.targets)?;
+            check_robust_certificate(&enriched.program, certificate)?;
+            let goal = Goal { targets: &enriched.targets, question: None, observed: Observed::new() };
+            check_closed_set(&enriched.program, Buffering::Nothing, &goal, known, sc)
         }
         PropertyReason::Snapshots(set) => {
             if model != Model::Tso {

@@ -37,7 +37,7 @@ pub fn property_scripts(program: &Program, evidence: &PropertyEvidence) -> Resul
                     robust.map(|script| Script { obligation: format!("robust.{}", script.obligation), ..script });
                 robust.chain(closed_set_scripts(&sliced, Model::Sc, targets, sc)).collect()
             }
-            PropertyReason::Values(_) | PropertyReason::Snapshots(_) => continue,
+            PropertyReason::Values(_) | PropertyReason::Snapshots(_) | PropertyReason::Enriched { .. } => continue,
         };
         scripts.extend(
             own.into_iter()

@@ -1,5 +1,7 @@
 //! The rungs in their order, for targets with one slice, in turns with growing budgets.
 
+mod enriched;
+
 use super::buffer::Order;
 use super::delay::single_writer_addresses;
 use super::evidence::buffer_invariant;
@@ -13,7 +15,8 @@ use super::system::Shape;
 use super::values::Values;
 use super::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Why};
 use crate::robustness::system::Growth;
-use crate::robustness::{CheckOptions, Fault, Verdict, certificate, check_quickly};
+use crate::robustness::{Check, CheckOptions, Fault, Verdict, certificate, check_quickly};
+use enriched::Enrichment;
 use palisade_evidence::{BufferInvariant, PropertyProof, PropertyReason};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{Action, Copies, Program, Value};
@@ -57,6 +60,8 @@ pub(super) struct Climb<'a, 'q> {
     strayed: bool,
     /// Any number of copies: what instances of what is asked have said.
     instances: BTreeMap<Asked, Instances>,
+    /// What the slice is enriched for.
+    enrichment: Enrichment,
 }
 
 /// What an exploration is for.
@@ -102,6 +107,7 @@ impl<'a, 'q> Climb<'a, 'q> {
             interleavings: None,
             strayed: false,
             instances,
+            enrichment: Enrichment::new(options.buffer),
         }
     }
 
@@ -138,7 +144,8 @@ impl<'a, 'q> Climb<'a, 'q> {
         let mut nodes = NODES.min(most);
         let mut robust = if self.wants(Rung::ScRobust) { None } else { Some(Why::NotForThis) };
         // Why the rungs that need turns have no answer yet.
-        let mut rungs = Vec::from([(Rung::Buffers, UNFINISHED), (Rung::Snapshots, UNFINISHED)]);
+        let mut rungs =
+            Vec::from([(Rung::Buffers, UNFINISHED), (Rung::Snapshots, UNFINISHED), (Rung::Enriched, UNFINISHED)]);
         rungs.retain(|(rung, _)| self.options.model != Model::Sc && self.wants(*rung));
         loop {
             let mut last = (self.options.by.unwrap_or(Rung::Sc), Why::NotForThis);
@@ -151,7 +158,14 @@ impl<'a, 'q> Climb<'a, 'q> {
                 if self.is_done() {
                     break;
                 }
-                *why = if *rung == Rung::Buffers { self.buffers(nodes)? } else { self.snapshots(nodes)? };
+                *why = match rung {
+                    Rung::Buffers => self.buffers(nodes)?,
+                    Rung::Snapshots => self.snapshots(nodes)?,
+                    _ if self.options.by.is_some() => self.enriched(nodes)?,
+                    // For programs that are not robust. Robustness knows no bound on configurations.
+                    _ if robust == Some(Why::NotRobust) && most == u64::MAX => self.enriched(nodes)?,
+                    _ => robust.map_or(UNFINISHED, |_| Why::NotForThis),
+                };
             }
             if !self.is_done() && self.options.model != Model::Sc {
                 if robust.is_none() && self.interleavings.is_some() {
@@ -167,13 +181,17 @@ impl<'a, 'q> Climb<'a, 'q> {
                 return Ok(());
             }
             // Of those that have no answer, name one that can go on, or else the first.
-            let open = rungs.iter().find(|(_, why)| *why == UNFINISHED).or(rungs.first()).copied();
+            let open = rungs.iter().min_by_key(|(rung, why)| (*why != UNFINISHED, *rung)).copied();
             let last = open.filter(|_| last.1 != UNFINISHED).unwrap_or(last);
             let goes_on = last.1 == UNFINISHED;
             if !goes_on || nodes == most {
                 let why = if goes_on && most < u64::MAX { Why::Larger(most) } else { last.1 };
                 self.leave_open(last.0, why);
                 return Ok(());
+            }
+            // Of any number of copies a violation takes few as a rule, and the first turn has seen these: proofs first.
+            if self.program.is_parameterized() {
+                rungs.sort_by_key(|(rung, _)| *rung == Rung::Buffers);
             }
             nodes = nodes.saturating_mul(4).min(most);
         }
@@ -198,7 +216,7 @@ impl<'a, 'q> Climb<'a, 'q> {
         let asked = Asked { rung: Rung::Sc, buffer: None };
         match self.explore(asked, self.shape(Order::Sc, usize::MAX), nodes)? {
             Explored::Closed(closed) if self.options.model == Model::Sc => {
-                self.hold(asked, &closed, PropertyReason::Buffers);
+                self.hold_closed(asked, &closed, PropertyReason::Buffers);
             }
             Explored::Closed(closed) => self.interleavings = Some(*closed),
             Explored::Answered => {}
@@ -216,7 +234,7 @@ impl<'a, 'q> Climb<'a, 'q> {
             let asked = Asked { rung: Rung::Buffers, buffer: Some(capacity) };
             match self.explore(asked, self.shape(self.options.model.into(), capacity), nodes)? {
                 Explored::Closed(closed) => {
-                    self.hold(asked, &closed, PropertyReason::Buffers);
+                    self.hold_closed(asked, &closed, PropertyReason::Buffers);
                     return Ok(Why::NotForThis);
                 }
                 Explored::Answered => return Ok(Why::NotForThis),
@@ -247,7 +265,7 @@ impl<'a, 'q> Climb<'a, 'q> {
             let is_reached = !found.reached.is_empty();
             if found.is_closed() {
                 let asked = Asked { rung: Rung::Snapshots, buffer: Some(capacity) };
-                self.hold(asked, &found, PropertyReason::Snapshots);
+                self.hold_closed(asked, &found, PropertyReason::Snapshots);
             }
             match () {
                 () if is_reached => return Ok(Why::ReachedOnly),
@@ -268,21 +286,30 @@ impl<'a, 'q> Climb<'a, 'q> {
         if self.options.model != Model::Tso || self.goal.final_states().is_some() {
             return Ok(Why::NotForThis);
         }
-        let limits = self.options.limits.clone();
-        // Scripts for outside solvers state a certificate's obligations configuration by configuration.
-        let options = CheckOptions { values: self.options.values, counters: false, limits, ..CheckOptions::default() };
-        let checked = check_quickly(self.sliced, &options).map_err(Halt::Fault)?;
-        self.proof.states += checked.markings;
+        let checked = self.check_robust(self.sliced)?;
         match checked.verdict {
-            Verdict::NotRobust => return Ok(Why::NotRobust),
+            Verdict::NotRobust => {
+                self.enrichment.note(&checked, Some);
+                return Ok(Why::NotRobust);
+            }
             Verdict::Unknown(reason) => return Ok(Why::Stopped(reason)),
             Verdict::Robust => {}
         }
         let Some(closed) = self.interleavings.take() else { return Ok(Why::NotForThis) };
-        let certificate = certificate(self.sliced, &checked).expect("a robust program has a certificate");
+        let certificate = Box::new(certificate(self.sliced, &checked).expect("a robust program has a certificate"));
         let asked = Asked { rung: Rung::ScRobust, buffer: None };
-        self.hold(asked, &closed, |sc| PropertyReason::Robust { certificate: Box::new(certificate), sc });
+        self.hold_closed(asked, &closed, |sc| PropertyReason::Robust { certificate, sc });
         Ok(Why::NotForThis)
+    }
+
+    /// Asks whether the slice or what it has become is robust.
+    fn check_robust<'p>(&mut self, program: &'p Program) -> Result<Check<'p>, Halt<Fault>> {
+        let limits = self.options.limits.clone();
+        // Scripts for outside solvers state a certificate's obligations configuration by configuration.
+        let options = CheckOptions { values: self.options.values, counters: false, limits, ..CheckOptions::default() };
+        let checked = check_quickly(program, &options).map_err(Halt::Fault)?;
+        self.proof.states += checked.markings;
+        Ok(checked)
     }
 
     /// Explores the sliced program; notes the targets that are reached.
@@ -380,10 +407,20 @@ impl<'a, 'q> Climb<'a, 'q> {
     }
 
     /// Notes that no target that is left is reached, but for those that the closed set reaches.
-    fn hold(&mut self, asked: Asked, closed: &Search<'_>, reason: impl FnOnce(BufferInvariant) -> PropertyReason) {
+    fn hold_closed(
+        &mut self,
+        asked: Asked,
+        closed: &Search<'_>,
+        reason: impl FnOnce(BufferInvariant) -> PropertyReason,
+    ) {
+        let reason = reason(buffer_invariant(closed));
+        self.hold(asked, |target| closed.reaches(target), closed.explored.len(), reason);
+    }
+
+    /// Notes that no target that is left is reached, but for some, for a reason that was found in so many configurations.
+    fn hold(&mut self, asked: Asked, is_reached: impl Fn(Target) -> bool, states: usize, reason: PropertyReason) {
         let position = self.proof.proofs.len();
-        let (reached, targets): (Vec<_>, Vec<_>) =
-            self.goal.targets.iter().copied().partition(|target| closed.reaches(*target));
+        let (reached, targets): (Vec<_>, Vec<_>) = self.goal.targets.iter().copied().partition(|it| is_reached(*it));
         self.goal.targets = reached;
         if targets.is_empty() {
             return;
@@ -392,10 +429,10 @@ impl<'a, 'q> Climb<'a, 'q> {
             targets: targets.clone(),
             slice: self.slice.instructions(),
             bounds: self.bounds.map(Values::evidence),
-            reason: reason(buffer_invariant(closed)),
+            reason,
         });
         for target in targets {
-            self.answer(asked, target, Answer::Holds(position), closed.explored.len());
+            self.answer(asked, target, Answer::Holds(position), states);
         }
     }
 

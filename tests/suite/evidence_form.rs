@@ -439,26 +439,10 @@ thread watcher regs seen init a begin
   c: mem[y] <- seen + 1; goto d;
 end
 ";
-    let entering_once = "program Entering
-thread a regs seen, own init a begin
-  a: mem[x] <- 1; goto b;
-  b: seen <- mem[y]; goto c;
-  c: own <- mem[x]; goto d;
-  d: ensure own = 1; goto e;
-  e: mem[z] <- seen; goto f;
-end
-thread b regs seen, told init a begin
-  a: mem[y] <- 1; goto b;
-  b: told <- mem[z]; goto c;
-  c: seen <- mem[x]; goto d;
-  d: ensure told = 0 || seen = 1; goto e;
-end
-";
     for (name, text, options, part) in [
         ("buffers", &*fenced, by(Model::Tso, Rung::Buffers), "\"buffers\""),
         ("snapshots", progress, by(Model::Tso, Rung::Snapshots), "\"snapshots\""),
         ("robust", &fenced, by(Model::Tso, Rung::ScRobust), "\"certificate\""),
-        ("enriched", entering_once, by(Model::Tso, Rung::Enriched), "\"room\""),
         ("values", small, by(Model::Pso, Rung::Values), "\"values\""),
         (
             "any number",

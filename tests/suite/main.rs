@@ -93,7 +93,6 @@ mod pm4py;
 mod processor;
 mod program_evidence;
 mod property_corpus;
-mod property_enriched;
 mod property_fences;
 mod property_fences_command;
 mod property_input;

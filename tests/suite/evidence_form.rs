@@ -193,13 +193,13 @@ fn at<'a>(node: &'a mut Json, path: &[usize]) -> &'a mut Json {
 
 /// Whether a path leads to the reason of an attack.
 fn is_reason(document: &Json, path: &[usize]) -> bool {
-    let member = |node: &Json, position: usize| match node {
-        Json::Object(members) => members.get(position).cloned(),
+    let [way @ .., list, _, 3] = path else { return false };
+    let inside = way.iter().try_fold(document, |node, position| match node {
+        Json::Object(members) => members.get(*position).map(|(_, inside)| inside),
+        Json::List(elements) => elements.get(*position),
         _ => None,
-    };
-    let [part, list, _, 3] = path else { return false };
-    let Some((part, inside)) = member(document, *part) else { return false };
-    part == "robust" && member(&inside, *list).is_some_and(|(list, _)| list == "attacks")
+    });
+    matches!(inside, Some(Json::Object(members)) if members.get(*list).is_some_and(|(name, _)| name == "attacks"))
 }
 
 /// Whether a path leads to the cost of a measure.
@@ -275,7 +275,7 @@ fn about_program(name: &str, text: &str, options: &CheckOptions) -> Good {
 }
 
 /// Evidence about the properties of a program: the proof, or a violation.
-fn about_properties(name: &str, text: &str, format: Format, options: &ProveOptions) -> Good {
+pub(crate) fn about_properties(name: &str, text: &str, format: Format, options: &ProveOptions) -> Good {
     let parsed = syntax::read(SourceText::new("test", text), format).expect("the program is in order");
     let (program, question): (Program, Option<Question>) = (parsed.program, parsed.question);
     let proof = prove(&program, question.as_ref(), options).expect("no fault");

@@ -222,10 +222,12 @@ impl<'a> Weaving<'a> {
 
     fn keep(&mut self, store: InstructionId, kept: &Kept, from: LabelId) {
         let target = self.thread.instruction(store).target;
-        let Some(number) = (0..self.room).find(|number| kept.iter().all(|(_, other)| other != number)) else {
+        if kept.len() >= self.room {
             let source = self.thread.instruction(store).source;
             return self.chain(from, vec![Action::Fail], (source, kept.clone()), None);
-        };
+        }
+        // Copies are taken in turn: the oldest are the first to be free again.
+        let number = kept.last().map_or(0, |(_, youngest)| (youngest + 1) % self.room);
         let mut read = BTreeSet::new();
         for expression in self.thread.instruction(store).action.expressions() {
             expression.for_each_register(&mut |register| {

@@ -45,6 +45,13 @@ pub(super) fn enriched_program(
     if targets.contains(&Target::FinalStates) {
         reject!(Form, "an enriched program says nothing about final states");
     }
+    // Registers hold values of the domain, so that copying them changes nothing.
+    if let Some(domain) = sliced.domain {
+        let registers = sliced.threads.iter().flat_map(|thread| &thread.registers).map(|register| register.initial);
+        if registers.chain(sliced.initial_memory.values().copied()).any(|value| !domain.contains(value)) {
+            reject!(Form, "an initial value lies outside of the domain");
+        }
+    }
     let mut enriched = Enriched { program: sliced.clone(), targets: Vec::new() };
     enriched.program.never.clear();
     for ((id, thread), loads) in sliced.thread_ids().zip(loads) {
@@ -55,11 +62,6 @@ pub(super) fn enriched_program(
             continue;
         }
         check_loads(thread, loads)?;
-        if let Some(domain) = sliced.domain
-            && thread.registers.iter().any(|register| !domain.contains(register.initial))
-        {
-            reject!(Form, "thread `{}` has a register with an initial value outside of the domain", thread.name);
-        }
         let keeping = Keeping { program: sliced, id, thread, loads, room, known, ahead: ahead(thread, loads) };
         let is_target = |instruction| targets.contains(&Target::Instruction { thread: id, instruction });
         let (own, sought) = keeping.thread(is_target)?;
@@ -225,9 +227,12 @@ impl Keeping<'_> {
 
     /// The store is kept, or the room ends.
     fn keep(&self, state: &State, id: InstructionId, own: &Instruction) -> Edge {
-        let is_free = |number: &usize| state.kept.iter().all(|(_, taken)| taken != number);
-        let Some(number) = (0..self.room).find(is_free) else {
+        if state.kept.len() == self.room {
             return Edge { actions: vec![Action::Fail], to: state.clone(), origin: None };
+        }
+        let number = match state.kept.last() {
+            Some((_, youngest)) if youngest + 1 < self.room => youngest + 1,
+            _ => 0,
         };
         let copied = registers_of(&own.action).into_iter().map(|register| Action::Assign {
             register: self.copy(number, register),

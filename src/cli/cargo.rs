@@ -18,11 +18,16 @@ use std::process::{Command, Stdio};
 const HELP: &str = "\
 Check the harnesses of a package: tests that end in `Harness::check` (crate palisade-harness)
 
-Usage: cargo palisade [--test NAME] [--package NAME] [--profile dev|release] [FILTER] [-- OPTIONS OF palisade check]
+Usage: cargo palisade [--test NAME] [--package NAME] [--profile dev|release] [--fences | --diff | --apply]
+                      [FILTER] [-- OPTIONS OF palisade check, or of palisade fences]
 
   --test NAME       only this file of tests; all of them otherwise
   --package NAME    a package of the workspace
   --profile NAME    release, unless you say otherwise
+  --fences          the cheapest fences that make each harness robust, as places in the sources
+  --diff            the same, as a patch of the sources
+  --apply           the same, and write the fences into the sources, build, and check again; sources of dependencies stay
+  --no-check        build and write the snapshots, and stop
   FILTER            only tests whose names contain this
 
 What is checked is the machine code that this build makes. Snapshots stay in target/palisade; they hold what the
@@ -44,12 +49,30 @@ struct Request {
     package: Option<String>,
     /// `--profile`.
     profile: Option<String>,
+    /// What is asked.
+    question: Question,
     /// The filter.
     filter: Option<String>,
     /// What stands behind `--`.
     options: Vec<String>,
     /// `--help`.
     help: bool,
+}
+
+/// What is asked about the harnesses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Question {
+    /// Whether they are robust.
+    #[default]
+    Check,
+    /// The cheapest fences.
+    Fences,
+    /// The same, as a patch.
+    Diff,
+    /// The same, written into the sources.
+    Apply,
+    /// Nothing: snapshots alone.
+    Nothing,
 }
 
 /// Runs the command line of this process.
@@ -89,6 +112,10 @@ fn understood(arguments: &[String]) -> Result<Request, String> {
             "--test" => request.tests.push(value()?),
             "--package" | "-p" => request.package = Some(value()?),
             "--profile" => request.profile = Some(value()?),
+            "--fences" => request.ask(Question::Fences)?,
+            "--diff" => request.ask(Question::Diff)?,
+            "--apply" => request.ask(Question::Apply)?,
+            "--no-check" => request.ask(Question::Nothing)?,
             "--help" | "-h" => request.help = true,
             option if option.starts_with('-') => return Err(format!("`{option}` is not known")),
             _ if request.filter.is_none() => request.filter = Some(word),
@@ -96,6 +123,35 @@ fn understood(arguments: &[String]) -> Result<Request, String> {
         }
     }
     Ok(request)
+}
+
+impl Request {
+    /// Asks for something else than a check.
+    fn ask(&mut self, question: Question) -> Result<(), String> {
+        if self.question != Question::Check {
+            return Err("`--fences`, `--diff`, `--apply` and `--no-check` exclude each other".to_owned());
+        }
+        self.question = question;
+        Ok(())
+    }
+
+    /// The command for the shell that builds again and writes the snapshots.
+    fn build_again(&self) -> std::io::Result<String> {
+        let folder = std::env::current_dir()?.display().to_string();
+        let mut words =
+            vec![std::env::current_exe()?.display().to_string(), "palisade".to_owned(), "--no-check".to_owned()];
+        words.extend(self.tests.iter().flat_map(|test| ["--test".to_owned(), test.clone()]));
+        words.extend(self.package.iter().flat_map(|package| ["--package".to_owned(), package.clone()]));
+        words.extend(self.profile.iter().flat_map(|profile| ["--profile".to_owned(), profile.clone()]));
+        words.extend(self.filter.clone());
+        let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        Ok(format!("cd {} && {}", quoted(&folder), words.join(" ")))
+    }
+}
+
+/// A word for the shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 fn check_package(request: &Request) -> Result<Exit, String> {
@@ -110,14 +166,28 @@ fn check_package(request: &Request) -> Result<Exit, String> {
     if files.is_empty() {
         return Err("no test has come to `Harness::check`: `palisade-harness` has an example".to_owned());
     }
+    let changes: &[&str] = match request.question {
+        Question::Nothing => return Ok(Exit::Holds),
+        Question::Check => return palisade(&["check"], &request.options, &files),
+        Question::Fences => &["fences"],
+        Question::Diff => &["fences", "--diff"],
+        Question::Apply => &["fences", "--apply"],
+    };
+    let mut worst = Exit::Holds;
+    for file in files {
+        worst = worst.worst(palisade(changes, &request.options, &[file])?);
+    }
+    Ok(worst)
+}
+
+/// Runs a subcommand of `palisade` on files of roles.
+fn palisade(subcommand: &[&str], options: &[String], files: &[PathBuf]) -> Result<Exit, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let palisade = own.with_file_name("palisade");
-    let mut check = Command::new(&palisade);
-    check.arg("check").args(&request.options).args(&files);
-    let status = check.status().map_err(|error| format!("`{}` cannot be started: {error}", palisade.display()))?;
-    let all = [Exit::Holds, Exit::Fails, Exit::BadInput, Exit::Unknown, Exit::Rejected];
-    let known = all.into_iter().find(|exit| status.code() == Some(exit.code().into()));
-    known.ok_or_else(|| format!("`{}` has ended with {status}", palisade.display()))
+    let mut command = Command::new(&palisade);
+    command.args(subcommand).args(options).args(files);
+    let status = command.status().map_err(|error| format!("`{}` cannot be started: {error}", palisade.display()))?;
+    Exit::of(status).ok_or_else(|| format!("`{}` has ended with {status}", palisade.display()))
 }
 
 /// Builds the tests; their binaries.
@@ -179,12 +249,13 @@ fn snapshots(request: &Request, binary: &Path, folder: &Path) -> Result<Vec<Path
         let text = String::from_utf8_lossy(&output.stdout);
         return Err(format!("the tests of {} fail before they come to `check`:\n{text}", binary.display()));
     }
+    let again = request.build_again().map_err(|error| error.to_string())?;
     let mut roles = Vec::new();
     let found = files_in(folder).map_err(|(path, error)| format!("{}: {error}", path.display()))?;
     for snapshot in found.iter().filter(|path| path.extension().is_some_and(|extension| extension == "snapshot")) {
         let path = snapshot.with_extension("toml");
         let name = snapshot.file_name().unwrap_or_default().to_string_lossy();
-        let text = format!("image = {:?}\nsnapshot = {name:?}\n", binary.display().to_string());
+        let text = format!("image = {:?}\nsnapshot = {name:?}\nbuild = {again:?}\n", binary.display().to_string());
         let written = NewFile::create(&path).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
             file.finish()
@@ -214,6 +285,12 @@ mod tests {
         assert_eq!(request.tests, ["robust"]);
         assert_eq!(request.filter.as_deref(), Some("queue"));
         assert_eq!(request.options, ["-v"]);
+        assert_eq!(request.question, Question::Check);
+        let request = understood(&words("--diff queue")).expect("good usage");
+        assert_eq!(request.question, Question::Diff);
+        assert!(request.build_again().expect("there is a folder").ends_with("'palisade' '--no-check' 'queue'"));
+        assert!(understood(&words("--diff --apply")).is_err());
+        assert_eq!(quoted("it's"), r"'it'\''s'");
         assert!(understood(&words("--tests x")).is_err());
         assert!(understood(&words("a b")).is_err());
     }

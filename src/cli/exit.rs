@@ -22,6 +22,12 @@ impl Exit {
         self.max(other)
     }
 
+    /// How another run of the command ended; nothing where its status is none of ours.
+    pub(super) fn of(status: std::process::ExitStatus) -> Option<Self> {
+        let all = [Self::Holds, Self::Fails, Self::BadInput, Self::Unknown, Self::Rejected];
+        all.into_iter().find(|exit| status.code() == Some(exit.code().into()))
+    }
+
     /// The process's exit status.
     pub fn code(self) -> u8 {
         match self {

@@ -129,7 +129,7 @@ mod tests {
     fn the_heading_of_a_listing_is_the_claim() {
         let heading = "roles a b.toml (SHA-256 12)\nimage ring (SHA-256 34)\nbuild GNU C17 12.2.0 -mtune=generic -O2\n\
                        narrow head, tail to 2\n\nrole worker: copies: 1, each once\n";
-        let listing = SourceText::listing("a b.toml", heading);
+        let listing = SourceText::listing("a b.toml", heading, []);
         let claim = Claim::read(&listing).expect("it is a listing");
         assert_eq!(claim.words(), "for this machine code, with head, tail narrowed to 2 bits");
         assert_eq!(claim.files[0], ReadFile { kind: "roles", name: "a b.toml", sha256: "12" });

@@ -4,10 +4,11 @@ use super::check::outcome_word;
 use super::claim;
 use super::context::{Context, domain_line, place};
 use super::needed::Needed;
+use super::proposal::Proposal;
 use super::verdict::{VerdictWord, before_the_repair};
-use super::{counted, unreached};
+use super::{counted, source_place, unreached};
 use crate::fences::{Measure, Placement, Redundancy, Repair, Repaired, Returning, Unfinished};
-use crate::program::Program;
+use crate::program::{Program, Sites};
 use crate::robustness::{Attack, Verdict};
 use std::fmt::Write;
 
@@ -20,6 +21,8 @@ pub struct Result<'a> {
     pub all: bool,
     /// Why the text itself cannot be changed.
     pub no_diff: Option<&'a str>,
+    /// Of machine code, the changes of its sources.
+    pub proposal: Option<&'a Proposal>,
     /// Where the repaired text was written.
     pub written: Option<&'a str>,
     /// Which of the changes the properties need; nothing where the program has none, or is robust as it is.
@@ -27,9 +30,10 @@ pub struct Result<'a> {
 }
 
 impl Result<'_> {
-    /// The unified diff from the program's text to the repaired one; empty when nothing is to be changed.
+    /// The unified diff from the program's text, or its sources, to the repaired one; empty when nothing is to be changed.
     pub fn diff(&self) -> &str {
-        self.found.repaired_text().map_or("", |text| &text.diff)
+        let proposed = self.proposal.map(|proposal| proposal.diff.as_str());
+        proposed.or_else(|| self.found.repaired_text().map(|text| text.diff.as_str())).unwrap_or_default()
     }
 
     /// Whether what is shown beside the repaired program's robustness has all its evidence.
@@ -95,6 +99,9 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         let _ = writeln!(out, "  no diff  {why}");
     }
     if !result.diff().is_empty() {
+        if result.proposal.is_some() {
+            out.push_str("  proposed changes of the sources, not yet built and checked again\n");
+        }
         let _ = writeln!(out);
         out.push_str(result.diff());
     }
@@ -117,6 +124,9 @@ fn unreached_words(placement: &Placement, result: &Result<'_>, verbosity: u8) ->
 fn placement_text(out: &mut String, placement: &Placement, program: &Program, result: &Result<'_>, verbosity: u8) {
     for (measure, cost) in &placement.measures {
         let _ = writeln!(out, "  {:<8} {}, cost {cost}", kind(*measure), measure_words(program, *measure));
+        if let Some(words) = source_words(program, *measure) {
+            let _ = writeln!(out, "           {words}");
+        }
         if let Some(returning) = placement.returning.iter().find(|returning| returning.measure == *measure) {
             let _ = writeln!(out, "           without it, {} comes back", attack_words(program, returning.attack));
         }
@@ -282,13 +292,22 @@ pub(super) fn measure_name(program: &Program, measure: Measure) -> String {
 }
 
 /// `t1 l0 (line 3)`.
-pub(super) fn measure_words(program: &Program, measure: Measure) -> String {
+pub fn measure_words(program: &Program, measure: Measure) -> String {
     let thread = program.thread(measure.thread());
     let label = &thread.label(measure.label(program)).name;
     if program.source.is_listing {
         return format!("{} {label}", thread.name);
     }
     format!("{} {label} (line {})", thread.name, measure.line(program))
+}
+
+/// Of machine code, the line of the source where a measure is to be taken, and how often it was copied.
+fn source_words(program: &Program, measure: Measure) -> Option<String> {
+    let words = source_place::words(program, measure.span(program))?;
+    match measure.parts(&Sites::of(program)).len() {
+        1 => Some(words),
+        copies => Some(format!("{words}  ({copies} times in the code)")),
+    }
 }
 
 /// `the store at t1 l0 (line 3) past the load at t1 l1 (line 4)`.

@@ -6,14 +6,18 @@
 //! [`palisade_syntax::x86`] says, which readers of litmus tests share. What is not understood is refused, with its position
 //! in the sources and the calls that lead there.
 
+pub mod edit;
 mod image;
 mod lift;
+mod listing;
+mod origins;
 mod program;
 mod resolve;
 mod roles;
 
 use image::{Fields, Image, Lines, Memory, Snapshot};
 use lift::Refused;
+use origins::Origins;
 use palisade_model::program::Program;
 use palisade_model::text::{Diagnostic, Position, SourceText};
 use palisade_syntax::{InputError, read_text, text_of};
@@ -31,6 +35,13 @@ const MAX_IMAGE_BYTES: u64 = 1 << 30;
 pub fn read(path: &str) -> Result<Program, InputError> {
     let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_owned();
     read_with(path, &read_text(path)?, |name| whole_file(&folder.join(name)))
+}
+
+/// How the image of a file of roles is built again, and its snapshot written, where the file says so.
+pub fn build_command(path: &str) -> Result<Option<String>, InputError> {
+    let source = read_text(path)?;
+    let file = roles::read(&source).map_err(|error| InputError::from((source.clone(), vec![error])))?;
+    Ok(file.build)
 }
 
 /// The bytes of a file, [`MAX_IMAGE_BYTES`] of them at most.
@@ -51,18 +62,18 @@ pub fn read_with(
 ) -> Result<Program, InputError> {
     let wrong = |error: Diagnostic| InputError::from((source.clone(), vec![error]));
     let file = roles::read(source).map_err(wrong)?;
-    let mut opened = |what: &str, name: &Spanned<String>| {
+    let opened = |open: &mut dyn FnMut(&str) -> std::io::Result<Vec<u8>>, what: &str, name: &Spanned<String>| {
         open(name.get_ref())
             .map_err(|error| wrong(Diagnostic::error(format!("the {what} cannot be read: {error}"), roles::span(name))))
     };
-    let bytes = opened("image", &file.image)?;
+    let bytes = opened(&mut open, "image", &file.image)?;
     let mut heading = String::new();
     let _ = writeln!(heading, "roles {} (SHA-256 {})", name_of(Path::new(path)), sha256(source.text.as_bytes()));
     let _ = writeln!(heading, "image {} (SHA-256 {})", file.image.get_ref(), sha256(&bytes));
     let mut snapshot = Snapshot::default();
     if let Some(given) = &file.snapshot {
         let name = Path::new(path).parent().unwrap_or(Path::new("")).join(given.get_ref());
-        let text = text_of(&name.display().to_string(), opened("snapshot", given)?.as_slice())?;
+        let text = text_of(&name.display().to_string(), opened(&mut open, "snapshot", given)?.as_slice())?;
         let _ = writeln!(heading, "snapshot {} (SHA-256 {})", given.get_ref(), sha256(text.text.as_bytes()));
         snapshot = Snapshot::read(&text.text).map_err(|error| broken_snapshot(&text, &error))?;
     }
@@ -87,8 +98,23 @@ pub fn read_with(
             let _ = writeln!(heading, "narrow {} to {}", narrowing.cells.join(", "), narrowing.bits);
         }
     }
+    let beside = Path::new(file.image.get_ref()).parent().unwrap_or(Path::new(""));
+    let mut open_source = |source: &str| source_text(source, beside, &mut open);
+    let lifted_roles = lifted.roles.iter().map(|role| (role.places.as_slice(), &role.contexts));
+    let origins = Origins::of(lifted_roles, &lines, &memory, &mut open_source);
     let origin = program::Origin { path, heading };
-    Ok(program::program(&origin, &roles, lifted, &memory, &lines))
+    Ok(program::program(&origin, &roles, lifted, &memory, &origins))
+}
+
+/// A source under the path that the compiler knew, or one of its name beside the image: where it is, from the folder of the roles, and its text.
+fn source_text(
+    path: &str,
+    beside: &Path,
+    open: &mut impl FnMut(&str) -> std::io::Result<Vec<u8>>,
+) -> Option<(String, String)> {
+    let near = beside.join(Path::new(path).file_name()?).display().to_string();
+    let (at_hand, bytes) = [path, &near].into_iter().find_map(|path| Some((path.to_owned(), open(path).ok()?)))?;
+    Some((at_hand, String::from_utf8(bytes).ok()?))
 }
 
 fn name_of(path: &Path) -> String {

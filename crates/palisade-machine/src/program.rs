@@ -3,11 +3,12 @@
 //! The program's text is a listing: what was read, by digest, and every instruction of every role with its position. Spans
 //! are about its lines. Evidence about the program holds the digest of the listing, and so those of image, snapshot and roles.
 
-use crate::image::{Lines, Memory};
-use crate::lift::{Contexts, Lifted, LiftedRole, Place, RoleCode};
-use palisade_model::program::{AddressName, Copies, Posts, Program, SourceText, Span, Thread};
+use crate::image::Memory;
+use crate::lift::{Lifted, LiftedRole, RoleCode};
+use crate::listing::Listing;
+use crate::origins::{Origins, short};
+use palisade_model::program::{AddressName, Copies, Posts, Program, Span, Thread};
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write;
 
 /// What the listing says first.
 pub(crate) struct Origin<'a> {
@@ -23,14 +24,15 @@ pub(crate) fn program(
     roles: &[RoleCode],
     lifted: Lifted,
     memory: &Memory,
-    lines: &Lines<'_>,
+    origins: &Origins,
 ) -> Program {
-    let mut listing = Listing { text: origin.heading.clone(), positions: HashMap::new(), lines, memory };
+    let mut listing = Listing::new(origin.heading.clone());
     let mut threads = Vec::new();
-    for (role, LiftedRole { mut thread, places, contexts, folded }) in roles.iter().zip(lifted.roles) {
+    for (number, (role, lifted)) in roles.iter().zip(lifted.roles).enumerate() {
+        let LiftedRole { mut thread, places, contexts, folded } = lifted;
         thread.copies = role.copies.map_or(Copies::Any, Copies::Exactly);
-        let spans = listing.role(role, &places, &contexts, folded);
-        let names: Vec<String> = places.iter().map(|(place, _)| listing.short(place.address)).collect();
+        let spans = listing.role(role, &places, origins.of_role(number), &contexts, folded);
+        let names: Vec<String> = origins.of_role(number).iter().map(|origin| short(&origin.place)).collect();
         rename(&mut thread, &spans, &names);
         threads.push(thread);
     }
@@ -49,7 +51,7 @@ pub(crate) fn program(
         threads,
         posts: Posts::default(),
         never: Vec::new(),
-        source: SourceText::listing(origin.path, listing.text),
+        source: listing.finish(origin.path),
     }
 }
 
@@ -83,53 +85,6 @@ fn addresses(cells: &[(u64, u8, i64)], memory: &Memory) -> Vec<AddressName> {
         span: Span::default(),
     };
     cells.iter().zip(names(cells, memory)).map(name).collect()
-}
-
-/// The text of the program on its way.
-struct Listing<'a, 'b> {
-    text: String,
-    /// Positions that were looked up, by instruction.
-    positions: HashMap<u64, String>,
-    lines: &'a Lines<'b>,
-    memory: &'a Memory,
-}
-
-impl Listing<'_, '_> {
-    /// Lists a role; the span of each place.
-    fn role(&mut self, role: &RoleCode, places: &[(Place, String)], contexts: &Contexts, folded: usize) -> Vec<Span> {
-        let start = self.text.len();
-        let copies = role.copies.map_or("any number of copies".to_owned(), |count| format!("copies: {count}"));
-        let again = if role.repeats { "again and again" } else { "once" };
-        let loops = match folded {
-            0 => String::new(),
-            1 => ", a loop around cmpxchg read as one locked instruction".to_owned(),
-            count => format!(", {count} loops around cmpxchg read as one locked instruction each"),
-        };
-        let _ = writeln!(self.text, "\nrole {}: {copies}, each {again}{loops}", role.name);
-        let mut spans = vec![Span { start: start + 1, end: self.text.len() - 1 }];
-        for (place, text) in places {
-            let depth = contexts.chain(place.context).count();
-            let begin = self.text.len();
-            let (position, indent) = (self.short(place.address), "  ".repeat(depth));
-            let _ = writeln!(self.text, "{indent}{:x}  {text:<40}  {position}", place.address);
-            spans.push(Span { start: begin + indent.len(), end: self.text.len() - 1 });
-        }
-        spans
-    }
-
-    /// The position that a person would look at: `spin.c:12`.
-    fn short(&mut self, address: u64) -> String {
-        let (lines, memory) = (self.lines, self.memory);
-        let short = || match lines.position(address) {
-            Some(frame) if frame.line > 0 => format!("{}:{}", frame.file_name(), frame.line),
-            Some(frame) => format!("{}:?", frame.file_name()),
-            None => match memory.image.symbol_at(address, true) {
-                Some((symbol, offset)) => format!("{}+{offset:#x}", symbol.name),
-                None => format!("{address:#x}"),
-            },
-        };
-        self.positions.entry(address).or_insert_with(short).clone()
-    }
 }
 
 /// Gives labels the positions of their instructions as names, and spans the lines of the listing. `spans` begins with the

@@ -12,6 +12,8 @@ pub(crate) struct RolesFile {
     pub(crate) image: Spanned<String>,
     /// The path of the snapshot, if there is one.
     pub(crate) snapshot: Option<Spanned<String>>,
+    /// How the image is built again, and the snapshot written, when sources have changed: a command for the shell, in the folder of this file.
+    pub(crate) build: Option<String>,
     /// Counters that are to be computed in fewer bits.
     #[serde(default)]
     pub(crate) narrow: Vec<Spanned<WrittenNarrowing>>,

@@ -160,7 +160,7 @@ pub(super) fn check_options(arguments: &CheckArguments, loaded: &Loaded, limits:
 
 /// Whether control flow alone says nothing: the code of machine instructions was read under the premise that computed addresses are
 /// those that were seen, which only an exploration shows.
-fn rests_on_addresses(loaded: &Loaded) -> bool {
+pub(super) fn rests_on_addresses(loaded: &Loaded) -> bool {
     let mut all = loaded.program.threads.iter().flat_map(|thread| &thread.instructions);
     let is_computed = |expression: &Expression| matches!(expression, Expression::Binary(..));
     loaded.format == Format::Machine && all.any(|instruction| instruction.action.address().is_some_and(is_computed))

@@ -17,7 +17,8 @@ use crate::report::fences as report;
 use crate::report::findings::{Answer, fence_findings};
 use crate::report::needed::Needed;
 use crate::report::page::fences_page;
-use crate::syntax::InputError;
+use crate::report::proposal::Proposal;
+use crate::syntax::{Format, InputError};
 use std::time::Instant;
 
 /// Answers `palisade fences` for robustness: the exit status, and what was found for `--sarif`.
@@ -55,7 +56,15 @@ pub(super) fn answer(
             return Ok((Exit::Rejected, None));
         }
     };
-    let no_text = no_text(arguments, found.text.as_ref())?;
+    let proposed = proposed(arguments, loaded, &found);
+    let (proposal, no_text) = match proposed {
+        None => (None, no_text(arguments, found.text.as_ref())?),
+        Some(Ok(proposal)) => (Some(proposal), None),
+        Some(Err(why)) if arguments.apply || arguments.diff => {
+            return Err(InputError::file(arguments.file.as_str(), why));
+        }
+        Some(Err(why)) => (None, Some(why)),
+    };
     let certificates = match &arguments.certificate {
         Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found, needed.as_ref()))?,
         None => Vec::new(),
@@ -66,10 +75,15 @@ pub(super) fn answer(
         found: &found,
         all: arguments.all,
         no_diff: no_text.as_deref(),
+        proposal: proposal.as_ref(),
         written,
         needed: needed.as_ref(),
     };
     print_result(arguments, shared, &result, &context);
+    #[cfg(feature = "machine")]
+    if let (Some(proposal), true) = (&proposal, arguments.apply) {
+        return Ok((super::sources::apply(proposal, arguments, shared)?, None));
+    }
     let exit = match &found.repair {
         // Asked to write, and not sure enough to.
         Repair::Valid(placement) if arguments.apply && !placement.measures.is_empty() && written.is_none() => {
@@ -84,6 +98,17 @@ pub(super) fn answer(
         answer.page = Some(fences_page(&FencesDocument::new(&result, &context), &context));
     }
     Ok((exit, Some(answer)))
+}
+
+/// The changes of the sources of machine code, or why there are none; nothing for other programs, and where nothing is to be changed.
+fn proposed(arguments: &FencesArguments, loaded: &Loaded, found: &Repaired) -> Option<Result<Proposal, String>> {
+    if loaded.format != Format::Machine || found.measures().is_empty() {
+        return None;
+    }
+    #[cfg(feature = "machine")]
+    return Some(super::sources::propose(arguments, loaded, found));
+    #[cfg(not(feature = "machine"))]
+    unreachable!("{} is not read without the reader of machine code", arguments.file)
 }
 
 fn print_result(

@@ -1,6 +1,7 @@
 //! What documents say of programs: copies, domain, attacks, verdicts.
 
 use crate::program::{Copies, Domain, DomainOrigin, InstructionId, Program};
+use crate::report::source_place::SourcePlace;
 use crate::robustness::{Attack, Outcome, ThreadLabel};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -135,6 +136,9 @@ pub struct InstructionPlace<'a> {
     pub label: &'a str,
     /// Its line, from 1.
     pub line: usize,
+    /// Of machine code, the place in its sources.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourcePlace<'a>>,
 }
 
 impl<'a> AttackPlace<'a> {
@@ -146,6 +150,7 @@ impl<'a> AttackPlace<'a> {
             InstructionPlace {
                 label: &thread.label(found.source).name,
                 line: program.source.position(found.span.start).line,
+                source: SourcePlace::of(program, found.span),
             }
         };
         Self { thread: &thread.name, store: place(attack.store), load: place(attack.load) }

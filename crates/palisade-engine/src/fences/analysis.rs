@@ -19,7 +19,7 @@ use crate::robustness::{
     Attack, Fault, LoadStarts, PhaseSteps, Story, Success, Successes, ThreadSearch, mode_of, story_of_steps,
 };
 use palisade_model::limits::{Budget, Halt, StopReason};
-use palisade_model::program::{InstructionId, Thread, ThreadId};
+use palisade_model::program::{InstructionId, Program, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// Nodes of delaying phases kept for later candidates.
@@ -27,8 +27,9 @@ const KEPT_NODES: usize = 500_000;
 
 /// The searches for the attacks of one thread.
 pub(super) struct Analysis<'a, 'p> {
-    thread: &'p Thread,
-    id: ThreadId,
+    program: &'p Program,
+    /// The thread.
+    pub(super) id: ThreadId,
     catalogue: &'a Catalogue,
     /// The exploration under SC; none when it took too long.
     sc: Option<&'a Exploration>,
@@ -115,7 +116,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
         let program = system.program();
         let thread = program.thread(id);
         Self {
-            thread,
+            program,
             id,
             catalogue,
             sc,
@@ -145,7 +146,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
     }
 
     fn succeeds(&mut self, attack: &Attack, set: &MeasureSet) -> Result<Option<MeasureSet>, Halt<Fault>> {
-        let obstacles = self.catalogue.obstacles(self.thread, set);
+        let obstacles = self.catalogue.obstacles(self.program, self.id, set);
         if !self.flow.leads(attack.store, attack.load, &obstacles) {
             return Ok(None);
         }
@@ -170,7 +171,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
             Ok(None) => Ok(None),
             Ok(Some((way, story))) => {
                 self.shown = story;
-                Ok(Some(self.catalogue.row_of(self.thread, &way)))
+                Ok(Some(self.catalogue.row_of(self.program, self.id, &way)))
             }
             // Value sets grow, or reach what has no value: the program need not.
             Err(Halt::Fault(_)) if self.attempt.methods == Methods::Both => {
@@ -203,7 +204,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
                 self.shown = self.story(sc, attack, obstacles, &found).map_err(Halt::Fault)?;
                 self.search.helped.forget_unsettled();
                 let explored = &self.delaying[obstacles].explored;
-                row(&mut self.search.system, self.catalogue, explored, attack.store, found.delayed, obstacles)
+                row(&mut self.search.system, self.catalogue, explored, attack, found.delayed, obstacles)
                     .map(Some)
                     .map_err(Halt::Fault)
             }
@@ -334,16 +335,16 @@ fn row(
     system: &mut System<'_>,
     catalogue: &Catalogue,
     explored: &Exploration,
-    store: InstructionId,
+    attack: &Attack,
     node: u32,
     obstacles: &Obstacles,
 ) -> Result<MeasureSet, Fault> {
     let mut row = catalogue.nothing();
-    row.extend(catalogue.measure_of(store));
+    row.extend(catalogue.measure_of(attack.thread, attack.store));
     let path = explored.path(node);
     for node in &path {
         let label = attacker_label(system, explored.control(*node));
-        row.extend(label.and_then(|label| catalogue.fence_at(label)));
+        row.extend(label.and_then(|label| catalogue.fence_at(attack.thread, label)));
     }
     if catalogue.forbids_instructions() {
         let mut steps = Vec::new();
@@ -358,7 +359,7 @@ fn row(
             let measures = steps
                 .iter()
                 .filter(|step| step.take.is_none() && step.control == after && !is_stopped(system, obstacles, step))
-                .map(|step| catalogue.measure_of(system.instruction_of(step.label).1));
+                .map(|step| measure_of(system, catalogue, step));
             row.extend(measures.min().expect("the attacker moved by one of its steps"));
         }
     }
@@ -378,13 +379,19 @@ fn delaying_steps(
     for pair in explored.path(node).windows(2) {
         let possible = explored.steps_to(&mut Obstructed { system, obstacles }, pair[1])?;
         let measure = |step: &Step| match step.take {
-            None => catalogue.measure_of(system.instruction_of(step.label).1),
+            None => measure_of(system, catalogue, step),
             Some(_) => None,
         };
         let step = possible.into_iter().min_by_key(measure).expect("a node is found by a step from its parent");
         steps.push((explored.control(pair[0]), step));
     }
     Ok(steps)
+}
+
+/// The measure that forbids a step of the attacker itself.
+fn measure_of(system: &System<'_>, catalogue: &Catalogue, step: &Step) -> Option<usize> {
+    let (thread, instruction) = system.instruction_of(step.label);
+    catalogue.measure_of(thread, instruction)
 }
 
 fn attacker_of(system: &System<'_>, control: u32) -> Option<u32> {

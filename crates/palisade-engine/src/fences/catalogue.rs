@@ -1,35 +1,43 @@
-//! The measures on offer for one thread.
+//! The measures on offer for some threads.
 
 use super::cost::Cost;
 use super::measure::Measure;
 use super::obstacles::Obstacles;
 use fixedbitset::FixedBitSet;
-use palisade_model::program::{InstructionId, LabelId, Thread};
+use palisade_model::program::{InstructionId, LabelId, Program, Sites, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// A set of measures of one catalogue, by their numbers there.
 pub(crate) type MeasureSet = FixedBitSet;
 
-/// The measures on offer for one thread, numbered, with what each costs.
+/// The measures on offer for some threads, numbered, with what each costs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Catalogue {
     measures: Vec<Measure>,
     costs: Vec<Cost>,
-    fences: FxHashMap<LabelId, usize>,
-    instructions: FxHashMap<InstructionId, usize>,
+    /// The labels and instructions that each changes.
+    parts: Vec<Vec<Measure>>,
+    fences: FxHashMap<(ThreadId, LabelId), usize>,
+    instructions: FxHashMap<(ThreadId, InstructionId), usize>,
 }
 
 impl Catalogue {
     /// Offers a measure.
-    pub(super) fn offer(&mut self, measure: Measure, cost: Cost) {
+    pub(super) fn offer(&mut self, measure: Measure, sites: &Sites, cost: Cost) {
         let number = self.measures.len();
-        match measure {
-            Measure::Fence { label, .. } | Measure::StoreFence { label, .. } => self.fences.insert(label, number),
-            Measure::Exchange { store: instruction, .. } | Measure::Kept { fence: instruction, .. } => {
-                self.instructions.insert(instruction, number)
-            }
-        };
+        let parts = measure.parts(sites);
+        for part in &parts {
+            match *part {
+                Measure::Fence { thread, label } | Measure::StoreFence { thread, label } => {
+                    self.fences.insert((thread, label), number)
+                }
+                Measure::Exchange { thread, store: instruction } | Measure::Kept { thread, fence: instruction } => {
+                    self.instructions.insert((thread, instruction), number)
+                }
+            };
+        }
         self.measures.push(measure);
+        self.parts.push(parts);
         self.costs.push(cost);
     }
 
@@ -72,14 +80,14 @@ impl Catalogue {
         set.ones().map(|number| self.costs[number].clone()).sum()
     }
 
-    /// The fence at a label.
-    pub(super) fn fence_at(&self, label: LabelId) -> Option<usize> {
-        self.fences.get(&label).copied()
+    /// The fence at a label of a thread.
+    pub(super) fn fence_at(&self, thread: ThreadId, label: LabelId) -> Option<usize> {
+        self.fences.get(&(thread, label)).copied()
     }
 
-    /// The measure that forbids an instruction.
-    pub(super) fn measure_of(&self, instruction: InstructionId) -> Option<usize> {
-        self.instructions.get(&instruction).copied()
+    /// The measure that forbids an instruction of a thread.
+    pub(super) fn measure_of(&self, thread: ThreadId, instruction: InstructionId) -> Option<usize> {
+        self.instructions.get(&(thread, instruction)).copied()
     }
 
     /// Whether some measure forbids instructions, not only labels.
@@ -87,21 +95,21 @@ impl Catalogue {
         !self.instructions.is_empty()
     }
 
-    /// The measures that would stop the attacker on a way: some instructions, from the delayed store on.
-    pub(super) fn row_of(&self, thread: &Thread, way: &[InstructionId]) -> MeasureSet {
+    /// The measures that would stop the attacker, a copy of a thread, on a way: some instructions, from the delayed store on.
+    pub(super) fn row_of(&self, program: &Program, thread: ThreadId, way: &[InstructionId]) -> MeasureSet {
         let mut row = self.nothing();
         for id in way {
-            row.extend(self.measure_of(*id));
-            row.extend(self.fence_at(thread.instruction(*id).target));
+            row.extend(self.measure_of(thread, *id));
+            row.extend(self.fence_at(thread, program.thread(thread).instruction(*id).target));
         }
         row
     }
 
-    /// What a set forbids the attacker.
-    pub(super) fn obstacles(&self, thread: &Thread, set: &MeasureSet) -> Obstacles {
-        let mut obstacles = Obstacles::none(thread);
-        for number in set.ones() {
-            match self.measures[number] {
+    /// What a set forbids an attacker that is a copy of a thread.
+    pub(super) fn obstacles(&self, program: &Program, thread: ThreadId, set: &MeasureSet) -> Obstacles {
+        let mut obstacles = Obstacles::none(program.thread(thread));
+        for part in set.ones().flat_map(|number| &self.parts[number]).filter(|part| part.thread() == thread) {
+            match *part {
                 Measure::Fence { label, .. } => obstacles.labels.insert(label.index()),
                 Measure::StoreFence { .. } => {}
                 Measure::Exchange { store: instruction, .. } | Measure::Kept { fence: instruction, .. } => {

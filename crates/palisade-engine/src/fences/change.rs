@@ -1,16 +1,21 @@
 //! Programs with measures taken.
 
 use super::measure::Measure;
-use palisade_model::program::{Action, Instruction, InstructionId, Label, LabelId, Program, Thread, ThreadId};
+use palisade_model::program::{Action, Instruction, InstructionId, Label, LabelId, Program, Sites, Thread, ThreadId};
 
 /// The program with measures taken. A fence at label l is the change of [ESOP13, §7]: the instructions at l move to a fresh
 /// label, which a fence at l leads to. Instructions keep their numbers; fences come after them.
 #[must_use]
 pub fn with_measures(program: &Program, measures: &[Measure]) -> Program {
+    with_measures_at(program, &Sites::of(program), measures)
+}
+
+/// The same where the sites are known: those of the program as it is written, where this one is made of it.
+pub(crate) fn with_measures_at(program: &Program, sites: &Sites, measures: &[Measure]) -> Program {
     let mut changed = program.clone();
-    for measure in measures {
+    for measure in measures.iter().flat_map(|measure| measure.parts(sites)) {
         let thread = &mut changed.threads[measure.thread().index()];
-        match *measure {
+        match measure {
             Measure::Fence { label, .. } => insert_fence(thread, label, Action::Fence),
             Measure::StoreFence { label, .. } => insert_fence(thread, label, Action::StoreFence),
             Measure::Exchange { store, .. } => exchange(&mut thread.instructions[store.index()]),

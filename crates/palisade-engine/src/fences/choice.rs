@@ -1,4 +1,4 @@
-//! The choice among the measures on offer for one thread, with what proves it a cheapest one.
+//! The choice among the measures on offer for one part, with what proves it a cheapest one.
 
 use super::catalogue::{Catalogue, MeasureSet};
 use super::control_flow::ControlFlow;
@@ -6,9 +6,9 @@ use super::covering::{Cheapest, ProvedBlock};
 use super::known::KnownAttacks;
 use crate::robustness::Attack;
 use palisade_model::limits::Limits;
-use palisade_model::program::Thread;
+use palisade_model::program::Program;
 
-/// The choice for one thread.
+/// The choice for one part.
 #[derive(Default)]
 pub(super) struct Choice {
     /// A set that eliminates all attacks; none when that is not known of any set on offer.
@@ -31,15 +31,15 @@ impl Choice {
     pub(super) fn rely_on_control_flow(
         &mut self,
         known: &KnownAttacks,
-        thread: &Thread,
+        program: &Program,
         catalogue: &Catalogue,
         limits: &Limits,
     ) {
         let attacks = known.outcomes.iter().map(|(attack, _)| *attack).collect();
-        let flow = ControlFlow { thread, catalogue, attacks };
+        let flow = ControlFlow { program, catalogue, attacks };
         let rows = self.rows.iter().map(|(_, row)| row.clone()).collect();
         let bound = self.chosen.take();
-        self.chosen = flow.cheapest_cut(rows, limits).or_else(|| known.set_without_search(thread, catalogue, None));
+        self.chosen = flow.cheapest_cut(rows, limits).or_else(|| known.set_without_search(program, catalogue, None));
         let cost = |set: &Option<MeasureSet>| set.as_ref().map(|set| catalogue.cost(set));
         let listed = self.alternatives.len();
         if cost(&self.chosen) == cost(&bound) {

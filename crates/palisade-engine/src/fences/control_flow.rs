@@ -5,11 +5,11 @@ use super::covering::cheapest;
 use super::obstacles::DelayFlow;
 use crate::robustness::Attack;
 use palisade_model::limits::Limits;
-use palisade_model::program::Thread;
+use palisade_model::program::Program;
 
-/// What of control flow is left open by sets of measures, for some attacks of one thread.
+/// What of control flow is left open by sets of measures, for some attacks.
 pub(super) struct ControlFlow<'a> {
-    pub(super) thread: &'a Thread,
+    pub(super) program: &'a Program,
     pub(super) catalogue: &'a Catalogue,
     pub(super) attacks: Vec<Attack>,
 }
@@ -17,10 +17,12 @@ pub(super) struct ControlFlow<'a> {
 impl ControlFlow<'_> {
     /// A way of control from the store to the load of an attack that a set leaves open, seen as the measures on it.
     pub(super) fn row_left_open(&self, set: &MeasureSet) -> Option<MeasureSet> {
-        let flow = DelayFlow::of(self.thread);
-        let obstacles = self.catalogue.obstacles(self.thread, set);
-        let way = self.attacks.iter().find_map(|attack| flow.way(attack.store, attack.load, &obstacles))?;
-        Some(self.catalogue.row_of(self.thread, &way))
+        self.attacks.iter().find_map(|attack| {
+            let flow = DelayFlow::of(self.program.thread(attack.thread));
+            let obstacles = self.catalogue.obstacles(self.program, attack.thread, set);
+            let way = flow.way(attack.store, attack.load, &obstacles)?;
+            Some(self.catalogue.row_of(self.program, attack.thread, &way))
+        })
     }
 
     /// A cheapest set that touches some rows and cuts every way of control; none when there is none, or no time to find it.

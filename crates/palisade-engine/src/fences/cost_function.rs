@@ -2,8 +2,28 @@
 
 use super::cost::{Cost, CostError};
 use super::depth::loop_depths;
+use super::measure::Measure;
 use super::profile::Profile;
-use palisade_model::program::{LabelId, Program, ThreadId};
+use palisade_model::program::{LabelId, Program, Sites, ThreadId};
+
+/// What fences at the labels of a thread cost.
+type OfThread<'f> = Box<dyn Fn(LabelId) -> Result<Cost, CostError> + 'f>;
+
+/// What fences cost where measures of a program are taken.
+pub(crate) struct MeasureCosts<'f> {
+    program: &'f Program,
+    sites: &'f Sites,
+    of_threads: Vec<OfThread<'f>>,
+}
+
+impl MeasureCosts<'_> {
+    /// The cost of a fence at the dearest of the labels that a measure is about; an error where a cost asked for is unusable.
+    pub(crate) fn dearest(&self, measure: Measure) -> Result<Cost, CostError> {
+        let parts = measure.parts(self.sites);
+        let costs = parts.iter().map(|part| self.of_threads[part.thread().index()](part.label(self.program)));
+        Ok(costs.collect::<Result<Vec<Cost>, _>>()?.into_iter().max().expect("a measure changes something"))
+    }
+}
 
 /// Where the costs of fences come from.
 #[derive(Clone, Debug)]
@@ -19,12 +39,14 @@ pub enum CostFunction {
 }
 
 impl CostFunction {
+    /// What fences cost where measures of a program are taken.
+    pub(crate) fn of_measures<'f>(&'f self, program: &'f Program, sites: &'f Sites) -> MeasureCosts<'f> {
+        let of_threads = program.thread_ids().map(|(thread, _)| self.of_thread(program, thread)).collect();
+        MeasureCosts { program, sites, of_threads }
+    }
+
     /// What fences at the labels of a thread cost; an error where a cost asked for is unusable.
-    pub(crate) fn of_thread<'f>(
-        &'f self,
-        program: &'f Program,
-        thread: ThreadId,
-    ) -> Box<dyn Fn(LabelId) -> Result<Cost, CostError> + 'f> {
+    fn of_thread<'f>(&'f self, program: &'f Program, thread: ThreadId) -> OfThread<'f> {
         let template = program.thread(thread);
         match self {
             Self::Uniform => Box::new(|_| Ok(Cost::one())),

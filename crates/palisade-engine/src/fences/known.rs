@@ -1,16 +1,17 @@
-//! What is known of the attacks of one thread, decided one after the other.
+//! What is known of the attacks of one part, decided one after the other.
 
-use super::analysis::Analysis;
 use super::catalogue::{Catalogue, MeasureSet};
 use super::eliminating::{EliminatingSets, eliminating_sets};
+use super::joint::Joint;
 use super::obstacles::DelayFlow;
 use super::progress::Observer;
 use super::request::Request;
 use crate::robustness::{Attack, Fault, Outcome};
 use palisade_model::limits::Halt;
-use palisade_model::program::{Thread, ThreadId};
+use palisade_model::program::{Program, ThreadId};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The attacks of one thread, with what eliminates them.
+/// The attacks of one part, with what eliminates them.
 pub(super) struct KnownAttacks {
     /// Each attack with its outcome without any measure.
     pub(super) outcomes: Vec<(Attack, Outcome)>,
@@ -36,9 +37,14 @@ impl KnownAttacks {
         }
     }
 
-    /// The thread.
+    /// The thread, the first of several.
     pub(super) fn thread(&self) -> ThreadId {
         self.outcomes[0].0.thread
+    }
+
+    /// The threads whose attacks these are.
+    pub(super) fn threads(&self) -> BTreeSet<ThreadId> {
+        self.outcomes.iter().map(|(attack, _)| attack.thread).collect()
     }
 
     /// Tells the observer which valid set is the best known.
@@ -49,12 +55,11 @@ impl KnownAttacks {
     /// Decides each attack, and finds what eliminates the feasible ones.
     pub(super) fn decide(
         &mut self,
-        analysis: &mut Analysis<'_, '_>,
-        thread: &Thread,
-        catalogue: &Catalogue,
+        analysis: &mut Joint<'_, '_>,
         request: Request,
         observer: &dyn Observer,
     ) -> Result<(), Halt<Fault>> {
+        let (program, catalogue) = (analysis.program, analysis.catalogue);
         for index in self.decided..self.outcomes.len() {
             let attack = self.outcomes[index].0;
             let first = analysis.remaining(&attack, &catalogue.nothing())?;
@@ -84,7 +89,7 @@ impl KnownAttacks {
             self.decided = index + 1;
             observer.attack_decided();
             if observer.asks_for_best() {
-                self.tell_best(self.set_without_search(thread, catalogue, None).as_ref(), catalogue, observer);
+                self.tell_best(self.set_without_search(program, catalogue, None).as_ref(), catalogue, observer);
             }
         }
         Ok(())
@@ -98,7 +103,7 @@ impl KnownAttacks {
     /// Asks whether candidates eliminate the attacks whose rows may be incomplete; adds the rows they leave open.
     pub(super) fn add_rows_left_open(
         &mut self,
-        analysis: &mut Analysis<'_, '_>,
+        analysis: &mut Joint<'_, '_>,
         candidates: &[MeasureSet],
     ) -> Result<bool, Halt<Fault>> {
         let mut grew = false;
@@ -140,17 +145,24 @@ impl KnownAttacks {
     /// `start`, measures are added attack by attack, then left out again where they are not needed.
     pub(super) fn set_without_search(
         &self,
-        thread: &Thread,
+        program: &Program,
         catalogue: &Catalogue,
         start: Option<MeasureSet>,
     ) -> Option<MeasureSet> {
-        let flow = DelayFlow::of(thread);
+        let mut flows: BTreeMap<ThreadId, DelayFlow<'_>> = BTreeMap::new();
+        for (attack, _) in &self.outcomes {
+            flows.entry(attack.thread).or_insert_with(|| DelayFlow::of(program.thread(attack.thread)));
+        }
         let known = |attack: &Attack| {
             self.eliminations.iter().find(|(other, _)| other == attack).map_or(&[][..], |(_, known)| &known.sets)
         };
         let eliminates = |attack: &Attack, set: &MeasureSet| {
             known(attack).iter().any(|smaller| smaller.is_subset(set))
-                || !flow.leads(attack.store, attack.load, &catalogue.obstacles(thread, set))
+                || !flows[&attack.thread].leads(
+                    attack.store,
+                    attack.load,
+                    &catalogue.obstacles(program, attack.thread, set),
+                )
         };
         let open: Vec<Attack> = self
             .outcomes

@@ -1,8 +1,11 @@
 //! The changes fence insertion chooses among.
 
-use palisade_model::program::{InstructionId, LabelId, Program, ThreadId};
+use palisade_model::program::{InstructionId, LabelId, Program, Sites, Span, ThreadId};
 
 /// A change of a program that keeps a thread from delaying stores.
+///
+/// Where the program's labels are grouped by [`Sites`], a measure is a change of the source. It stands for the changes of all labels or instructions of a site,
+/// and names the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
     /// A fence at a label [ESOP13, §7]: control passes it before any instruction of the label.
@@ -37,7 +40,50 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// The thread it changes.
+    /// The measure at the site of this one; none where the source has no room for it.
+    #[must_use]
+    pub fn at_site(self, sites: &Sites) -> Option<Self> {
+        Some(match self {
+            Self::Fence { thread, label } => {
+                let (thread, label) = sites.first_label(thread, label)?;
+                Self::Fence { thread, label }
+            }
+            Self::StoreFence { thread, label } => {
+                let (thread, label) = sites.first_label(thread, label)?;
+                Self::StoreFence { thread, label }
+            }
+            Self::Exchange { thread, store } => {
+                let (thread, store) = sites.first_instruction(thread, store);
+                Self::Exchange { thread, store }
+            }
+            Self::Kept { thread, fence } => {
+                let (thread, fence) = sites.first_instruction(thread, fence);
+                Self::Kept { thread, fence }
+            }
+        })
+    }
+
+    /// The changes of labels and instructions that it stands for.
+    pub fn parts(self, sites: &Sites) -> Vec<Self> {
+        let labels = |thread, label| sites.labels(thread, label).into_iter();
+        let instructions = |thread, instruction| sites.instructions(thread, instruction).into_iter();
+        match self {
+            Self::Fence { thread, label } => {
+                labels(thread, label).map(|(thread, label)| Self::Fence { thread, label }).collect()
+            }
+            Self::StoreFence { thread, label } => {
+                labels(thread, label).map(|(thread, label)| Self::StoreFence { thread, label }).collect()
+            }
+            Self::Exchange { thread, store } => {
+                instructions(thread, store).map(|(thread, store)| Self::Exchange { thread, store }).collect()
+            }
+            Self::Kept { thread, fence } => {
+                instructions(thread, fence).map(|(thread, fence)| Self::Kept { thread, fence }).collect()
+            }
+        }
+    }
+
+    /// The thread it changes, the first one where it changes several.
     pub fn thread(self) -> ThreadId {
         match self {
             Self::Fence { thread, .. }
@@ -65,8 +111,13 @@ impl Measure {
 
     /// The line it stands on in the program's text.
     pub fn line(self, program: &Program) -> usize {
+        program.source.position(self.span(program).start).line
+    }
+
+    /// The instruction at which it stands in the program's text.
+    pub fn span(self, program: &Program) -> Span {
         let thread = program.thread(self.thread());
-        let span = match self {
+        match self {
             Self::Fence { label, .. } | Self::StoreFence { label, .. } => thread
                 .instructions
                 .iter()
@@ -75,7 +126,6 @@ impl Measure {
             Self::Exchange { store: instruction, .. } | Self::Kept { fence: instruction, .. } => {
                 thread.instruction(instruction).span
             }
-        };
-        program.source.position(span.start).line
+        }
     }
 }

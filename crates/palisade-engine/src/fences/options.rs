@@ -6,7 +6,7 @@ use super::measure::Measure;
 use super::pattern::Pattern;
 use crate::robustness::CheckOptions;
 use palisade_model::limits::Limits;
-use palisade_model::program::Program;
+use palisade_model::program::{Program, Sites};
 
 /// What to place, and how.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct FenceOptions {
     pub alternatives: usize,
     /// Decide the attacks on their nets alone.
     pub nets: bool,
+    /// Rule attacks out by control flow alone.
+    pub prune: bool,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
     /// Time, memory, interruption.
@@ -40,6 +42,7 @@ impl Default for FenceOptions {
             never: Vec::new(),
             alternatives: 0,
             nets: false,
+            prune: true,
             values: CheckOptions::default().values,
             limits: Limits::none(),
             confirm: true,
@@ -50,12 +53,12 @@ impl Default for FenceOptions {
 impl FenceOptions {
     /// How changed programs are checked.
     pub(super) fn for_checks(&self) -> CheckOptions {
-        CheckOptions { values: self.values, limits: self.limits.clone(), ..CheckOptions::default() }
+        CheckOptions { values: self.values, prune: self.prune, limits: self.limits.clone(), ..CheckOptions::default() }
     }
 
     /// Whether the patterns allow a measure.
-    pub(super) fn permits(&self, program: &Program, measure: Measure) -> bool {
-        let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(program, measure));
+    pub(super) fn permits(&self, program: &Program, sites: &Sites, measure: Measure) -> bool {
+        let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(program, sites, measure));
         (self.only.is_empty() || named(&self.only)) && !named(&self.never)
     }
 }

@@ -1,7 +1,7 @@
 //! Patterns of labels, `thread.label` with `*` and `?`.
 
 use super::measure::Measure;
-use palisade_model::program::Program;
+use palisade_model::program::{Program, Sites};
 use thiserror::Error;
 
 /// A pattern of `thread.label` names: `*` stands for any characters, `?` for one. A pattern without a dot is about labels
@@ -27,9 +27,9 @@ impl std::str::FromStr for Pattern {
 }
 
 impl Pattern {
-    /// Whether the pattern names the label of a measure.
-    pub(crate) fn matches(&self, program: &Program, measure: Measure) -> bool {
-        self.matches_name(&measure.name(program))
+    /// Whether the pattern names a label that a measure changes.
+    pub(crate) fn matches(&self, program: &Program, sites: &Sites, measure: Measure) -> bool {
+        measure.parts(sites).iter().any(|part| self.matches_name(&part.name(program)))
     }
 
     fn matches_name(&self, name: &str) -> bool {

@@ -1,41 +1,23 @@
 //! Optimal fence sets for a program.
 
 use super::cases::Case;
-use super::catalogue::Catalogue;
+use super::catalogues::Catalogues;
 use super::change::with_measures;
-use super::cost::{Cost, CostError};
+use super::cost::Cost;
+use super::fence_error::FenceError;
 use super::measure::Measure;
-use super::obstacles::DelayFlow;
 use super::options::FenceOptions;
-use super::pattern::PatternError;
 use super::planning::plan;
 use super::progress::Observer;
 use super::request::Request;
-use super::thread::ThreadPlan;
+use super::thread::PartPlan;
 use super::unfinished::Unfinished;
 use crate::robustness::{
-    Attack, Fault, METER, Outcome, Silent, Story, ThreadLabel, Verdict, abstracted, attacks_within, certificate, check,
-    pruned,
+    Attack, Outcome, Silent, Story, ThreadLabel, Verdict, abstracted, attacks_within, certificate, check, pruned,
 };
-use fixedbitset::FixedBitSet;
 use palisade_evidence::RobustCertificate;
 use palisade_model::limits::{Limits, StopReason};
-use palisade_model::program::{Action, Instruction, LabelId, Program};
-use thiserror::Error;
-
-/// Why fences cannot be computed: the input is at fault.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum FenceError {
-    /// A reachable step of the program has no meaning, or values grow.
-    #[error("the program has a step without meaning")]
-    Fault(Fault),
-    /// A cost cannot be used.
-    #[error(transparent)]
-    Cost(#[from] CostError),
-    /// A pattern names nothing.
-    #[error(transparent)]
-    Pattern(#[from] PatternError),
-}
+use palisade_model::program::Program;
 
 /// Whether a program can be repaired.
 #[derive(Debug)]
@@ -145,21 +127,25 @@ pub(super) fn place_among(
     observer: &dyn Observer,
 ) -> Result<(Repair, Vec<(Measure, Cost)>), FenceError> {
     let stopped = |reason| Repair::Unknown { reason: Unfinished::Limit(reason), feasible: Vec::new() };
-    let (all, open) = match listed(program, &options.limits) {
+    let (all, open) = match listed(program, options) {
         Ok(listed) => listed,
         Err(reason) => return Ok((stopped(reason), Vec::new())),
     };
-    let catalogues = match catalogues(program, &open, options)? {
+    let catalogues = match Catalogues::of(program, &open, options)? {
         Ok(catalogues) => catalogues,
         Err(reason) => return Ok((stopped(reason), Vec::new())),
     };
     let repair = place_from(program, options, observer, &all, &open, &catalogues)?;
-    Ok((repair, on_offer(&catalogues)))
+    Ok((repair, catalogues.on_offer()))
 }
 
-/// All attacks of a program, and those that control flow does not rule out.
-pub(super) fn listed(program: &Program, limits: &Limits) -> Result<(Vec<Attack>, Vec<Attack>), StopReason> {
+/// All attacks of a program, and those that control flow does not rule out, where it is asked.
+pub(super) fn listed(program: &Program, options: &FenceOptions) -> Result<(Vec<Attack>, Vec<Attack>), StopReason> {
+    let limits = &options.limits;
     let all = attacks_within(program, limits)?;
+    if !options.prune {
+        return Ok((all.clone(), all));
+    }
     let pruned = pruned(program, &all, limits)?;
     let open = all.iter().zip(pruned).filter(|(_, pruned)| !pruned).map(|(attack, _)| *attack).collect();
     Ok((all, open))
@@ -172,7 +158,7 @@ fn place_from(
     observer: &dyn Observer,
     all: &[Attack],
     open: &[Attack],
-    catalogues: &[Catalogue],
+    catalogues: &Catalogues,
 ) -> Result<Repair, FenceError> {
     if let Some(placement) = already_robust(program, options, all, open, catalogues) {
         return Ok(Repair::Valid(Box::new(placement)));
@@ -211,7 +197,7 @@ fn already_robust(
     options: &FenceOptions,
     all: &[Attack],
     open: &[Attack],
-    catalogues: &[Catalogue],
+    catalogues: &Catalogues,
 ) -> Option<Placement> {
     let robust = abstracted(program, &options.for_checks(), &Silent)?;
     let nothing = combine(all, open, &[], catalogues, options.alternatives)?;
@@ -223,91 +209,16 @@ fn already_robust(
 /// count.
 pub fn offered(program: &Program, options: &FenceOptions) -> Result<Vec<(Measure, Cost)>, FenceError> {
     let unlimited = FenceOptions { limits: Limits::none(), ..options.clone() };
-    let (_, open) = listed(program, &unlimited.limits).expect("there are no limits");
-    let catalogues = catalogues(program, &open, &unlimited)?.expect("there are no limits");
-    Ok(on_offer(&catalogues))
+    let (_, open) = listed(program, &unlimited).expect("there are no limits");
+    Ok(Catalogues::of(program, &open, &unlimited)?.expect("there are no limits").on_offer())
 }
 
-/// All measures of catalogues, each with its cost.
-fn on_offer(catalogues: &[Catalogue]) -> Vec<(Measure, Cost)> {
-    let measures = catalogues.iter().flat_map(|catalogue| {
-        let measures = catalogue.measures(&catalogue.everything());
-        measures.into_iter().zip(catalogue.costs().to_vec())
-    });
-    measures.collect()
-}
-
-/// All measures that the options permit in threads that run, whether they bear on an attack or not: thread by thread,
-/// first the fences, then the exchanges.
-pub(super) fn permitted(program: &Program, options: &FenceOptions) -> Vec<Measure> {
-    let mut measures = Vec::new();
-    for (id, thread) in program.thread_ids().filter(|(_, thread)| !thread.is_left_out()) {
-        let by_label = thread.instructions_by_label();
-        let filled = (0..by_label.len()).filter(|label| !by_label[*label].is_empty());
-        measures.extend(filled.map(|label| Measure::Fence { thread: id, label: LabelId::from_index(label) }));
-        let is_store = |instruction: &Instruction| matches!(instruction.action, Action::Store { .. });
-        let stores = thread.instruction_ids().filter(|(_, instruction)| is_store(instruction));
-        let exchanges = stores.map(|(store, _)| Measure::Exchange { thread: id, store });
-        measures.extend(exchanges.filter(|_| options.exchange.is_some()));
-    }
-    measures.retain(|measure| options.permits(program, *measure));
-    measures
-}
-
-/// Offers, for each thread, the measures that bear on some attack and are permitted, unless a limit is reached.
-fn catalogues(
-    program: &Program,
-    open: &[Attack],
-    options: &FenceOptions,
-) -> Result<Result<Vec<Catalogue>, StopReason>, FenceError> {
-    options.only.iter().chain(&options.never).try_for_each(|pattern| pattern.check(program))?;
-    let permitted = |measure| options.permits(program, measure);
-    let mut catalogues = Vec::new();
-    let mut passed = 0;
-    for (id, thread) in program.thread_ids() {
-        let flow = DelayFlow::of(thread);
-        let mut involved = FixedBitSet::with_capacity(thread.labels.len());
-        let mut stores = FixedBitSet::with_capacity(thread.instructions.len());
-        for attack in open.iter().filter(|attack| attack.thread == id) {
-            passed += thread.labels.len();
-            if passed > METER {
-                passed = 0;
-                if let Err(reason) = options.limits.check() {
-                    return Ok(Err(reason));
-                }
-            }
-            involved.union_with(&flow.involved(attack.store, attack.load));
-            stores.insert(attack.store.index());
-        }
-        let fence_cost = options.cost.of_thread(program, id);
-        let mut catalogue = Catalogue::default();
-        for (label, _) in thread.labels.iter().enumerate().filter(|(label, _)| involved.contains(*label)) {
-            let label = LabelId::from_index(label);
-            let measure = Measure::Fence { thread: id, label };
-            if permitted(measure) {
-                catalogue.offer(measure, fence_cost(label)?);
-            }
-        }
-        if let Some(factor) = &options.exchange {
-            for (store, instruction) in thread.instruction_ids() {
-                let bears = stores.contains(store.index()) || involved.contains(instruction.source.index());
-                let measure = Measure::Exchange { thread: id, store };
-                if matches!(instruction.action, Action::Store { .. }) && bears && permitted(measure) {
-                    catalogue.offer(measure, fence_cost(instruction.source)?.times(factor));
-                }
-            }
-        }
-        catalogues.push(catalogue);
-    }
-    Ok(Ok(catalogues))
-}
-
-/// The choices of all threads together; none when one of them has none.
+/// The choices of all parts together; none when one of them has none.
 pub(super) fn combine(
     all: &[Attack],
     open: &[Attack],
-    plans: &[ThreadPlan],
-    catalogues: &[Catalogue],
+    plans: &[PartPlan],
+    catalogues: &Catalogues,
     alternatives: usize,
 ) -> Option<Placement> {
     let mut outcomes: Vec<(Attack, Outcome)> = all
@@ -338,8 +249,7 @@ pub(super) fn combine(
         markings: 0,
     };
     for plan in plans {
-        let thread = plan.thread();
-        let catalogue = &catalogues[thread.index()];
+        let catalogue = catalogues.of_thread(plan.thread());
         let chosen = plan.choice.chosen.as_ref()?;
         outcomes.extend(&plan.known.outcomes);
         placement.measures.extend(chosen.ones().flat_map(|measure| {

@@ -1,18 +1,19 @@
 //! The fences of a program that it can do without.
 
-use super::catalogue::Catalogue;
+use super::catalogues::Catalogues;
 use super::change::{fences_removed, with_measures};
 use super::cost::Cost;
+use super::fence_error::FenceError;
 use super::measure::Measure;
 use super::options::FenceOptions;
-use super::place::{Confirmed, FenceError, Proof, Returning, combine, confirm, listed};
+use super::place::{Confirmed, Proof, Returning, combine, confirm, listed};
 use super::planning::plan;
 use super::progress::Observer;
 use super::request::Request;
 use super::unfinished::Unfinished;
 use crate::robustness::{Attack, Verdict};
 use palisade_evidence::RobustCertificate;
-use palisade_model::program::{Action, Copies, Program};
+use palisade_model::program::{Action, Copies, InstructionId, Program, Sites, ThreadId};
 
 /// What was found about the fences a program has.
 #[derive(Clone, Debug)]
@@ -50,23 +51,31 @@ pub fn redundant_besides(
     observer: &dyn Observer,
 ) -> Result<Result<Redundancy, Unfinished>, FenceError> {
     let changed = with_measures(program, taken);
-    let mut catalogues: Vec<Catalogue> = program.threads.iter().map(|_| Catalogue::default()).collect();
-    let mut fences = Vec::new();
-    for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
-        for (fence, instruction) in thread.instruction_ids() {
-            if instruction.action == Action::Fence {
-                catalogues[id.index()].offer(Measure::Kept { thread: id, fence }, Cost::one());
-                fences.push((id, fence));
-            }
-        }
+    let sites = Sites::of(program);
+    let mut measures = Vec::new();
+    for (thread, template) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
+        let own = template.instruction_ids().filter(|(_, instruction)| instruction.action == Action::Fence);
+        let kept = own.map(|(fence, _)| Measure::Kept { thread, fence });
+        measures.extend(kept.filter(|measure| measure.at_site(&sites) == Some(*measure)));
     }
-    let bare = fences_removed(&changed, fences.iter().copied());
-    let (all, mut open) = match listed(&bare, &options.limits) {
+    let mut catalogues = Catalogues::of_parts(program, &sites, &measures, |_| true);
+    for measure in &measures {
+        catalogues.of_thread_mut(measure.thread()).offer(*measure, &sites, Cost::one());
+    }
+    let parts = |measure: &Measure| -> Vec<(ThreadId, InstructionId)> {
+        let part = |part: Measure| match part {
+            Measure::Kept { thread, fence } => Some((thread, fence)),
+            _ => None,
+        };
+        measure.parts(&sites).into_iter().filter_map(part).collect()
+    };
+    let bare = fences_removed(&changed, measures.iter().flat_map(parts));
+    let (all, mut open) = match listed(&bare, options) {
         Ok(listed) => listed,
         Err(reason) => return Ok(Err(Unfinished::Limit(reason))),
     };
     // The attacks of threads without fences are what they were.
-    open.retain(|attack| catalogues[attack.thread.index()].len() > 0);
+    open.retain(|attack| catalogues.of_thread(attack.thread).len() > 0);
     let request = Request { alternatives: 0, one_by_one: true };
     let plans = plan(&bare, &open, &catalogues, request, options, observer).map_err(FenceError::Fault)?;
     if let Some(reason) = plans.iter().find_map(|plan| plan.stop().cloned()) {
@@ -75,14 +84,12 @@ pub fn redundant_besides(
     let kept = combine(&all, &open, &plans, &catalogues, 0).expect("every plan that was not stopped has a choice");
     let is_kept = |fence: Measure| kept.measures.iter().any(|(measure, _)| *measure == fence);
     let alone = |fence: Measure| {
-        let catalogue = &catalogues[fence.thread().index()];
-        let rows = plans.iter().flat_map(|plan| &plan.choice.rows);
-        let only = |row: &&(Attack, _)| row.0.thread == fence.thread() && catalogue.measures(&row.1) == [fence];
-        rows.into_iter().find(only).map(|(attack, _)| *attack)
+        let catalogue = catalogues.of_thread(fence.thread());
+        let own = plans.iter().filter(|plan| catalogues.part(plan.thread()) == catalogues.part(fence.thread()));
+        let mut rows = own.flat_map(|plan| &plan.choice.rows);
+        rows.find(|(_, row)| catalogue.measures(row) == [fence]).map(|(attack, _)| *attack)
     };
-    let measures: Vec<Measure> =
-        fences.iter().map(|(thread, fence)| Measure::Kept { thread: *thread, fence: *fence }).collect();
-    let removed = fences.iter().zip(&measures).filter(|(_, measure)| !is_kept(**measure)).map(|(fence, _)| *fence);
+    let removed = measures.iter().filter(|measure| !is_kept(**measure)).flat_map(parts);
     let Confirmed { verdict: without_largest, certificate, .. } = confirm(&fences_removed(&changed, removed), options)?;
     Ok(Ok(Redundancy {
         fences: measures.iter().map(|fence| (*fence, alone(*fence))).collect(),

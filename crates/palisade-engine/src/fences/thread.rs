@@ -1,19 +1,20 @@
-//! The plan for one thread: its attacks one by one, their rows, the cheapest set.
+//! The plan for one part: the attacks of its threads one by one, their rows, the cheapest set.
 
-use super::analysis::{Analysis, Stories};
+use super::analysis::Stories;
 use super::catalogue::{Catalogue, MeasureSet};
 use super::choice::Choice;
 use super::covering::{all_cheapest, cheapest, proved};
+use super::joint::{Effort, Joint};
 use super::known::KnownAttacks;
 use super::progress::Observer;
 use super::request::Request;
 use super::unfinished::Unfinished;
 use crate::robustness::{Attack, Fault};
 use palisade_model::limits::{Halt, Limits, StopReason};
-use palisade_model::program::{Thread, ThreadId};
+use palisade_model::program::{Program, ThreadId};
 
-/// What was found for one thread.
-pub(super) struct ThreadPlan {
+/// What was found for one part.
+pub(super) struct PartPlan {
     /// What is known of its attacks.
     pub(super) known: KnownAttacks,
     /// The choice among the measures.
@@ -26,7 +27,7 @@ pub(super) struct ThreadPlan {
     pub(super) effort: Effort,
 }
 
-/// How far the work for a thread is.
+/// How far the work for a part is.
 enum State {
     /// Another attempt may add to it.
     Open,
@@ -36,18 +37,7 @@ enum State {
     Left(Unfinished),
 }
 
-/// The work done for a thread.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Effort {
-    /// Candidate sets tried.
-    pub(super) candidates: usize,
-    /// Those that needed a search.
-    pub(super) searches: usize,
-    /// Configurations explored.
-    pub(super) markings: usize,
-}
-
-impl ThreadPlan {
+impl PartPlan {
     /// Nothing known yet of the attacks.
     pub(super) fn new(attacks: &[Attack]) -> Self {
         Self {
@@ -59,7 +49,7 @@ impl ThreadPlan {
         }
     }
 
-    /// The thread.
+    /// The thread, the first of several.
     pub(super) fn thread(&self) -> ThreadId {
         self.known.thread()
     }
@@ -78,62 +68,55 @@ impl ThreadPlan {
     }
 
     /// Leaves the work unfinished.
-    pub(super) fn leave(&mut self, thread: &Thread, catalogue: &Catalogue, reason: Unfinished) {
+    pub(super) fn leave(&mut self, program: &Program, catalogue: &Catalogue, reason: Unfinished) {
         self.state = State::Left(reason);
         let best = self.choice.chosen.take();
-        self.choice.chosen = self.known.set_without_search(thread, catalogue, best);
+        self.choice.chosen = self.known.set_without_search(program, catalogue, best);
     }
 
-    /// Chooses for a thread, as far as an attempt allows; what earlier attempts have found is not asked again.
+    /// Chooses for the part, as far as an attempt allows; what earlier attempts have found is not asked again.
     pub(super) fn choose(
         &mut self,
-        analysis: &mut Analysis<'_, '_>,
-        thread: &Thread,
-        catalogue: &Catalogue,
+        mut joint: Joint<'_, '_>,
         request: Request,
         observer: &dyn Observer,
     ) -> Result<(), Fault> {
-        let limits = &analysis.attempt.limits;
-        let finished = self
-            .known
-            .decide(analysis, thread, catalogue, request, observer)
-            .and_then(|()| self.optimize(analysis, catalogue, request, limits));
-        self.stories.extend(std::mem::take(&mut analysis.stories));
-        self.effort.candidates += analysis.candidates;
-        self.effort.searches += analysis.searches;
-        self.effort.markings += analysis.markings;
+        let (program, catalogue, attempt) = (joint.program, joint.catalogue, joint.attempt);
+        let limits = &attempt.limits;
+        let finished =
+            self.known.decide(&mut joint, request, observer).and_then(|()| self.optimize(&mut joint, request, limits));
+        let (stories, effort) = joint.finish();
+        self.stories.extend(stories);
+        self.effort.candidates += effort.candidates;
+        self.effort.searches += effort.searches;
+        self.effort.markings += effort.markings;
         match finished {
-            Ok(()) => match analysis.attempt.growth {
+            Ok(()) => match attempt.growth {
                 Some(fault) => {
                     self.state = State::Left(Unfinished::Growth(fault.clone()));
-                    self.choice.rely_on_control_flow(&self.known, thread, catalogue, limits);
+                    self.choice.rely_on_control_flow(&self.known, program, catalogue, limits);
                 }
                 None => self.state = State::Finished,
             },
             Err(Halt::Fault(fault)) => return Err(fault),
-            Err(Halt::Stopped(StopReason::Budget)) if !analysis.attempt.round.is_last => return Ok(()),
-            Err(halt) => self.leave(thread, catalogue, Unfinished::at(&halt, analysis.attempt.growth)),
+            Err(Halt::Stopped(StopReason::Budget)) if !attempt.round.is_last => return Ok(()),
+            Err(halt) => self.leave(program, catalogue, Unfinished::at(&halt, attempt.growth)),
         }
         self.known.tell_best(self.choice.chosen.as_ref(), catalogue, observer);
         Ok(())
     }
 
     /// Tells the observer what is known to be valid before any search.
-    pub(super) fn announce(attacks: &[Attack], thread: &Thread, catalogue: &Catalogue, observer: &dyn Observer) {
+    pub(super) fn announce(attacks: &[Attack], program: &Program, catalogue: &Catalogue, observer: &dyn Observer) {
         if observer.asks_for_best() {
             let known = KnownAttacks::new(attacks);
-            known.tell_best(known.set_without_search(thread, catalogue, None).as_ref(), catalogue, observer);
+            known.tell_best(known.set_without_search(program, catalogue, None).as_ref(), catalogue, observer);
         }
     }
 
     /// Chooses the cheapest set; attacks whose rows may be incomplete add those that a candidate leaves open.
-    fn optimize(
-        &mut self,
-        analysis: &mut Analysis<'_, '_>,
-        catalogue: &Catalogue,
-        request: Request,
-        limits: &Limits,
-    ) -> Result<(), Halt<Fault>> {
+    fn optimize(&mut self, joint: &mut Joint<'_, '_>, request: Request, limits: &Limits) -> Result<(), Halt<Fault>> {
+        let catalogue = joint.catalogue;
         if self.known.impossible.is_some() {
             return Ok(());
         }
@@ -157,7 +140,7 @@ impl ThreadPlan {
                 set
             });
             let asked: Vec<MeasureSet> = candidates.iter().cloned().chain(all_but_one).collect();
-            if !self.known.add_rows_left_open(analysis, &asked)? {
+            if !self.known.add_rows_left_open(joint, &asked)? {
                 choice.chosen = Some(found.set.clone());
                 choice.blocks = proved(&rows, catalogue.costs(), &found.set, limits);
                 choice.cheapest = Some(found);

@@ -83,13 +83,6 @@ impl<'a> Lines<'a> {
         // A line of the listing is one line.
         Some(producer.to_string_lossy().split_whitespace().collect::<Vec<_>>().join(" "))
     }
-
-    /// The frame that a person would look at: the innermost one outside of the language's libraries.
-    pub(crate) fn position(&self, address: u64) -> Option<Frame> {
-        let frames = self.frames(address);
-        let own = frames.iter().find(|frame| !frame.is_of_the_language());
-        own.or(frames.first()).cloned()
-    }
 }
 
 /// A demangled name without its hash.

@@ -11,6 +11,6 @@ mod types;
 
 pub(crate) use elf::Image;
 pub(crate) use fields::Fields;
-pub(crate) use lines::Lines;
+pub(crate) use lines::{Frame, Lines};
 pub(crate) use memory::{Memory, Mutability};
 pub(crate) use snapshot::{Snapshot, SnapshotError};

@@ -1,5 +1,6 @@
 //! Programs with some of the measures on offer, made from the program by code of the checker's own.
 
+use super::sites::Together;
 use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_evidence::{Change, RepairEvidence};
@@ -9,9 +10,10 @@ use std::collections::BTreeSet;
 /// Checks that every change can be made in the program, and that none is there twice.
 pub(super) fn check_changes(program: &Program, evidence: &RepairEvidence) -> Result<(), CheckFailure> {
     let mut seen = BTreeSet::new();
+    let together = Together::of(program);
     let offered = evidence.measures.iter().map(|(change, _)| *change);
     for (number, change) in evidence.taken.iter().copied().chain(offered).enumerate() {
-        check_change(program, change)?;
+        check_change(program, &together, change)?;
         if matches!(change, Change::Keep { .. }) && number < evidence.taken.len() {
             reject!(Form, "a fence that stays in any case is no change");
         }
@@ -23,7 +25,7 @@ pub(super) fn check_changes(program: &Program, evidence: &RepairEvidence) -> Res
 }
 
 /// Checks that a change is one of the program.
-fn check_change(program: &Program, change: Change) -> Result<(), CheckFailure> {
+fn check_change(program: &Program, together: &Together, change: Change) -> Result<(), CheckFailure> {
     let (Change::Fence { thread, .. }
     | Change::StoreFence { thread, .. }
     | Change::Exchange { thread, .. }
@@ -42,28 +44,60 @@ fn check_change(program: &Program, change: Change) -> Result<(), CheckFailure> {
     if !is_possible {
         reject!(Form, "the change {change:?} cannot be made in thread `{}`", template.name);
     }
+    if parts(together, change).is_none() {
+        reject!(
+            Form,
+            "the change {change:?} in thread `{}` is not the first of its place in the sources",
+            template.name
+        );
+    }
     Ok(())
+}
+
+/// The changes of labels and instructions that a change of the source is; none where another one stands for it.
+fn parts(together: &Together, change: Change) -> Option<Vec<Change>> {
+    Some(match change {
+        Change::Fence { thread, label } => {
+            let labels = together.labels(thread, label)?.into_iter();
+            labels.map(|(thread, label)| Change::Fence { thread, label }).collect()
+        }
+        Change::StoreFence { thread, label } => {
+            let labels = together.labels(thread, label)?.into_iter();
+            labels.map(|(thread, label)| Change::StoreFence { thread, label }).collect()
+        }
+        Change::Exchange { thread, store } => {
+            let stores = together.instructions(thread, store)?.into_iter();
+            stores.map(|(thread, store)| Change::Exchange { thread, store }).collect()
+        }
+        Change::Keep { thread, fence } => {
+            let fences = together.instructions(thread, fence)?.into_iter();
+            fences.map(|(thread, fence)| Change::Keep { thread, fence }).collect()
+        }
+    })
 }
 
 /// The program with the changes made in any case and the measures of a set, in this order.
 pub(super) fn program_with(program: &Program, evidence: &RepairEvidence, is_in_set: impl Fn(usize) -> bool) -> Program {
+    let together = Together::of(program);
     let mut changed = program.clone();
-    for change in &evidence.taken {
-        make(&mut changed, *change);
+    for change in evidence.taken.iter().filter_map(|change| parts(&together, *change)).flatten() {
+        make(&mut changed, change);
     }
     for (position, (change, _)) in evidence.measures.iter().enumerate() {
-        match *change {
-            _ if is_in_set(position) => make(&mut changed, *change),
-            Change::Keep { thread, fence } => {
-                changed.threads[thread.index()].instructions[fence.index()].action = Action::Nop;
+        for part in parts(&together, *change).into_iter().flatten() {
+            match part {
+                _ if is_in_set(position) => make(&mut changed, part),
+                Change::Keep { thread, fence } => {
+                    changed.threads[thread.index()].instructions[fence.index()].action = Action::Nop;
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
     changed
 }
 
-/// Makes a change. Labels and instructions keep their numbers; what a fence adds comes after them.
+/// Makes a change of one label or instruction. Labels and instructions keep their numbers; what a fence adds comes after them.
 fn make(program: &mut Program, change: Change) {
     match change {
         Change::Fence { thread, label } => fence(&mut program.threads[thread.index()], label, Action::Fence),

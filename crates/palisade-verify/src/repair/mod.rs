@@ -12,6 +12,7 @@
 mod bound;
 mod changes;
 mod same;
+mod sites;
 
 use super::content::check_content;
 use super::property::check_goal;

@@ -10,16 +10,17 @@
 use super::{Checker, Checks, RepairError, RepairOptions, RepairedText, Shown};
 use super::{NoText, offered::Offered};
 use crate::fences::catalogue::MeasureSet;
+use crate::fences::catalogues::{permitted, priced};
 use crate::fences::change::with_measures;
 use crate::fences::cost::Cost;
 use crate::fences::covering::{Cheapest, cheapest, proved};
+use crate::fences::fence_error::FenceError;
 use crate::fences::measure::Measure;
 use crate::fences::options::FenceOptions;
-use crate::fences::place::{FenceError, permitted};
 use crate::robustness::{Verdict, check_tasks};
 use palisade_evidence::{RepairClaim, Row, RowWitness, TaskCertificate, TaskWitness, ValidProof, ValidSet};
 use palisade_model::limits::StopReason;
-use palisade_model::program::{Action, Copies, Program};
+use palisade_model::program::{Action, Copies, Program, Sites};
 use palisade_model::semantics::Model;
 use palisade_model::semantics::tasks::{InvocationId, TaskMachine, TaskStep, Worker};
 use palisade_verify::check_repaired_text;
@@ -116,16 +117,14 @@ enum Decided {
 impl<'a> Search<'a> {
     fn new(program: &'a Program, options: &'a FenceOptions) -> Result<Self, FenceError> {
         let measures = permitted(program, options);
-        let mut costs = Vec::with_capacity(measures.len());
-        for measure in &measures {
-            let cost = options.cost.of_thread(program, measure.thread())(measure.label(program))?;
-            costs.push(match (measure, &options.exchange) {
-                (Measure::Exchange { .. }, Some(factor)) => cost.times(factor),
-                _ => cost,
-            });
-        }
-        let priced = measures.iter().copied().zip(costs.iter().cloned().map(Some)).collect();
-        let offered = Offered::new(program, &[], priced);
+        let sites = Sites::of(program);
+        let fences = options.cost.of_measures(program, &sites);
+        let cost = |measure: &Measure| -> Result<Cost, FenceError> {
+            Ok(priced(*measure, fences.dearest(*measure)?, options))
+        };
+        let costs = measures.iter().map(cost).collect::<Result<Vec<Cost>, _>>()?;
+        let offer = measures.iter().copied().zip(costs.iter().cloned().map(Some)).collect();
+        let offered = Offered::new(program, &[], offer);
         Ok(Self { program, options, measures, costs, offered, rows: Vec::new(), searches: 0 })
     }
 

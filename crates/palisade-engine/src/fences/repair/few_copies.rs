@@ -15,7 +15,7 @@ use crate::decide::schedule::ROWS;
 use crate::robustness::system::{Growth, System};
 use crate::robustness::{Attack, Story, explore_sc};
 use palisade_model::limits::Budget;
-use palisade_model::program::{Program, ThreadId};
+use palisade_model::program::{Program, Sites, ThreadId};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,9 +26,10 @@ const COPIES: std::ops::RangeInclusive<u32> = 2..=3;
 pub(super) type Wanted<'a> = (usize, Attack, &'a [Measure]);
 
 /// Computations for rows of a program with replicated threads, in which few copies of these act, by the positions of the rows: such
-/// as are found soon. The attacker passes no measure on offer but those of the row while it delays.
+/// as are found soon. Sites are those of the program as it is written. The attacker passes no measure on offer but those of the row while it delays.
 pub(super) fn stories_of_few(
     program: &Program,
+    sites: &Sites,
     measures: &[Measure],
     wanted: &[Wanted<'_>],
     options: &FenceOptions,
@@ -55,7 +56,7 @@ pub(super) fn stories_of_few(
         let found: Vec<Vec<(usize, Story)>> = threads
             .par_iter()
             .map(|thread| {
-                let catalogue = catalogue_of(*thread, measures);
+                let catalogue = catalogue_of(*thread, sites, measures);
                 let mut analysis = Analysis::new(&system, Some(&sc), *thread, &catalogue, &attempt, &Silent);
                 let own = open.iter().filter(|(_, attack, _)| attack.thread == *thread);
                 own.filter_map(|(index, attack, row)| {
@@ -69,11 +70,12 @@ pub(super) fn stories_of_few(
     stories
 }
 
-/// The measures of one thread.
-fn catalogue_of(thread: ThreadId, measures: &[Measure]) -> Catalogue {
+/// The measures that change one thread.
+fn catalogue_of(thread: ThreadId, sites: &Sites, measures: &[Measure]) -> Catalogue {
     let mut catalogue = Catalogue::default();
-    for measure in measures.iter().filter(|measure| measure.thread() == thread) {
-        catalogue.offer(*measure, Cost::one());
+    let changes = |measure: &&Measure| measure.parts(sites).iter().any(|part| part.thread() == thread);
+    for measure in measures.iter().filter(changes) {
+        catalogue.offer(*measure, sites, Cost::one());
     }
     catalogue
 }

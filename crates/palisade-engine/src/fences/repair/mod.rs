@@ -22,11 +22,13 @@ pub(crate) use offered::Offered;
 pub use text::{NoText, RepairedText};
 
 use super::cases::Case;
+use super::catalogues::permitted;
 use super::change::with_measures;
 use super::cost::Cost;
+use super::fence_error::FenceError;
 use super::measure::Measure;
 use super::options::FenceOptions;
-use super::place::{Confirmed, FenceError, Placement, Repair, Returning, confirm, permitted, place_among};
+use super::place::{Confirmed, Placement, Repair, Returning, confirm, place_among};
 use super::progress::Observer;
 use super::redundant::{Redundancy, redundant_besides};
 use super::unfinished::Unfinished;
@@ -224,7 +226,7 @@ fn show_valid(
 ) -> Result<ShownValid, RepairError> {
     let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
     let text = text.map(|text| &text.program);
-    let changed = with_measures(program, &measures);
+    let changed = offer.program_with(|measure| measures.contains(&measure));
     let Confirmed { verdict, mut certificate, unreached } = confirm(text.unwrap_or(&changed), options)?;
     assert_ne!(verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
     placement.confirmed = certificate.is_some();

@@ -1,16 +1,18 @@
 //! The measures on offer for a program, in the terms of evidence.
 
+use crate::fences::change::{fences_removed, with_measures_at};
 use crate::fences::cost::Cost;
-use crate::fences::{Case, Measure, fences_removed, with_measures};
+use crate::fences::{Case, Measure};
 use num_bigint::BigInt;
 use palisade_evidence::{self as evidence, Block, Change, RepairClaim, RepairEvidence};
 use palisade_model::net::Count;
-use palisade_model::program::Program;
+use palisade_model::program::{Program, Sites};
 use std::collections::BTreeMap;
 
 /// The measures on offer for a program, with what they cost, and what is taken in any case.
 pub(crate) struct Offered<'a> {
     program: &'a Program,
+    sites: Sites,
     taken: &'a [Measure],
     /// In the order of the evidence.
     measures: Vec<(Measure, Option<Cost>)>,
@@ -22,7 +24,12 @@ impl<'a> Offered<'a> {
     pub(crate) fn new(program: &'a Program, taken: &'a [Measure], measures: Vec<(Measure, Option<Cost>)>) -> Self {
         let costs: Vec<Cost> = measures.iter().filter_map(|(_, cost)| cost.clone()).collect();
         let (_, parts) = Cost::in_common_unit(&costs);
-        Self { program, taken, measures, parts }
+        Self { program, sites: Sites::of(program), taken, measures, parts }
+    }
+
+    /// The sites of the program.
+    pub(crate) fn sites(&self) -> &Sites {
+        &self.sites
     }
 
     /// All measures, in the order of the evidence.
@@ -36,11 +43,11 @@ impl<'a> Offered<'a> {
         for measure in self.measures() {
             match measure {
                 _ if is_in_set(measure) => made.push(measure),
-                Measure::Kept { thread, fence } => gone.push((thread, fence)),
+                Measure::Kept { thread, fence } => gone.extend(self.sites.instructions(thread, fence)),
                 _ => {}
             }
         }
-        fences_removed(&with_measures(self.program, &made), gone)
+        fences_removed(&with_measures_at(self.program, &self.sites, &made), gone)
     }
 
     /// The positions of some measures, ascending.

@@ -97,7 +97,7 @@ impl<'a> Offer<'a> {
             .map(|index| (*index, proof.rows[*index].0, proof.rows[*index].1.as_slice()))
             .collect();
         let measures: Vec<Measure> = self.offered.measures().collect();
-        let of_few = stories_of_few(&self.bare, &measures, &without_story, self.options);
+        let of_few = stories_of_few(&self.bare, self.offered.sites(), &measures, &without_story, self.options);
         let found: Vec<(usize, Result<Option<Row>, Fault>)> = wanted
             .par_iter()
             .map(|index| {

@@ -4,8 +4,8 @@ use super::aim::Aim;
 use super::flow::BufferFlow;
 use super::options::PlacementOptions;
 use crate::fences::catalogue::MeasureSet;
-use crate::fences::{Cost, CostError, Measure, with_measures};
-use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, Thread, ThreadId};
+use crate::fences::{Cost, CostError, Measure, MeasureCosts, with_measures_at};
+use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, Sites, Thread, ThreadId};
 use palisade_model::semantics::Model;
 use rustc_hash::FxHashMap;
 
@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Debug)]
 pub(super) struct Offer<'p> {
     program: &'p Program,
+    sites: Sites,
     measures: Vec<Measure>,
     costs: Vec<Cost>,
     numbers: FxHashMap<Measure, usize>,
@@ -31,13 +32,15 @@ impl<'p> Offer<'p> {
         options: &PlacementOptions,
     ) -> Result<Self, CostError> {
         let mut offer = Self::of_nothing(program, written);
+        let sites = offer.sites.clone();
+        let costs = options.cost.of_measures(written, &sites);
         for (id, thread) in written.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
             let flows: Vec<(BufferFlow, &Thread)> = aims
                 .iter()
                 .map(|aim| aim.program.thread(id))
                 .map(|sliced| (BufferFlow::of(sliced, options.model), sliced))
                 .collect();
-            offer.add_thread(id, thread, &flows, options)?;
+            offer.add_thread(id, thread, &flows, options, &costs)?;
         }
         Ok(offer)
     }
@@ -57,15 +60,16 @@ impl<'p> Offer<'p> {
         for (thread, template) in before.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
             let is_fence = |action: &Action| matches!(action, Action::Fence | Action::StoreFence);
             for (fence, _) in template.instruction_ids().filter(|(_, instruction)| is_fence(&instruction.action)) {
-                offer.add(Measure::Kept { thread, fence }, Cost::one());
+                offer.add_once(Measure::Kept { thread, fence }, |_| Ok(Cost::one())).expect("1 is a cost");
             }
         }
         offer
     }
 
     fn of_nothing(program: &'p Program, written: &Program) -> Self {
+        let sites = Sites::of(written);
         let written = written.threads.iter().map(|thread| thread.instructions.len()).collect();
-        Self { program, measures: Vec::new(), costs: Vec::new(), numbers: FxHashMap::default(), written }
+        Self { program, sites, measures: Vec::new(), costs: Vec::new(), numbers: FxHashMap::default(), written }
     }
 
     /// Whether an instruction lets a copy freeze, or is one of a thread that watches. A copy that freezes stays at its label: it does not pass
@@ -80,33 +84,49 @@ impl<'p> Offer<'p> {
         thread: &Thread,
         flows: &[(BufferFlow, &Thread)],
         options: &PlacementOptions,
+        costs: &MeasureCosts<'_>,
     ) -> Result<(), CostError> {
-        let base = options.cost.of_thread(self.program, id);
+        let (program, sites) = (self.program, self.sites.clone());
+        let permits =
+            |measure: Measure| measure.at_site(&sites).is_some_and(|measure| options.permits(program, &sites, measure));
         for label in (0..thread.labels.len()).map(LabelId::from_index) {
             let (fence, store_fence) =
                 (Measure::Fence { thread: id, label }, Measure::StoreFence { thread: id, label });
             let bears = flows.iter().any(|(flow, _)| flow.fence_bears(label));
-            if bears && options.permits(self.program, fence) {
-                self.add(fence, base(label)?.times(&options.fence));
+            if bears && permits(fence) {
+                self.add_once(fence, |fence| Ok(costs.dearest(fence)?.times(&options.fence)))?;
             }
             let bears = options.model == Model::Pso && flows.iter().any(|(flow, _)| flow.store_fence_bears(label));
-            if bears && options.permits(self.program, store_fence) {
-                self.add(store_fence, base(label)?.times(&options.store_fence));
+            if bears && permits(store_fence) {
+                self.add_once(store_fence, |fence| Ok(costs.dearest(fence)?.times(&options.store_fence)))?;
             }
         }
         let Some(factor) = &options.exchange else { return Ok(()) };
         for (store, instruction) in thread.instruction_ids() {
             let measure = Measure::Exchange { thread: id, store };
             let bears = flows.iter().any(|(flow, sliced)| flow.exchange_bears(sliced, store));
-            if matches!(instruction.action, Action::Store { .. }) && bears && options.permits(self.program, measure) {
-                self.add(measure, base(instruction.source)?.times(&options.fence).times(factor));
+            if matches!(instruction.action, Action::Store { .. }) && bears && permits(measure) {
+                self.add_once(measure, |store| Ok(costs.dearest(store)?.times(&options.fence).times(factor)))?;
             }
         }
         Ok(())
     }
 
+    /// Adds the measure of a site, unless it is there or the source has no room for it.
+    fn add_once(
+        &mut self,
+        measure: Measure,
+        cost: impl Fn(Measure) -> Result<Cost, CostError>,
+    ) -> Result<(), CostError> {
+        match measure.at_site(&self.sites) {
+            Some(measure) if self.number(measure).is_none() => self.add(measure, cost(measure)?),
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn add(&mut self, measure: Measure, cost: Cost) {
-        self.numbers.insert(measure, self.measures.len());
+        self.numbers.extend(measure.parts(&self.sites).into_iter().map(|part| (part, self.measures.len())));
         self.measures.push(measure);
         self.costs.push(cost);
     }
@@ -156,15 +176,18 @@ impl<'p> Offer<'p> {
     /// The program or a slice of it with a set of measures, in which copies freeze where they did, and without the fences whose keeping is on offer and not in the
     /// set. An exchange in the place of a store that the slice leaves out is the fence that it contains.
     pub(super) fn changed(&self, program: &Program, set: &MeasureSet) -> Program {
-        let mut changed = with_measures(program, &self.measures(set));
+        let mut changed = with_measures_at(program, &self.sites, &self.measures(set));
         for ((thread, before), written) in changed.threads.iter_mut().zip(&program.threads).zip(&self.written) {
             let freezing = *written..before.instructions.len();
             for (own, before) in thread.instructions[freezing.clone()].iter_mut().zip(&before.instructions[freezing]) {
                 own.source = before.source;
             }
         }
-        for (number, measure) in self.measures.iter().enumerate() {
-            let (thread, instruction, action) = match *measure {
+        let parts = |(number, measure): (usize, &Measure)| {
+            measure.parts(&self.sites).into_iter().map(move |part| (number, part)).collect::<Vec<_>>()
+        };
+        for (number, part) in self.measures.iter().enumerate().flat_map(parts) {
+            let (thread, instruction, action) = match part {
                 Measure::Kept { thread, fence } if !set.contains(number) => (thread, fence, Action::Nop),
                 Measure::Exchange { thread, store } if set.contains(number) => {
                     let action = &changed.thread(thread).instruction(store).action;

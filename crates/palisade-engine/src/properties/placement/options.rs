@@ -2,7 +2,7 @@
 
 use crate::fences::{Cost, CostFunction, Measure, Pattern, PatternError};
 use palisade_model::limits::Limits;
-use palisade_model::program::Program;
+use palisade_model::program::{Program, Sites};
 use palisade_model::semantics::{Model, Target};
 
 /// What to place, and how.
@@ -64,8 +64,8 @@ impl PlacementOptions {
     }
 
     /// Whether the patterns allow a measure.
-    pub(super) fn permits(&self, program: &Program, measure: Measure) -> bool {
-        let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(program, measure));
+    pub(super) fn permits(&self, program: &Program, sites: &Sites, measure: Measure) -> bool {
+        let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(program, sites, measure));
         (self.only.is_empty() || named(&self.only)) && !named(&self.never)
     }
 

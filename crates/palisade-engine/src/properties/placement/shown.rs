@@ -9,7 +9,7 @@ use crate::properties::{ProveOptions, Violation, prove, targets};
 use palisade_evidence::{
     InputFile, PropertyEvidence, PropertyWitness, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet,
 };
-use palisade_model::program::{Action, Copies, LabelId, Program};
+use palisade_model::program::{Action, Copies, LabelId, Program, Sites};
 use palisade_model::semantics::{Model, Question, Target};
 use palisade_verify::{RepairFacts, check_property_witness, check_repair, check_repaired_text};
 use rustc_hash::FxHashMap;
@@ -199,6 +199,9 @@ pub(super) fn permitted(
         measures.extend(stores.map(|(store, _)| Measure::Exchange { thread, store }));
     }
     let mut costs: FxHashMap<Measure, Cost> = on_offer.into_iter().collect();
-    let permitted = measures.into_iter().filter(|measure| options.permits(program, *measure));
+    let sites = Sites::of(program);
+    let is_of_site = |measure: &Measure| measure.at_site(&sites) == Some(*measure);
+    let permitted =
+        measures.into_iter().filter(|measure| is_of_site(measure) && options.permits(program, &sites, *measure));
     permitted.map(|measure| (measure, costs.remove(&measure))).collect()
 }

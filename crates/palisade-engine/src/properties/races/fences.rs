@@ -12,7 +12,7 @@ use crate::fences::{Cost, CostError, CostFunction, Measure, with_measures};
 use crate::robustness::Fault;
 use palisade_evidence::BufferInvariant;
 use palisade_model::limits::StopReason;
-use palisade_model::program::{Program, ThreadId};
+use palisade_model::program::{Program, Sites, ThreadId};
 use palisade_model::semantics::StepKind;
 use rustc_hash::FxHashMap;
 use thiserror::Error;
@@ -98,15 +98,19 @@ struct Offer {
 impl Offer {
     fn new(program: &Program, cost: &CostFunction) -> Result<Self, CostError> {
         let mut offer = Self { measures: Vec::new(), costs: Vec::new(), numbers: FxHashMap::default() };
+        let sites = Sites::of(program);
+        let costs = cost.of_measures(program, &sites);
         for (thread, template) in program.thread_ids() {
-            let base = cost.of_thread(program, thread);
             for (label, instructions) in template.instructions_by_label().iter().enumerate() {
                 if !instructions.is_empty() {
                     let label = palisade_model::program::LabelId::from_index(label);
                     let measure = Measure::Fence { thread, label };
-                    offer.numbers.insert(measure, offer.measures.len());
-                    offer.measures.push(measure);
-                    offer.costs.push(base(label)?);
+                    if measure.at_site(&sites) == Some(measure) {
+                        let number = offer.measures.len();
+                        offer.numbers.extend(measure.parts(&sites).into_iter().map(|part| (part, number)));
+                        offer.measures.push(measure);
+                        offer.costs.push(costs.dearest(measure)?);
+                    }
                 }
             }
         }

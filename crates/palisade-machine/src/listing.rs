@@ -1,0 +1,55 @@
+//! The listing: what was read, by digest, and every instruction of every role with the place that it comes from.
+
+use crate::lift::{Contexts, Place, RoleCode};
+use palisade_model::text::{Origin, SourceText, Span};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// The text of the program on its way.
+pub(crate) struct Listing {
+    text: String,
+    /// Where lines come from, by their first byte.
+    origins: Vec<(usize, Arc<Origin>)>,
+}
+
+impl Listing {
+    /// Begins with lines about what was read.
+    pub(crate) fn new(heading: String) -> Self {
+        Self { text: heading, origins: Vec::new() }
+    }
+
+    /// Lists a role; the span of the role, and of each place.
+    pub(crate) fn role(
+        &mut self,
+        role: &RoleCode,
+        places: &[(Place, String)],
+        origins: &[Arc<Origin>],
+        contexts: &Contexts,
+        folded: usize,
+    ) -> Vec<Span> {
+        let start = self.text.len();
+        let copies = role.copies.map_or("any number of copies".to_owned(), |count| format!("copies: {count}"));
+        let again = if role.repeats { "again and again" } else { "once" };
+        let loops = match folded {
+            0 => String::new(),
+            1 => ", a loop around cmpxchg read as one locked instruction".to_owned(),
+            count => format!(", {count} loops around cmpxchg read as one locked instruction each"),
+        };
+        let _ = writeln!(self.text, "\nrole {}: {copies}, each {again}{loops}", role.name);
+        let mut spans = vec![Span { start: start + 1, end: self.text.len() - 1 }];
+        for ((place, text), origin) in places.iter().zip(origins) {
+            let depth = contexts.chain(place.context).count();
+            let begin = self.text.len();
+            let indent = "  ".repeat(depth);
+            let _ = writeln!(self.text, "{indent}{:x}  {text:<40}  {}", place.address, origin.place);
+            self.origins.push((begin, origin.clone()));
+            spans.push(Span { start: begin + indent.len(), end: self.text.len() - 1 });
+        }
+        spans
+    }
+
+    /// The listing as a text.
+    pub(crate) fn finish(self, path: &str) -> Arc<SourceText> {
+        SourceText::listing(path, self.text, self.origins)
+    }
+}

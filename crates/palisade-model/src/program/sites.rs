@@ -1,0 +1,158 @@
+//! Sites: where the source of a program has room for one fence, or has one store.
+//!
+//! What people read and write need not be what runs. Machine code has an instruction for each copy that a compiler makes of a place in the
+//! sources: loops are rotated, functions inlined. A fence put there once comes to stand before all of them. So labels are grouped by the
+//! place that their instructions come from ([`Origin`](crate::text::Origin)), over all threads. In programs that are read as they are
+//! written, every label is a site of its own.
+//!
+//! A fence in front of a place is passed before what the place does to memory. Of the labels that come from one place, its site therefore
+//! has those with an access to memory that control comes to from elsewhere, with no other access of the place in between; where none of
+//! them has an access, those that control comes to from elsewhere. No fence can be put between two accesses of one place.
+
+use super::ids::{InstructionId, LabelId, ThreadId};
+use super::instruction::{Action, Instruction};
+use super::{Program, Thread};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A label of a thread.
+type LabelAt = (ThreadId, LabelId);
+
+/// An instruction of a thread.
+type InstructionAt = (ThreadId, InstructionId);
+
+/// The sites of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Sites {
+    /// Nothing where every label and every instruction is a site of its own.
+    grouped: Option<Grouped>,
+}
+
+/// Labels and instructions by the first of their site, in the order of threads.
+#[derive(Clone, Debug, Default)]
+struct Grouped {
+    first_label: BTreeMap<LabelAt, LabelAt>,
+    labels: BTreeMap<LabelAt, Vec<LabelAt>>,
+    first_instruction: BTreeMap<InstructionAt, InstructionAt>,
+    instructions: BTreeMap<InstructionAt, Vec<InstructionAt>>,
+}
+
+impl Sites {
+    /// The sites of a program.
+    pub fn of(program: &Program) -> Self {
+        if !program.source.is_listing {
+            return Self::default();
+        }
+        let mut labels: BTreeMap<String, Vec<LabelAt>> = BTreeMap::new();
+        let mut instructions: BTreeMap<(String, &'static str), Vec<InstructionAt>> = BTreeMap::new();
+        let with_access: BTreeSet<&str> = program
+            .threads
+            .iter()
+            .filter(|thread| !thread.is_left_out())
+            .flat_map(|thread| &thread.instructions)
+            .filter(|instruction| instruction.action.address().is_some())
+            .filter_map(|instruction| place(program, instruction))
+            .collect();
+        for (id, thread) in program.thread_ids().filter(|(_, thread)| !thread.is_left_out()) {
+            for (place, label) in heads(program, thread, &with_access) {
+                labels.entry(place.to_owned()).or_default().push((id, label));
+            }
+            for (number, instruction) in thread.instruction_ids() {
+                if let (Some(kind), Some(place)) = (kind(&instruction.action), place(program, instruction)) {
+                    instructions.entry((place.to_owned(), kind)).or_default().push((id, number));
+                }
+            }
+        }
+        let mut grouped = Grouped::default();
+        for group in labels.into_values() {
+            grouped.first_label.extend(group.iter().map(|label| (*label, group[0])));
+            grouped.labels.insert(group[0], group);
+        }
+        for group in instructions.into_values() {
+            grouped.first_instruction.extend(group.iter().map(|instruction| (*instruction, group[0])));
+            grouped.instructions.insert(group[0], group);
+        }
+        Self { grouped: Some(grouped) }
+    }
+
+    /// Whether some site may have several labels.
+    pub fn are_grouped(&self) -> bool {
+        self.grouped.is_some()
+    }
+
+    /// The first label of the site that a label belongs to; none where the source has no room for a fence there.
+    pub fn first_label(&self, thread: ThreadId, label: LabelId) -> Option<LabelAt> {
+        match &self.grouped {
+            None => Some((thread, label)),
+            Some(grouped) => grouped.first_label.get(&(thread, label)).copied(),
+        }
+    }
+
+    /// All labels of the site whose first label this is.
+    pub fn labels(&self, thread: ThreadId, label: LabelId) -> Vec<LabelAt> {
+        let group = self.grouped.as_ref().and_then(|grouped| grouped.labels.get(&(thread, label)));
+        group.cloned().unwrap_or_else(|| vec![(thread, label)])
+    }
+
+    /// The first of the stores, or the fences, that come from the same place as this one.
+    pub fn first_instruction(&self, thread: ThreadId, instruction: InstructionId) -> InstructionAt {
+        let first =
+            self.grouped.as_ref().and_then(|grouped| grouped.first_instruction.get(&(thread, instruction)).copied());
+        first.unwrap_or((thread, instruction))
+    }
+
+    /// All stores, or fences, from the place whose first one this is.
+    pub fn instructions(&self, thread: ThreadId, instruction: InstructionId) -> Vec<InstructionAt> {
+        let group = self.grouped.as_ref().and_then(|grouped| grouped.instructions.get(&(thread, instruction)));
+        group.cloned().unwrap_or_else(|| vec![(thread, instruction)])
+    }
+}
+
+/// The place that an instruction comes from.
+fn place<'p>(program: &'p Program, instruction: &Instruction) -> Option<&'p str> {
+    program.source.origin(instruction.span).map(|origin| origin.place.as_str())
+}
+
+/// What can be changed or kept as one.
+fn kind(action: &Action) -> Option<&'static str> {
+    match action {
+        Action::Store { .. } => Some("store"),
+        Action::Fence => Some("fence"),
+        Action::StoreFence => Some("sfence"),
+        _ => None,
+    }
+}
+
+/// The labels of a thread before which a fence comes to stand that is put in front of their place.
+fn heads<'p>(program: &'p Program, thread: &Thread, with_access: &BTreeSet<&str>) -> Vec<(&'p str, LabelId)> {
+    let by_label = thread.instructions_by_label();
+    let of_label: Vec<Option<&'p str>> = by_label
+        .iter()
+        .map(|instructions| instructions.first().and_then(|id| place(program, thread.instruction(*id))))
+        .collect();
+    let has_access = |label: usize| by_label[label].iter().any(|id| thread.instruction(*id).action.address().is_some());
+    let mut entered = vec![false; thread.labels.len()];
+    entered[thread.initial.index()] = true;
+    for instruction in &thread.instructions {
+        let (from, to) = (of_label[instruction.source.index()], of_label[instruction.target.index()]);
+        if from != to {
+            entered[instruction.target.index()] = true;
+        }
+    }
+    let mut open: Vec<usize> = (0..thread.labels.len()).filter(|label| entered[*label]).collect();
+    let mut reached = entered;
+    let mut found = BTreeSet::new();
+    while let Some(label) = open.pop() {
+        let Some(place) = of_label[label] else { continue };
+        if has_access(label) || !with_access.contains(place) {
+            found.insert(label);
+            continue;
+        }
+        for id in &by_label[label] {
+            let target = thread.instruction(*id).target.index();
+            if of_label[target] == Some(place) && !std::mem::replace(&mut reached[target], true) {
+                open.push(target);
+            }
+        }
+    }
+    found.into_iter().filter_map(|label| Some((of_label[label]?, LabelId::from_index(label)))).collect()
+}

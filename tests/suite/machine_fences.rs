@@ -1,0 +1,188 @@
+//! Fences for machine code are changes of its sources: each counts once, is shown with its line, and is written, built and checked again.
+
+use crate::documents;
+use crate::environment::is_long_run;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn images() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/palisade-machine/tests/images")
+}
+
+fn palisade(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_palisade")).args(arguments).current_dir(folder).output().expect("it starts")
+}
+
+/// A file of roles about an image, with lines before the roles.
+fn roles(folder: &Path, image: &str, before: &str, roles: &str) {
+    std::fs::write(folder.join("roles.toml"), format!("image = {image:?}\n{before}\n{roles}")).expect("it is writable");
+}
+
+const PETERSON: &str =
+    "[[role]]\nfunction = \"lock_left\"\nrepeat = true\n[[role]]\nfunction = \"lock_right\"\nrepeat = true\n";
+const WAKE: &str = "[[role]]\nfunction = \"waiter\"\ncopies = \"*\"\n[[role]]\nfunction = \"waker\"\ncopies = \"*\"\n";
+
+/// Both sides of Peterson's algorithm are one function, inlined twice; loops are rotated: the fence is one all the same.
+#[test]
+fn a_place_that_was_copied_needs_one_fence() {
+    for (name, of, line) in [("peterson-weak", PETERSON, 16), ("wake", WAKE, 17)] {
+        for level in ["O0", "O1", "O2", "O3", "Os"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            roles(folder.path(), &images().join(format!("{name}-{level}")).display().to_string(), "", of);
+            let output = palisade(folder.path(), &["fences", "roles.toml", "--json", "--certificate", "out"]);
+            let document = documents::read(&output.stdout);
+            assert_eq!(output.status.code(), Some(0), "{name} {level}: {document}");
+            assert_eq!((&document["cost"], &document["optimal"]), (&1.0.into(), &true.into()), "{name} {level}");
+            let source = &document["fences"][0]["source"];
+            if level == "O2" {
+                assert_eq!(source["line"], line, "{document}");
+            }
+            assert!(source["text"].as_str().is_some_and(|text| text.contains("atomic_")), "{name} {level}: {document}");
+            let evidence: Vec<PathBuf> = std::fs::read_dir(folder.path().join("out"))
+                .expect("it was written")
+                .map(|file| file.expect("a file").path())
+                .collect();
+            assert!(!evidence.is_empty());
+            for file in evidence {
+                let verified = palisade(folder.path(), &["verify", &file.display().to_string()]);
+                assert_eq!(verified.status.code(), Some(0), "{name} {level}: {verified:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_patch_is_about_the_source() {
+    let folder = tempfile::tempdir().expect("a folder");
+    roles(folder.path(), &images().join("wake-O2").display().to_string(), "", WAKE);
+    let text = String::from_utf8(palisade(folder.path(), &["fences", "roles.toml", "--diff"]).stdout).expect("a patch");
+    let added: Vec<&str> = text.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++")).collect();
+    assert_eq!(added, ["+    atomic_thread_fence(memory_order_seq_cst);"], "{text}");
+    assert!(text.contains("     unsigned seen = atomic_load_explicit(&state, memory_order_relaxed);"), "{text}");
+    let text = palisade(folder.path(), &["fences", "roles.toml", "--diff", "--with", "xchg=0.5"]).stdout;
+    let text = String::from_utf8(text).expect("a patch");
+    assert!(text.contains("+    atomic_store_explicit(&done, true, memory_order_seq_cst);"), "{text}");
+    let output = palisade(folder.path(), &["fences", "roles.toml", "--apply"]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("do not say how the image is built"), "{message}");
+}
+
+const BUILD: &str = "gcc -O2 -g -ffreestanding -fcf-protection=none -fno-stack-protector -fno-asynchronous-unwind-tables -fno-pie \
+    -no-pie -nostdlib -static -fno-jump-tables -Wl,-e,0 wake.c -o wake";
+
+#[needs::command("gcc --version")]
+#[test]
+fn what_is_applied_is_built_and_checked_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("wake.c");
+    std::fs::copy(images().join("wake.c"), &source).expect("the source is there");
+    let built = Command::new("sh").args(["-c", BUILD]).current_dir(folder.path()).status().expect("it starts");
+    assert!(built.success());
+    roles(folder.path(), "wake", &format!("build = {BUILD:?}"), WAKE);
+    let output = palisade(folder.path(), &["fences", "roles.toml", "--apply"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("proposed") && text.contains("roles.toml: robust\n"), "{text}");
+    let changed = std::fs::read_to_string(&source).expect("it is readable");
+    let before = std::fs::read_to_string(images().join("wake.c")).expect("it is readable");
+    assert_eq!(changed.matches("atomic_thread_fence").count(), before.matches("atomic_thread_fence").count() + 1);
+    // A build that fails leaves the sources as they were.
+    std::fs::write(&source, &before).expect("it is writable");
+    let built = Command::new("sh").args(["-c", BUILD]).current_dir(folder.path()).status().expect("it starts");
+    assert!(built.success());
+    roles(folder.path(), "wake", "build = \"exit 7\"", WAKE);
+    let output = palisade(folder.path(), &["fences", "roles.toml", "--apply"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(std::fs::read_to_string(&source).expect("it is readable"), before);
+}
+
+const LIBRARY: &str = "\
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[derive(Default)]
+pub struct Door {
+    left: AtomicBool,
+    right: AtomicBool,
+    inside: AtomicBool,
+}
+
+impl Door {
+    pub fn left(&self) {
+        self.left.store(true, Ordering::Release);
+        if !self.right.load(Ordering::Acquire) {
+            self.inside();
+        }
+    }
+
+    pub fn right(&self) {
+        self.right.store(true, Ordering::Release);
+        if !self.left.load(Ordering::Acquire) {
+            self.inside();
+        }
+    }
+
+    fn inside(&self) {
+        assert!(!self.inside.swap(true, Ordering::AcqRel));
+        self.inside.store(false, Ordering::Release);
+    }
+}
+";
+
+const HARNESS: &str = "\
+use door::Door;
+use palisade_harness::{Harness, share};
+
+#[test]
+fn door() {
+    let door = share(Door::default());
+    Harness::new().role(\"left\", 1, || door.left()).role(\"right\", 1, || door.right()).check();
+}
+";
+
+/// A package with a harness.
+fn package(folder: &Path) {
+    let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/palisade-harness");
+    let manifest = format!(
+        "[package]\nname = \"door\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dev-dependencies]\npalisade-harness = {{ path = {:?} }}\n\n[workspace]\n",
+        harness.display().to_string()
+    );
+    for (path, text) in [("Cargo.toml", manifest.as_str()), ("src/lib.rs", LIBRARY), ("tests/robust.rs", HARNESS)] {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().expect("it is in the folder")).expect("it is writable");
+        std::fs::write(path, text).expect("it is writable");
+    }
+}
+
+fn cargo_palisade(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-palisade"));
+    command.arg("palisade").args(arguments).current_dir(folder).env_remove("CARGO_TARGET_DIR");
+    let output = command.output().expect("it starts");
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr),
+    )
+}
+
+#[test]
+fn cargo_palisade_repairs_a_package() {
+    if !is_long_run() || !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    package(folder.path());
+    let (code, text) = cargo_palisade(folder.path(), &[]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("lib.rs:12") && text.contains("self.left.store(true, Ordering::Release);"), "{text}");
+    // The two who are inside at once is what the assertion forbids.
+    assert!(text.contains("fail"), "{text}");
+    let (code, text) = cargo_palisade(folder.path(), &["--diff"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(text.matches("+        core::sync::atomic::fence(Ordering::SeqCst);").count(), 2, "{text}");
+    let (code, text) = cargo_palisade(folder.path(), &["--apply"]);
+    assert_eq!(code, Some(0), "{text}");
+    let library = std::fs::read_to_string(folder.path().join("src/lib.rs")).expect("it is readable");
+    assert_eq!(library.matches("fence(Ordering::SeqCst);").count(), 2, "{library}");
+    let (code, text) = cargo_palisade(folder.path(), &[]);
+    assert_eq!(code, Some(0), "{text}");
+}

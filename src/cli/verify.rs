@@ -23,7 +23,7 @@ use crate::semantics::Question;
 use crate::syntax::{self, Format, InputError, Parsed};
 use crate::verify::{
     CheckFailure, Obligation, RepairFacts, check_content, check_net_evidence, check_program_evidence,
-    check_property_evidence, check_repair_evidence, is_closed_without_counters,
+    check_property_evidence, check_repair_evidence,
 };
 use clap::Args;
 use std::io::Read;
@@ -255,12 +255,12 @@ fn check_about_program(
     if let Some(folder) = &options.smtlib {
         match evidence {
             Evidence::Robust(_, certificate) => {
-                if !is_closed_without_counters(&program, certificate)? {
-                    let reason = "accepted, but there are no scripts for sets that are closed up to turns of counters, \
-                                  know these modulo a number only, or are without tickets (`check --no-counters` finds others)";
+                let Some((plain, certificate)) = smtlib::closed_as_they_stand(&program, certificate)? else {
+                    let reason = "accepted, but there are no scripts for sets without tickets, or with more turns of \
+                                  counters than can be written out (`check --no-counters` finds others)";
                     return Err(Checked::Unreadable { reason: reason.to_owned() });
-                }
-                write_scripts(folder, path, &smtlib::program_scripts(&program, certificate)?)?;
+                };
+                write_scripts(folder, path, &smtlib::program_scripts(&plain, &certificate)?)?;
             }
             Evidence::Property(_, PropertyEvidence { plain_posts: Some(_), .. }) => {
                 let reason = "accepted, but there are no scripts for robustness with plain posts";

@@ -8,7 +8,7 @@ use super::subject::program_words;
 use crate::limits::StopReason;
 use crate::program::{Copies, InstructionId, Program, ThreadId};
 use crate::properties::races::{Race, RaceFences, RaceVerdict, Races};
-use crate::semantics::{Effect, StepKind};
+use crate::semantics::Effect;
 use std::fmt::Write;
 
 /// The line on which a verdict is read.
@@ -36,10 +36,8 @@ pub struct Corners {
 impl Corners {
     /// The instructions of a race.
     pub fn of(race: &Race) -> Self {
-        let instruction = |index: usize| match race.events[index].step.kind {
-            StepKind::Execute { instruction, .. } => instruction,
-            StepKind::Flush | StepKind::FlushAddress(_) => unreachable!("there are no buffers under SC"),
-        };
+        let instruction =
+            |index: usize| race.events[index].step.kind.instruction().expect("there are no buffers under SC");
         let last = race.events.len() - 1;
         let thread = |index: usize| race.events[index].step.copy.thread;
         Self {

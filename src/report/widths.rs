@@ -1,7 +1,8 @@
 //! For which counters a verdict is given, in words.
 
-use crate::robustness::{Modulo, Turns};
-use palisade_model::program::{Program, TicketPair};
+use crate::robustness::{Modulo, Stopping, Turns, Violation};
+use crate::semantics::StepKind;
+use palisade_model::program::{Program, TicketPair, Value};
 
 /// The counters for which a program was shown robust modulo few values.
 pub(super) fn words(modulo: &Modulo) -> String {
@@ -18,6 +19,32 @@ pub(super) fn tickets(program: &Program, turns: &Turns) -> String {
     };
     let pairs: Vec<String> = turns.pairs.iter().map(pair).collect();
     format!("{}: no two copies ever hold the same one", pairs.join("; "))
+}
+
+/// The ends at which counters of a program stop that was shown robust so.
+pub(super) fn ends(program: &Program, stopping: &Stopping) -> String {
+    let end = |(address, end): &(Value, Value)| {
+        let beyond = if program.initial_value(*address) > *end { "less" } else { "more" };
+        format!("`{}`, where {end} and {beyond} are one value", program.address_name(*address))
+    };
+    let ends: Vec<String> = stopping.ends.iter().map(end).collect();
+    format!("without end: {}", ends.join("; "))
+}
+
+/// With how many copies counters wrap around to a violation; nothing where none has to.
+pub(super) fn around(program: &Program, violation: &Violation) -> Option<String> {
+    let step = violation.steps.iter().find(|step| matches!(step.kind, StepKind::Crowd { .. }))?;
+    let instruction = step.kind.instruction()?;
+    let thread = program.thread(step.copy.thread);
+    let (address, _) = thread.instruction(instruction).action.addition()?;
+    let copies = violation.instance.count(step.copy.thread);
+    let fewer = if violation.instance_minimal {
+        format!("robust with up to {}", copies - 1)
+    } else {
+        "fewer may do so, too".to_owned()
+    };
+    let (address, name) = (program.address_name(address), &thread.name);
+    Some(format!("`{address}` wraps around among {copies} copies of `{name}`, which break the program; {fewer}"))
 }
 
 #[cfg(test)]

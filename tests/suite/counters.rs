@@ -281,3 +281,12 @@ fn what_residues_do_not_tell_is_rejected() {
         assert_eq!(decide(&other).verdict, Verdict::Robust);
     }
 }
+
+/// In a domain that wraps, what breaks a program in integers breaks it all the same if no value leaves the domain.
+#[test]
+fn violations_among_the_first_values() {
+    for domain in [Some("0..255"), Some("0..4294967295"), None] {
+        let exchange = model("nbw-exchange.pal", "", domain);
+        assert_eq!(decide(&exchange).verdict, Verdict::NotRobust, "{domain:?}");
+    }
+}

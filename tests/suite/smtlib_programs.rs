@@ -4,7 +4,7 @@ use crate::checked::check;
 use crate::solver::Solver;
 use palisade::evidence::{AttackReason, RobustCertificate, Tokens};
 use palisade::program::{Action, Copies, Expression, Program, SourceText};
-use palisade::report::smtlib::program_scripts;
+use palisade::report::smtlib::{closed_as_they_stand, program_scripts};
 use palisade::robustness::{CheckOptions, Verdict, certificate};
 use palisade::semantics::random::{self, Randomness, Shape};
 use palisade::syntax::{Format, read};
@@ -260,4 +260,39 @@ end
         assert!(inductive.contains(part), "{part} in {inductive}");
     }
     assert!(scripts.iter().all(|script| script.text.ends_with("(check-sat)\n")));
+}
+
+/// Certificates that know counters modulo a number, up to turns, or up to an end: the solver proves what they say of the program that they are about, and no more where a part is left out.
+#[needs::command("z3 --version", "cvc5 --version")]
+#[test]
+fn an_outside_solver_proves_what_counters_show() {
+    let solver = Solver::installed();
+    let model = |name: &str, copies: &str, domain: Option<&str>| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name);
+        let text = std::fs::read_to_string(path).expect("the model is there");
+        let mut program = read(SourceText::new("model.pal", text), Format::Native).expect("it is a program").program;
+        let copies: Vec<_> = copies.split(',').map(|own| own.parse().expect("copies")).collect();
+        program.override_copies(&copies).expect("it has these threads");
+        program.domain = None;
+        if let Some(domain) = domain {
+            program.override_domain(Some(domain.parse().expect("a domain")), true).expect("it contains 0");
+        }
+        program
+    };
+    for (program, what) in [
+        (model("seqlock.pal", "writer=*,reader=*", Some("0..65535")), "modulo"),
+        (model("ticket-lock.pal", "worker=3", None), "modulo"),
+        (model("linux-spinlock.pal", "worker=*", None), "ends"),
+    ] {
+        let checked = check(&program, &CheckOptions::default()).expect("it has no faults");
+        let certificate = certificate(&program, &checked).expect("it is robust");
+        assert_eq!(if certificate.ends.is_empty() { "modulo" } else { "ends" }, what);
+        let closed = closed_as_they_stand(&program, &certificate).expect("it is accepted");
+        let (plain, mut closed) = closed.expect("few turns");
+        let scripts = program_scripts(&plain, &closed).expect("there are no nets");
+        assert_eq!(solver.proves(&scripts), Some(true), "{}", program.name);
+        closed.sc.pop();
+        let scripts = program_scripts(&plain, &closed).expect("there are no nets");
+        assert_eq!(solver.proves(&scripts), Some(false), "{}", program.name);
+    }
 }

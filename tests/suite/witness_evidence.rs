@@ -53,11 +53,9 @@ fn assert_rejected(program: &Program, witness: &Witness, corruption: &str) {
 
 /// The label at which each step starts, nothing for stores that reach memory.
 fn sources(program: &Program, witness: &Witness) -> Vec<Option<usize>> {
-    let source = |step: &palisade::semantics::Step| match step.kind {
-        StepKind::Execute { instruction, .. } => {
-            Some(program.thread(step.copy.thread).instruction(instruction).source.index())
-        }
-        StepKind::Flush | StepKind::FlushAddress(_) => None,
+    let source = |step: &palisade::semantics::Step| {
+        let instruction = step.kind.instruction()?;
+        Some(program.thread(step.copy.thread).instruction(instruction).source.index())
     };
     witness.steps.iter().map(source).collect()
 }

@@ -45,6 +45,8 @@ pub struct RobustCertificate {
     pub modulo: Option<(Value, Value)>,
     /// The addresses that hand out tickets, each with the one that shows which is served, ascending: the sets are about the program with these tickets erased.
     pub tickets: Vec<(Value, Value)>,
+    /// Addresses whose values stop at an end, ascending: the sets are about the program in which values beyond it are the end.
+    pub ends: Vec<(Value, Value)>,
 }
 
 /// A configuration of phase SC.

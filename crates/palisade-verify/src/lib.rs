@@ -23,7 +23,9 @@ pub use concurrency::{check_concurrency_certificate, check_concurrency_witness};
 pub use content::check_content;
 pub use failure::{CheckFailure, Obligation};
 pub use net::{check_net_certificate, check_net_run};
-pub use program::{attack_net, check_robust_certificate, check_task_certificate, is_closed_without_counters};
+pub use program::{
+    attack_net, check_robust_certificate, check_task_certificate, is_closed_without_counters, plain_program,
+};
 pub use property::{
     PropertyFacts, check_posted_property, check_property, check_property_witness, check_race, check_race_free,
     threads_that_say,

@@ -41,6 +41,9 @@ pub struct CheckDocument<'a> {
     /// The tickets that copies draw and wait for, of which the proof uses no more than that all of them differ; left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tickets: Vec<TicketsDocument>,
+    /// The addresses whose values only fall, or only rise, and of which the proof knows no more beyond an end; left out where it knows their values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ends: Vec<EndDocument>,
     /// The attacks, in order.
     pub attacks: Vec<AttackAnswer<'a>>,
     /// The labels that no interleaving reaches; null where that is not known.
@@ -120,6 +123,16 @@ impl TicketsDocument {
     }
 }
 
+/// An address whose values are one beyond an end.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct EndDocument {
+    /// The address.
+    pub address: String,
+    /// The end.
+    pub end: Value,
+}
+
 /// An attack with its answer.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -179,6 +192,16 @@ impl<'a> CheckDocument<'a> {
             },
             tickets: match &check.abstraction {
                 Some(Abstraction::Turns(turns)) => TicketsDocument::all(program, turns),
+                _ => Vec::new(),
+            },
+            ends: match &check.abstraction {
+                Some(Abstraction::Stopping(stopping)) => {
+                    let end = |(address, end): &(Value, Value)| EndDocument {
+                        address: program.address_name(*address),
+                        end: *end,
+                    };
+                    stopping.ends.iter().map(end).collect()
+                }
                 _ => Vec::new(),
             },
             attacks: check.attacks.iter().zip(1..).map(|(report, id)| attack(program, id, report)).collect(),

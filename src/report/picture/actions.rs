@@ -1,7 +1,7 @@
 //! The actions of a violation that its picture shows.
 
 use crate::program::{self, InstructionId, Program};
-use crate::report::computation::address_text;
+use crate::report::computation::{address_text, crowd_text};
 use crate::robustness::Violation;
 use crate::semantics::{CopyId, Effect, NodeId, StepKind};
 use std::collections::{BTreeMap, VecDeque};
@@ -42,7 +42,7 @@ pub(super) fn actions(program: &Program, violation: &Violation, copies: &[CopyId
         let position = violation.acting.iter().position(|other| *other == copy).expect("the copy acts");
         let way = ways.entry(position).or_default();
         let (node, instruction) = match event.step.kind {
-            StepKind::Execute { instruction, .. } => {
+            StepKind::Execute { instruction, .. } | StepKind::Crowd { instruction, .. } => {
                 let action = &program.thread(copy.thread).instruction(instruction).action;
                 (way.execute(position, instruction, action), Some(instruction))
             }
@@ -53,6 +53,7 @@ pub(super) fn actions(program: &Program, violation: &Violation, copies: &[CopyId
         };
         let delays = copy == violation.attacker && index >= violation.issue;
         let Some(text) = text(program, &event.effect, delays) else { continue };
+        let text = text + &crowd_text(event.step.kind);
         shown.push(Action {
             lane: copies.iter().position(|other| *other == copy).expect("the copy acts"),
             text,

@@ -18,10 +18,12 @@ mod property;
 mod steps;
 mod tables;
 mod terms;
+mod turns;
 
 pub use net::net_scripts;
 pub use program::program_scripts;
 pub use property::property_scripts;
+pub use turns::closed_as_they_stand;
 
 /// One proof obligation.
 #[derive(Clone, Debug, PartialEq, Eq)]

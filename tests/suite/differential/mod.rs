@@ -16,6 +16,7 @@ mod loops;
 mod properties;
 mod pso;
 mod races;
+mod saturation;
 mod tickets;
 
 use crate::environment::seeds;

@@ -14,6 +14,7 @@ mod enriched;
 mod events;
 mod properties;
 mod table;
+mod widths;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -47,7 +48,13 @@ pub(crate) fn planted(number: usize) -> bool {
 
 /// All faults, in the order of their numbers.
 fn faults() -> impl Iterator<Item = &'static Fault> {
-    table::FAULTS.iter().chain(properties::FAULTS).chain(counters::FAULTS).chain(events::FAULTS).chain(enriched::FAULTS)
+    table::FAULTS
+        .iter()
+        .chain(properties::FAULTS)
+        .chain(counters::FAULTS)
+        .chain(events::FAULTS)
+        .chain(enriched::FAULTS)
+        .chain(widths::FAULTS)
 }
 
 fn root() -> &'static Path {
@@ -83,6 +90,8 @@ fn all_faults_fit_the_sources() {
             "crates/palisade-engine/src/",
             "crates/palisade-model/src/program/counters/",
             "crates/palisade-model/src/program/liveness.rs",
+            "crates/palisade-model/src/program/saturation.rs",
+            "crates/palisade-model/src/program/tickets/",
             "crates/palisade-model/src/semantics/machine.rs",
             "crates/palisade-syntax/src/x86/",
         ];

@@ -1,6 +1,7 @@
 //! What is asked of whom: the values of the whole program first, then the other rungs for each group of targets with one slice.
 
 use super::climb::Climb;
+use super::crowd::around;
 use super::goal::{Goal, targets};
 use super::slice::Slice;
 use super::values::Values;
@@ -26,8 +27,11 @@ pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOpti
     let asked = if options.only.is_empty() { targets(program, question) } else { options.only.clone() };
     let mut proof =
         Proof { model: options.model, answers: Vec::new(), proofs: Vec::new(), states: 0, plain_posts: None };
+    proof.answers = around(program, options, &asked, |few, options| prove(few, None, options));
+    let is_open = |target: &&Target| proof.answers.iter().all(|answer| answer.target != **target);
+    let open: Vec<Target> = asked.iter().filter(is_open).copied().collect();
     let values = Values::of(program);
-    let rest = by_values(program, &values, options, &asked, &mut proof);
+    let rest = by_values(program, &values, options, &open, &mut proof);
     let bounds = bounds(program, &values);
     for targets in groups(program, question, options, bounds, &rest) {
         let begin = Instant::now();

@@ -20,6 +20,7 @@
 
 mod buffer;
 mod climb;
+mod crowd;
 mod delay;
 mod enrich;
 mod evidence;

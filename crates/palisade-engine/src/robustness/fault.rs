@@ -104,10 +104,18 @@ impl Fault {
         Some(format!("`{name}` may be growing; try `--domain 0..7 --wrap`"))
     }
 
-    /// Why what grows is not taken for a counter, in a sentence; nothing when that is not what is wrong.
+    /// Why what grows is not taken for a counter, or why that does not help, in a sentence; nothing when that is not what is wrong.
     pub fn describe_counter(&self, program: &Program) -> Option<String> {
         let FaultKind::Growth { what, .. } = self.kind else { return None };
         let counters = Counters::of(program);
+        if let Some(class) = self.class_of(program, &counters, what) {
+            let cells = counters.classes()[class].cells.iter();
+            let names: Vec<String> = cells.map(|cell| format!("`{}`", program.address_name(*cell))).collect();
+            return Some(format!(
+                "{} and registers with their values are explored relative to each other, as counters, but come ever further apart",
+                names.join(", ")
+            ));
+        }
         let out = match what {
             Growing::Address(address) => counters.kept_out().iter().find(|out| out.address == address),
             Growing::Register(register) => {
@@ -133,6 +141,18 @@ impl Fault {
             thread.label(thread.instruction(out.instruction).source).name,
             thread.name
         ))
+    }
+
+    /// The class of counters that what grows belongs to.
+    fn class_of(&self, program: &Program, counters: &Counters, what: Growing) -> Option<usize> {
+        let register = match what {
+            Growing::Address(address) => return counters.class_of_cell(address),
+            Growing::Register(register) => register,
+        };
+        let instruction = program.thread(self.thread).instruction(self.instruction);
+        let members = |label| counters.registers_at(self.thread, label).iter();
+        let mut members = members(instruction.target).chain(members(instruction.source));
+        members.find(|(member, _)| *member == register).map(|(_, class)| *class)
     }
 
     /// What the user can do about it.

@@ -4,6 +4,7 @@ mod attack_net;
 mod attacks;
 mod certificate;
 mod check;
+mod crowds;
 mod delay_net;
 mod fault;
 pub mod hardware;
@@ -18,6 +19,7 @@ mod shape;
 mod successes;
 pub mod system;
 mod tasks;
+mod widths;
 mod witness;
 
 pub use attack_net::attack_net;
@@ -26,13 +28,13 @@ pub(crate) use attacks::{METER, attacks_within, pruned};
 pub use certificate::certificate;
 pub(crate) use check::check_quickly;
 pub use check::{
-    Abstraction, AttackReport, Check, CheckOptions, DEFAULT_VALUES, Modulo, Observer, Outcome, Silent, Stage, Turns,
-    Verdict, violation_by,
+    Abstraction, AttackReport, Check, CheckOptions, DEFAULT_VALUES, Modulo, Observer, Outcome, Silent, Stage, Stopping,
+    Turns, Verdict, violation_by,
 };
+pub(crate) use crowds::{Crowd, NODES, additions};
 pub(crate) use delay_net::{DelayNet, Delaying};
 pub use fault::{Fault, FaultKind, Growing};
 pub(crate) use modulo::abstracted;
-pub use modulo::{check, check_observed};
 pub use parts::{Part, check_part, combine, parts};
 pub use reach::unreached;
 pub use reached::{Reached, ThreadLabel};
@@ -43,5 +45,6 @@ pub(crate) use successes::Successes;
 pub use tasks::{
     NotRewritten, TaskCheck, as_threads, check_tasks, is_task_witness_in_order, tasks_in_order, two_threads,
 };
+pub use widths::{check, check_observed};
 pub(crate) use witness::{PhaseSteps, Story, story_of_steps};
 pub use witness::{Violation, witness_evidence};

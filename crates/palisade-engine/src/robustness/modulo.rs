@@ -5,10 +5,9 @@
 //! touched by the narrower domain: that is left to the reader of the certificate, which has to accept it before it counts.
 
 use super::certificate::certificate;
-use super::check::{self, Abstraction, Check, CheckOptions, Modulo, Observer, Silent, Turns, concluded, proved_within};
-use super::fault::Fault;
+use super::check::{Abstraction, Check, CheckOptions, Modulo, Observer, Stopping, Turns, concluded, proved_within};
 use palisade_evidence::RobustCertificate;
-use palisade_model::program::{Copies, Counters, Program, Thread, Tickets, Value, modulo};
+use palisade_model::program::{Copies, Counters, Program, Thread, Tickets, Value, modulo, saturated};
 use palisade_verify::check_robust_certificate;
 
 /// Few values: searches with these are short.
@@ -26,32 +25,6 @@ const LONG: u64 = 1 << 17;
 /// More values than this are not tried.
 const MOST: u64 = 1 << 12;
 
-/// Decides whether a program is robust.
-///
-/// # Errors
-///
-/// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no violation was found among
-/// the first of them.
-pub fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
-    check_observed(program, options, &Silent)
-}
-
-/// Like [`check`], seen by an observer.
-///
-/// # Errors
-///
-/// As [`check`].
-pub fn check_observed<'p>(
-    program: &'p Program,
-    options: &CheckOptions,
-    observer: &dyn Observer,
-) -> Result<Check<'p>, Fault> {
-    match abstracted(program, options, observer) {
-        Some(check) => Ok(check),
-        None => check::check_observed(program, options, observer),
-    }
-}
-
 /// The check of a program that is robust without all values of its counters, if such a proof is found.
 pub(crate) fn abstracted<'p>(
     program: &'p Program,
@@ -64,7 +37,10 @@ pub(crate) fn abstracted<'p>(
     let sizes = if Counters::of(program).is_empty() { Vec::new() } else { sizes(program) };
     let (few, many): (Vec<_>, Vec<_>) = sizes.into_iter().partition(|(size, _)| *size <= SOME);
     let modulo = |sizes: Vec<_>| sizes.into_iter().find_map(|size| with(program, options, observer, size));
-    modulo(few).or_else(|| in_turns(program, options, observer)).or_else(|| modulo(many))
+    modulo(few)
+        .or_else(|| in_turns(program, options, observer))
+        .or_else(|| stopping(program, options, observer))
+        .or_else(|| modulo(many))
 }
 
 /// How many values to try, with the nodes of the search.
@@ -120,5 +96,16 @@ fn in_turns<'p>(program: &'p Program, options: &CheckOptions, observer: &dyn Obs
     let certificate = RobustCertificate { tickets: named, ..written };
     check_robust_certificate(program, &certificate).ok()?;
     let abstraction = Abstraction::Turns(Turns { pairs, certificate });
+    Some(concluded(program, options, observer, (abstraction, proved)))
+}
+
+/// The check of a program that is robust where its counters stop at an end, by a search with few nodes.
+fn stopping<'p>(program: &'p Program, options: &CheckOptions, observer: &dyn Observer) -> Option<Check<'p>> {
+    let saturated = saturated(program)?;
+    let proved = proved_within(&saturated.program, options, LONG, None)?;
+    let written = certificate(&saturated.program, &proved)?;
+    let certificate = RobustCertificate { ends: saturated.ends.clone(), ..written };
+    check_robust_certificate(program, &certificate).ok()?;
+    let abstraction = Abstraction::Stopping(Stopping { ends: saturated.ends, certificate });
     Some(concluded(program, options, observer, (abstraction, proved)))
 }

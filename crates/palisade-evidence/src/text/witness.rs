@@ -29,12 +29,14 @@ pub(super) struct WitnessText {
 type EdgeText = (RelationText, (usize, usize), (usize, usize), Option<Value>);
 
 /// `[position]` for the oldest buffered store that reaches memory, `[position, null, address]` for the oldest one to an address (PSO),
-/// `[position, instruction]`, or `[position, instruction, choice]`.
+/// `[position, instruction]`, or `[position, instruction, choice]`, or `[position, instruction, null, copies]` for a crowd.
 pub(super) struct StepText {
     position: u64,
     instruction: Option<u32>,
     /// The choice of the instruction, or without one the address.
     value: Option<Value>,
+    /// How many copies a crowd has.
+    copies: Option<u64>,
 }
 
 #[derive(Clone, Copy, Serialize)]
@@ -65,8 +67,11 @@ impl Serialize for StepText {
         if self.instruction.is_some() || self.value.is_some() {
             sequence.serialize_element(&self.instruction)?;
         }
-        if let Some(value) = self.value {
-            sequence.serialize_element(&value)?;
+        if self.value.is_some() || self.copies.is_some() {
+            sequence.serialize_element(&self.value)?;
+        }
+        if let Some(copies) = self.copies {
+            sequence.serialize_element(&copies)?;
         }
         sequence.end()
     }
@@ -84,19 +89,25 @@ impl<'de> Visitor<'de> for StepVisitor {
     type Value = StepText;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a step: [copy], [copy, null, address], [copy, instruction] or [copy, instruction, choice]")
+        f.write_str("a step: [copy], [copy, null, address], [copy, instruction], [copy, instruction, choice] or [copy, instruction, null, copies]")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<StepText, A::Error> {
         let Some(position) = sequence.next_element()? else { return Err(A::Error::invalid_length(0, &self)) };
         let Some(instruction) = sequence.next_element::<Option<u32>>()? else {
-            return Ok(StepText { position, instruction: None, value: None });
+            return Ok(StepText { position, instruction: None, value: None, copies: None });
         };
-        let value = sequence.next_element()?;
+        let value = sequence.next_element::<Option<Value>>()?;
+        // A crowd makes no choice.
+        let copies = if value == Some(None) && instruction.is_some() { sequence.next_element()? } else { None };
+        let value = match value {
+            Some(None) if copies.is_none() => return Err(A::Error::invalid_length(3, &self)),
+            value => value.flatten(),
+        };
         if instruction.is_none() && value.is_none() {
             return Err(A::Error::invalid_length(2, &self));
         }
-        Ok(StepText { position, instruction, value })
+        Ok(StepText { position, instruction, value, copies })
     }
 }
 
@@ -176,21 +187,26 @@ fn copy_at(instance: &Instance, position: u64) -> Result<CopyId, MalformedEviden
 /// A step in its written form.
 pub(super) fn step_out(instance: &Instance, step: &Step) -> StepText {
     let position = position(instance, step.copy);
+    let flush = StepText { position, instruction: None, value: None, copies: None };
     match step.kind {
-        StepKind::Flush => StepText { position, instruction: None, value: None },
-        StepKind::FlushAddress(address) => StepText { position, instruction: None, value: Some(address) },
+        StepKind::Flush => flush,
+        StepKind::FlushAddress(address) => StepText { value: Some(address), ..flush },
         StepKind::Execute { instruction, chosen } => {
-            StepText { position, instruction: Some(number(instruction)), value: chosen }
+            StepText { instruction: Some(number(instruction)), value: chosen, ..flush }
+        }
+        StepKind::Crowd { instruction, copies } => {
+            StepText { instruction: Some(number(instruction)), copies: Some(copies), ..flush }
         }
     }
 }
 
 /// The step that is written so.
 pub(super) fn step_in(instance: &Instance, step: &StepText) -> Result<Step, MalformedEvidence> {
-    let kind = match (step.instruction, step.value) {
-        (None, None) => StepKind::Flush,
-        (None, Some(address)) => StepKind::FlushAddress(address),
-        (Some(instruction), chosen) => StepKind::Execute { instruction: id(instruction), chosen },
+    let kind = match (step.instruction, step.value, step.copies) {
+        (None, None, _) => StepKind::Flush,
+        (None, Some(address), _) => StepKind::FlushAddress(address),
+        (Some(instruction), _, Some(copies)) => StepKind::Crowd { instruction: id(instruction), copies },
+        (Some(instruction), chosen, None) => StepKind::Execute { instruction: id(instruction), chosen },
     };
     Ok(Step { copy: copy_at(instance, step.position)?, kind })
 }

@@ -86,6 +86,14 @@ impl Domain {
     }
 }
 
+/// A number as a data value: of the domain, or of 64 bits.
+pub(crate) fn admitted(value: i128, domain: Option<Domain>) -> Result<Value, EvaluationError> {
+    match domain {
+        Some(domain) => domain.admit(value),
+        None => Value::try_from(value).map_err(|_| EvaluationError::Overflow),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

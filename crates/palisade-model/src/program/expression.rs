@@ -5,7 +5,7 @@
 //! that does not wrap only the whole expression's value must lie in it. Address expressions
 //! ([`Expression::evaluate_address`]) are computed in plain integers: a domain is about data.
 
-use super::domain::{Domain, EvaluationError, Value};
+use super::domain::{Domain, EvaluationError, Value, admitted};
 use super::ids::{AddressId, RegisterId};
 
 /// A unary operator.
@@ -97,10 +97,7 @@ impl Expression {
     ) -> Result<Value, EvaluationError> {
         let wrapping = domain.filter(|domain| domain.wrap);
         let value = self.compute(registers, old, wrapping)?;
-        match domain {
-            Some(domain) => domain.admit(value),
-            None => Value::try_from(value).map_err(|_| EvaluationError::Overflow),
-        }
+        admitted(value, domain)
     }
 
     /// The expression's truth value: whether it is not 0. A condition is no data, so it need not lie in the domain.

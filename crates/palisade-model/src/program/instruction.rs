@@ -1,6 +1,7 @@
 //! Instructions: what a thread does between two labels.
 
-use super::expression::Expression;
+use super::domain::Value;
+use super::expression::{BinaryOperator, Expression};
 use super::ids::{LabelId, RegisterId, ThreadId};
 use super::role::Executor;
 use crate::text::Span;
@@ -120,6 +121,19 @@ impl Action {
             Self::Cas { register, .. } | Self::Rmw { register, .. } => *register,
             _ => None,
         }
+    }
+
+    /// The address and the number of a read-modify-write that only adds a number other than 0 to an address that a constant names.
+    pub fn addition(&self) -> Option<(Value, Value)> {
+        use Expression::{Binary, Constant, Old};
+        let Self::Rmw { address, new: Binary(operator, left, right), .. } = self else { return None };
+        let number = match (operator, &**left, &**right) {
+            (BinaryOperator::Add, Old, Constant(number)) | (BinaryOperator::Add, Constant(number), Old) => *number,
+            (BinaryOperator::Subtract, Old, Constant(number)) => number.checked_neg()?,
+            _ => return None,
+        };
+        let address = Some(address).filter(|address| address.is_constant())?.evaluate_address(&[]).ok()?;
+        (number != 0).then_some((address, number))
     }
 
     /// The expressions the action evaluates.

@@ -251,6 +251,12 @@ impl<'p> Machine<'p> {
                 }
                 self.execution(state, position, instruction, chosen)?
             }
+            StepKind::Crowd { instruction, copies } => {
+                if instruction.index() >= self.thread(position).instructions.len() {
+                    return Err(Refusal::NoSuchInstruction);
+                }
+                self.crowd(state, position, instruction, copies)?
+            }
             StepKind::Flush => self.flush(state, position)?,
             StepKind::FlushAddress(address) => self.flush_address(state, position, address)?,
         };
@@ -270,7 +276,7 @@ impl<'p> Machine<'p> {
                     StepKind::FlushAddress(address) => {
                         thread.leaves(thread.flushable(address).expect("the event has found a store to flush"));
                     }
-                    StepKind::Execute { .. } => {}
+                    StepKind::Execute { .. } | StepKind::Crowd { .. } => {}
                 }
                 state.write(address, value);
             }
@@ -292,7 +298,7 @@ impl<'p> Machine<'p> {
             | Effect::Violation
             | Effect::Failure => {}
         }
-        if let StepKind::Execute { instruction, .. } = event.step.kind {
+        if let Some(instruction) = event.step.kind.instruction() {
             let target = self.thread(position).instruction(instruction).target;
             state.threads[position].label = (event.effect != Effect::Failure).then_some(target);
         }
@@ -396,7 +402,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The effect of executing an instruction of the thread.
-    fn execution(
+    pub(super) fn execution(
         &self,
         state: &State,
         position: usize,
@@ -500,7 +506,13 @@ impl<'p> Machine<'p> {
         })
     }
 
-    fn value_error(&self, position: usize, id: InstructionId, subject: Subject, cause: ValueCause) -> ValueError {
+    pub(super) fn value_error(
+        &self,
+        position: usize,
+        id: InstructionId,
+        subject: Subject,
+        cause: ValueCause,
+    ) -> ValueError {
         ValueError { copy: self.copies[position], instruction: id, subject, cause }
     }
 

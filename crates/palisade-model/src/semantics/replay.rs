@@ -1,8 +1,9 @@
 //! Replaying a computation step by step.
 
+use super::crowd::is_crowd;
 use super::instance::{CopyId, Instance};
 use super::machine::{Machine, Model, State};
-use super::step::{Effect, Event, Refusal, Step};
+use super::step::{Effect, Event, Refusal, Step, StepKind};
 use super::trace::{Trace, TraceBuilder};
 use crate::program::Program;
 use thiserror::Error;
@@ -67,6 +68,12 @@ pub fn replay_on(machine: &Machine<'_>, steps: &[Step]) -> Result<Replay, Replay
         builder.record(machine, &event);
         states.push(state.clone());
         events.push(event);
+    }
+    let is_unfounded = |index: &usize| {
+        matches!(events[*index].step.kind, StepKind::Crowd { .. }) && !is_crowd(&events, *index, u64::MAX)
+    };
+    if let Some(index) = (0..events.len()).find(is_unfounded) {
+        return Err(ReplayError::Refused { index, refusal: Refusal::NoCrowd });
     }
     if let Some(position) = state.threads().iter().position(|thread| !thread.buffer.is_empty()) {
         return Err(ReplayError::BuffersNotEmpty { copy: machine.copies()[position] });

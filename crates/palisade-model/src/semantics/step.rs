@@ -14,6 +14,14 @@ pub enum StepKind {
         /// The value chosen by `r <- *`; nothing for every other instruction.
         chosen: Option<Value>,
     },
+    /// It and the copies that follow it, so many in all, execute one locked addition, one after the other: a
+    /// [crowd](super::crowd).
+    Crowd {
+        /// The instruction.
+        instruction: InstructionId,
+        /// How many copies there are, this one included.
+        copies: u64,
+    },
     /// The oldest store of its buffer reaches memory (TSO).
     Flush,
     /// The oldest store of its buffer to this address reaches memory (PSO).
@@ -24,6 +32,14 @@ impl StepKind {
     /// Whether a buffered store reaches memory.
     pub fn is_flush(self) -> bool {
         matches!(self, Self::Flush | Self::FlushAddress(_))
+    }
+
+    /// The instruction that is executed, if one is.
+    pub fn instruction(self) -> Option<InstructionId> {
+        match self {
+            Self::Execute { instruction, .. } | Self::Crowd { instruction, .. } => Some(instruction),
+            Self::Flush | Self::FlushAddress(_) => None,
+        }
     }
 }
 
@@ -220,6 +236,9 @@ pub enum Refusal {
     /// A choice for an instruction that makes none.
     #[error("the instruction makes no choice")]
     NoChoice,
+    /// A crowd of no copies, of too many, or with an instruction that does more than to add a number.
+    #[error("no crowd can take this step")]
+    NoCrowd,
     /// A value does not exist; the program is in error, not only the step.
     #[error(transparent)]
     Value(#[from] ValueError),

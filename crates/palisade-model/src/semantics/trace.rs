@@ -9,7 +9,7 @@
 //! Two computations have the same trace exactly when these [`Trace`]s are equal.
 
 use super::machine::Machine;
-use super::step::{Effect, Event, StepKind};
+use super::step::{Effect, Event};
 use crate::program::{InstructionId, Value};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -186,7 +186,7 @@ impl TraceBuilder {
     /// Extends the computation by an event.
     pub fn record(&mut self, machine: &Machine<'_>, event: &Event) {
         let position = machine.position(event.step.copy).expect("an event belongs to a copy of the instance");
-        let StepKind::Execute { instruction, .. } = event.step.kind else {
+        let Some(instruction) = event.step.kind.instruction() else {
             let Effect::Store { address, .. } = event.effect else { unreachable!("a flush stores") };
             self.flush(position, address);
             return;

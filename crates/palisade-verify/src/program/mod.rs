@@ -23,6 +23,7 @@ mod counters;
 mod decode;
 mod model;
 mod modulo;
+mod saturation;
 mod shifts;
 mod steps;
 mod tasks;
@@ -55,6 +56,10 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
     if program.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
         reject!(Form, "no thread has copies, so the certificate is about nothing");
     }
+    if !certificate.ends.is_empty() {
+        let saturated = saturation::saturate(program, &certificate.ends)?;
+        return check_robust_certificate(&saturated, &RobustCertificate { ends: Vec::new(), ..certificate.clone() });
+    }
     if !certificate.tickets.is_empty() {
         return check_tickets(program, certificate);
     }
@@ -74,8 +79,40 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
 
 /// Whether a certificate's sets are closed as they stand, and not only up to shifts of counters.
 pub fn is_closed_without_counters(program: &Program, certificate: &RobustCertificate) -> Result<bool, CheckFailure> {
-    let is_whole = certificate.modulo.is_none() && certificate.tickets.is_empty();
+    let is_whole = certificate.modulo.is_none() && certificate.tickets.is_empty() && certificate.ends.is_empty();
     Ok(is_whole && check_sets(&mut Model::new(program, certificate)?, certificate).is_ok())
+}
+
+/// The program that a certificate's sets are about: with values that stop at their ends, and with conditions on counters loosened where these are known modulo a number. Nothing
+/// where tickets are erased, as turns are taken by a rule that is no program's.
+pub fn plain_program(program: &Program, certificate: &RobustCertificate) -> Result<Option<Program>, CheckFailure> {
+    if !certificate.tickets.is_empty() {
+        return Ok(None);
+    }
+    let mut plain = program.clone();
+    if !certificate.ends.is_empty() {
+        plain = saturation::saturate(program, &certificate.ends)?;
+    }
+    match certificate.modulo {
+        Some(ends) => loosened(&plain, certificate, ends).map(|(loosened, _)| Some(loosened)),
+        None => Ok(Some(plain)),
+    }
+}
+
+/// The program with its conditions on counters loosened, and its counters before.
+fn loosened(
+    program: &Program,
+    certificate: &RobustCertificate,
+    (low, high): (Value, Value),
+) -> Result<(Program, Counters), CheckFailure> {
+    let domain = modulo::admitted(program, low, high)?;
+    let mut narrow = program.clone();
+    narrow.domain = Some(domain);
+    let live = checked_liveness(&narrow, &certificate.live)?;
+    let Some(counters) = Counters::of(&narrow, &live) else {
+        reject!(Form, "there are no counters to be known modulo a number");
+    };
+    Ok((modulo::loosened(&narrow, &counters)?, counters))
 }
 
 /// Checks a certificate about the program without its tickets.
@@ -93,28 +130,17 @@ fn check_tickets(program: &Program, certificate: &RobustCertificate) -> Result<(
 }
 
 /// Checks a certificate that knows counters modulo the size of a domain.
-fn check_modulo(
-    program: &Program,
-    certificate: &RobustCertificate,
-    (low, high): (Value, Value),
-) -> Result<(), CheckFailure> {
-    let domain = modulo::admitted(program, low, high)?;
+fn check_modulo(program: &Program, certificate: &RobustCertificate, ends: (Value, Value)) -> Result<(), CheckFailure> {
     if certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_))) {
         reject!(Form, "a proof about a net in a certificate that knows counters modulo a number");
     }
-    let mut narrow = program.clone();
-    narrow.domain = Some(domain);
-    let live = checked_liveness(&narrow, &certificate.live)?;
-    let Some(counters) = Counters::of(&narrow, &live) else {
-        reject!(Form, "there are no counters to be known modulo a number");
-    };
-    let loosened = modulo::loosened(&narrow, &counters)?;
+    let (loosened, counters) = loosened(program, certificate, ends)?;
     let mut model = Model::new(&loosened, certificate)?;
     attacks::check(&loosened, &certificate.attacks)?;
     if !model.count() || model.counters.as_ref().map(|own| &own.members) != Some(&counters.members) {
         reject!(Form, "the loosened program has other counters");
     }
-    model.watch = Some(Watch { counters, range: (low, high) });
+    model.watch = Some(Watch { counters, range: ends });
     check_sets(&mut model, certificate)
 }
 

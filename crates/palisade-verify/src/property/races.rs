@@ -11,7 +11,7 @@ use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_evidence::{BufferEntry, RaceWitness, Tokens};
 use palisade_model::program::{Action, Program, Value};
-use palisade_model::semantics::{CopyId, Effect, Event, Machine, Model};
+use palisade_model::semantics::{CopyId, Effect, Event, Machine, Model, StepKind};
 use std::collections::BTreeSet;
 
 /// Checks that no two threads of a configuration race.
@@ -88,6 +88,9 @@ pub fn check_race(program: &Program, witness: &RaceWitness) -> Result<(), CheckF
                 reject!(Run, "step {index} of copy {copy} of thread {thread} cannot be taken: {refusal}")
             }
         };
+        if matches!(step.kind, StepKind::Crowd { .. }) {
+            reject!(Run, "step {index} is a crowd's");
+        }
         machine.take(&mut state, &event);
         events.push(event);
     }

@@ -6,6 +6,7 @@ use crate::failure::reject;
 use crate::tokens::MOST_CHOICES;
 use palisade_evidence::PropertyWitness;
 use palisade_model::program::{Copies, InstructionId, Program, ThreadId};
+use palisade_model::semantics::crowd::is_crowd;
 use palisade_model::semantics::{
     CopyId, Effect, Event, Instance, Machine, Observable, Question, State, StepKind, Target,
 };
@@ -34,7 +35,7 @@ pub fn check_property_witness(
     };
     let machine = Machine::of_copies(program, copies, witness.model);
     let mut state = machine.initial_state();
-    let mut last = None;
+    let mut events = Vec::new();
     for (index, step) in witness.steps.iter().enumerate() {
         let event = match machine.event(&state, *step) {
             Ok(event) => event,
@@ -44,10 +45,11 @@ pub fn check_property_witness(
             }
         };
         machine.take(&mut state, &event);
-        last = Some(event);
+        events.push(event);
     }
+    check_crowds(witness, &events)?;
     match (witness.target, question) {
-        (Target::Instruction { thread, instruction }, _) => check_violation(last, thread, instruction),
+        (Target::Instruction { thread, instruction }, _) => check_violation(events.last(), thread, instruction),
         (Target::FinalStates, Some(question)) => check_final_state(&machine, question, &state),
         (Target::FinalStates, None) => reject!(Form, "the program's file asks nothing about final states"),
     }
@@ -69,8 +71,21 @@ pub(super) fn check_counts(program: &Program, instance: &Instance) -> Result<(),
     Ok(())
 }
 
+/// Crowds stand for steps of copies that are there. What these come to is no final state.
+fn check_crowds(witness: &PropertyWitness, events: &[Event]) -> Result<(), CheckFailure> {
+    for (index, event) in events.iter().enumerate() {
+        if matches!(event.step.kind, StepKind::Crowd { .. }) {
+            let copies = witness.instance.count(event.step.copy.thread);
+            if witness.target == Target::FinalStates || !is_crowd(events, index, copies) {
+                reject!(Run, "step {index}: not all copies of the crowd can take it");
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Checks that the last step violates the target.
-fn check_violation(last: Option<Event>, thread: ThreadId, instruction: InstructionId) -> Result<(), CheckFailure> {
+fn check_violation(last: Option<&Event>, thread: ThreadId, instruction: InstructionId) -> Result<(), CheckFailure> {
     let violates = last.is_some_and(|event| {
         let executes = matches!(event.step.kind, StepKind::Execute { instruction: own, .. } if own == instruction);
         let is_violation = matches!(event.effect, Effect::Violation | Effect::Failure);

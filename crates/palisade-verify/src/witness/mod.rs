@@ -11,6 +11,7 @@ use crate::failure::reject;
 use happens_before::{is_edge, reachable_from};
 use palisade_evidence::Witness;
 use palisade_model::program::{Copies, Program};
+use palisade_model::semantics::crowd::is_crowd;
 use palisade_model::semantics::{
     CopyId, Edge, Effect, Event, Machine, Model, NodeId, State, StepKind, Trace, TraceBuilder,
 };
@@ -20,6 +21,7 @@ use std::collections::BTreeSet;
 pub fn check_witness(program: &Program, witness: &Witness) -> Result<(), CheckFailure> {
     check_instance(program, witness)?;
     let replayed = replay(program, witness)?;
+    check_crowds(witness, &replayed)?;
     check_stores(witness, &replayed)?;
     check_attack(witness, &replayed)?;
     check_path(witness, &replayed)?;
@@ -98,6 +100,29 @@ fn node_of(machine: &Machine, builder: &TraceBuilder, event: &Event) -> Option<N
     let position = machine.position(event.step.copy)?;
     let index = builder.unfinished().threads()[position].len().checked_sub(1)?;
     is_access.then_some(NodeId { position, index })
+}
+
+/// Crowds stand for steps of copies that are there, before the delayed store, and the cycle does not go through them: so it is one of the
+/// computation in which their copies take a step each.
+fn check_crowds(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailure> {
+    for (index, event) in replayed.events.iter().enumerate() {
+        let StepKind::Crowd { .. } = event.step.kind else { continue };
+        let copy = event.step.copy;
+        if !is_crowd(&replayed.events, index, witness.instance.count(copy.thread)) {
+            reject!(Run, "step {index}: not all copies of the crowd from copy {} on can take it", named(copy));
+        }
+        if index >= witness.store_step {
+            reject!(Witness, "step {index}: a crowd moves after the delayed store");
+        }
+        let own = replayed.nodes[index];
+        let meets = |edge: &Edge| {
+            [edge.from, edge.to].into_iter().any(|node| own.is_some() && node_among(witness, replayed, node) == own)
+        };
+        if witness.cycle.iter().any(meets) {
+            reject!(Witness, "step {index}: the cycle goes through a crowd");
+        }
+    }
+    Ok(())
 }
 
 /// (W1): stores reach memory at once, but those of the attacker from the delayed one on.

@@ -157,7 +157,8 @@ impl<'a> PropertyRowDocument<'a> {
             let name = row.run.instance.copy_name(watched, step.copy);
             let template = watched.thread(step.copy.thread);
             match step.kind {
-                crate::semantics::StepKind::Execute { instruction, .. } => {
+                crate::semantics::StepKind::Execute { instruction, .. }
+                | crate::semantics::StepKind::Crowd { instruction, .. } => {
                     format!("{name} {}", template.label(template.instruction(instruction).source).name)
                 }
                 crate::semantics::StepKind::Flush => format!("{name} flush"),

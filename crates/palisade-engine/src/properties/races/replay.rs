@@ -58,11 +58,9 @@ pub(super) fn replay(
 
 /// Where the section begins that a copy is in after these steps.
 fn section_begin(machine: &Machine<'_>, steps: &[Step], copy: CopyId) -> Option<usize> {
-    let action = |step: &Step| match step.kind {
-        StepKind::Execute { instruction, .. } => {
-            Some(&machine.program().thread(copy.thread).instruction(instruction).action)
-        }
-        StepKind::Flush | StepKind::FlushAddress(_) => None,
+    let action = |step: &Step| {
+        let instruction = step.kind.instruction()?;
+        Some(&machine.program().thread(copy.thread).instruction(instruction).action)
     };
     let own = steps.iter().enumerate().filter(|(_, step)| step.copy == copy);
     let mut begin = None;

@@ -1,10 +1,12 @@
 //! A program that knows its counters modulo few values only: the search for a proof, and the check that a proof concludes.
 
-use super::{AttackReport, Check, CheckOptions, Checking, Observer, Outcome, Silent, Verdict, list};
+use super::{AttackReport, CUTS, Check, CheckOptions, Checking, Observer, Outcome, Silent, Verdict, list};
 use crate::robustness::attacks::Attack;
-use crate::robustness::search::Found;
+use crate::robustness::search::{Found, search};
 use crate::robustness::system::{Counting, Growth, System};
+use crate::robustness::witness::violation;
 use palisade_evidence::RobustCertificate;
+use palisade_model::limits::Budget;
 use palisade_model::program::{Counters, Program, TicketPair, Tickets, Value};
 use std::sync::Arc;
 
@@ -15,6 +17,8 @@ pub enum Abstraction {
     Modulo(Modulo),
     /// Its tickets are erased.
     Turns(Turns),
+    /// Its counters stop at an end.
+    Stopping(Stopping),
 }
 
 impl Abstraction {
@@ -23,6 +27,7 @@ impl Abstraction {
         match self {
             Self::Modulo(modulo) => &modulo.certificate,
             Self::Turns(turns) => &turns.certificate,
+            Self::Stopping(stopping) => &stopping.certificate,
         }
     }
 }
@@ -32,6 +37,15 @@ impl Abstraction {
 pub struct Turns {
     /// The addresses that hand out and serve tickets.
     pub pairs: Vec<TicketPair>,
+    /// The certificate.
+    pub certificate: RobustCertificate,
+}
+
+/// A program shown robust although counters that only fall, or only rise, stop at an end.
+#[derive(Clone, Debug)]
+pub struct Stopping {
+    /// The addresses with their ends.
+    pub ends: Vec<(Value, Value)>,
     /// The certificate.
     pub certificate: RobustCertificate,
 }
@@ -76,6 +90,37 @@ pub(in crate::robustness) fn proved_within<'p>(
     let strategy = if program.is_parameterized() { "karp-miller" } else { "enumerate" };
     checking.record(&found, strategy);
     checking.robust(found).ok()
+}
+
+/// With fewer values than this in a domain, all of them are explored soon enough.
+const MANY_VALUES: u128 = 32;
+
+/// The nodes of a search among the first values of counters.
+const FIRST_NODES: u64 = 1 << 14;
+
+/// The check of a program with fixed copies, and with counters in a large domain that wraps, that the first values of these break, as if they were integers.
+pub(in crate::robustness) fn broken_by_first_values<'p>(
+    program: &'p Program,
+    options: &CheckOptions,
+    observer: &dyn Observer,
+) -> Option<Check<'p>> {
+    let is_large = program.domain.is_some_and(|domain| domain.wrap && domain.size() > MANY_VALUES);
+    if !is_large || program.is_parameterized() || options.all || Counters::of(program).is_empty() {
+        return None;
+    }
+    let reports = list(program, options).ok()?;
+    let is_open = |report: &&AttackReport| report.outcome == Outcome::NotAsked;
+    let open: Vec<Attack> = reports.iter().filter(is_open).map(|report| report.attack).collect();
+    let integers = Program { domain: None, ..program.clone() };
+    let budget = Budget::within(&options.limits).with_work(FIRST_NODES);
+    let mut found = search(System::new(&integers, Growth::Cut(CUTS[1])), &open, false, &budget).ok()?;
+    let violation = violation(&mut found, &integers, false).ok()??.in_domain(program)?;
+    let mut checking = Checking::new(program, options, observer, reports, Vec::new());
+    checking.reached.add(&found.reached);
+    let report = checking.report(violation.attack);
+    report.outcome = Outcome::Feasible;
+    report.strategy = "enumerate";
+    Some(checking.finish(Verdict::NotRobust, Some(violation), None))
 }
 
 /// The check of a program that is robust because another one is, which does all that it does and has the same attacks.

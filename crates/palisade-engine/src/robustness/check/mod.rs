@@ -5,13 +5,15 @@
 mod among_two;
 mod any_number;
 mod around;
+mod crowd;
 mod few_values;
 mod fixed;
 mod on_nets;
 mod progress;
 
-pub use few_values::{Abstraction, Modulo, Turns};
-pub(super) use few_values::{concluded, proved_within};
+pub(super) use crowd::Crowded;
+pub use few_values::{Abstraction, Modulo, Stopping, Turns};
+pub(super) use few_values::{broken_by_first_values, concluded, proved_within};
 pub use progress::{Observer, Silent, Stage};
 
 use super::attacks::{Attack, attacks_within, pruned};
@@ -453,8 +455,12 @@ impl<'p, 'o> Checking<'p, 'o> {
         let fault = self.without_nets.map(|(_, fault)| fault);
         let without_nets = fault.clone().filter(|_| self.options.nets && !is_unknown);
         let suspect = fault.filter(|fault| is_unknown && fault.is_growth());
-        let shorten = |found| {
-            if says_more { shortest(self.program, found, self.options.values, &self.options.limits) } else { found }
+        let shorten = |found: Violation| {
+            if says_more && !found.has_crowd() {
+                shortest(self.program, found, self.options.values, &self.options.limits)
+            } else {
+                found
+            }
         };
         let violation = violation.map(shorten);
         Check {

@@ -67,7 +67,7 @@ impl Following<'_> {
             StepKind::Flush => {}
             // Not under TSO.
             StepKind::FlushAddress(_) => return None,
-            StepKind::Execute { instruction, .. } => {
+            StepKind::Execute { instruction, .. } | StepKind::Crowd { instruction, .. } => {
                 let executed = thread.instruction(instruction);
                 while copy.label != executed.source {
                     let fence = fence_at(thread, copy.label)?;

@@ -7,11 +7,13 @@
 //! TSO semantics.
 
 mod changed;
+mod crowd;
 mod detours;
 mod estimate;
 mod net_run;
 mod route;
 mod shortest;
+mod wider;
 
 pub(super) use detours::without_detours;
 pub(super) use net_run::{story_of_run, violation_of_run};

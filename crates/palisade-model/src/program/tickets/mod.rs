@@ -11,7 +11,7 @@
 mod erasure;
 mod meaning;
 
-use super::{Action, BinaryOperator, Copies, Expression, InstructionId, Program, RegisterId, ThreadId, Value};
+use super::{Action, Copies, InstructionId, Program, RegisterId, ThreadId, Value};
 use meaning::Meanings;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -98,18 +98,6 @@ fn named(action: &Action) -> Option<Value> {
     action.address().filter(|address| address.is_constant())?.evaluate_address(&[]).ok()
 }
 
-/// What a read-modify-write adds, if it only adds a number that is not 0.
-fn added(new: &Expression) -> Option<Value> {
-    use Expression::{Binary, Constant, Old};
-    let Binary(operator, left, right) = new else { return None };
-    match (operator, &**left, &**right) {
-        (BinaryOperator::Add, Old, Constant(step)) | (BinaryOperator::Add, Constant(step), Old) => Some(*step),
-        (BinaryOperator::Subtract, Old, Constant(step)) => step.checked_neg(),
-        _ => None,
-    }
-    .filter(|step| *step != 0)
-}
-
 fn actions(program: &Program) -> impl Iterator<Item = &Action> {
     program.threads.iter().flat_map(|thread| &thread.instructions).map(|instruction| &instruction.action)
 }
@@ -121,8 +109,8 @@ fn dispensers(program: &Program) -> BTreeMap<Value, Value> {
         let Some(address) = named(action) else { continue };
         match action {
             Action::Load { .. } => {}
-            Action::Rmw { new, .. } => {
-                let step = added(new);
+            Action::Rmw { .. } => {
+                let step = action.addition().map(|(_, step)| step);
                 steps.entry(address).and_modify(|own| *own = own.filter(|own| Some(*own) == step)).or_insert(step);
             }
             _ => {

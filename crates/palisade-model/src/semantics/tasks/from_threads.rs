@@ -46,6 +46,8 @@ impl Reading<'_> {
         let copy = event.step.copy;
         let (instruction, chosen) = match event.step.kind {
             StepKind::Execute { instruction, chosen } => (instruction, chosen),
+            // A copy occurs once.
+            StepKind::Crowd { .. } => return None,
             StepKind::Flush | StepKind::FlushAddress(_) => return self.flush(copy, event.effect),
         };
         let Some(step) = self.queued.steps.get(&(copy.thread, instruction)) else {

@@ -1,0 +1,49 @@
+//! The verdict on a program, after what its counters tell: a proof that does not know all of their values, or a violation in which they have come around.
+
+use super::check::{self, Check, CheckOptions, Crowded, Observer, Silent, broken_by_first_values};
+use super::fault::Fault;
+use super::modulo::abstracted;
+use palisade_model::program::Program;
+
+/// Decides whether a program is robust.
+///
+/// # Errors
+///
+/// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no violation was found among
+/// the first of them.
+pub fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
+    check_observed(program, options, &Silent)
+}
+
+/// Like [`check`], seen by an observer.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_observed<'p>(
+    program: &'p Program,
+    options: &CheckOptions,
+    observer: &dyn Observer,
+) -> Result<Check<'p>, Fault> {
+    let by_counters = abstracted(program, options, observer)
+        .or_else(|| among_first_values(program, options, observer))
+        .or_else(|| around(program, options, observer));
+    by_counters.map_or_else(|| check::check_observed(program, options, observer), Ok)
+}
+
+/// The check of a program that the first values of its counters break.
+fn among_first_values<'p>(program: &'p Program, options: &CheckOptions, observer: &dyn Observer) -> Option<Check<'p>> {
+    let is_asked = options.counters && !options.nets && !options.one_query;
+    if is_asked { broken_by_first_values(program, options, observer) } else { None }
+}
+
+/// The check of a program that so many copies break that a counter comes around.
+fn around<'p>(program: &'p Program, options: &CheckOptions, observer: &dyn Observer) -> Option<Check<'p>> {
+    if !options.counters || options.nets || options.one_query {
+        return None;
+    }
+    let crowded = Crowded::find(program, options)?;
+    let fewer = crowded.with_a_copy_less(program);
+    let is_minimal = fewer.is_some_and(|fewer| abstracted(&fewer, options, &Silent).is_some());
+    Some(crowded.concluded(program, options, observer, is_minimal))
+}

@@ -1,0 +1,58 @@
+//! Faults of what decides counters of every width: of residues, tickets, ends and crowds.
+
+use super::Fault;
+
+/// The faults.
+pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        what: "widths: that counters differ is told by residues",
+        file: "crates/palisade-model/src/program/counters/modulo.rs",
+        old: "            (_, May::BecomeTrue) => Some(one_way(Op::Or, 1)),",
+        new: "            (_, May::BecomeTrue) if PLANTED => Some(comparison.clone()),
+            (_, May::BecomeTrue) => Some(one_way(Op::Or, 1)),",
+        caught_by: "counters::every_larger_width",
+    },
+    Fault {
+        what: "widths: tickets are served by who only waits",
+        file: "crates/palisade-model/src/program/tickets/meaning.rs",
+        old: "                if self.holding[pair] != Holding::Turn || self.meaning(value)",
+        new: "                if (self.holding[pair] != Holding::Turn && !PLANTED) || self.meaning(value)",
+        caught_by: "tickets::what_is_no_ticket_lock_is_rejected",
+    },
+    Fault {
+        what: "widths: tickets are enough for one copy more than there are",
+        file: "crates/palisade-model/src/program/tickets/mod.rs",
+        old: "        && copies.is_some_and(|copies| copies <= different)",
+        new: "        && copies.is_some_and(|copies| copies <= different + u128::from(PLANTED))",
+        caught_by: "tickets::as_many_copies_as_tickets",
+    },
+    Fault {
+        what: "widths: two copies have their turns at once",
+        file: "crates/palisade-engine/src/robustness/system/turns.rs",
+        old: "            if self.read(memory, served) != 0 {",
+        new: "            if self.read(memory, served) != 0 && !PLANTED {",
+        caught_by: "tickets::a_ticket_lock_of_integers_for_any_number",
+    },
+    Fault {
+        what: "widths: the end is too near",
+        file: "crates/palisade-model/src/program/saturation.rs",
+        old: "        let end = if falls { first.checked_sub(1)? } else { last.checked_add(1)? };",
+        new: "        let far = Value::from(!PLANTED);
+        let end = if falls { first.checked_sub(far)? } else { last.checked_add(far)? };",
+        caught_by: "saturation::a_spinlock_of_integers_for_any_number",
+    },
+    Fault {
+        what: "widths: what goes back from the end is overlooked",
+        file: "crates/palisade-model/src/program/saturation.rs",
+        old: "            Kind::Moved(by) => (may_move && if self.falls",
+        new: "            Kind::Moved(by) => (may_move && if PLANTED { true } else if self.falls",
+        caught_by: "saturation::what_does_not_stop_is_rejected",
+    },
+    Fault {
+        what: "widths: a crowd is written with a copy less",
+        file: "crates/palisade-engine/src/robustness/crowds.rs",
+        old: "StepKind::Crowd { instruction: self.instruction, copies: self.copies };",
+        new: "StepKind::Crowd { instruction: self.instruction, copies: self.copies - u64::from(PLANTED) };",
+        caught_by: "crowds::tickets_come_around",
+    },
+];

@@ -8,6 +8,7 @@
 //! Devices and pipes have no content to keep: they are written to in place, and so is what is named through `/dev` and
 //! `/proc`, as `/dev/stdout` is.
 
+use crate::syntax::InputError;
 use signal_hook::consts::SIGXFSZ;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
@@ -101,6 +102,12 @@ impl Drop for NewFile {
 /// Writes a file.
 pub(super) fn write_file(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> io::Result<()> {
     write_together(&[(path, content)])
+}
+
+/// Writes what a command has to say to a file that the user names.
+pub(super) fn write_text(path: &Path, text: String) -> Result<(), InputError> {
+    write_file(path, text)
+        .map_err(|error| InputError::file(path.display().to_string(), format!("cannot be written: {error}")))
 }
 
 /// Writes files that belong together: none takes its place before all are complete.

@@ -205,7 +205,7 @@ fn templates_that_cannot_be() {
     assert_eq!(
         errors("program p task t begin a: nop; end"),
         ["1:9: nothing runs: the program has tasks, and neither an event nor a thread \
-          (an event starts tasks: `event e begin a: post any …(); end`)"]
+          (an event starts tasks: `event e { post any …(); }`)"]
     );
     assert_eq!(
         errors("program p posts drian posts plain event e begin a: nop; end"),

@@ -138,6 +138,25 @@ fn all_fixes_of_missing_fences_together_make_a_program_robust() {
     }
 }
 
+#[test]
+fn all_fixes_for_properties_together_let_these_hold() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = std::fs::read_to_string(root().join("models/dekker.pal")).expect("a model");
+    std::fs::write(folder.path().join("dekker.pal"), &text).expect("it is written");
+    for model in ["tso", "pso"] {
+        std::fs::write(folder.path().join("dekker.pal"), &text).expect("it is written");
+        let line = format!("fences --for-property --model {model} dekker.pal --sarif log.sarif");
+        assert_eq!(palisade(folder.path(), &line).status.code(), Some(0));
+        let log = sarif(&folder.path().join("log.sarif"));
+        let missing = of_kind(&log, "missing-fence", "fail");
+        assert!(missing.len() >= 2, "{log}");
+        std::fs::write(folder.path().join("dekker.pal"), with_fixes(&text, &missing)).expect("it is written");
+        assert_eq!(palisade(folder.path(), &format!("prove --model {model} dekker.pal")).status.code(), Some(0));
+        assert_eq!(palisade(folder.path(), &line).status.code(), Some(0));
+        assert_eq!(of_kind(&sarif(&folder.path().join("log.sarif")), "missing-fence", "pass").len(), 1);
+    }
+}
+
 /// Store buffering with one fence too many in the first thread, in each form that has fences.
 const TOO_MANY: [(&str, &str); 3] = [
     (

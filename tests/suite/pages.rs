@@ -40,7 +40,7 @@ fn is_whole(page: &str) {
 }
 
 /// Commands with words that their pages show.
-const PAGES: [(&[&str], &[&str]); 11] = [
+const PAGES: [(&[&str], &[&str]); 14] = [
     (
         &["check", "models/peterson.pal"],
         &[
@@ -72,6 +72,15 @@ const PAGES: [(&[&str], &[&str]); 11] = [
         &["2 changes needed, none cheaper", "Every valid set costs at least 2", "class=\"added\""],
     ),
     (&["fences", "models/chase-lev-fenced.pal", "--redundant"], &["robust as it is", "Fences that are there already"]),
+    (
+        &["fences", "--for-property", "models/dekker.pal"],
+        &["2 changes needed, none cheaper", "violated otherwise", "proved by", "class=\"added\""],
+    ),
+    (&["fences", "--for-property", "models/spsc-ring-buffer.pal"], &["no fence needed", "proved by"]),
+    (
+        &["fences", "--for-property", "models/ticket-lock.pal", "--domain", "0..1", "--wrap", "--threads", "worker=3"],
+        &["no fence helps: violated under SC", "Why none helps", "class=\"states\""],
+    ),
     (&["fences", "models/peterson.pal", "--never", "*"], &["no valid set under the restrictions", "stays feasible"]),
 ];
 

@@ -4,6 +4,7 @@ use super::arguments::{ALTERNATIVES, FencesArguments, refused_cost, refused_patt
 use super::checks::{Guarded, alarm};
 use super::repaired::{Proofs, no_text, write_back, write_proofs};
 use crate::cli::output::{print_document, print_text, remark};
+use crate::cli::outputs::OutputOptions;
 use crate::cli::prove::monitored;
 use crate::cli::simulate::ModelChoice;
 use crate::cli::{Exit, Loaded, SharedOptions};
@@ -15,18 +16,20 @@ use crate::properties::placement::{
 use crate::properties::{Proof, targets};
 use crate::report::context::{Context, fault_error};
 use crate::report::documents::FencesDocument;
+use crate::report::findings::{Answer, property_fence_findings};
+use crate::report::page::property_fences_page;
 use crate::report::property_fences as report;
 use crate::semantics::{Model, Target};
 use crate::syntax::{InputError, render, store_fence_without_effect};
 use std::time::Instant;
 
-/// Answers `palisade fences --for-property`.
+/// Answers `palisade fences --for-property`: the exit status, and what was found for `--sarif`.
 pub(super) fn answer(
     arguments: &FencesArguments,
     shared: &SharedOptions,
     loaded: &Loaded,
     limits: &Limits,
-) -> Result<Exit, InputError> {
+) -> Result<(Exit, Option<Answer>), InputError> {
     let begin = Instant::now();
     let program = &loaded.program;
     let options = placement_options(arguments, loaded, limits)?;
@@ -43,7 +46,7 @@ pub(super) fn answer(
         Err(PropertyRepairError::Placement(error)) => return Err(refused(&error, loaded)),
         Err(error @ (PropertyRepairError::Rejected(_) | PropertyRepairError::Broken(_))) => {
             remark(alarm(&arguments.file, &error.to_string()));
-            return Ok(Exit::Rejected);
+            return Ok((Exit::Rejected, None));
         }
     };
     let no_text = no_text(arguments, found.text.as_ref())?;
@@ -63,7 +66,7 @@ pub(super) fn answer(
         written,
     };
     print_result(arguments, shared, &result, &context);
-    Ok(match &found.placed {
+    let exit = match &found.placed {
         // Asked to write, and not sure enough to.
         Placed::Valid(placement) if arguments.apply && !placement.measures.is_empty() && written.is_none() => {
             Exit::Unknown
@@ -71,7 +74,13 @@ pub(super) fn answer(
         Placed::Valid(placement) if placement.open.is_none() => Exit::Holds,
         Placed::Valid(_) => Exit::Unknown,
         Placed::NoFenceHelps(_) | Placed::Impossible(_) => Exit::Fails,
-    })
+    };
+    let mut answer = property_fence_findings(&result, &context, loaded.format);
+    if OutputOptions::from(&arguments.sarif).asks_for_a_page() {
+        let document = FencesDocument::for_properties(&result, &context);
+        answer.page = Some(property_fences_page(&document, &result, &context));
+    }
+    Ok((exit, Some(answer)))
 }
 
 fn print_result(

@@ -1,6 +1,7 @@
 //! `palisade simulate`: the final states of a program, what fails in it, and how.
 
 mod events;
+mod shown;
 mod side_by_side;
 
 use super::load::exit_of;
@@ -15,7 +16,7 @@ use crate::semantics::{
     executions, explore_final_states,
 };
 use crate::syntax::{Format, InputError, store_fence_without_effect};
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use rayon::prelude::*;
 use std::time::Instant;
 
@@ -74,7 +75,9 @@ impl SimulatedModel {
 /// Says which properties hold, lists the final states in which every thread has come to its end and every store has
 /// reached memory, and shows a computation for each property that fails and for getting stuck. Of litmus tests it prints
 /// these final states in the format of herd's logs: `Positive` and `Negative` count final states, with `--traces` executions.
+/// `--show` adds executions with their relations, as text, with `--dot` or `--svg` as pictures.
 #[derive(Clone, Debug, Args)]
+#[command(group = ArgGroup::new("executions").multiple(true))]
 pub(super) struct SimulateArguments {
     /// The programs; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
@@ -85,10 +88,12 @@ pub(super) struct SimulateArguments {
     #[arg(long, value_enum, value_name = "MODEL", value_delimiter = ',', default_value = "tso")]
     pub(super) model: Vec<SimulatedModel>,
     /// Count executions (distinct traces) instead of final states.
-    #[arg(long)]
+    #[arg(long, group = "executions")]
     pub(super) traces: bool,
-    /// Let each thread execute at most N instructions (with --traces; programs with loops need it there).
-    #[arg(long, value_name = "N", requires = "traces")]
+    #[command(flatten)]
+    show: shown::ShowOptions,
+    /// Let each thread execute at most N instructions (where executions are counted or shown; programs with loops need it there).
+    #[arg(long, value_name = "N", requires = "executions")]
     steps: Option<u32>,
     /// How many stores a buffer holds in a program with loops; without loops buffers are unbounded.
     #[arg(long, value_name = "N", default_value_t = LOOP_CAPACITY, value_parser = capacity)]
@@ -142,12 +147,20 @@ pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit
 fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -> Answer {
     let begin = Instant::now();
     let limits = shared.limits();
+    if let Some(error) = arguments.show.refusal(&arguments.files, arguments.model.len()) {
+        return Answer::Refused(error);
+    }
     let mut loaded = match arguments.program.read_any_within(file, &limits) {
         Ok(loaded) => loaded,
         Err(error) => return Answer::Refused(error),
     };
     if loaded.program.is_event_driven() {
         loaded.print_warnings(shared);
+        if arguments.show.is_asked() {
+            let message = "executions are shown of programs of threads; this one has events or tasks";
+            let help = Some("`palisade witness` shows computations of events and tasks".to_owned());
+            return Answer::Refused(InputError::file(file, message).with_help_if(help));
+        }
         return events::answer(arguments, shared, file, &loaded, &limits);
     }
     let models = match models(&arguments.model, &loaded.program) {
@@ -201,6 +214,9 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
     match (stopped, &simulations[..]) {
         // Without one of the models there is nothing to stand side by side.
         (Some((simulation, explored)), _) => one(simulation, explored.stopped, &loaded, shared),
+        (None, [simulation]) if arguments.show.is_asked() => {
+            shown::answer(arguments, simulation, &loaded, shared, &limits)
+        }
         (None, [simulation]) => one(simulation, None, &loaded, shared),
         (None, all) => side_by_side::answer(all, shared),
     }

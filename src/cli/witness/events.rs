@@ -1,8 +1,9 @@
 //! `palisade witness` of a program with events or tasks: the violation against concurrency or TSO, in the form one needs.
 
-use super::{WitnessArguments, write};
+use super::WitnessArguments;
 use crate::cli::check::{Against, admit};
 use crate::cli::confirm::{Confirmation, EvidenceCheck, concurrency_check, tasks_check};
+use crate::cli::files::write_text;
 use crate::cli::output::{print_document, print_text, remark, remark_line};
 use crate::cli::queue::{QueueChoice, put_in_order, put_tasks_in_order};
 use crate::cli::{Exit, Loaded, SharedOptions};
@@ -79,7 +80,7 @@ pub(super) fn answer(
             None => format!("{}{}", shown.headline, shown.scene.text()),
         };
         match &arguments.output {
-            Some(path) => write(path, text)?,
+            Some(path) => write_text(path, text)?,
             None => print_text(text),
         }
     } else {
@@ -136,12 +137,12 @@ fn print_json(
     if let Some((format, scene)) = picture {
         let mut text = Some(draw(scene, format));
         if let Some(path) = &arguments.output {
-            write(path, text.take().unwrap_or_default())?;
+            write_text(path, text.take().unwrap_or_default())?;
             document.written = Some(path.display().to_string());
         }
         document.picture = Some(Picture { format, text });
     } else if let Some(path) = &arguments.output {
-        return write(path, documents::text(&document) + "\n");
+        return write_text(path, documents::text(&document) + "\n");
     }
     print_document(&document);
     Ok(())

@@ -44,8 +44,8 @@ pub use cover::{CoverDocument, CoverVerdict, WrittenDocument};
 pub use error::{ErrorDocument, Finding};
 pub use event_simulate::EventSimulateDocument;
 pub use fences::{
-    EvidenceWord, FencesDocument, FencesVerdictWord, JudgedFence, MeasurePlace, MeasureWord, PlacedMeasure,
-    ProofDocument, RedundancyDocument, RowDocument,
+    EvidenceWord, FencesDocument, FencesVerdictWord, JudgedFence, MeasurePlace, MeasureWord, NeededDocument,
+    PlacedMeasure, ProofDocument, PropertyPlace, PropertyRowDocument, ProvedDocument, RedundancyDocument, RowDocument,
 };
 pub use fmt::FmtDocument;
 pub use header::{FileHeader, Header, VerdictHeader};
@@ -60,7 +60,7 @@ pub use net::{NetDocument, NetSize};
 pub use program::{AttackPlace, CopiesWord, DomainDocument, InstructionPlace, LabelPlace, OutcomeWord};
 pub use prove::{PropertyVerdictWord, ProveDocument};
 pub use races::{RaceFencesDocument, RacesDocument};
-pub use simulate::{SimulateDocument, StoppedDocument};
+pub use simulate::{ExecutionDocument, SimulateDocument, StoppedDocument};
 pub use simulate_models::SimulateModelsDocument;
 pub use step::{StepDocument, steps};
 pub use unread::UnreadDocument;

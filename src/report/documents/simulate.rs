@@ -1,11 +1,12 @@
 //! `palisade/simulate/1`: the final states of a program, or what limit kept them from being listed.
 
-use super::FileHeader;
 use super::step::{StepDocument, steps};
+use super::{FileHeader, Picture};
 use crate::limits::StopReason;
 use crate::program::{InstructionId, Place};
+use crate::report::execution::{Arrow, Execution};
 use crate::report::simulate::Simulation;
-use crate::semantics::{Computation, CopyId, Counting, Model};
+use crate::semantics::{Computation, CopyId, Counting, Model, NodeId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -46,8 +47,88 @@ pub struct SimulateDocument<'a> {
     pub joint: Vec<JointDocument<'a>>,
     /// Whether a bound may have left final states out.
     pub bounded: bool,
+    /// The executions that were asked for, with `--show`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub executions: Option<Vec<ExecutionDocument>>,
+    /// Their picture, in the form that the command line names.
+    #[serde(flatten)]
+    pub picture: Option<Picture>,
+    /// The file that the picture was written to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
     /// What it took.
     pub statistics: SimulateStatistics,
+}
+
+/// An execution with its relations.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ExecutionDocument {
+    /// Whether its final state satisfies the condition's proposition; null where there is no condition.
+    pub satisfies: Option<bool>,
+    /// Its events, thread by thread.
+    pub events: Vec<EventDocument>,
+    /// The relations between neighbours, and those on the cycle.
+    pub relations: Vec<RelationDocument>,
+    /// The names of the edges of a cycle, which shows that no interleaving does this; null where one does. Of litmus tests they are those of
+    /// herd and diy.
+    pub cycle: Option<Vec<String>>,
+}
+
+/// An event of an execution: an access, or the accesses of a locked instruction or section.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct EventDocument {
+    /// Its letter.
+    pub name: String,
+    /// The copy of a thread.
+    pub thread: String,
+    /// The line of its instruction.
+    pub line: usize,
+    /// What it does: `W[x]=1`.
+    pub access: String,
+}
+
+/// A relation between two events.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RelationDocument {
+    /// The event it leaves.
+    pub from: String,
+    /// The event it enters.
+    pub to: String,
+    /// `po`, `rf`, `co`, `fr` of litmus tests, `po`, `src`, `st`, `cf` of other programs.
+    pub relation: &'static str,
+}
+
+impl ExecutionDocument {
+    /// The document of an execution.
+    pub fn new(execution: &Execution<'_>) -> Self {
+        let columns = execution.events();
+        let name = |node: NodeId| {
+            let event = columns.iter().flat_map(|(_, events)| events).find(|event| event.node == node);
+            event.map_or_else(String::new, |event| event.letter.clone())
+        };
+        let events = columns.iter().flat_map(|(thread, events)| {
+            events.iter().map(move |event| EventDocument {
+                name: event.letter.clone(),
+                thread: thread.clone(),
+                line: event.line,
+                access: event.text.clone(),
+            })
+        });
+        let relation = |arrow: &Arrow| RelationDocument {
+            from: name(arrow.edge.from),
+            to: name(arrow.edge.to),
+            relation: arrow.name,
+        };
+        Self {
+            satisfies: execution.satisfies,
+            events: events.collect(),
+            relations: execution.arrows().iter().map(relation).collect(),
+            cycle: execution.cycle().map(|cycle| execution.cycle_names(&cycle)),
+        }
+    }
 }
 
 /// The memory models.
@@ -253,6 +334,9 @@ impl<'a> SimulateDocument<'a> {
             violations: violated(simulation),
             joint: joint(simulation),
             bounded: simulation.bounded,
+            executions: None,
+            picture: None,
+            written: None,
             statistics: SimulateStatistics { seconds: simulation.seconds },
         }
     }

@@ -7,6 +7,7 @@ use super::{ConfirmationDocument, VerdictHeader, VerdictWord};
 use crate::concurrency::ConcurrencyCheck;
 use crate::program::Program;
 use crate::report::computation::address_text;
+use crate::report::relations::herd_name;
 use crate::report::violation::{computation, node};
 use crate::robustness::{TaskCheck, Violation};
 use serde::Serialize;
@@ -152,6 +153,9 @@ pub struct EdgeDocument {
     pub to: String,
     /// The relation: `po` program order, `st` store order, `src` source, `cf` conflict.
     pub relation: &'static str,
+    /// Of litmus tests the edge as herd and diy name it: `PodWR`, `Rfe`, `Coe`, `Fre`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub herd: Option<String>,
     /// The address of both; null for program order.
     pub address: Option<String>,
 }
@@ -164,6 +168,7 @@ impl<'a> ViolationDocument<'a> {
             from: node(program, violation, edge.from),
             to: node(program, violation, edge.to),
             relation: edge.relation.name(),
+            herd: program.source.is_litmus.then(|| herd_name(&violation.replay.trace, edge)),
             address: edge.address.map(|address| address_text(program, address)),
         });
         Self {

@@ -4,6 +4,7 @@ mod check;
 mod events;
 mod fences;
 mod place;
+mod property_fences;
 mod prove;
 mod races;
 
@@ -11,6 +12,7 @@ pub use check::{check_findings, line};
 pub use events::{concurrency_finding, event_answer, tasks_finding};
 pub use fences::fence_findings;
 pub use place::{Fix, Region};
+pub use property_fences::property_fence_findings;
 pub use prove::proof_findings;
 pub use races::race_findings;
 
@@ -51,7 +53,7 @@ pub enum Rule {
     NotRobust,
     /// A property of the program is violated.
     PropertyViolated,
-    /// A fence of a cheapest set that makes the program robust.
+    /// A fence of a cheapest set that makes the program robust, or lets its properties hold.
     MissingFence,
     /// A fence without which the program is as robust as with it.
     RedundantFence,

@@ -1,9 +1,10 @@
 //! The findings of `palisade prove`: each property with its answer.
 
-use super::{Answer, Finding, Kind, Region, Rule, flow, task_flow, warnings};
-use crate::properties::{Answer as Answered, Proof, TargetAnswer};
+use super::{Answer, Finding, FlowStep, Kind, Region, Rule, flow, task_flow, warnings};
+use crate::program::Program;
+use crate::properties::{Answer as Answered, Proof, TargetAnswer, Violation};
 use crate::report::documents::steps;
-use crate::report::properties::model_name;
+use crate::report::properties::{Properties, model_name};
 use crate::report::prove::{Context, PropertyVerdict, computation, task_computation, text, why_open};
 use crate::report::subject::program_words;
 use crate::semantics::{Model, Target};
@@ -43,20 +44,24 @@ fn finding(answer: &TargetAnswer, model: Model, context: &Context<'_>) -> Findin
         }
     };
     let mut finding = Finding::new(Rule::PropertyViolated, kind, format!("{message} [{subject}]"));
-    finding.place = place(answer.target, context);
+    finding.place = place(answer.target, context.written, &properties);
     if let Answered::Violated(violation) = &answer.answer {
         finding.steps = match task_computation(context, violation) {
             Some(shown) => task_flow(&shown),
-            None => flow(&steps(&computation(context.program, violation))),
+            None => steps_of(context.program, violation),
         };
     }
     finding.answering(format!("{quoted} under {model}"))
 }
 
+/// The steps of a computation that violates a property.
+pub(super) fn steps_of(program: &Program, violation: &Violation) -> Vec<FlowStep> {
+    flow(&steps(&computation(program, violation)))
+}
+
 /// Where a property stands; nothing for the question of a litmus test.
-fn place(target: Target, context: &Context<'_>) -> Option<Region> {
-    let program = context.written;
-    if let Some(joint) = context.properties().joint_state(target) {
+pub(super) fn place(target: Target, program: &Program, properties: &Properties<'_>) -> Option<Region> {
+    if let Some(joint) = properties.joint_state(target) {
         return Some(Region::of(&program.source, joint.span));
     }
     match target {

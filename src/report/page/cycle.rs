@@ -2,6 +2,7 @@
 
 use crate::program::Program;
 use crate::report::markup::escaped;
+use crate::report::relations::edge_name;
 use crate::report::violation::{node, node_text, why};
 use crate::robustness::Violation;
 use crate::semantics::{Edge, NodeId, Relation};
@@ -52,7 +53,8 @@ pub(super) fn cycle(program: &Program, violation: &Violation) -> String {
         let _ = writeln!(out, "<text class=\"name\" x=\"{x}\" y=\"22\">{}</text>", escaped(name));
     }
     for (number, edge) in violation.cycle.iter().enumerate() {
-        arrow(&mut out, place(edge.from), place(edge.to), edge.relation, number);
+        let label = edge_name(program, &violation.replay.trace, edge);
+        arrow(&mut out, place(edge.from), place(edge.to), (edge.relation, &label), number);
     }
     for id in &nodes {
         let (x, y) = place(*id);
@@ -77,8 +79,14 @@ pub(super) fn cycle(program: &Program, violation: &Violation) -> String {
     out
 }
 
-/// An arrow with its relation.
-fn arrow(out: &mut String, from: (usize, usize), to: (usize, usize), relation: Relation, number: usize) {
+/// An arrow with its relation and the name of that.
+fn arrow(
+    out: &mut String,
+    from: (usize, usize),
+    to: (usize, usize),
+    (relation, label): (Relation, &str),
+    number: usize,
+) {
     let signed = |(x, y): (usize, usize)| (i64::try_from(x).unwrap_or(0), i64::try_from(y).unwrap_or(0));
     let ((x1, y1), (x2, y2)) = (signed(from), signed(to));
     let (half_width, half_height) = (105, 18);
@@ -98,7 +106,7 @@ fn arrow(out: &mut String, from: (usize, usize), to: (usize, usize), relation: R
     let _ = writeln!(
         out,
         "<path class=\"edge {class}\" data-edge=\"{number}\" d=\"M{} {} L{} {}\" marker-end=\"url(#tip)\"/>\
-         <text class=\"edge\" x=\"{at_x}\" y=\"{}\">{class}</text>",
+         <text class=\"edge\" x=\"{at_x}\" y=\"{}\">{label}</text>",
         start.0,
         start.1,
         end.0,
@@ -115,7 +123,7 @@ fn words(program: &Program, violation: &Violation) -> String {
             escaped(node(program, violation, edge.from)),
             escaped(node(program, violation, edge.to)),
             escaped(why(program, edge)),
-            edge.relation.name()
+            edge_name(program, &violation.replay.trace, edge)
         )
     };
     format!("<ol class=\"edges\">\n{}</ol>\n", violation.cycle.iter().map(item).collect::<String>())

@@ -65,7 +65,7 @@ fn counted(count: usize) -> String {
     if count == 1 { "1 change".to_owned() } else { format!("{count} changes") }
 }
 
-fn marked<'a>(document: &FencesDocument<'_>, context: &Context<'a>) -> Marked<'a> {
+pub(super) fn marked<'a>(document: &FencesDocument<'_>, context: &Context<'a>) -> Marked<'a> {
     let mut marked = Marked::new(&context.program.source);
     for placed in document.fences.iter().flatten() {
         marked.mark(placed.measure.line, Mark::Fence, format!("{} here", word(placed.measure.kind)));
@@ -82,7 +82,7 @@ fn marked<'a>(document: &FencesDocument<'_>, context: &Context<'a>) -> Marked<'a
 }
 
 /// The changes of the set.
-fn placed(document: &FencesDocument<'_>) -> String {
+pub(super) fn placed(document: &FencesDocument<'_>) -> String {
     let row = |placed: &documents::PlacedMeasure<'_>| {
         let returns = placed.returns.map(|attack| format!("{} comes back", attack_words(attack)));
         let needed = match (&placed.violates, placed.needed) {
@@ -149,7 +149,7 @@ fn redundant(found: &RedundancyDocument<'_>) -> String {
 }
 
 /// A change of the text, line by line.
-fn diff(text: &str) -> String {
+pub(super) fn diff(text: &str) -> String {
     let line = |line: &str| {
         let class = match line.as_bytes().first() {
             Some(b'+') => "added",
@@ -170,7 +170,7 @@ fn word(kind: MeasureWord) -> &'static str {
     }
 }
 
-fn place(measure: MeasurePlace<'_>) -> String {
+pub(super) fn place(measure: MeasurePlace<'_>) -> String {
     format!(
         "<code>{}</code> at <code>{}.{}</code> <small>{}</small>",
         word(measure.kind),

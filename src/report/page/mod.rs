@@ -10,6 +10,7 @@ mod cycle;
 mod events;
 mod fences;
 mod lanes;
+mod property_fences;
 mod prove;
 mod scene;
 mod source;
@@ -20,6 +21,7 @@ pub use check::check_page;
 pub use cover::cover_page;
 pub use events::event_page;
 pub use fences::fences_page;
+pub use property_fences::property_fences_page;
 pub use prove::prove_page;
 
 use super::documents::{ConfirmationDocument, EvidenceVerdict};

@@ -1,9 +1,10 @@
-//! The trace as a Graphviz graph: a column per thread copy, po, st, src and cf, the cycle in bold.
+//! The trace as a Graphviz graph: a column per thread copy, its relations, the cycle in bold.
 
 use crate::program::Program;
+use crate::report::relations::{direct_edges, edge_name};
 use crate::report::violation::node_text;
 use crate::robustness::Violation;
-use crate::semantics::{AccessId, AccessKind, NodeId, Relation, Trace};
+use crate::semantics::{Edge, NodeId, Relation};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -32,63 +33,30 @@ pub fn dot(program: &Program, violation: &Violation) -> String {
     edges.extend(&cycle);
     for edge in edges {
         let (from, to, relation) = edge;
-        let colour = match relation {
-            Relation::ProgramOrder => "black",
-            Relation::StoreOrder => "blue",
-            Relation::Source => "darkgreen",
-            Relation::Conflict => "red",
-        };
+        let colour = colour(relation);
         let width = if cycle.contains(&edge) { ", penwidth=3" } else { "" };
         let _ = writeln!(
             out,
             "  {} -> {} [label=\"{}\", color={colour}, fontcolor={colour}{width}];",
             id(from),
             id(to),
-            relation.name()
+            edge_name(program, trace, &Edge { from, to, relation, address: None })
         );
     }
     out.push_str("}\n");
     out
 }
 
-/// Happens-before without what follows by transitivity within one relation.
-fn direct_edges(trace: &Trace) -> BTreeSet<(NodeId, NodeId, Relation)> {
-    let mut edges = BTreeSet::new();
-    let mut add = |from: NodeId, to: NodeId, relation| {
-        if from != to {
-            edges.insert((from, to, relation));
-        }
-    };
-    for (position, nodes) in trace.threads().iter().enumerate() {
-        for index in 1..nodes.len() {
-            add(NodeId { position, index: index - 1 }, NodeId { position, index }, Relation::ProgramOrder);
-        }
-        for (index, node) in nodes.iter().enumerate() {
-            let here = NodeId { position, index };
-            for access in &node.accesses {
-                let AccessKind::Load(source) = access.kind else { continue };
-                let stores: &[AccessId] = trace.stores(access.address);
-                let next = match source {
-                    Some(source) => {
-                        add(source.node, here, Relation::Source);
-                        stores.iter().position(|store| *store == source).map_or(stores.len(), |place| place + 1)
-                    }
-                    None => 0,
-                };
-                if let Some(overwriting) = stores.get(next) {
-                    add(here, overwriting.node, Relation::Conflict);
-                }
-            }
-        }
+/// The colour of a relation.
+pub(super) fn colour(relation: Relation) -> &'static str {
+    match relation {
+        Relation::ProgramOrder => "black",
+        Relation::StoreOrder => "blue",
+        Relation::Source => "darkgreen",
+        Relation::Conflict => "red",
     }
-    for (_, stores) in trace.store_order() {
-        for pair in stores.windows(2) {
-            add(pair[0].node, pair[1].node, Relation::StoreOrder);
-        }
-    }
-    edges
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -7,6 +7,7 @@ use super::actions::{Action, actions};
 use crate::program::Program;
 use crate::report::context::place;
 use crate::report::markup::escaped;
+use crate::report::relations::edge_name;
 use crate::report::violation::{node, why};
 use crate::robustness::Violation;
 use crate::semantics::NodeId;
@@ -124,7 +125,14 @@ fn words_below(program: &Program, violation: &Violation, numbers: &Numbers) -> V
     let name = |id| format!("{} {}", numbers.of_node(id).unwrap_or_default(), node(program, violation, id));
     let edge = |edge: &crate::semantics::Edge| {
         let words = format!("{} → {}", name(edge.from), name(edge.to));
-        (format!("{words}: the first {} ({})", why(program, edge), edge.relation.name()), Sign::None)
+        (
+            format!(
+                "{words}: the first {} ({})",
+                why(program, edge),
+                edge_name(program, &violation.replay.trace, edge)
+            ),
+            Sign::None,
+        )
     };
     let mut lines: Vec<(String, Sign)> = violation.cycle.iter().map(edge).collect();
     lines.push(("a store waits in the buffer, from its issue to where it reaches memory".to_owned(), Sign::Arc));

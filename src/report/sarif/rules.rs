@@ -54,7 +54,7 @@ fn words(rule: Rule) -> (&'static str, &'static str, &'static str) {
         Rule::MissingFence => (
             "MissingFence",
             "The program needs a fence here",
-            "A cheapest set of fences that makes the program robust has this one. The fix inserts it; all fixes of a program together make it robust.",
+            "A cheapest set of fences that makes the program robust, or with which its properties hold, has this one. The fix inserts it; all fixes of a program together do so.",
         ),
         Rule::RedundantFence => (
             "RedundantFence",

@@ -349,7 +349,7 @@ fn mistakes_are_refused_at_their_places() {
         ("srcu_read_lock(x);", "`srcu_read_lock` is not understood", "srcu_read_lock"),
         ("int r0 = atomic_laod(x);", "did you mean `atomic_load`", "atomic_laod"),
         ("int r0 = frobnicate(x);", "`frobnicate` is not understood", "frobnicate"),
-        ("r0 = 1;", "there is no `r0`", "r0"),
+        ("int r1 = r0;", "there is no `r0`", "r0"),
         ("int r0; int r0;", "declared already", "r0"),
         ("int x;", "name of a location", "x"),
         ("{ int r0; } { long r0; }", "another type", "r0"),
@@ -411,4 +411,23 @@ fn plain_writes_of_atomic_objects() {
         test(&c_text("atomic_int", &["*x = 1; int r0 = *y;", "*y = 1; int r0 = *x;"], "exists (0:r0=0 /\\ 1:r0=0)"));
     assert_eq!(test.warnings.len(), 2);
     assert!(is_robust(&test));
+}
+
+/// Tests of the kernel leave declarations out at times.
+#[test]
+fn variables_that_nobody_declares_are_integers() {
+    let bodies = |declaration: &str| {
+        let body = |from: &str, to: &str| {
+            format!(
+                "{declaration} atomic_store_explicit({to}, 1, memory_order_relaxed); if (1) {{ r0 = atomic_load_explicit({from}, memory_order_relaxed); }}"
+            )
+        };
+        [body("x", "y"), body("y", "x")]
+    };
+    let of = |declaration: &str| {
+        let [one, other] = bodies(declaration);
+        test(&c_text("atomic_int", &[&one, &other], "exists (0:r0=0 /\\ 1:r0=0)"))
+    };
+    assert_eq!(answers(&of("")), answers(&of("int r0;")));
+    assert_eq!(answers(&of("")), (false, false, true));
 }

@@ -62,6 +62,27 @@ fn loops() {
 }
 
 #[test]
+fn loops_of_c() {
+    let counted = "regs i init L4\nL4: i <- 0; goto L4_2;\nL4_2: assert i < 2; goto L5;\nL4_2: assert i >= 2; goto end;\n\
+                   L4_3: i <- i + 1; goto L4_2;\nL5: mem[x] <- i; goto L4_3;";
+    for step in ["i++", "++i", "i += 1", "i = i + 1"] {
+        assert_eq!(automaton(&format!("for (let i = 0; i < 2; {step}) {{\nx = i;\n}}")), counted);
+    }
+    let asked_behind = "regs y' init L5\nL5: mem[x] <- 1; goto L6;\nL6: y' <- mem[y]; goto L6_2;\nL6_2: assert y'; goto L5;\n\
+                        L6_2: assert !y'; goto end;";
+    assert_eq!(automaton("do {\nx = 1;\n} while (y);"), asked_behind);
+    // `continue` goes to what comes behind the body.
+    let skipped = automaton("for (let i = 0; i < 2; i++) {\nif (x) { continue; }\ny = 1;\n}");
+    assert!(skipped.contains("L5_2: assert x'; goto L4_3;"), "{skipped}");
+    let skipped = automaton("do {\nif (x) { continue; }\ny = 1;\n} while (y);");
+    assert!(skipped.contains("L5_2: assert x'; goto L7;"), "{skipped}");
+    assert_eq!(automaton("for (;;) { x = 1; }"), automaton("loop { x = 1; }"));
+    // What is counted with is seen in the loop alone, and what is added is computed as a whole.
+    let twice = automaton("for (let i = 0; i < 2; i++) { }\nfor (let i = 0; i < 3; i -= 1 - 2) { }");
+    assert!(twice.contains("assert i < 3") && twice.contains("i <- i - (1 - 2)"), "{twice}");
+}
+
+#[test]
 fn branches_and_choices() {
     let expected = "regs r init L4\nL4: r <- mem[x]; goto L5;\nL5: assert r = 0; goto L5_2;\nL5: assert r != 0; goto L6;\n\
                     L5_2: mem[y] <- 1; goto L8;\nL6: assert r < 2; goto L6_2;\nL6: assert r >= 2; goto L7;\n\

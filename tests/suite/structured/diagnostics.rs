@@ -12,12 +12,17 @@ fn of_statement(statement: &str) -> Vec<String> {
 const HABITS: &[(&str, &str)] = &[
     (
         "x++;",
-        "2: there is no `++` (write `x = x + 1;`) [on memory that is a load and a store; `fetch_add(x, 1);` is one locked instruction]",
+        "2: `++` is for registers, and `x` is memory (write `x = x + 1;`, a load and a store) [`fetch_add(x, 1);` is one locked instruction, as in C where `x` is atomic]",
     ),
     (
-        "r -= x;",
-        "3: there is no `-=` (write `r = r - x;`) [on memory that is a load and a store; `fetch_sub(r, x);` is one locked instruction]",
+        "--x;",
+        "1: `--` is for registers, and `x` is memory (write `x = x - 1;`, a load and a store) [`fetch_sub(x, 1);` is one locked instruction, as in C where `x` is atomic]",
     ),
+    (
+        "slot[r] -= x;",
+        "9: `-=` is for registers, and `slot[r]` is memory (write `slot[r] = slot[r] - x;`, a load and a store) [`fetch_sub(slot[r], x);` is one locked instruction, as in C where `slot[r]` is atomic]",
+    ),
+    ("x *= 2;", "3: `*=` is for registers, and `x` is memory (write `x = x * 2;`, a load and a store)"),
     ("r = x--;", "6: there is no `--` (assign in a statement of its own: `x = x + 1;`)"),
     ("x == 1;", "3: `==` compares, and nobody uses the outcome (`=` assigns)"),
     ("r <- x;", "3: `<-` assigns in the older form (in braces `=` assigns)"),
@@ -38,7 +43,16 @@ const HABITS: &[(&str, &str)] = &[
         "while (x == 1);",
         "15: the body of `while` stands in braces, found `;` (write `{ }` for an empty body; `await (…);` waits for a condition)",
     ),
-    ("for (i = 0; i < 3; i++) { x = 1; }", "1: there is no `for` (write `let i = 0; while (i < n) { …; i = i + 1; }`)"),
+    ("for i in 0..3 { x = 1; }", "5: there are no ranges (write `for (let i = 0; i < n; i++) { … }`)"),
+    ("for (int i = 0; i < 3; i++) { x = 1; }", "6: registers have no types (write `let i = …;`)"),
+    (
+        "for (fetch_add(x, 1); r < 3; r++) { }",
+        "6: this statement cannot begin a `for` (a `for` counts in a register: `for (let i = 0; i < n; i++) { … }`)",
+    ),
+    ("for (x = 0; r < 3; r++) { }", "6: a `for` stores nothing in its head (store before the loop or in its body)"),
+    ("do { r++; } until (r == 3);", "13: expected `while`, found `until`"),
+    ("let a, b;", "6: one `let` declares one register (write `let a; let b;`)"),
+    ("r = r ? 1 : 2;", "7: the character `?` means nothing here (there is no `? :`; write `if (…) { … } else { … }`)"),
     ("int i = 0;", "1: registers have no types (write `let i = …;`)"),
     ("let mut i = 0;", "5: every register can be assigned (leave `mut` out)"),
     ("let i: u32 = 0;", "6: registers have no types (leave the type out; `domain 0..255 wrap` makes all values bytes)"),
@@ -97,9 +111,9 @@ fn habits_are_answered_with_what_to_write() {
 #[test]
 fn what_follows_an_error_is_read() {
     let text =
-        "program p\naddress x\nthread t {\n  x = $;\n  x++;\n  if (x) { y = 1 }\n  x = 1;\n}\nthread u { x += 1; }\n";
+        "program p\naddress x\nthread t {\n  x = $;\n  lock;\n  if (x) { y = 1 }\n  x = 1;\n}\nthread u { fence; }\n";
     let found = errors(text);
-    let starts = ["4:7: the character `$`", "5:4: there is no `++`", "6:16: expected `;`", "9:14: there is no `+=`"];
+    let starts = ["4:7: the character `$`", "5:3: `lock` alone", "6:16: expected `;`", "9:12: fences have"];
     assert_eq!(found.len(), starts.len(), "{found:?}");
     for (error, start) in found.iter().zip(starts) {
         assert!(error.starts_with(start), "{error}");
@@ -200,6 +214,18 @@ fn copies_without_numbers() {
 fn sections_do_not_nest() {
     let text = "program p\naddress x\nproc f() { atomic { x = 1; } }\nthread t { atomic { f(); } }\n";
     assert!(errors(text)[0].starts_with("3:12: a locked section cannot begin inside of another one"));
+}
+
+#[test]
+fn outcomes_of_cas_are_no_truth_values() {
+    let of = |body: &str| warnings(&format!("program p\naddress x\nthread t {{ {body} }}\n"));
+    for body in ["if (cas(x, 0, 1)) { x = 2; }", "while (x == 1 || !cas(x, 0, 1)) { }", "do { } while (!cas(x, 0, 1));"]
+    {
+        let found = of(body);
+        assert_eq!(found.len(), 1, "{body}: {found:?}");
+        assert!(found[0].contains("`cas(x, 0, 1) == 0` holds if it has stored"), "{found:?}");
+    }
+    assert_eq!(of("while (cas(x, 0, 1) != 0) { pause; }"), Vec::<String>::new());
 }
 
 #[test]

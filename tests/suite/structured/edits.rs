@@ -62,6 +62,27 @@ fn what_comes_back_to_a_loop_meets_the_fence() {
 }
 
 #[test]
+fn heads_of_for_loops_stay_as_they_are() {
+    let text = "program p\naddress x, y\nthread t {\n  for (let i = y; i < y; i += y) {\n    if (y) { continue; }\n    x = i;\n  }\n}\n";
+    let at_end = text.replace("{ continue", "{ mfence; continue").replace("x = i;\n", "x = i;\n    mfence;\n");
+    let before = "  mfence;\n  for";
+    // Where the first value is read, before the loop alone; where the condition reads, before each time; where the step reads, behind each time.
+    assert_eq!(fenced(text, &["L4"]).as_deref(), Ok(text.replace("  for", before).as_str()));
+    assert_eq!(fenced(text, &["L4_2"]).as_deref(), Ok(at_end.replace("  for", before).as_str()));
+    assert_eq!(fenced(text, &["L4_4"]).as_deref(), Ok(at_end.as_str()));
+}
+
+#[test]
+fn what_goes_on_to_the_condition_of_a_do_loop_meets_the_fence() {
+    let text = "program p\naddress x, y\nthread t {\n  do {\n    if (x) { continue; }\n    x = 1;\n  } while (y);\n}\n";
+    let expected = text.replace("{ continue", "{ mfence; continue").replace("x = 1;\n", "x = 1;\n    mfence;\n");
+    assert_eq!(fenced(text, &["L7"]).as_deref(), Ok(expected.as_str()));
+    // The beginning of the body is within the loop.
+    let expected = text.replace("    if", "    mfence;\n    if");
+    assert_eq!(fenced(text, &["L5"]).as_deref(), Ok(expected.as_str()));
+}
+
+#[test]
 fn a_goto_meets_the_fence_at_its_label() {
     let text = "program p\naddress x, y\nthread t {\n  again: x = 1;\n  if (y == 0) { goto again; }\n}\n";
     let expected = text.replace("again: x", "again: mfence; x");

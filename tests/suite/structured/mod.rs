@@ -3,6 +3,7 @@
 mod automata;
 mod diagnostics;
 mod edits;
+mod events;
 mod random;
 
 use palisade::program::{Program, SourceText};

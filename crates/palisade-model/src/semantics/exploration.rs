@@ -256,21 +256,34 @@ pub fn executions(
     model: Model,
     bounds: &Bounds,
 ) -> Result<Executions, ExplorationError> {
+    let mut final_states = Vec::new();
+    let truncated = each_execution(program, instance, model, bounds, &mut |state, _| final_states.push(state.clone()))?;
+    final_states.sort_unstable();
+    Ok(Executions { final_states, truncated })
+}
+
+/// Calls `visit` with the final state and the trace of every complete execution, each once; whether the bound on the steps cut
+/// computations short.
+pub fn each_execution(
+    program: &Program,
+    instance: &Instance,
+    model: Model,
+    bounds: &Bounds,
+    visit: &mut impl FnMut(&State, &Trace),
+) -> Result<bool, ExplorationError> {
     let machine = Machine::new(program, instance, model);
     let mut found = HashSet::new();
-    let mut executions = Executions::default();
-    explore(&machine, Successors::Reduced, bounds, &mut |visit| {
-        executions.truncated |= visit.truncated;
-        let ended = || (0..machine.copies().len()).all(|position| machine.has_ended(visit.state, position));
-        if visit.terminal && ended() && visit.state.buffers_are_empty() {
-            let execution = (visit.builder.unfinished().canonical_form(), visit.state.clone());
-            if !found.contains(&execution) {
-                executions.final_states.push(visit.state.clone());
-                found.insert(execution);
+    let mut truncated = false;
+    explore(&machine, Successors::Reduced, bounds, &mut |point| {
+        truncated |= point.truncated;
+        let ended = || (0..machine.copies().len()).all(|position| machine.has_ended(point.state, position));
+        if point.terminal && ended() && point.state.buffers_are_empty() {
+            let trace = point.builder.unfinished();
+            if found.insert((trace.canonical_form(), point.state.clone())) {
+                visit(point.state, trace);
             }
         }
         ControlFlow::Continue(())
     })?;
-    executions.final_states.sort_unstable();
-    Ok(executions)
+    Ok(truncated)
 }

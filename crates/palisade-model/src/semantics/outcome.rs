@@ -76,24 +76,25 @@ impl Question {
         self.condition.clone().unwrap_or(nothing)
     }
 
+    /// Whether a final state of an instance satisfies the condition's proposition; nothing if the question leaves it out.
+    pub fn is_satisfied(&self, program: &Program, instance: &Instance, state: &State) -> Option<bool> {
+        let machine = Machine::new(program, instance, Model::Sc);
+        let value = |observable| observed(&machine, state, observable);
+        self.keeps(&value).then(|| self.condition().proposition.holds(&value))
+    }
+
     /// Answers the question for these final states of an instance.
     ///
     /// A condition speaks of the first copy of a thread; the table has a column for every copy.
     pub fn answer(&self, program: &Program, instance: &Instance, states: &[State], counting: Counting) -> Outcome {
         let machine = Machine::new(program, instance, Model::Sc);
-        let observed = self.observed();
-        let columns = columns(&observed, &machine, instance);
+        let locations = self.observed();
+        let columns = columns(&locations, &machine, instance);
         let condition = self.condition();
         let mut rows: BTreeMap<Vec<Value>, Vec<String>> = BTreeMap::new();
         let (mut satisfying, mut others) = (0, 0);
         for state in states {
-            let value = |observable| match observable {
-                Observable::Register { thread, register } => match machine.positions(thread).next() {
-                    Some(position) => state.threads()[position].registers[register.index()],
-                    None => program.thread(thread).registers[register.index()].initial,
-                },
-                Observable::Address(address) => state.memory(address),
-            };
+            let value = |observable| observed(&machine, state, observable);
             if !self.keeps(&value) {
                 continue;
             }
@@ -123,10 +124,21 @@ impl Question {
     }
 }
 
-fn columns<'q>(observed: &'q [Location], machine: &Machine<'_>, instance: &Instance) -> Vec<Column<'q>> {
+/// What a condition observes in a final state: of a thread's copies the first one's registers.
+fn observed(machine: &Machine<'_>, state: &State, observable: Observable) -> Value {
+    match observable {
+        Observable::Register { thread, register } => match machine.positions(thread).next() {
+            Some(position) => state.threads()[position].registers[register.index()],
+            None => machine.program().thread(thread).registers[register.index()].initial,
+        },
+        Observable::Address(address) => state.memory(address),
+    }
+}
+
+fn columns<'q>(locations: &'q [Location], machine: &Machine<'_>, instance: &Instance) -> Vec<Column<'q>> {
     let mut columns = Vec::new();
     let single = instance.counts().iter().all(|count| *count <= 1);
-    for location in observed {
+    for location in locations {
         let Observable::Register { thread, .. } = location.observable else {
             columns.push(Column { location, position: None, name: location.to_string() });
             continue;

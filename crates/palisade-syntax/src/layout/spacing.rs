@@ -1,14 +1,24 @@
 //! Where a blank stands between two tokens on a line.
 
 use super::items::{Item, Kind};
-use crate::native::token::{Keyword, Symbol, Token};
+use crate::native::token::{EVENT, Keyword, Symbol, Token};
 
 /// Words before which `(` begins an operand, not the operands of a call.
-const STATEMENTS: &[&str] = &["if", "while", "await", "return", "choose", "or", "else", "let"];
+const STATEMENTS: &[&str] = &["if", "while", "await", "return", "choose", "or", "else", "let", "for", "when"];
 
 /// Whether a blank stands before an item that is not the first on its line.
 pub(super) fn is_spaced(items: &[Item<'_>], index: usize) -> bool {
     let (Kind::Token(left), Kind::Token(right)) = (items[index - 1].kind, items[index].kind) else { return true };
+    if items[index].is_joined {
+        return false;
+    }
+    if items.get(index + 1).is_some_and(Item::ends_step) && ends_operand(left) {
+        return false;
+    }
+    if items[index - 1].ends_step() {
+        let is_prefix = index < 3 || !matches!(items[index - 3].kind, Kind::Token(token) if ends_operand(token));
+        return !is_prefix && !matches!(right, Token::Symbol(Symbol::Semicolon | Symbol::CloseParen));
+    }
     let earlier = |back: usize| index.checked_sub(back).map(|at| items[at].kind);
     match (left, right) {
         (
@@ -21,7 +31,7 @@ pub(super) fn is_spaced(items: &[Item<'_>], index: usize) -> bool {
         | (_, Token::Symbol(Symbol::DotDot)) => false,
         // `thread t [3]` is no array.
         (_, Token::Symbol(Symbol::OpenBracket)) => {
-            earlier(2) == Some(Kind::Token(Token::Keyword(Keyword::Thread)))
+            matches!(earlier(2), Some(Kind::Token(Token::Keyword(Keyword::Thread) | Token::Name(EVENT))))
                 || matches!(left, Token::Symbol(symbol) if symbol != Symbol::CloseBracket)
         }
         (Token::Name(word), Token::Symbol(Symbol::OpenParen)) => STATEMENTS.contains(&word),
@@ -31,6 +41,15 @@ pub(super) fn is_spaced(items: &[Item<'_>], index: usize) -> bool {
         ),
         (Token::Symbol(symbol), _) if is_prefix(symbol) => !stands_before_operand(items, index - 1),
         _ => true,
+    }
+}
+
+/// Whether an operand may end with a token.
+fn ends_operand(token: Token<'_>) -> bool {
+    match token {
+        Token::Name(word) => !STATEMENTS.contains(&word),
+        Token::Symbol(symbol) => matches!(symbol, Symbol::CloseParen | Symbol::CloseBracket),
+        _ => false,
     }
 }
 

@@ -71,6 +71,7 @@ pub(super) fn c_texts(source: &Arc<SourceText>) -> Option<CTexts> {
 
 /// Reads a litmus test.
 pub fn read(source: Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnostic>> {
+    let source = source.as_litmus();
     if c::is_c(&source.text) {
         return c::read(&source);
     }

@@ -1,7 +1,7 @@
 //! Native texts as read, before names are resolved.
 
 use crate::MAX_EXPRESSION_DEPTH;
-use palisade_model::program::{BinaryOperator, Span, UnaryOperator};
+use palisade_model::program::{BinaryOperator, Copies, Span, UnaryOperator};
 
 /// A name where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +108,24 @@ impl Head {
             Self::Thread => "thread",
             Self::Event => "event",
             Self::Task => "task",
+        }
+    }
+
+    /// The word for it with its article.
+    pub(crate) fn with_article(self) -> &'static str {
+        match self {
+            Self::Thread => "a thread",
+            Self::Event => "an event",
+            Self::Task => "a task",
+        }
+    }
+
+    /// How many copies there are when the text does not say so.
+    pub(crate) fn default_copies(self) -> Copies {
+        match self {
+            Self::Thread => Copies::Exactly(1),
+            Self::Event => Copies::Any,
+            Self::Task => Copies::Exactly(0),
         }
     }
 }

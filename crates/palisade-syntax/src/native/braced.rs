@@ -1,6 +1,6 @@
 //! Bodies in braces as read, before names are resolved. Expressions are those of the other form, with places of memory in them.
 
-use crate::native::ast::{Annotation, ExpressionKind, Name, RawCopies, RawExpression, Target};
+use crate::native::ast::{Annotation, ExpressionKind, Head, Name, RawCopies, RawExpression, Target};
 use palisade_model::program::{Span, Value};
 
 /// Everything of a text that is not in the older form.
@@ -23,13 +23,19 @@ pub(crate) struct Constant<'s> {
     pub(crate) value: Value,
 }
 
-/// `thread name [copies] { … }`.
+/// `thread name [copies] { … }`, `event name [copies] when condition { … }` or `task name(parameters) { … }`.
 #[derive(Debug)]
 pub(crate) struct BracedThread<'s> {
+    /// Which of them.
+    pub(crate) head: Head,
     /// Its name.
     pub(crate) name: Name<'s>,
-    /// How many copies the text asks for.
-    pub(crate) copies: Option<RawCopies>,
+    /// The names in parentheses, and where these stand.
+    pub(crate) parameters: Option<(Vec<Name<'s>>, Span)>,
+    /// How many copies the text asks for, and where it does.
+    pub(crate) copies: Option<(RawCopies, Span)>,
+    /// What follows `when`, and the whole guard.
+    pub(crate) guard: Option<(RawExpression<'s>, Span)>,
     /// What it does.
     pub(crate) body: Block<'s>,
 }
@@ -85,12 +91,18 @@ pub(crate) enum StatementKind<'s> {
     Let { register: Name<'s>, value: Option<RawExpression<'s>> },
     /// `target = value;`, to a register or to memory.
     Assign { target: RawExpression<'s>, value: RawExpression<'s> },
+    /// `r += value;`, `r++;`: the name, what it gets in the end, and where the operator stands.
+    Change { target: Name<'s>, value: RawExpression<'s>, operator: Span },
     /// A locked update or a call whose outcome nobody wants.
     Effect(RawExpression<'s>),
     /// `if`, `else if`, `else`.
     If { branches: Vec<(RawExpression<'s>, Block<'s>)>, otherwise: Option<Block<'s>> },
     /// `while (condition) { … }`.
     While { condition: RawExpression<'s>, body: Block<'s> },
+    /// `do { … } while (condition);`.
+    DoWhile { body: Block<'s>, condition: RawExpression<'s> },
+    /// `for (start; condition; step) { … }`.
+    For(Box<For<'s>>),
     /// `loop { … }`.
     Loop(Block<'s>),
     /// `await (condition);`.
@@ -109,6 +121,8 @@ pub(crate) enum StatementKind<'s> {
     Goto(Target<'s>),
     /// `return;`, `return value;`.
     Return(Option<RawExpression<'s>>),
+    /// `post executor task(arguments);`, or `spawn task(arguments);` without an executor.
+    Post { executor: Option<Name<'s>>, task: Name<'s>, arguments: Vec<RawExpression<'s>> },
     /// `assume (condition);`.
     Assume(RawExpression<'s>),
     /// `ensure (condition);`.
@@ -123,12 +137,26 @@ pub(crate) enum StatementKind<'s> {
     Pause,
 }
 
+/// `for (start; condition; step) { … }`: only its body need be there.
+#[derive(Debug)]
+pub(crate) struct For<'s> {
+    /// What is done first.
+    pub(crate) start: Option<Statement<'s>>,
+    /// What holds as long as it goes on.
+    pub(crate) condition: Option<RawExpression<'s>>,
+    /// What is done behind the body each time.
+    pub(crate) step: Option<Statement<'s>>,
+    /// What is done again and again.
+    pub(crate) body: Block<'s>,
+}
+
 impl<'s> StatementKind<'s> {
     /// The blocks in it.
     pub(crate) fn blocks(&self) -> Vec<&Block<'s>> {
         match self {
             Self::If { branches, otherwise } => branches.iter().map(|(_, block)| block).chain(otherwise).collect(),
-            Self::While { body, .. } => vec![body],
+            Self::While { body, .. } | Self::DoWhile { body, .. } => vec![body],
+            Self::For(it) => vec![&it.body],
             Self::Loop(body) | Self::Atomic(body) | Self::Block(body) => vec![body],
             Self::Choose(blocks) => blocks.iter().collect(),
             _ => Vec::new(),
@@ -137,7 +165,21 @@ impl<'s> StatementKind<'s> {
 
     /// Whether braces end it, so that no semicolon does.
     pub(crate) fn ends_in_braces(&self) -> bool {
-        !self.blocks().is_empty()
+        !matches!(self, Self::DoWhile { .. }) && !self.blocks().is_empty()
+    }
+
+    /// Whether a `for` does something before it is a loop.
+    pub(crate) fn begins_before_the_loop(&self) -> bool {
+        matches!(self, Self::For(it) if it.start.is_some())
+    }
+
+    /// The body of a loop.
+    pub(crate) fn loop_body(&self) -> Option<&Block<'s>> {
+        match self {
+            Self::While { body, .. } | Self::DoWhile { body, .. } | Self::Loop(body) => Some(body),
+            Self::For(it) => Some(&it.body),
+            _ => None,
+        }
     }
 }
 
@@ -156,6 +198,7 @@ impl<'s> Structured<'s> {
 
     /// Calls `visit` with every expression of a statement.
     fn expressions(&self, visit: &mut impl FnMut(&RawExpression<'s>)) {
+        self.threads.iter().filter_map(|thread| thread.guard.as_ref()).for_each(|(guard, _)| visit(guard));
         let bodies = self.threads.iter().map(|thread| &thread.body);
         for body in bodies.chain(self.procedures.iter().map(|procedure| &procedure.body)) {
             body.expressions(visit);
@@ -165,25 +208,36 @@ impl<'s> Structured<'s> {
 
 impl<'s> Block<'s> {
     fn expressions(&self, visit: &mut impl FnMut(&RawExpression<'s>)) {
-        for statement in &self.statements {
-            match &statement.kind {
-                StatementKind::Let { value: Some(raw), .. }
-                | StatementKind::Effect(raw)
-                | StatementKind::Await(raw)
-                | StatementKind::Return(Some(raw))
-                | StatementKind::Assume(raw)
-                | StatementKind::Ensure(raw)
-                | StatementKind::While { condition: raw, .. } => visit(raw),
-                StatementKind::Assign { target, value } => {
-                    visit(target);
-                    visit(value);
-                }
-                StatementKind::If { branches, .. } => branches.iter().for_each(|(condition, _)| visit(condition)),
-                _ => {}
+        self.statements.iter().for_each(|statement| statement.expressions(visit));
+    }
+}
+
+impl<'s> Statement<'s> {
+    fn expressions(&self, visit: &mut impl FnMut(&RawExpression<'s>)) {
+        match &self.kind {
+            StatementKind::Let { value: Some(raw), .. }
+            | StatementKind::Change { value: raw, .. }
+            | StatementKind::Effect(raw)
+            | StatementKind::Await(raw)
+            | StatementKind::Return(Some(raw))
+            | StatementKind::Assume(raw)
+            | StatementKind::Ensure(raw)
+            | StatementKind::DoWhile { condition: raw, .. }
+            | StatementKind::While { condition: raw, .. } => visit(raw),
+            StatementKind::Assign { target, value } => {
+                visit(target);
+                visit(value);
             }
-            for block in statement.kind.blocks() {
-                block.expressions(visit);
+            StatementKind::If { branches, .. } => branches.iter().for_each(|(condition, _)| visit(condition)),
+            StatementKind::Post { arguments, .. } => arguments.iter().for_each(&mut *visit),
+            StatementKind::For(it) => {
+                it.condition.iter().for_each(&mut *visit);
+                it.start.iter().chain(&it.step).for_each(|statement| statement.expressions(visit));
             }
+            _ => {}
+        }
+        for block in self.kind.blocks() {
+            block.expressions(visit);
         }
     }
 }

@@ -12,13 +12,14 @@ mod joint;
 pub(crate) mod lexer;
 mod line;
 mod numbers;
+mod posts;
 pub(crate) mod precedence;
 mod printer;
 mod resolve;
 pub(crate) mod scope;
 pub(crate) mod structured;
 mod tasks;
-mod templates;
+pub(crate) mod templates;
 pub(crate) mod token;
 mod width;
 

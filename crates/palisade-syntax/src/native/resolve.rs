@@ -36,8 +36,17 @@ pub(super) fn resolve(
 ) -> Result<(Parsed, Layouts), Vec<Diagnostic>> {
     let mut found = Vec::new();
     let addresses = Addresses::collect(&raw.items, structured, source, &mut found);
-    let mut braced = braced_threads(structured, &addresses, source, &mut found);
-    let mut resolver = Resolver { addresses, templates: Templates::of(&raw.items, &braced), found, source };
+    let mut templates = Templates::of(&raw.items, structured);
+    let mut braced = braced_threads(structured, &addresses, &templates, source, &mut found);
+    templates.number(&raw.items, &braced);
+    for (thread, _) in braced.iter_mut().flatten() {
+        for instruction in &mut thread.instructions {
+            if let Action::Post { task, .. } = &mut instruction.action {
+                *task = templates.numbered(*task);
+            }
+        }
+    }
+    let mut resolver = Resolver { templates, addresses, found, source };
     let mut layouts = Layouts::new();
     let mut program = Program {
         name: raw.name.text.to_owned(),
@@ -66,7 +75,7 @@ pub(super) fn resolve(
             }
             Item::Thread(thread) => {
                 resolver.thread_name(&mut thread_names, thread.name);
-                resolver.task_name(thread);
+                resolver.task_name(thread.head, thread.name);
                 let before = program.threads.len();
                 program.threads.extend(resolver.thread(thread));
                 layouts.resize(program.threads.len(), None);
@@ -75,6 +84,7 @@ pub(super) fn resolve(
             Item::Braced(number) => {
                 let name = structured.threads[*number].name;
                 resolver.thread_name(&mut thread_names, name);
+                resolver.task_name(structured.threads[*number].head, name);
                 let before = program.threads.len();
                 for (thread, layout) in std::mem::take(&mut braced[*number]) {
                     program.threads.push(thread);
@@ -106,7 +116,7 @@ pub(super) fn resolve(
     } else if resolver.found.is_empty() && program.threads.iter().all(Thread::is_task) {
         let error =
             resolver.error("nothing runs: the program has tasks, and neither an event nor a thread", raw.name.span);
-        error.help = Some("an event starts tasks: `event e begin a: post any …(); end`".to_owned());
+        error.help = Some("an event starts tasks: `event e { post any …(); }`".to_owned());
     }
     let (mut errors, mut warnings): (Vec<_>, Vec<_>) =
         resolver.found.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
@@ -130,26 +140,28 @@ pub(super) type Layouts = Vec<Option<Layout>>;
 fn braced_threads<'s>(
     structured: &Structured<'s>,
     addresses: &Addresses<'s>,
+    templates: &Templates<'s>,
     source: &SourceText,
     found: &mut Vec<Diagnostic>,
 ) -> Vec<Vec<(Thread, Layout)>> {
-    let context = structured::Context::new(structured, addresses, source, found);
+    let context = structured::Context::new(structured, addresses, templates, source, found);
     let threads = structured.threads.iter().map(|thread| {
-        let copies = copies(thread.copies, found);
+        let asked = thread.copies.map(|(copies, _)| copies).filter(|_| thread.head != Head::Task);
+        let copies = copies(thread.head, asked, found);
         structured::lower(&context, thread, copies, found)
     });
     threads.collect()
 }
 
 /// How many copies the text asks for.
-fn copies(raw: Option<RawCopies>, found: &mut Vec<Diagnostic>) -> Copies {
+fn copies(head: Head, raw: Option<RawCopies>, found: &mut Vec<Diagnostic>) -> Copies {
     match raw {
-        None => Copies::Exactly(1),
+        None => head.default_copies(),
         Some(RawCopies::Any) => Copies::Any,
         Some(RawCopies::Number(number)) => match u64::try_from(number.value).ok().filter(|it| *it <= Copies::MOST) {
             Some(count) => Copies::Exactly(count),
             None => {
-                let message = format!("there cannot be {} copies of a thread", number.value);
+                let message = format!("there cannot be {} copies of {}", number.value, head.with_article());
                 let help = "`[*]` stands for any number";
                 found.push(Diagnostic::error(message, number.span).with_help(help));
                 Copies::Any
@@ -165,7 +177,7 @@ pub(super) struct Resolver<'a, 's> {
     /// Its addresses.
     addresses: Addresses<'s>,
     /// Errors and warnings.
-    found: Vec<Diagnostic>,
+    pub(super) found: Vec<Diagnostic>,
     /// The text.
     source: &'a SourceText,
 }
@@ -265,22 +277,8 @@ impl<'s> Resolver<'_, 's> {
     /// The thread, unless something in it is wrong; that is in `found` then.
     fn thread(&mut self, raw: &RawThread<'s>) -> Option<Thread> {
         let errors_before = self.found.len();
-        let copies = match raw.copies {
-            None => Self::default_copies(raw.head),
-            _ if raw.head == Head::Task => Copies::Exactly(0),
-            Some((RawCopies::Any, _)) => Copies::Any,
-            Some((RawCopies::Number(number), _)) => {
-                match u64::try_from(number.value).ok().filter(|it| *it <= Copies::MOST) {
-                    Some(count) => Copies::Exactly(count),
-                    None => {
-                        let of = if raw.head == Head::Event { "an event" } else { "a thread" };
-                        let message = format!("there cannot be {} copies of {of}", number.value);
-                        self.error(message, number.span).help = Some("`[*]` stands for any number".to_owned());
-                        Copies::Any
-                    }
-                }
-            }
-        };
+        let asked = raw.copies.map(|(copies, _)| copies).filter(|_| raw.head != Head::Task);
+        let copies = copies(raw.head, asked, &mut self.found);
         let mut builder = ThreadBuilder::new(raw.name.text, raw.name.span, copies);
         builder.set_role(self.role(raw));
         for name in raw.parameters.iter().flat_map(|(names, _)| names) {

@@ -1,19 +1,18 @@
 //! Resolves what is special to events and tasks: roles, guards and posts.
 
 use super::ast::{ExpressionKind, Head, Name, RawExpression, RawThread};
-use super::grammar::SPAWN;
 use super::is_comparison;
+use super::posts::{executor_named, posted};
 use super::resolve::{Resolver, Scope};
-use super::templates::Template;
 use crate::build::ThreadBuilder;
-use crate::suggest::{did_you_mean, did_you_mean_or_list};
-use palisade_model::program::{Action, Copies, Executor, Guard, Posts, Program, Role, Span};
+use crate::suggest::did_you_mean;
+use palisade_model::program::{Action, Guard, Posts, Program, Role, Span};
 
 impl<'s> Resolver<'_, 's> {
     /// Checks that the name of a task says nothing else.
-    pub(super) fn task_name(&mut self, raw: &RawThread<'s>) {
-        let Name { text, span } = raw.name;
-        if raw.head == Head::Task && executor_named(text).is_some() {
+    pub(super) fn task_name(&mut self, head: Head, name: Name<'s>) {
+        let Name { text, span } = name;
+        if head == Head::Task && executor_named(text).is_some() {
             let message = format!("`{text}` says where tasks run and cannot be the name of one");
             self.error(message, span).help =
                 Some(format!("choose another name, `{text}_`, and write `post {text} {text}_()`"));
@@ -47,15 +46,6 @@ impl<'s> Resolver<'_, 's> {
                 }
                 Role::Task { parameters: raw.parameters.as_ref().map_or(0, |(names, _)| names.len()) }
             }
-        }
-    }
-
-    /// How many copies there are when the text does not say so.
-    pub(super) fn default_copies(head: Head) -> Copies {
-        match head {
-            Head::Thread => Copies::Exactly(1),
-            Head::Event => Copies::Any,
-            Head::Task => Copies::Exactly(0),
         }
     }
 
@@ -114,67 +104,9 @@ impl<'s> Resolver<'_, 's> {
         arguments: &[RawExpression<'s>],
         span: Span,
     ) -> Option<Action> {
-        let verb = executor.map_or(SPAWN.to_owned(), |word| format!("post {}", word.text));
-        let executor = match executor {
-            None => Some(Executor::Any),
-            Some(word) => self.executor(word, task),
-        };
         let scope = Scope { thread: Some(builder), old: false };
         let resolved: Vec<_> = arguments.iter().map(|argument| self.expression(argument, scope)).collect();
-        let template = self.task(task)?;
-        if template.parameters != arguments.len() {
-            let takes = match template.parameters {
-                0 => "no argument".to_owned(),
-                1 => "one argument".to_owned(),
-                count => format!("{count} arguments"),
-            };
-            let message = format!("the task `{}` takes {takes}, not {}", task.text, arguments.len());
-            let places = vec!["…"; template.parameters].join(", ");
-            self.error(message, span).help = Some(format!("write `{verb} {}({places})`", task.text));
-            return None;
-        }
-        Some(Action::Post {
-            executor: executor?,
-            task: template.id,
-            arguments: resolved.into_iter().collect::<Option<_>>()?,
-        })
+        let (executor, task) = posted(&self.templates, executor, task, arguments.len(), span, &mut self.found)?;
+        Some(Action::Post { executor, task, arguments: resolved.into_iter().collect::<Option<_>>()? })
     }
-
-    fn executor(&mut self, word: Name<'s>, task: Name<'s>) -> Option<Executor> {
-        let executor = executor_named(word.text);
-        if executor.is_none() {
-            let error = self.error(format!("tasks run on `main` or on `any`, not on `{}`", word.text), word.span);
-            error.expected = vec!["`main`".to_owned(), "`any`".to_owned()];
-            error.help = did_you_mean(word.text, ["main", "any"])
-                .or_else(|| Some(format!("`post any {}` runs it on a thread of its own", task.text)));
-        }
-        executor
-    }
-
-    /// The task of a name.
-    fn task(&mut self, name: Name<'s>) -> Option<Template<'s>> {
-        let (message, help) = match self.templates.named(name.text) {
-            Some(template) if template.head == Head::Task => return Some(template),
-            Some(template) if template.head == Head::Event => (
-                format!("`{}` is an event, which only the outside world starts", name.text),
-                Some("put what both are to do into a task, and post that".to_owned()),
-            ),
-            Some(_) => (
-                format!("`{}` is a thread, whose copies run from the start", name.text),
-                Some(format!("to start it by a post, declare it as `task {}`", name.text)),
-            ),
-            None => (
-                format!("there is no task named `{}`", name.text),
-                did_you_mean_or_list(name.text, "task", self.templates.task_names()),
-            ),
-        };
-        let error = self.error(message, name.span);
-        error.expected = vec!["a task".to_owned()];
-        error.help = help;
-        None
-    }
-}
-
-fn executor_named(word: &str) -> Option<Executor> {
-    [Executor::Main, Executor::Any].into_iter().find(|executor| executor.word() == word)
 }

@@ -21,6 +21,7 @@ pub(super) fn of(program: &Program) -> String {
             translation.block(&thread.body, &at, &stop);
             let mut registers: Vec<String> = REGISTERS.map(str::to_owned).to_vec();
             registers.extend(REGISTERS.map(|register| format!("p_{register}")));
+            registers.extend(["k", "p_k"].map(str::to_owned));
             registers.extend((0..translation.registers).map(|number| format!("v{number}")));
             let suffix = if thread.copies > 1 { format!("_{copy}") } else { String::new() };
             write!(text, "\nthread {name}{suffix} regs {} init {start} begin\n", registers.join(", "))
@@ -103,6 +104,7 @@ impl Translation<'_> {
                 let register = self.own_register(*register);
                 self.line(&at, &format!("{register} <- {value}"), to);
             }
+            Statement::Increase(register, value) => self.increase(*register, value, from, to),
             Statement::Effect(update) => {
                 let (_, at) = self.value(update, from);
                 self.line(&at, "nop", to);
@@ -123,6 +125,38 @@ impl Translation<'_> {
                 let yes = self.label();
                 self.condition(condition, from, &yes, to);
                 self.loop_body(body, from, &yes, to);
+            }
+            Statement::DoWhile(body, condition) => {
+                let asks = self.label();
+                self.loop_body(body, &asks, from, to);
+                self.condition(condition, &asks, from, to);
+            }
+            Statement::For(start, condition, step, body) => {
+                let [head, again, inside] = std::array::from_fn(|_| self.label());
+                match start {
+                    Some((register, value)) => {
+                        self.statement(&Statement::Set(*register, value.clone()), from, &head);
+                    }
+                    None => self.line(from, "nop", &head),
+                }
+                match condition {
+                    Some(condition) => self.condition(condition, &head, &inside, to),
+                    None => self.line(&head, "nop", &inside),
+                }
+                self.loop_body(body, &again, &inside, to);
+                match step {
+                    Some((register, value)) => self.increase(*register, value, &again, &head),
+                    None => self.line(&again, "nop", &head),
+                }
+            }
+            Statement::Once(body) => {
+                let [head, again, inside] = std::array::from_fn(|_| self.label());
+                let counter = self.counter();
+                self.line(from, &format!("{counter} <- 0"), &head);
+                self.line(&head, &format!("assert {counter} < 1"), &inside);
+                self.line(&head, &format!("assert !({counter} < 1)"), to);
+                self.loop_body(body, &again, &inside, to);
+                self.line(&again, &format!("{counter} <- {counter} + 1"), &head);
             }
             Statement::Loop(body) => {
                 let inside = self.label();
@@ -157,6 +191,17 @@ impl Translation<'_> {
             }
             Statement::Call(place, value) => self.call(place, value, from, to),
         }
+    }
+
+    fn increase(&mut self, register: usize, value: &Value, from: &str, to: &str) {
+        let (value, at) = self.value(value, from);
+        let register = self.own_register(register);
+        self.line(&at, &format!("{register} <- {register} + {value}"), to);
+    }
+
+    /// The register that counts in a `for`.
+    fn counter(&self) -> &'static str {
+        if self.around.arguments.is_some() { "p_k" } else { "k" }
     }
 
     fn loop_body(&mut self, body: &[Statement], start: &str, from: &str, to: &str) {

@@ -52,9 +52,16 @@ pub(super) enum Condition {
 pub(super) enum Statement {
     Store(Place, Value),
     Set(usize, Value),
+    /// `r += value;`.
+    Increase(usize, Value),
     Effect(Value),
     If(Condition, Vec<Statement>, Option<Vec<Statement>>),
     While(Condition, Vec<Statement>),
+    DoWhile(Vec<Statement>, Condition),
+    /// `for (r = value; condition; s += value)`, each part there or not.
+    For(Option<(usize, Value)>, Option<Condition>, Option<(usize, Value)>, Vec<Statement>),
+    /// `for (let k = 0; k < 1; k++)`.
+    Once(Vec<Statement>),
     Loop(Vec<Statement>),
     Await(Condition),
     Choose(Vec<Vec<Statement>>),
@@ -107,6 +114,7 @@ struct Inside {
     procedure: bool,
     pair: bool,
     a_loop: bool,
+    once: bool,
     section: bool,
 }
 
@@ -138,9 +146,9 @@ impl Generator<'_> {
 
     fn statement(&mut self, depth: usize) -> Statement {
         let deeper = depth.saturating_sub(1);
-        match self.random.below(if depth == 0 { 13 } else { 22 }) {
+        match self.random.below(if depth == 0 { 14 } else { 28 }) {
             0..=4 => Statement::Store(self.place(), self.value(1)),
-            5..=6 => Statement::Set(self.random.below(REGISTERS.len()), self.value(2)),
+            5..=6 => Statement::Set(self.register(), self.value(2)),
             7 => Statement::Effect(self.update()),
             8 => Statement::Fence,
             9 if self.inside.a_loop => Statement::Break,
@@ -151,19 +159,38 @@ impl Generator<'_> {
             11 => Statement::Await(self.loading_condition()),
             12 if self.inside.procedure || self.inside.section => Statement::Store(self.place(), self.value(0)),
             12 => Statement::Call(self.place(), self.value(1)),
-            13..=16 => {
+            13 => Statement::Increase(self.register(), self.value(1)),
+            14..=17 => {
                 let (condition, then) = (self.condition(1), self.block(deeper));
                 let otherwise = self.random.percent(50).then(|| self.block(deeper));
                 Statement::If(condition, then, otherwise)
             }
-            17 => Statement::While(self.condition(1), self.within(deeper, |inside| inside.a_loop = true)),
-            18 => Statement::Loop(self.within(deeper, |inside| inside.a_loop = true)),
-            19 => Statement::Choose(vec![self.block(deeper), self.block(deeper)]),
-            20 if !self.inside.section && !self.inside.procedure => {
+            18 => Statement::While(self.condition(1), self.within(deeper, |inside| inside.a_loop = true)),
+            19 => Statement::Loop(self.within(deeper, |inside| inside.a_loop = true)),
+            20 => Statement::Choose(vec![self.block(deeper), self.block(deeper)]),
+            21 if !self.inside.section && !self.inside.procedure => {
                 Statement::Atomic(self.within(deeper, |inside| inside.section = true))
+            }
+            22 | 23 => {
+                let body = self.within(deeper, |inside| inside.a_loop = true);
+                Statement::DoWhile(body, self.condition(1))
+            }
+            24 | 25 => {
+                // No calls in its head, as these store.
+                let start = self.random.percent(70).then(|| (self.register(), self.value(0)));
+                let condition = self.random.percent(70).then(|| self.condition(1));
+                let step = self.random.percent(70).then(|| (self.register(), self.value(0)));
+                Statement::For(start, condition, step, self.within(deeper, |inside| inside.a_loop = true))
+            }
+            26 if !self.inside.once => {
+                Statement::Once(self.within(deeper, |inside| (inside.a_loop, inside.once) = (true, true)))
             }
             _ => Statement::Store(self.place(), self.value(2)),
         }
+    }
+
+    fn register(&mut self) -> usize {
+        self.random.below(REGISTERS.len())
     }
 
     fn place(&mut self) -> Place {

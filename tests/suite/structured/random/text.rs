@@ -43,6 +43,8 @@ fn one(statement: &Statement, depth: usize, text: &mut String) {
     let simple = match statement {
         Statement::Store(to, what) => format!("{} = {};", place(to), value(what)),
         Statement::Set(register, what) => format!("{} = {};", REGISTERS[*register], value(what)),
+        Statement::Increase(register, Value::Number(1)) => format!("{}++;", REGISTERS[*register]),
+        Statement::Increase(register, what) => format!("{} += {};", REGISTERS[*register], value(what)),
         Statement::Effect(update) => format!("{};", value(update)),
         Statement::Await(until) => format!("await ({});", condition(until)),
         Statement::Break => "break;".to_owned(),
@@ -60,6 +62,19 @@ fn one(statement: &Statement, depth: usize, text: &mut String) {
             return;
         }
         Statement::While(what, body) => return braces(&format!("while ({}) ", condition(what)), body, depth, text),
+        Statement::DoWhile(body, what) => {
+            braces("do ", body, depth, text);
+            format!(" while ({});", condition(what))
+        }
+        Statement::For(start, what, step, body) => {
+            let start =
+                start.as_ref().map_or(String::new(), |(to, what)| format!("{} = {}", REGISTERS[*to], value(what)));
+            let what = what.as_ref().map_or(String::new(), condition);
+            let step =
+                step.as_ref().map_or(String::new(), |(to, what)| format!("{} += {}", REGISTERS[*to], value(what)));
+            return braces(&format!("for ({start}; {what}; {step}) "), body, depth, text);
+        }
+        Statement::Once(body) => return braces("for (let k = 0; k < 1; k++) ", body, depth, text),
         Statement::Loop(body) => return braces("loop ", body, depth, text),
         Statement::Atomic(body) => return braces("atomic ", body, depth, text),
         Statement::Choose(blocks) => {

@@ -3,10 +3,11 @@
 use super::lexer::{Token, tokens};
 use super::locations::Locations;
 use super::threads::{Head, Parameter};
+use super::types::{INT, is_type_word};
 use crate::Diagnostic;
 use crate::litmus::initial::CellType;
 use crate::native::ast::{Name, RawExpression};
-use crate::native::braced::{Block, Statement};
+use crate::native::braced::{Block, Statement, StatementKind};
 use crate::suggest::did_you_mean;
 use palisade_model::text::Span;
 
@@ -88,9 +89,12 @@ pub(super) fn body<'s>(
 ) -> Read<Body<'s>> {
     let end = Span { start: head.body.end, end: head.body.end };
     let variables = head.parameters.iter().filter(|parameter| !parameter.is_address);
-    let locals: Vec<Local<'s>> = variables.map(|it| Local { name: it.name, cell: it.cell }).collect();
+    let mut locals: Vec<Local<'s>> = variables.map(|it| Local { name: it.name, cell: it.cell }).collect();
+    let tokens = tokens(text, head.body)?;
+    let undeclared = undeclared(&tokens, head, locations);
+    locals.extend(&undeclared);
     let mut reader = Reader {
-        tokens: tokens(text, head.body)?,
+        tokens,
         at: 0,
         end,
         locations,
@@ -104,9 +108,41 @@ pub(super) fn body<'s>(
         depth: 0,
     };
     let mut statements = reader.block()?;
-    statements.statements.splice(0..0, first);
+    let declared = undeclared.iter().map(|local| {
+        let kind = StatementKind::Let { register: local.name, value: None };
+        statement(kind, local.name.span, local.name.span)
+    });
+    statements.statements.splice(0..0, first.into_iter().chain(declared));
     let Reader { locals, bare, warnings, dialects, .. } = reader;
     Ok(Body { statements, locals, bare, warnings, dialects })
+}
+
+/// A statement that does something at a place of the text.
+pub(super) fn statement(kind: StatementKind<'_>, span: Span, extent: Span) -> Statement<'_> {
+    Statement { annotations: Vec::new(), label: None, kind, span, extent }
+}
+
+/// The variables that are assigned to and declared nowhere, in order. Tests in C may leave declarations out; such a variable is an `int`.
+fn undeclared<'s>(tokens: &[(Token<'s>, Span)], head: &Head<'s>, locations: &Locations) -> Vec<Local<'s>> {
+    let mut found: Vec<Local<'s>> = Vec::new();
+    for pair in tokens.windows(2) {
+        let [(Token::Name(text), span), (Token::Symbol("="), _)] = *pair else { continue };
+        let is_parameter = head.parameters.iter().any(|parameter| parameter.name.text == text);
+        // What stands behind a type, or may go on with a declaration, may be declared.
+        let may_be_declared = |before: &[(Token<'s>, Span)]| match *before {
+            [(Token::Name(word), _), (Token::Name(name), _)] => name == text && is_type_word(word),
+            [(Token::Symbol("," | "*"), _), (Token::Name(name), _)] => name == text,
+            _ => false,
+        };
+        if !is_parameter
+            && locations.named(text).is_none()
+            && !tokens.windows(2).any(may_be_declared)
+            && found.iter().all(|local| local.name.text != text)
+        {
+            found.push(Local { name: Name { text, span }, cell: INT });
+        }
+    }
+    found
 }
 
 impl<'s> Reader<'_, 's> {

@@ -26,9 +26,10 @@ use super::initial::{InitialItem, InitialPlace};
 use super::resolve::fitting;
 use super::{LitmusTest, initial, question, sections};
 use crate::Diagnostic;
-use crate::native::ast::{ExpressionKind, RawExpression};
+use crate::native::ast::{self, ExpressionKind, RawExpression};
 use crate::native::braced::{BracedThread, Statement, StatementKind, Structured};
 use crate::native::structured;
+use crate::native::templates::Templates;
 use palisade_model::program::{Copies, Posts, Program, SourceText, Value, truncate};
 use palisade_model::text::Span;
 use std::collections::BTreeMap;
@@ -106,7 +107,8 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
     let (mut kernel, mut c11) = (false, false);
     let (mut threads, mut locals) = (Vec::new(), Vec::new());
     let nothing = Structured::default();
-    let context = structured::Context::new(&nothing, &addresses, source, &mut errors);
+    let templates = Templates::default();
+    let context = structured::Context::new(&nothing, &addresses, &templates, source, &mut errors);
     let mut braced = Vec::new();
     for (head, body) in heads.iter().zip(bodies) {
         let Body { statements, locals: own, bare, warnings: noted, dialects } = body;
@@ -115,7 +117,14 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
         kernel |= dialects.kernel;
         c11 |= dialects.c11;
         locals.push((head.number, own));
-        braced.push(BracedThread { name: head.name, copies: None, body: statements });
+        braced.push(BracedThread {
+            head: ast::Head::Thread,
+            name: head.name,
+            parameters: None,
+            copies: None,
+            guard: None,
+            body: statements,
+        });
     }
     texts.is_kernel = kernel && !c11;
     for thread in &braced {
@@ -192,7 +201,7 @@ fn initial_values<'s>(head: &Head<'s>, items: &[InitialItem]) -> Result<Vec<Stat
         let value = truncate(number, cell.bits, cell.signed || cell.bits == 64);
         let value = Some(RawExpression::new(ExpressionKind::Constant(value), span));
         let kind = StatementKind::Let { register: parameter.name, value };
-        statements.push(statements::statement(kind, span, span));
+        statements.push(body::statement(kind, span, span));
     }
     Ok(statements)
 }

@@ -1,7 +1,7 @@
 //! Statements of C.
 
 use super::arithmetic::{combined, operator};
-use super::body::{Local, Read, Reader};
+use super::body::{Local, Read, Reader, statement};
 use super::calls::Called;
 use super::lexer::Token;
 use super::types::{Typed, is_type_word, type_of};
@@ -22,11 +22,6 @@ const FOREIGN: [(&str, &str); 6] = [
     ("asm", "write what it does in C"),
     ("__asm__", "write what it does in C"),
 ];
-
-/// A statement that does something at a place of the text.
-pub(super) fn statement(kind: StatementKind<'_>, span: Span, extent: Span) -> Statement<'_> {
-    Statement { annotations: Vec::new(), label: None, kind, span, extent }
-}
 
 impl<'s> Reader<'_, 's> {
     /// `{ … }`.

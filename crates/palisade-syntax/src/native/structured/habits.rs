@@ -81,10 +81,6 @@ impl<'s> Parser<'_, 's> {
                         .with_help(format!("write `{word};`")),
                 )
             }
-            Token::Symbol(symbol @ (Symbol::Plus | Symbol::Minus)) if self.is_doubled(0, symbol) => {
-                let name = self.token(2).map_or_else(|| "x".to_owned(), |token| token.to_string());
-                Some(Self::step(symbol, &name, here.to(self.span(self.at + 1))))
-            }
             Token::Name(word) => self.habitual_word(word, is_call),
             _ => None,
         }
@@ -95,8 +91,6 @@ impl<'s> Parser<'_, 's> {
         let here = self.here();
         let is_name = matches!(self.token(1), Some(Token::Name(_) | Token::Symbol(Symbol::Star)));
         let (message, help) = match word {
-            "for" => ("there is no `for`", "write `let i = 0; while (i < n) { …; i = i + 1; }`".to_owned()),
-            "do" => ("there is no `do`", "write `loop { …; if (done) { break; } }`".to_owned()),
             "switch" | "match" => ("there is no `switch`", "write `if (…) { … } else if (…) { … }`".to_owned()),
             "else" => ("`else` without `if`", "it follows the closing brace of an `if`".to_owned()),
             "until" => ("there is no `until`", "`await (…);` waits until a condition holds".to_owned()),
@@ -124,12 +118,10 @@ impl<'s> Parser<'_, 's> {
         let text = self.source.slice(target.span);
         let here = self.here();
         match self.compound() {
-            Some((symbol, true)) => Some(Self::step(symbol, text, here.to(self.span(self.at + 1)))),
-            Some((symbol, false)) => {
-                let operator = symbol.spelling();
-                let error = Diagnostic::error(format!("there is no `{operator}=`"), here.to(self.span(self.at + 1)));
-                let value = self.rest_of_statement(self.at + 2);
-                Some(Self::with_update(error, symbol, text, &value))
+            Some((symbol, is_step)) => {
+                let value = if is_step { "1".to_owned() } else { self.rest_of_statement(self.at + 2) };
+                let operator = here.to(self.span(self.at + 1));
+                Some(memory_change(self.source.slice(operator), operator, symbol.spelling(), text, &value))
             }
             None if self.is_arrow() => Some(self.field()),
             None if self.is_misspelt_statement(target) => {
@@ -162,31 +154,6 @@ impl<'s> Parser<'_, 's> {
         }
         let error = Diagnostic::error("a second `=` would compare, not assign", between);
         Some(error.with_help("assign in two statements; to compare, write `==`"))
-    }
-
-    /// The error for `++` and `--`.
-    fn step(symbol: Symbol, text: &str, span: Span) -> Diagnostic {
-        let operator = symbol.spelling();
-        Self::with_update(Diagnostic::error(format!("there is no `{operator}{operator}`"), span), symbol, text, "1")
-    }
-
-    /// What to write for an update of C.
-    fn with_update(error: Diagnostic, symbol: Symbol, text: &str, value: &str) -> Diagnostic {
-        let update = match symbol {
-            Symbol::Plus => "fetch_add",
-            Symbol::Minus => "fetch_sub",
-            Symbol::BitAnd => "fetch_and",
-            Symbol::BitOr => "fetch_or",
-            Symbol::Caret => "fetch_xor",
-            _ => "",
-        };
-        let error = error.with_help(format!("write `{text} = {text} {} {value};`", symbol.spelling()));
-        if update.is_empty() {
-            return error;
-        }
-        let note =
-            format!("on memory that is a load and a store; `{update}({text}, {value});` is one locked instruction");
-        error.with_note(note)
     }
 
     /// The error for `<-`, `:=` and `==` where `=` assigns.
@@ -341,6 +308,22 @@ impl<'s> Parser<'_, 's> {
         self.report(error)
     }
 
+    /// The error for Rust's `for i in 0..3 { … }`, behind the `for`.
+    pub(super) fn range_loop(&self) -> Option<Diagnostic> {
+        let (Some(Token::Name(name)), Some(Token::Name("in"))) = (self.peek(), self.token(1)) else { return None };
+        let help = format!("write `for (let {name} = 0; {name} < n; {name}++) {{ … }}`");
+        Some(Diagnostic::error("there are no ranges", self.here().to(self.span(self.at + 1))).with_help(help))
+    }
+
+    /// The error for `let a, b`.
+    pub(super) fn unwanted_list(&mut self) -> Read<()> {
+        if self.peek() != Some(Token::Symbol(Symbol::Comma)) {
+            return Ok(());
+        }
+        let error = Diagnostic::error("one `let` declares one register", self.here());
+        Err(self.report(error.with_help("write `let a; let b;`")))
+    }
+
     /// The error for `let mut`.
     pub(super) fn unwanted_mut(&mut self) -> Read<()> {
         if self.peek() != Some(Token::Name("mut")) || !matches!(self.token(1), Some(Token::Name(_))) {
@@ -377,4 +360,24 @@ impl<'s> Parser<'_, 's> {
             None => "the end of the text".to_owned(),
         }
     }
+}
+
+/// The error for `x++`, `x += 2` and the like on memory. What it is in C depends on the type of `x`.
+pub(crate) fn memory_change(spelling: &str, operator: Span, sign: &str, target: &str, value: &str) -> Diagnostic {
+    let update = match sign {
+        "+" => "fetch_add",
+        "-" => "fetch_sub",
+        "&" => "fetch_and",
+        "|" => "fetch_or",
+        "^" => "fetch_xor",
+        _ => "",
+    };
+    let error = Diagnostic::error(format!("`{spelling}` is for registers, and `{target}` is memory"), operator);
+    let error = error.with_help(format!("write `{target} = {target} {sign} {value};`, a load and a store"));
+    if update.is_empty() {
+        return error;
+    }
+    error.with_note(format!(
+        "`{update}({target}, {value});` is one locked instruction, as in C where `{target}` is atomic"
+    ))
 }

@@ -8,10 +8,12 @@
 mod edit;
 mod habits;
 mod lower;
+mod outcomes;
 mod parser;
 mod split;
 mod statements;
 
 pub(crate) use edit::inserted;
+pub(crate) use habits::memory_change;
 pub(crate) use lower::{Context, Layout, lower};
 pub(crate) use split::split;

@@ -4,7 +4,7 @@
 
 use crate::Diagnostic;
 use crate::native::again::again;
-use crate::native::ast::{ExpressionKind, Name, Number, RawCopies, RawExpression};
+use crate::native::ast::{ExpressionKind, Head, Name, Number, RawCopies, RawExpression};
 use crate::native::braced::{Block, BracedThread, Constant, Procedure};
 use crate::native::lexer::Spanned;
 use crate::native::token::{Keyword, Symbol, Token};
@@ -37,7 +37,7 @@ pub(super) struct Parser<'a, 's> {
 /// Words that mean something in bodies in braces, and cannot be names there.
 pub(super) const WORDS: &[&str] = &[
     "let", "if", "else", "while", "loop", "break", "continue", "await", "choose", "or", "atomic", "return", "pause",
-    "self", "true", "false", "const", "proc",
+    "self", "true", "false", "const", "proc", "for", "do",
 ];
 
 impl<'a, 's> Parser<'a, 's> {
@@ -61,29 +61,50 @@ impl<'a, 's> Parser<'a, 's> {
         Ok(Constant { name, value })
     }
 
-    /// `thread name [copies] { … }`.
-    pub(super) fn thread(&mut self) -> Read<BracedThread<'s>> {
+    /// `thread name [copies] { … }`, `event name [copies] when condition { … }`, `task name(parameters) { … }`. Each takes what only one
+    /// of them can have, so that the reader can say which.
+    pub(super) fn thread(&mut self, head: Head) -> Read<BracedThread<'s>> {
         self.at += 1;
-        let name = self.name("the thread's name")?;
+        let name = self.name(&format!("the {}'s name", head.word()))?;
+        let start = self.here();
+        let parameters = match self.peek() {
+            Some(Token::Symbol(Symbol::OpenParen)) => Some((self.parameters()?, start.to(self.before()))),
+            _ => None,
+        };
+        let start = self.here();
         let mut copies = None;
         if self.take(Symbol::OpenBracket) {
-            copies = Some(if self.take(Symbol::Star) {
+            let number = if self.take(Symbol::Star) {
                 RawCopies::Any
             } else {
                 let start = self.here();
                 let value = self.constant_value()?;
                 RawCopies::Number(Number { value: i128::from(value), span: start.to(self.before()) })
-            });
+            };
             self.expect(Symbol::CloseBracket)?;
+            copies = Some((number, start.to(self.before())));
         }
-        let body = self.block("the body of a thread")?;
-        Ok(BracedThread { name, copies, body })
+        let start = self.here();
+        let mut guard = None;
+        if self.take_word("when") {
+            let condition = self.expression()?;
+            guard = Some((condition, start.to(self.before())));
+        }
+        let body = self.block(&format!("the body of {}", head.with_article()))?;
+        Ok(BracedThread { head, name, parameters, copies, guard, body })
     }
 
     /// `proc name(parameters) { … }`.
     pub(super) fn procedure(&mut self) -> Read<Procedure<'s>> {
         self.at += 1;
         let name = self.callee().ok_or_else(|| self.unexpected("the procedure's name"))?;
+        let parameters = self.parameters()?;
+        let body = self.block("the body of a procedure")?;
+        Ok(Procedure { name, parameters, body })
+    }
+
+    /// `(name, …)`.
+    fn parameters(&mut self) -> Read<Vec<Name<'s>>> {
         self.expect(Symbol::OpenParen)?;
         let mut parameters: Vec<Name<'s>> = Vec::new();
         while !self.take(Symbol::CloseParen) {
@@ -99,8 +120,7 @@ impl<'a, 's> Parser<'a, 's> {
                 return Err(self.unexpected("`,` or `)`"));
             }
         }
-        let body = self.block("the body of a procedure")?;
-        Ok(Procedure { name, parameters, body })
+        Ok(parameters)
     }
 
     /// `{ … }`.
@@ -403,6 +423,19 @@ impl<'a, 's> Parser<'a, 's> {
         }
     }
 
+    /// `(operands)`.
+    pub(super) fn operands(&mut self) -> Read<Vec<RawExpression<'s>>> {
+        self.expect(Symbol::OpenParen)?;
+        let mut operands = Vec::new();
+        while !self.take(Symbol::CloseParen) {
+            operands.push(self.expression()?);
+            if !self.take(Symbol::Comma) && self.peek() != Some(Token::Symbol(Symbol::CloseParen)) {
+                return Err(self.unexpected("`,` or `)`"));
+            }
+        }
+        Ok(operands)
+    }
+
     /// `name`, `name[index]`, `name(operands)`.
     fn named(&mut self) -> Read<RawExpression<'s>> {
         let is_call = self.token(1) == Some(Token::Symbol(Symbol::OpenParen));
@@ -412,15 +445,8 @@ impl<'a, 's> Parser<'a, 's> {
             _ => None,
         };
         let Some(name) = name else { return Err(self.unexpected("an expression")) };
-        let kind = if self.take(Symbol::OpenParen) {
-            let mut operands = Vec::new();
-            while !self.take(Symbol::CloseParen) {
-                operands.push(self.expression()?);
-                if !self.take(Symbol::Comma) && self.peek() != Some(Token::Symbol(Symbol::CloseParen)) {
-                    return Err(self.unexpected("`,` or `)`"));
-                }
-            }
-            ExpressionKind::Apply(name, operands)
+        let kind = if self.peek() == Some(Token::Symbol(Symbol::OpenParen)) {
+            ExpressionKind::Apply(name, self.operands()?)
         } else if self.take(Symbol::OpenBracket) {
             let index = self.expression()?;
             self.expect(Symbol::CloseBracket)?;

@@ -6,16 +6,18 @@
 use super::parser::Parser;
 use crate::Diagnostic;
 use crate::native::again::again;
+use crate::native::ast::Head;
 use crate::native::braced::{Constant, Structured};
 use crate::native::lexer::Spanned;
-use crate::native::token::{Keyword, Symbol, Token};
+use crate::native::token::{EVENT, Keyword, Symbol, TASK, Token};
 use palisade_model::text::{SourceText, Span};
 use rustc_hash::FxHashMap;
 
 /// What an item that is not of the older form begins with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    Thread,
+    /// A thread, an event or a task.
+    Thread(Head),
     Procedure,
     Constant,
 }
@@ -33,7 +35,7 @@ pub(crate) fn split<'s>(
     let mut inside_old_form = false;
     while at < tokens.len() {
         // Inside of a thread of the older form `const` and `proc` are names.
-        let kind = kind_of(&tokens[at..]).filter(|kind| *kind == Kind::Thread || !inside_old_form);
+        let kind = kind_of(&tokens[at..]).filter(|kind| *kind == Kind::Thread(Head::Thread) || !inside_old_form);
         let Some(kind) = kind else {
             match tokens[at].0 {
                 Token::Keyword(Keyword::Regs | Keyword::Begin) => inside_old_form = true,
@@ -47,7 +49,7 @@ pub(crate) fn split<'s>(
             continue;
         };
         let end = end_of(&tokens[at..], kind).map_or(tokens.len(), |length| at + length);
-        if kind == Kind::Thread {
+        if matches!(kind, Kind::Thread(_)) {
             inside_old_form = false;
             plain.push((Token::Braced(items.len()), tokens[at].1));
         }
@@ -64,8 +66,8 @@ pub(crate) fn split<'s>(
     for (number, (kind, tokens)) in items.iter().enumerate() {
         let mut parser = Parser::new(tokens, source, &numbers, errors);
         match kind {
-            Kind::Thread => {
-                if let Ok(thread) = parser.thread() {
+            Kind::Thread(head) => {
+                if let Ok(thread) = parser.thread(*head) {
                     number_of_thread[number] = structured.threads.len();
                     structured.threads.push(thread);
                 }
@@ -110,8 +112,10 @@ fn kind_of(tokens: &[Spanned<'_>]) -> Option<Kind> {
                 let close = |(token, _): &Spanned<'_>| *token == Token::Symbol(Symbol::CloseBracket);
                 after = 3 + tokens.iter().skip(2).take(32).position(close)?;
             }
-            (token(after)? == Token::Symbol(Symbol::OpenBrace)).then_some(Kind::Thread)
+            (token(after)? == Token::Symbol(Symbol::OpenBrace)).then_some(Kind::Thread(Head::Thread))
         }
+        (Token::Name(EVENT), Token::Name(_)) => opens_a_body(tokens).then_some(Kind::Thread(Head::Event)),
+        (Token::Name(TASK), Token::Name(_)) => opens_a_body(tokens).then_some(Kind::Thread(Head::Task)),
         (Token::Name("proc"), Token::Name(_) | Token::Keyword(_)) => {
             (token(2)? == Token::Symbol(Symbol::OpenParen)).then_some(Kind::Procedure)
         }
@@ -119,6 +123,20 @@ fn kind_of(tokens: &[Spanned<'_>]) -> Option<Kind> {
         _ => None,
     }
 }
+
+/// Whether the head of an event or a task goes on to a brace.
+fn opens_a_body(tokens: &[Spanned<'_>]) -> bool {
+    let is_end = |token: &Token<'_>| match token {
+        Token::Symbol(Symbol::OpenBrace | Symbol::CloseBrace) => true,
+        Token::Keyword(keyword) => *keyword != Keyword::Mem,
+        _ => false,
+    };
+    let end = tokens.iter().take(LONGEST_HEAD).map(|(token, _)| *token).find(is_end);
+    end == Some(Token::Symbol(Symbol::OpenBrace))
+}
+
+/// How many tokens the head of an event or a task may have.
+const LONGEST_HEAD: usize = 500;
 
 /// How many tokens an item has; none if it is never closed.
 fn end_of(tokens: &[Spanned<'_>], kind: Kind) -> Option<usize> {

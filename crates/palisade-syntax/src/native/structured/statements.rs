@@ -1,10 +1,13 @@
 //! Reads statements.
 
+use super::outcomes;
 use super::parser::{Parser, Read, Reported};
 use crate::Diagnostic;
 use crate::native::ast::{Annotation, ExpressionKind, Name, RawExpression, Target};
-use crate::native::braced::{Block, Statement, StatementKind};
-use crate::native::token::{Keyword, Symbol, Token};
+use crate::native::braced::{Block, For, Statement, StatementKind};
+use crate::native::grammar::SPAWN;
+use crate::native::token::{Keyword, POST, Symbol, Token};
+use palisade_model::text::Span;
 
 impl<'s> Parser<'_, 's> {
     /// A statement with what stands before it.
@@ -94,11 +97,11 @@ impl<'s> Parser<'_, 's> {
             Keyword::Fail => StatementKind::Fail,
             Keyword::Assume => {
                 self.at += 1;
-                return Ok(StatementKind::Assume(self.expression()?));
+                return Ok(StatementKind::Assume(self.condition()?));
             }
             Keyword::Ensure => {
                 self.at += 1;
-                return Ok(StatementKind::Ensure(self.expression()?));
+                return Ok(StatementKind::Ensure(self.condition()?));
             }
             Keyword::Goto => return self.goto(),
             Keyword::Mem => return self.assignment(),
@@ -125,16 +128,30 @@ impl<'s> Parser<'_, 's> {
             "let" => self.declaration(),
             "if" => self.branches(),
             "while" => {
-                let condition = self.expression()?;
+                let condition = self.condition()?;
                 Ok(StatementKind::While { condition, body: self.block("the body of `while`")? })
+            }
+            "do" => self.do_while(),
+            "for" => {
+                let found = self.for_loop();
+                // What is wrong in the head is passed over with all of it.
+                if found.is_err() {
+                    self.at = start;
+                }
+                found
             }
             "loop" => Ok(StatementKind::Loop(self.block("the body of `loop`")?)),
             "atomic" => Ok(StatementKind::Atomic(self.block("the body of `atomic`")?)),
             "choose" => self.choice(),
-            "await" => Ok(StatementKind::Await(self.expression()?)),
+            "await" => Ok(StatementKind::Await(self.condition()?)),
             "break" => Ok(StatementKind::Break),
             "continue" => Ok(StatementKind::Continue),
             "pause" => Ok(StatementKind::Pause),
+            SPAWN if matches!(self.peek(), Some(Token::Name(_))) => self.post(None),
+            POST if matches!(self.peek(), Some(Token::Name(_))) => {
+                let executor = self.name("`main` or `any`")?;
+                self.post(Some(executor))
+            }
             "return" if self.peek() == Some(Token::Symbol(Symbol::Semicolon)) => Ok(StatementKind::Return(None)),
             "return" => Ok(StatementKind::Return(Some(self.expression()?))),
             _ => {
@@ -142,6 +159,13 @@ impl<'s> Parser<'_, 's> {
                 self.assignment()
             }
         }
+    }
+
+    /// What is asked whether it holds.
+    fn condition(&mut self) -> Read<RawExpression<'s>> {
+        let condition = self.expression()?;
+        outcomes::warnings(self.source, &condition, self.errors);
+        Ok(condition)
     }
 
     /// What follows `let`.
@@ -152,15 +176,18 @@ impl<'s> Parser<'_, 's> {
         if self.peek() == Some(Token::Symbol(Symbol::Semicolon)) {
             return Ok(StatementKind::Let { register, value: None });
         }
+        self.unwanted_list()?;
         self.assigns()?;
-        Ok(StatementKind::Let { register, value: Some(self.assigned()?) })
+        let value = Some(self.assigned()?);
+        self.unwanted_list()?;
+        Ok(StatementKind::Let { register, value })
     }
 
     /// What follows `if`.
     fn branches(&mut self) -> Read<StatementKind<'s>> {
         let mut branches = Vec::new();
         loop {
-            let condition = self.expression()?;
+            let condition = self.condition()?;
             branches.push((condition, self.block("the body of `if`")?));
             if !self.take_word("else") {
                 return Ok(StatementKind::If { branches, otherwise: None });
@@ -170,6 +197,63 @@ impl<'s> Parser<'_, 's> {
                 return Ok(StatementKind::If { branches, otherwise });
             }
         }
+    }
+
+    /// What follows `do`.
+    fn do_while(&mut self) -> Read<StatementKind<'s>> {
+        let body = self.block("the body of `do`")?;
+        if !self.take_word("while") {
+            return Err(self.unexpected("`while`"));
+        }
+        Ok(StatementKind::DoWhile { body, condition: self.condition()? })
+    }
+
+    /// What follows `for`.
+    fn for_loop(&mut self) -> Read<StatementKind<'s>> {
+        if let Some(error) = self.range_loop() {
+            return Err(self.report(error));
+        }
+        self.expect(Symbol::OpenParen)?;
+        let start = self.part_of_for(Symbol::Semicolon)?;
+        let ends = self.peek() == Some(Token::Symbol(Symbol::Semicolon));
+        let condition = if ends { None } else { Some(self.condition()?) };
+        if !self.take(Symbol::Semicolon) {
+            return Err(self.unexpected("`;`"));
+        }
+        let step = self.part_of_for(Symbol::CloseParen)?;
+        let body = self.block("the body of `for`")?;
+        Ok(StatementKind::For(Box::new(For { start, condition, step, body })))
+    }
+
+    /// What is done first or behind the body of a `for`, up to a symbol.
+    fn part_of_for(&mut self, end: Symbol) -> Read<Option<Statement<'s>>> {
+        if self.take(end) {
+            return Ok(None);
+        }
+        let start = self.here();
+        let kind = self.kind()?;
+        let span = start.to(self.before());
+        let is_first = end == Symbol::Semicolon;
+        let (fits, what) = match &kind {
+            StatementKind::Let { .. } => (is_first, "a declaration"),
+            StatementKind::Assign { .. } | StatementKind::Change { .. } => (true, "an assignment"),
+            _ => (false, "this statement"),
+        };
+        if !fits {
+            let place = if is_first { "begin a `for`" } else { "be the step of a `for`" };
+            let error = Diagnostic::error(format!("{what} cannot {place}"), span);
+            return Err(
+                self.report(error.with_help("a `for` counts in a register: `for (let i = 0; i < n; i++) { … }`"))
+            );
+        }
+        self.expect(end)?;
+        Ok(Some(Statement { annotations: Vec::new(), label: None, kind, span, extent: span }))
+    }
+
+    /// What follows `post main`, `post any` and `spawn`.
+    fn post(&mut self, executor: Option<Name<'s>>) -> Read<StatementKind<'s>> {
+        let task = self.name("the name of a task")?;
+        Ok(StatementKind::Post { executor, task, arguments: self.operands()? })
     }
 
     /// What follows `choose`.
@@ -185,12 +269,35 @@ impl<'s> Parser<'_, 's> {
         Ok(StatementKind::Choose(blocks))
     }
 
-    /// `target = value`, or an update or a call on its own.
+    /// `target = value`, `target += value`, `target++`, or an update or a call on its own.
     fn assignment(&mut self) -> Read<StatementKind<'s>> {
+        if let Some((symbol, true)) = self.compound()
+            && let Some(Token::Name(text)) = self.token(2)
+        {
+            // `++i`, which is `i++` in a statement.
+            let operator = self.here().to(self.span(self.at + 1));
+            self.at += 3;
+            let name = Name { text, span: self.before() };
+            let value = RawExpression::new(ExpressionKind::Literal(1), operator);
+            return Ok(changed(name, symbol, value, operator));
+        }
         let target = self.operand()?;
         if self.peek() == Some(Token::Symbol(Symbol::Equal)) && !self.is_compared() {
             self.at += 1;
             return Ok(StatementKind::Assign { target, value: self.assigned()? });
+        }
+        if let (ExpressionKind::Name(text), Some((symbol, is_step))) = (&target.kind, self.compound()) {
+            let name = Name { text, span: target.span };
+            let operator = self.here().to(self.span(self.at + 1));
+            self.at += 2;
+            let value = if is_step {
+                RawExpression::new(ExpressionKind::Literal(1), operator)
+            } else {
+                let value = self.assigned()?;
+                let extent = value.extent;
+                value.parenthesised(extent)
+            };
+            return Ok(changed(name, symbol, value, operator));
         }
         if let Some(error) = self.after_target(&target) {
             return Err(self.report(error));
@@ -226,4 +333,11 @@ impl<'s> Parser<'_, 's> {
     pub(super) fn is_compared(&self) -> bool {
         self.source.slice(self.here()) == "=="
     }
+}
+
+/// `name operator= value`.
+fn changed<'s>(name: Name<'s>, symbol: Symbol, value: RawExpression<'s>, operator: Span) -> StatementKind<'s> {
+    let meant = symbol.operator().expect("it is one of an assignment");
+    let old = RawExpression::new(ExpressionKind::Name(name.text), name.span);
+    StatementKind::Change { target: name, value: RawExpression::binary(meant, old, value), operator }
 }

@@ -3,7 +3,7 @@
 use super::scope::{Binding, Frame, Meaning};
 use super::{Lowering, MOST_INSTRUCTIONS};
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
-use crate::native::braced::{Block, Procedure, StatementKind};
+use crate::native::braced::{Block, Procedure, Statement, StatementKind};
 use crate::suggest::closest;
 use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, RegisterId};
 use palisade_model::text::Span;
@@ -314,11 +314,16 @@ fn returns_value(body: &Block<'_>) -> bool {
 
 /// Whether a body assigns to a name.
 fn assigns_to(body: &Block<'_>, name: &str) -> bool {
+    let assigns = |statement: &Statement<'_>| match &statement.kind {
+        StatementKind::Assign { target, .. } => matches!(target.kind, ExpressionKind::Name(text) if text == name),
+        StatementKind::Change { target, .. } => target.text == name,
+        _ => false,
+    };
     body.statements.iter().any(|statement| {
-        let is_target = match &statement.kind {
-            StatementKind::Assign { target, .. } => matches!(target.kind, ExpressionKind::Name(text) if text == name),
+        let head = match &statement.kind {
+            StatementKind::For(it) => it.start.iter().chain(&it.step).any(assigns),
             _ => false,
         };
-        is_target || statement.kind.blocks().into_iter().any(|block| assigns_to(block, name))
+        head || assigns(statement) || statement.kind.blocks().into_iter().any(|block| assigns_to(block, name))
     })
 }

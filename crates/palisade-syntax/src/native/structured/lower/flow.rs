@@ -1,10 +1,11 @@
 //! Statements: control flow between the labels of an automaton.
 
 use super::layout::StatementPlace;
-use super::scope::{Binding, Loop, Meaning};
+use super::scope::{Binding, Meaning};
 use super::{Lowering, MOST_OPEN};
 use crate::native::ast::{ExpressionKind, Name, RawExpression, Target};
 use crate::native::braced::{Block, Statement, StatementKind};
+use crate::native::structured::memory_change;
 use crate::suggest::did_you_mean;
 use palisade_model::program::{Action, Expression, LabelId};
 use palisade_model::text::Span;
@@ -80,7 +81,8 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         self.statement = outer;
     }
 
-    fn kind(&mut self, statement: &'a Statement<'s>, from: LabelId, to: LabelId) -> Option<()> {
+    /// What a statement does.
+    pub(super) fn kind(&mut self, statement: &'a Statement<'s>, from: LabelId, to: LabelId) -> Option<()> {
         let span = statement.span;
         let simple = |lowering: &mut Self, action| {
             lowering.automaton.instruction(from, to, action, span);
@@ -93,7 +95,11 @@ impl<'a, 's> Lowering<'a, 's, '_> {
             StatementKind::StoreFence => simple(self, Action::StoreFence),
             StatementKind::Let { register, value } => self.declaration(*register, value.as_ref(), from, to, span),
             StatementKind::Assign { target, value } => self.assignment(target, value, from, to, span),
+            StatementKind::Change { target, value, operator } => self.change(*target, value, *operator, from, to, span),
             StatementKind::Effect(raw) => self.effect(raw, from, to),
+            StatementKind::Post { executor, task, arguments } => {
+                self.post((*executor, *task), arguments, from, to, span)
+            }
             StatementKind::Assume(condition) => {
                 let (condition, at) = self.value(condition, from)?;
                 self.automaton.instruction(at, to, Action::Assume(condition), span);
@@ -118,8 +124,16 @@ impl<'a, 's> Lowering<'a, 's, '_> {
                 self.while_loop(condition, body, from, to);
                 Some(())
             }
+            StatementKind::DoWhile { body, condition } => {
+                self.do_while(body, condition, from, to);
+                Some(())
+            }
+            StatementKind::For(it) => {
+                self.for_loop(it, statement, from, to);
+                Some(())
+            }
             StatementKind::Loop(body) => {
-                self.in_loop(from, to, |lowering| lowering.sequence(&body.statements, from, from, span));
+                self.endless(body, from, to, span);
                 Some(())
             }
             StatementKind::Choose(blocks) => {
@@ -199,6 +213,31 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         Some(())
     }
 
+    /// `r += value`: on registers alone.
+    fn change(
+        &mut self,
+        target: Name<'s>,
+        value: &RawExpression<'s>,
+        operator: Span,
+        from: LabelId,
+        to: LabelId,
+        span: Span,
+    ) -> Option<()> {
+        if let Meaning::Bound(Binding::Place(_)) | Meaning::Address(_) = self.meaning(target)?
+            && let ExpressionKind::Binary(_, _, summand) = &value.kind
+        {
+            let source = self.context.source;
+            let spelling = source.slice(operator);
+            let is_step = summand.span == operator;
+            let summand = if is_step { "1" } else { source.slice(summand.extent) };
+            let sign = if is_step { &spelling[..1] } else { spelling.trim_end_matches('=') };
+            self.found.push(memory_change(spelling, operator, sign, target.text, summand));
+            return None;
+        }
+        let register = RawExpression::new(ExpressionKind::Name(target.text), target.span);
+        self.assignment(&register, value, from, to, span)
+    }
+
     /// An update or a call whose outcome nobody wants.
     fn effect(&mut self, raw: &RawExpression<'s>, from: LabelId, to: LabelId) -> Option<()> {
         if let ExpressionKind::CompareExchange { .. } = &raw.kind {
@@ -241,26 +280,6 @@ impl<'a, 's> Lowering<'a, 's, '_> {
             at = others;
         }
         result
-    }
-
-    fn while_loop(&mut self, condition: &RawExpression<'s>, body: &'a Block<'s>, from: LabelId, to: LabelId) {
-        if matches!(condition.kind, ExpressionKind::Literal(1) | ExpressionKind::Constant(1)) {
-            return self.in_loop(from, to, |lowering| lowering.sequence(&body.statements, from, from, body.span));
-        }
-        self.in_loop(from, to, |lowering| {
-            let sequence = lowering.plan(&body.statements, from, None);
-            let in_use = lowering.in_use.len();
-            let _ = lowering.branch(condition, from, sequence.entry, to);
-            lowering.in_use.truncate(in_use);
-            lowering.run(&sequence);
-        });
-    }
-
-    fn in_loop(&mut self, start: LabelId, end: LabelId, body: impl FnOnce(&mut Self)) {
-        let sections = self.sections;
-        self.frame().loops.push(Loop { start, end, sections });
-        body(self);
-        self.frame().loops.pop();
     }
 
     fn atomic(&mut self, body: &'a Block<'s>, from: LabelId, to: LabelId, span: Span) -> Option<()> {

@@ -50,17 +50,39 @@ pub(super) struct StatementPlace {
     depth: usize,
     /// The labels that were made for it.
     labels: Range<usize>,
+    /// Where the loop begins that it closes, which was made before.
+    start: Option<LabelId>,
 }
 
 impl StatementPlace {
-    /// The place of a statement inside of so many calls.
+    /// The place of a statement inside of so many calls. A loop begins there, unless a `for` does something first.
     pub(super) fn of(statement: &Statement<'_>, depth: usize) -> Self {
-        let mut back = Vec::new();
-        if let StatementKind::While { body, .. } | StatementKind::Loop(body) = &statement.kind {
-            continues(body, &mut back);
-            back.push(body.close());
+        match statement.kind.loop_body() {
+            Some(body) if !statement.kind.begins_before_the_loop() => Self::of_loop(statement, body, depth),
+            _ => Self {
+                before: statement.extent.start,
+                own: statement.span.start,
+                back: Vec::new(),
+                depth,
+                labels: 0..0,
+                start: None,
+            },
         }
-        Self { before: statement.extent.start, own: statement.span.start, back, depth, labels: 0..0 }
+    }
+
+    /// The place where a loop begins, before its first time and before each further one.
+    pub(super) fn of_loop(statement: &Statement<'_>, body: &Block<'_>, depth: usize) -> Self {
+        let mut back = Vec::new();
+        continues(body, &mut back);
+        back.push(body.close());
+        Self { before: statement.extent.start, own: statement.span.start, back, depth, labels: 0..0, start: None }
+    }
+
+    /// The place behind the body of a loop that begins at a label, and behind each of its `continue`s.
+    pub(super) fn end_of(body: &Block<'_>, start: LabelId, depth: usize) -> Self {
+        let mut back = Vec::new();
+        continues(body, &mut back);
+        Self { before: body.close(), own: body.close(), back, depth, labels: 0..0, start: Some(start) }
     }
 }
 
@@ -69,7 +91,7 @@ fn continues(body: &Block<'_>, found: &mut Vec<usize>) {
     for statement in &body.statements {
         match &statement.kind {
             StatementKind::Continue => found.push(statement.extent.start),
-            StatementKind::While { .. } | StatementKind::Loop(_) => {}
+            kind if kind.loop_body().is_some() => {}
             kind => kind.blocks().into_iter().for_each(|block| continues(block, found)),
         }
     }
@@ -100,6 +122,11 @@ impl Draft {
             let around = &self.statements[around];
             (place.before, place.own, place.depth) = (around.before, around.own, around.depth);
         }
+        self.place(label, place)
+    }
+
+    /// Notes the place of a fence at a label.
+    pub(super) fn place(&mut self, label: LabelId, place: StatementPlace) -> StatementId {
         self.statements.push(place);
         let id = StatementId(self.statements.len() - 1);
         self.sites.insert(label, Some(id));
@@ -144,7 +171,8 @@ impl Draft {
             let before = if self.jumped_to.contains(&label) { place.own } else { place.before };
             let is_loop = !place.back.is_empty();
             let made = finished.ids.get(place.labels.clone()).filter(|_| is_loop).unwrap_or_default();
-            let inside = made.iter().flatten().copied().collect();
+            let start = place.start.and_then(|start| finished.ids[start.index()]);
+            let inside = made.iter().flatten().copied().chain(start).collect();
             sites[id.index()] = Some(Site { before, back: place.back.clone(), inside });
         }
         let stores = self.stores.into_iter().map(|(number, text)| (finished.numbers[number], text)).collect();

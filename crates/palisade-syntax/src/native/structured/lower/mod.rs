@@ -10,9 +10,11 @@ mod conditions;
 mod expressions;
 mod flow;
 mod layout;
+mod loops;
 mod places;
 mod scope;
 mod sequence;
+mod tasks;
 
 pub(crate) use layout::Layout;
 
@@ -20,9 +22,10 @@ use self::automaton::Automaton;
 use self::scope::Frame;
 use crate::Diagnostic;
 use crate::native::again::again;
-use crate::native::ast::Name;
+use crate::native::ast::{Head, Name};
 use crate::native::braced::{BracedThread, Procedure, Structured};
 use crate::native::scope::Addresses;
+use crate::native::templates::Templates;
 use palisade_model::program::{Copies, LabelId, RegisterId, Role, Thread, Value};
 use palisade_model::text::{SourceText, Span};
 use rustc_hash::FxHashMap;
@@ -42,6 +45,7 @@ pub(crate) struct Context<'a, 's> {
     addresses: &'a Addresses<'s>,
     constants: FxHashMap<&'s str, (Value, Span)>,
     procedures: FxHashMap<&'s str, &'a Procedure<'s>>,
+    templates: &'a Templates<'s>,
 }
 
 impl<'a, 's> Context<'a, 's> {
@@ -49,6 +53,7 @@ impl<'a, 's> Context<'a, 's> {
     pub(crate) fn new(
         structured: &'a Structured<'s>,
         addresses: &'a Addresses<'s>,
+        templates: &'a Templates<'s>,
         source: &'a SourceText,
         found: &mut Vec<Diagnostic>,
     ) -> Self {
@@ -73,7 +78,7 @@ impl<'a, 's> Context<'a, 's> {
                 procedures.insert(text, procedure);
             }
         }
-        Self { source, addresses, constants, procedures }
+        Self { source, addresses, constants, procedures, templates }
     }
 }
 
@@ -84,10 +89,11 @@ pub(crate) fn lower<'a, 's>(
     copies: Copies,
     found: &mut Vec<Diagnostic>,
 ) -> Vec<(Thread, Layout)> {
-    let number = matches!(copies, Copies::Exactly(_)).then_some(0);
+    // Occurrences of events and runs of tasks have no numbers.
+    let number = (thread.head == Head::Thread && matches!(copies, Copies::Exactly(_))).then_some(0);
     let (first, uses_self) = one(context, thread, thread.name.text.to_owned(), copies, number, found);
     let Copies::Exactly(count @ 2..) = copies else { return first.into_iter().collect() };
-    if !uses_self {
+    if !uses_self || thread.head != Head::Thread {
         return first.into_iter().collect();
     }
     if count > MOST_NUMBERED {
@@ -123,6 +129,7 @@ fn one<'a, 's>(
         registers: FxHashMap::default(),
         temporaries: FxHashMap::default(),
         in_use: Vec::new(),
+        head: thread.head,
         number,
         uses_self: false,
         sections: 0,
@@ -131,7 +138,7 @@ fn one<'a, 's>(
         layout: layout::Draft::default(),
         statement: None,
     };
-    let initial = lowering.thread(thread);
+    let (initial, role) = lowering.thread(thread);
     let uses_self = lowering.uses_self;
     let Lowering { automaton, layout, .. } = lowering;
     let is_wrong = found[errors_before..].iter().any(|it| it.severity == crate::Severity::Error);
@@ -144,10 +151,7 @@ fn one<'a, 's>(
     let initial = finished.ids[initial.index()].expect("the initial label is kept");
     let automaton::Finished { labels, instructions, .. } = finished;
     let span = thread.name.span;
-    (
-        Some((Thread { name, span, copies, role: Role::Thread, registers, labels, initial, instructions }, layout)),
-        uses_self,
-    )
+    (Some((Thread { name, span, copies, role, registers, labels, initial, instructions }, layout)), uses_self)
 }
 
 /// Lowers one thread.
@@ -163,6 +167,8 @@ struct Lowering<'a, 's, 'f> {
     temporaries: FxHashMap<String, Vec<RegisterId>>,
     /// Those that hold something at the moment.
     in_use: Vec<RegisterId>,
+    /// Whether it is a thread, an event or a task.
+    head: Head,
     /// The number of the copy, where it has one.
     number: Option<Value>,
     /// Whether something depends on that number.
@@ -180,16 +186,17 @@ struct Lowering<'a, 's, 'f> {
 }
 
 impl<'a, 's> Lowering<'a, 's, '_> {
-    fn thread(&mut self, thread: &'a BracedThread<'s>) -> LabelId {
+    fn thread(&mut self, thread: &'a BracedThread<'s>) -> (LabelId, Role) {
         let end = thread.body.close();
         let end = self.automaton.label(Vec::new(), "", Some("end"), Span { start: end, end: end + 1 });
         self.frames.push(Frame::new("", Vec::new(), String::new(), end));
+        let role = self.role(thread);
         let rest = self.initial_values(&thread.body.statements);
         let sequence = self.plan(rest, end, None);
         let entry = sequence.entry;
         self.run_open(&sequence);
         self.frames.pop();
-        entry
+        (entry, role)
     }
 
     /// An error at a place.

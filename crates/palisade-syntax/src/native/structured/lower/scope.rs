@@ -2,7 +2,7 @@
 
 use super::Lowering;
 use crate::native::again::again;
-use crate::native::ast::Name;
+use crate::native::ast::{Head, Name};
 use crate::suggest::{did_you_mean, did_you_mean_or_list};
 use palisade_model::program::{AddressId, Expression, LabelId, RegisterId};
 use palisade_model::text::Span;
@@ -118,7 +118,10 @@ impl<'s> Lowering<'_, 's, '_> {
 
     fn note_self(&mut self, span: Span) {
         self.uses_self = true;
-        if self.number.is_none() {
+        if self.number.is_none() && self.head != Head::Thread {
+            let message = format!("`self` is the number of a thread's copy, and this is {}", self.head.with_article());
+            self.error(message, span).help = Some("draw a number instead: `let me = fetch_add(drawn, 1);`".to_owned());
+        } else if self.number.is_none() {
             let error = self.error("`self` needs a number of copies, and this thread has any number of them", span);
             error.label = String::from("which copy is this?");
             error.help = Some(

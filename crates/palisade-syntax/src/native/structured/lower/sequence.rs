@@ -138,10 +138,12 @@ impl<'a, 's> Lowering<'a, 's, '_> {
 /// The text that a statement's label is called after: the first statement inside for a loop or a block, which starts there too.
 fn naming_span(statement: &Statement<'_>) -> Span {
     match &statement.kind {
-        StatementKind::Loop(body) | StatementKind::Block(body) => match body.statements.first() {
-            Some(first) if first.label.is_none() => naming_span(first),
-            _ => statement.span,
-        },
+        StatementKind::Loop(body) | StatementKind::Block(body) | StatementKind::DoWhile { body, .. } => {
+            match body.statements.first() {
+                Some(first) if first.label.is_none() => naming_span(first),
+                _ => statement.span,
+            }
+        }
         _ => statement.span,
     }
 }

@@ -1,0 +1,75 @@
+//! The findings of `palisade fences --for-property`: fences that the properties need, each with the change of the text.
+
+use super::fences::{region, taken};
+use super::prove::{place, steps_of};
+use super::{Answer, Finding, Kind, Rule, warnings};
+use crate::fences::{Cost, Measure};
+use crate::properties::placement::{Placed, PropertyPlacement};
+use crate::report::context::Context;
+use crate::report::fences::{kind, measure_words};
+use crate::report::properties::{Properties, model_name};
+use crate::report::property_fences::{Result, property_name, text};
+use crate::report::subject::program_words;
+use crate::syntax::Format;
+
+/// What a placement for properties found.
+pub fn property_fence_findings(result: &Result<'_>, context: &Context<'_>, format: Format) -> Answer {
+    let program = context.program;
+    let (model, subject) = (model_name(result.model), program_words(program, context.changed));
+    let properties = Properties { program, question: None };
+    let mut findings = match &result.found.placed {
+        Placed::Valid(placement) => placed(placement, result, context, format),
+        Placed::NoFenceHelps(violation) => {
+            let name = property_name(program, violation.target);
+            let message = format!("no fence helps: {name} is violated under SC [{subject}]");
+            let mut finding = Finding::new(Rule::PropertyViolated, Kind::Fail, message);
+            finding.place = place(violation.target, program, &properties);
+            finding.steps = steps_of(&result.found.watched, violation);
+            vec![finding]
+        }
+        Placed::Impossible(impossible) => {
+            let name = property_name(program, impossible.run.target);
+            let message = format!("whatever is changed, {name} is violated under {model} [{subject}]");
+            let mut finding = Finding::new(Rule::PropertyViolated, Kind::Fail, message);
+            finding.place = place(impossible.run.target, program, &properties);
+            let shown = impossible.violation.as_ref();
+            finding.steps = shown.map(|violation| steps_of(&impossible.program, violation)).unwrap_or_default();
+            vec![finding]
+        }
+    };
+    findings[0].question = Some(format!("keeps its properties under {model} as it is"));
+    findings.extend(warnings(program, context.warnings));
+    Answer {
+        file: context.file.to_owned(),
+        seconds: context.seconds,
+        findings,
+        report: text(result, context, 0),
+        page: None,
+    }
+}
+
+/// The measures of a set, each with the change of the text that takes it alone.
+fn placed(placement: &PropertyPlacement, result: &Result<'_>, context: &Context<'_>, format: Format) -> Vec<Finding> {
+    let program = context.program;
+    let (model, subject) = (model_name(result.model), program_words(program, context.changed));
+    if placement.measures.is_empty() {
+        let (kind, words) = match &placement.open {
+            None => (Kind::Pass, format!("the properties hold under {model} as they are")),
+            Some(_) => (Kind::Open, format!("whether the properties hold under {model} is open")),
+        };
+        return vec![Finding::new(Rule::MissingFence, kind, format!("{words} [{subject}]"))];
+    }
+    let count = placement.measures.len();
+    let finding = |((measure, cost), number): (&(Measure, Cost), usize)| {
+        let without = placement.row_of(*measure).map_or(String::new(), |row| {
+            format!("; without it, {} is violated under {model}", property_name(program, row.run.target))
+        });
+        let words = measure_words(program, *measure);
+        let message = format!("{} {number} of {count}: {words}, cost {cost}{without}", kind(*measure));
+        Finding {
+            fix: taken(program, format, *measure),
+            ..Finding::new(Rule::MissingFence, Kind::Fail, message).at(region(program, *measure))
+        }
+    };
+    placement.measures.iter().zip(1..).map(finding).collect()
+}

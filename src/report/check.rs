@@ -82,7 +82,13 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
         Some(Abstraction::Turns(turns)) => {
             let _ = writeln!(out, "  tickets  {}", widths::tickets(program, turns));
         }
+        Some(Abstraction::Stopping(stopping)) => {
+            let _ = writeln!(out, "  counters {}", widths::ends(program, stopping));
+        }
         None => {}
+    }
+    if let Some(words) = check.violation.as_ref().and_then(|found| widths::around(program, found)) {
+        let _ = writeln!(out, "  counters {words}");
     }
     out.push_str(&claim::lines(program, verbosity));
     let count = |outcome| check.attacks.iter().filter(|report| report.outcome == outcome).count();
@@ -136,7 +142,7 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
     }
     if let Some(found) = &check.violation {
         let _ = writeln!(out);
-        out.push_str(&violation::text(program, found));
+        out.push_str(&violation::text(program, found, verbosity));
     }
     out
 }

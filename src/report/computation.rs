@@ -1,6 +1,7 @@
 //! A computation for people, a row per step with a column per thread copy and per store buffer.
 
-use crate::program::{Action, Program, Value};
+use super::source_place;
+use crate::program::{Action, Instruction, Program, Value};
 use crate::semantics::{CopyId, Effect, Event, Instance, State, StepKind, ThreadState};
 use crate::syntax::expression_text;
 use std::fmt::Write;
@@ -45,7 +46,46 @@ impl ComputationReport<'_> {
             row.extend(buffers.iter().map(|position| self.buffer_text(index, *position)));
             rows.push(row);
         }
-        aligned(&rows)
+        aligned(&rows) + &self.sources()
+    }
+
+    /// Of machine code, what stands in the sources where the steps come from, once for each place.
+    fn sources(&self) -> String {
+        let mut places: Vec<[String; 2]> = Vec::new();
+        for instruction in self.executed() {
+            let origin = self.program.source.origin(instruction.span);
+            if let (Some(origin), Some(words)) = (origin, source_place::words(self.program, instruction.span)) {
+                let place = [origin.place.clone(), words];
+                if !places.contains(&place) {
+                    places.push(place);
+                }
+            }
+        }
+        let width = places.iter().map(|[place, _]| place.chars().count()).max().unwrap_or(0);
+        let lines = places.iter().map(|[place, words]| format!("  {place:<width$}  {words}\n"));
+        lines.collect()
+    }
+
+    /// Of machine code, the instructions of the steps with their addresses.
+    pub fn instructions(&self) -> String {
+        if !self.program.source.is_listing {
+            return String::new();
+        }
+        let line = |instruction: &Instruction| self.program.source.slice(instruction.span);
+        self.executed().map(|instruction| format!("  {}\n", line(instruction))).collect()
+    }
+
+    /// The instructions of the steps that the table shows, in order.
+    fn executed(&self) -> impl Iterator<Item = &Instruction> {
+        (0..self.events.len()).filter(|index| !self.is_hidden(*index)).filter_map(|index| {
+            let step = self.events[index].step;
+            match step.kind {
+                StepKind::Execute { instruction, .. } | StepKind::Crowd { instruction, .. } => {
+                    Some(self.program.thread(step.copy.thread).instruction(instruction))
+                }
+                StepKind::Flush | StepKind::FlushAddress(_) => None,
+            }
+        })
     }
 
     /// The copies that take steps, in the instance's order.
@@ -93,13 +133,10 @@ impl ComputationReport<'_> {
         let step = self.events[index].step;
         let issued = index.checked_sub(1).filter(|before| self.flushed_at_once(*before));
         let kind = issued.map_or(step.kind, |before| self.events[before].step.kind);
-        let label = match kind {
-            StepKind::Execute { instruction, .. } => {
-                let thread = self.program.thread(step.copy.thread);
-                format!("{}: ", thread.label(thread.instruction(instruction).source).name)
-            }
-            StepKind::Flush | StepKind::FlushAddress(_) => String::new(),
-        };
+        let label = kind.instruction().map_or_else(String::new, |instruction| {
+            let thread = self.program.thread(step.copy.thread);
+            format!("{}: ", thread.label(thread.instruction(instruction).source).name)
+        });
         let mark = if self.marks_delayed && self.is_delayed(index) { " (delayed)" } else { "" };
         format!("{label}{}{mark}", self.text(index))
     }
@@ -124,7 +161,7 @@ impl ComputationReport<'_> {
             Effect::Issue { address, value } => format!("{} ← {value} into its buffer", name(address)),
             Effect::Store { address, value } => format!("{} ← {value}", name(address)),
             Effect::Rmw { address, old, new, .. } => match new {
-                Some(new) => format!("{} {old} ⇒ {new} locked", name(address)),
+                Some(new) => format!("{} {old} ⇒ {new} locked{}", name(address), crowd_text(step.kind)),
                 None => format!("{} = {old} locked, no store", name(address)),
             },
             Effect::Fence => "mfence".into(),
@@ -144,12 +181,8 @@ impl ComputationReport<'_> {
     /// The instruction of a step; none where a store reaches memory.
     fn action(&self, index: usize) -> Option<&Action> {
         let step = self.events[index].step;
-        match step.kind {
-            StepKind::Execute { instruction, .. } => {
-                Some(&self.program.thread(step.copy.thread).instruction(instruction).action)
-            }
-            StepKind::Flush | StepKind::FlushAddress(_) => None,
-        }
+        let instruction = step.kind.instruction()?;
+        Some(&self.program.thread(step.copy.thread).instruction(instruction).action)
     }
 
     /// The condition of an `assert` or `ensure`, as the language writes it.
@@ -179,6 +212,14 @@ impl ComputationReport<'_> {
             Some(Action::Fail) => "fail",
             Some(Action::Post { .. }) => "post",
         }
+    }
+}
+
+/// How many other copies take a crowd's step.
+pub(super) fn crowd_text(kind: StepKind) -> String {
+    match kind {
+        StepKind::Crowd { copies, .. } => format!(", by {copies} copies in turn"),
+        _ => String::new(),
     }
 }
 

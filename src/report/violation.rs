@@ -2,13 +2,14 @@
 
 use super::computation::{ComputationReport, address_text};
 use super::context::{instance_line, place};
+use super::relations::edge_name;
 use crate::program::Program;
 use crate::robustness::Violation;
 use crate::semantics::{AccessKind, Edge, NodeId, Relation, Replay};
 use std::fmt::Write;
 
 /// The computation as a table, with the cycle below it.
-pub fn text(program: &Program, violation: &Violation) -> String {
+pub fn text(program: &Program, violation: &Violation, verbosity: u8) -> String {
     let mut out = String::new();
     let attack = violation.attack;
     let _ = writeln!(
@@ -18,7 +19,11 @@ pub fn text(program: &Program, violation: &Violation) -> String {
         place(program, attack.thread, attack.load),
     );
     out.push_str(&instance_line(program, &violation.instance, violation.instance_minimal));
-    out.push_str(&computation(program, violation).table());
+    let computation = computation(program, violation);
+    out.push_str(&computation.table());
+    if verbosity > 0 {
+        out.push_str(&computation.instructions());
+    }
     if !violation.shortest {
         let _ = writeln!(out, "  (the search for a shorter computation was cut off)");
     }
@@ -30,7 +35,7 @@ pub fn text(program: &Program, violation: &Violation) -> String {
             node(program, violation, edge.from),
             node(program, violation, edge.to),
             why(program, edge),
-            edge.relation.name()
+            edge_name(program, &violation.replay.trace, edge)
         );
     }
     out

@@ -183,6 +183,6 @@ fn a_long_search_is_not_asked_for() {
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/epoch-pin-published.pal");
     let text = out(&check(Path::new("."), &["check", model.to_str().expect("a plain path"), "--no-prune"]));
     let second = text.lines().nth(1).expect("a line");
-    assert!(second.starts_with("  breaks   not decided: `ensure alive = 1` (line 31), "), "{text}");
+    assert!(second.starts_with("  breaks   not decided: `ensure alive = 1` (line 32), "), "{text}");
     assert!(second.ends_with(": more than 200000 configurations"), "{text}");
 }

@@ -342,8 +342,14 @@ fn a_verdict_that_is_not_known_is_not_made_up() {
     let without_largest = Verdict::Unknown(StopReason::Timeout);
     found.redundancy = Some(Ok(Redundancy { without_largest, certificate: None, ..redundancy }));
     found.redundancy_shown = None;
-    let result =
-        palisade::report::fences::Result { found: &found, all: false, no_diff: None, written: None, needed: None };
+    let result = palisade::report::fences::Result {
+        found: &found,
+        all: false,
+        proposal: None,
+        no_diff: None,
+        written: None,
+        needed: None,
+    };
     let context = palisade::report::context::Context {
         file: "p.pal",
         program: &program,

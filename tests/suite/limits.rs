@@ -95,11 +95,11 @@ fn a_check_out_of_time_or_memory_is_unknown() {
     }
 }
 
-/// A store and a fenced load: robust, and the values grow for ever. The comparison keeps them from being a class of counters.
+/// A store and a fenced load: robust, and the values grow for ever. The product keeps them from being counters, and from stopping anywhere.
 const FENCED: &str = "program fenced
 thread worker [2] regs r, s init a begin
   a: r <- fetch_add(mem[x], 1); goto b;
-  b: mem[y] <- r < 9; goto c;
+  b: mem[y] <- r * 3 % 5; goto c;
   c: mfence; goto d;
   d: s <- mem[z]; goto a;
 end

@@ -1,6 +1,6 @@
 //! The options of `palisade fences`, and what they mean for each of its questions.
 
-use crate::cli::check::Criterion;
+use crate::cli::check::{Criterion, rests_on_addresses};
 use crate::cli::outputs::{OutputOptions, SarifOption};
 use crate::cli::simulate::ModelChoice;
 use crate::cli::{Loaded, ProgramOptions};
@@ -146,6 +146,7 @@ impl FencesArguments {
             alternatives: if self.all { ALTERNATIVES } else { 0 },
             nets: self.nets,
             values: self.values,
+            prune: !rests_on_addresses(loaded),
             limits: limits.clone(),
             // `repair` checks the repaired text.
             confirm: false,
@@ -172,7 +173,7 @@ impl FencesArguments {
             return Ok(());
         }
         let help = "`palisade prove` with these options tells which properties are violated".to_owned();
-        let message = "`--sarif` and `--report` are about the fences that make a program robust";
+        let message = "`--sarif` and `--report` are about fences that make a program of threads robust, or that its properties need";
         Err(InputError::file(self.file.as_str(), message).with_help_if(Some(help)))
     }
 

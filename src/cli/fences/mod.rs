@@ -10,6 +10,8 @@ mod properties;
 mod races;
 mod repaired;
 mod robustness;
+#[cfg(feature = "machine")]
+mod sources;
 
 use super::batch::{Spoken, print_unwritten};
 use super::check::Criterion;
@@ -64,11 +66,12 @@ fn answer(
         return Ok((races::answer(arguments, shared, loaded, limits)?, None));
     }
     pairs::check_options(arguments, &loaded.program)?;
-    if arguments.for_property {
+    if arguments.for_property && arguments.objective == Some(ObjectiveChoice::Pairs) {
         arguments.refuse_sarif()?;
-        let is_about_pairs = arguments.objective == Some(ObjectiveChoice::Pairs);
-        let answer = if is_about_pairs { pairs::answer } else { properties::answer };
-        return Ok((answer(arguments, shared, loaded, limits)?, None));
+        return Ok((pairs::answer(arguments, shared, loaded, limits)?, None));
+    }
+    if arguments.for_property {
+        return properties::answer(arguments, shared, loaded, limits);
     }
     robustness::answer(arguments, shared, loaded, limits)
 }

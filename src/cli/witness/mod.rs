@@ -4,7 +4,7 @@ mod events;
 
 use super::check::{Against, only_tso};
 use super::confirm::{Confirmation, evidence_check};
-use super::files::write_file;
+use super::files::write_text;
 use super::output::{print_document, print_line, print_text, remark, remark_line};
 use super::simulate::ModelChoice;
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
@@ -17,7 +17,7 @@ use crate::robustness::{CheckOptions, Shape, Verdict, Violation, check, hardware
 use crate::syntax::InputError;
 use crate::syntax::litmus::{self, Request};
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options of `palisade witness`.
 #[derive(Clone, Debug, Args)]
@@ -152,10 +152,10 @@ fn show(
     let refuse = |message: String| InputError::file(arguments.file.clone(), message);
     let text = match arguments.form.picture() {
         Some(format) => draw(program, found, format, shared).map_err(refuse)?,
-        None => violation::text(program, found),
+        None => violation::text(program, found, shared.verbose),
     };
     match &arguments.output {
-        Some(path) => write(path, text)?,
+        Some(path) => write_text(path, text)?,
         None => print_text(text),
     }
     if let Some(runs) = arguments.run {
@@ -189,7 +189,7 @@ fn show_document<'a>(
             let text = draw(program, found, format, shared).map_err(refuse)?;
             let text = match output {
                 Some(path) => {
-                    write(path, text)?;
+                    write_text(path, text)?;
                     document.written = Some(path.display().to_string());
                     None
                 }
@@ -198,7 +198,7 @@ fn show_document<'a>(
             document.picture = Some(Picture { format, text });
             print_document(&document);
         }
-        (None, Some(path)) => write(path, documents::text(&document) + "\n")?,
+        (None, Some(path)) => write_text(path, documents::text(&document) + "\n")?,
         (None, None) => print_document(&document),
     }
     Ok(())
@@ -217,11 +217,6 @@ fn draw(program: &Program, found: &Violation, format: PictureFormat, shared: &Sh
             test.map_err(|errors| errors.first().map_or_else(String::new, |error| error.message.clone()))?.text
         }
     })
-}
-
-pub(super) fn write(path: &Path, text: String) -> Result<(), InputError> {
-    write_file(path, text)
-        .map_err(|error| InputError::file(path.display().to_string(), format!("cannot be written: {error}")))
 }
 
 fn confirmed_shape(program: &Program, found: &Violation, shared: &SharedOptions) -> Result<Shape, String> {

@@ -2,6 +2,7 @@
 
 use crate::program::{RegisterId, Value};
 use crate::report::computation::{ComputationReport, address_text};
+use crate::report::source_place::SourcePlace;
 use crate::semantics::{Effect, Event, StepKind};
 use serde::Serialize;
 
@@ -26,6 +27,9 @@ pub struct StepDocument<'a> {
     /// The line of the instruction that is executed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
+    /// Of machine code, the place in its sources that the instruction comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourcePlace<'a>>,
     /// The condition of an `assert` or `ensure`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
@@ -41,6 +45,9 @@ pub struct StepDocument<'a> {
     /// The register that receives a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub register: Option<&'a str>,
+    /// How many copies take the step one after the other, this one as the first, where it stands for a crowd.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copies: Option<u64>,
     /// Whether a load reads from its own buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_buffer: Option<bool>,
@@ -75,19 +82,25 @@ impl<'a> StepDocument<'a> {
             text: computation.text(index),
             label: None,
             line: None,
+            source: None,
             condition: computation.condition(index),
             address: None,
             value: None,
             stored: None,
             register: None,
+            copies: match step.kind {
+                StepKind::Crowd { copies, .. } => Some(copies),
+                _ => None,
+            },
             from_buffer: None,
             delayed: None,
             violated: None,
         };
-        if let StepKind::Execute { instruction, .. } = step.kind {
+        if let Some(instruction) = step.kind.instruction() {
             let instruction = thread.instruction(instruction);
             document.label = Some(&thread.label(instruction.source).name);
             document.line = Some(computation.program.source.position(instruction.span.start).line);
+            document.source = SourcePlace::of(computation.program, instruction.span);
         }
         let register = |id: RegisterId| Some(thread.registers[id.index()].name.as_str());
         let at = |address: Value| Some(address_text(computation.program, address));

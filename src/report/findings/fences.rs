@@ -77,7 +77,7 @@ fn missing(program: &Program, format: Format, placement: &Placement) -> Vec<Find
 }
 
 /// The change of the text that takes a measure.
-fn taken(program: &Program, format: Format, measure: Measure) -> Option<Fix> {
+pub(super) fn taken(program: &Program, format: Format, measure: Measure) -> Option<Fix> {
     let text = RepairedText::new(program, format, &[measure], &program.source.name).ok()?;
     let message = format!("Take the {} at {}", kind(measure), measure.name(program));
     Fix::between(&program.source, text.text(), message)
@@ -87,7 +87,7 @@ fn taken(program: &Program, format: Format, measure: Measure) -> Option<Fix> {
 fn removable(program: &Program, format: Format, redundancy: &Redundancy) -> Vec<Finding> {
     let mut written: BTreeMap<Span, Vec<Measure>> = BTreeMap::new();
     for (fence, _) in &redundancy.fences {
-        written.entry(span(program, *fence)).or_default().push(*fence);
+        written.entry(fence.span(program)).or_default().push(*fence);
     }
     let can_go = |fences: &Vec<Measure>| fences.iter().all(|fence| redundancy.removable.contains(fence));
     let finding = |(span, fences): (Span, Vec<Measure>)| {
@@ -125,21 +125,8 @@ fn removed(program: &Program, format: Format, span: Span) -> Option<Fix> {
 }
 
 /// Where a measure stands in the text.
-fn region(program: &Program, measure: Measure) -> Region {
-    Region::of(&program.source, span(program, measure))
-}
-
-fn span(program: &Program, measure: Measure) -> Span {
-    let thread = program.thread(measure.thread());
-    match measure {
-        Measure::Fence { label, .. } | Measure::StoreFence { label, .. } => {
-            let first = thread.instructions.iter().find(|instruction| instruction.source == label);
-            first.map_or(thread.label(label).span, |instruction| instruction.span)
-        }
-        Measure::Exchange { store: instruction, .. } | Measure::Kept { fence: instruction, .. } => {
-            thread.instruction(instruction).span
-        }
-    }
+pub(super) fn region(program: &Program, measure: Measure) -> Region {
+    Region::of(&program.source, measure.span(program))
 }
 
 fn store_of(program: &Program, attack: Attack) -> Region {

@@ -3,7 +3,7 @@
 use super::{data, line_link};
 use crate::report::computation::{ComputationReport, address_text};
 use crate::report::markup::escaped;
-use crate::semantics::{Effect, State, StepKind};
+use crate::semantics::{Effect, State};
 use serde::Serialize;
 
 /// Longer computations fold in the middle.
@@ -38,16 +38,21 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
     let steps = computation.events.len();
     let row = |index: usize| {
         let event = &computation.events[index];
-        let cells: String = acting
-            .iter()
-            .map(|copy| if *copy == event.step.copy { step_cell(computation, index) } else { "<td></td>".to_owned() })
-            .collect();
+        let cells: String =
+            acting
+                .iter()
+                .enumerate()
+                .map(|(lane, copy)| {
+                    if *copy == event.step.copy { step_cell(computation, index, lane) } else { "<td></td>".to_owned() }
+                })
+                .collect();
         let buffers: String = buffered
             .iter()
-            .map(|position| {
+            .zip(&names)
+            .map(|(position, name)| {
                 let entries = buffer(computation, &computation.states[index + 1], *position);
                 let entries: String = entries.iter().map(|entry| format!("<b>{}</b> ", escaped(entry))).collect();
-                format!("<td class=\"buffer\">{entries}</td>")
+                format!("<td class=\"buffer\" data-lane=\"buffer of {}\">{entries}</td>", escaped(name))
             })
             .collect();
         format!("<tr data-step=\"{0}\"><td class=\"number\">{0}</td>{cells}{buffers}</tr>\n", index + 1)
@@ -88,8 +93,10 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
     )
 }
 
-/// A step in its lane.
-fn step_cell(computation: &ComputationReport<'_>, index: usize) -> String {
+/// A step in its lane. Where a window is narrow, lanes stand below each other, each with its name and further to the right than the one
+/// before it.
+fn step_cell(computation: &ComputationReport<'_>, index: usize, lane: usize) -> String {
+    let name = computation.instance.copy_name(computation.program, computation.events[index].step.copy);
     let (label, line) = place(computation, index);
     let label = label.map(|label| format!("<i>{}</i> ", escaped(label))).unwrap_or_default();
     let line = line.map(|line| format!(" <small>{}</small>", line_link(line))).unwrap_or_default();
@@ -100,13 +107,17 @@ fn step_cell(computation: &ComputationReport<'_>, index: usize) -> String {
         _ => "step",
     };
     let delayed = if computation.is_delayed(index) && computation.marks_delayed { " (delayed)" } else { "" };
-    format!("<td class=\"{class}\">{label}{}{delayed}{line}</td>", escaped(computation.text(index)))
+    format!(
+        "<td class=\"{class}\" data-lane=\"{}\" style=\"--lane:{lane}\">{label}{}{delayed}{line}</td>",
+        escaped(name),
+        escaped(computation.text(index))
+    )
 }
 
 /// The label and the line of the instruction that a step executes.
 fn place<'a>(computation: &ComputationReport<'a>, index: usize) -> (Option<&'a str>, Option<usize>) {
     let step = computation.events[index].step;
-    let StepKind::Execute { instruction, .. } = step.kind else { return (None, None) };
+    let Some(instruction) = step.kind.instruction() else { return (None, None) };
     let thread = computation.program.thread(step.copy.thread);
     let found = thread.instruction(instruction);
     let line = computation.program.source.position(found.span.start).line;

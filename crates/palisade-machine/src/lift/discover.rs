@@ -24,11 +24,11 @@ pub(crate) trait Initial {
 }
 
 /// How many runs there are.
-const RUNS: u64 = 80;
+const RUNS: u64 = 36;
 /// How many steps a copy takes in a row at most, run by run: in long rows, copies come to their ends one after the other.
-const ROWS: [usize; 4] = [2, 12, 150, 2000];
+const ROWS: [usize; 3] = [12, 150, 2000];
 /// How many steps each of them has at most.
-const STEPS: usize = 15_000;
+const STEPS: usize = 30_000;
 /// How many copies of a role run at most.
 const COPIES: u64 = 3;
 
@@ -50,7 +50,7 @@ pub(crate) fn run(threads: &[(Thread, u64)], initial: &impl Initial, visit: &mut
             random ^= random << 17;
             usize::try_from(random % below.max(1) as u64).expect("less than a usize")
         };
-        let row = ROWS[usize::try_from(number % 4).expect("less than 4")];
+        let row = ROWS[usize::try_from(number % 3).expect("less than 3")];
         let mut memory: HashMap<u64, Value> = HashMap::new();
         let mut copies: Vec<Copy> = threads
             .iter()

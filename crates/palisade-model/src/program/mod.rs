@@ -16,12 +16,15 @@ mod monitors;
 mod overrides;
 mod queues;
 mod role;
+mod saturation;
+mod sites;
 mod structural_warnings;
 mod tasks;
 mod thread;
 mod tickets;
 
 pub use counters::{CounterClass, Counters, KeptOut, modulo};
+pub(crate) use domain::admitted;
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
 pub use expression::{BinaryOperator, Expression, UnaryOperator, truncate};
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
@@ -32,11 +35,13 @@ pub use monitors::NoMonitor;
 pub use overrides::{CopiesOverride, DomainOverride, OverrideError};
 pub use queues::{NotQueued, QueueStep, Queued};
 pub use role::{Executor, Guard, Posts, Role};
+pub use saturation::{Saturated, saturated};
+pub use sites::Sites;
 pub use structural_warnings::{StructuralWarning, lock_states, structural_warnings};
 pub use thread::{Copies, Label, Register, Thread};
 pub use tickets::{TicketPair, Tickets};
 
-pub use crate::text::{Position, SourceText, Span};
+pub use crate::text::{Origin, Position, SourceText, Span};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

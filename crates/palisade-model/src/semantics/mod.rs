@@ -8,6 +8,7 @@
 
 mod computation;
 mod condition;
+pub mod crowd;
 mod exploration;
 mod final_states;
 mod footprint;
@@ -33,7 +34,7 @@ mod trace;
 
 pub use computation::Computation;
 pub use condition::{Condition, Constant, Location, Observable, Proposition, Quantifier, Question, View};
-pub use exploration::{Bounds, Executions, ExplorationError, executions, maximal_traces};
+pub use exploration::{Bounds, Executions, ExplorationError, each_execution, executions, maximal_traces};
 pub use final_states::{FinalStates, LOOP_CAPACITY, explore_final_states, final_states};
 pub use happens_before::{Edge, Relation, edges, is_cyclic, shortest_cycle};
 pub use instance::{CopyId, Instance};

@@ -28,6 +28,19 @@ pub struct Position {
     pub column: usize,
 }
 
+/// Where a line of a listing comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The place as the listing names it at the end of the line. Lines with the same name come from the same place.
+    pub place: String,
+    /// The file, by its path, with line and column, where that is known.
+    pub position: Option<(String, Position)>,
+    /// Under which path the file is at hand, if it is.
+    pub at_hand: Option<String>,
+    /// What stands on that line, where the file is at hand.
+    pub text: Option<String>,
+}
+
 /// A text with its name.
 #[derive(Clone, Debug, Default)]
 pub struct SourceText {
@@ -37,7 +50,11 @@ pub struct SourceText {
     pub text: String,
     /// Whether the text was made of something else, so that its lines are no places that people know.
     pub is_listing: bool,
+    /// Whether it is a litmus test, whose readers know events and relations by the names of herd.
+    pub is_litmus: bool,
     line_starts: Vec<usize>,
+    /// For listings, where each line comes from; its number counts from 0.
+    origins: Vec<Option<Arc<Origin>>>,
 }
 
 impl SourceText {
@@ -45,13 +62,44 @@ impl SourceText {
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
         let text = text.into();
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(index, _)| index + 1)).collect();
-        Arc::new(Self { name: name.into(), text, is_listing: false, line_starts })
+        Arc::new(Self {
+            name: name.into(),
+            text,
+            is_listing: false,
+            is_litmus: false,
+            line_starts,
+            origins: Vec::new(),
+        })
     }
 
-    /// A text that was made of something else.
-    pub fn listing(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        let text = Arc::unwrap_or_clone(Self::new(name, text));
-        Arc::new(Self { is_listing: true, ..text })
+    /// A text that was made of something else, with the places that its lines come from.
+    pub fn listing(
+        name: impl Into<String>,
+        text: impl Into<String>,
+        origins: impl IntoIterator<Item = (usize, Arc<Origin>)>,
+    ) -> Arc<Self> {
+        let mut listing = Arc::unwrap_or_clone(Self::new(name, text));
+        listing.is_listing = true;
+        listing.origins = vec![None; listing.line_starts.len()];
+        for (byte, origin) in origins {
+            let line = listing.position(byte).line;
+            listing.origins[line - 1] = Some(origin);
+        }
+        Arc::new(listing)
+    }
+
+    /// Where the text under a span comes from, in a listing.
+    pub fn origin(&self, span: Span) -> Option<&Arc<Origin>> {
+        if self.origins.is_empty() {
+            return None;
+        }
+        self.origins.get(self.position(span.start).line - 1)?.as_ref()
+    }
+
+    /// The text as that of a litmus test.
+    #[must_use]
+    pub fn as_litmus(self: Arc<Self>) -> Arc<Self> {
+        Arc::new(Self { is_litmus: true, ..Arc::unwrap_or_clone(self) })
     }
 
     /// The line and column of a byte.

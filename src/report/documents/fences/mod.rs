@@ -13,9 +13,11 @@ use crate::program::Program;
 use crate::report::context::Context;
 use crate::report::fences::Result;
 use crate::report::needed::Needed;
+use crate::report::source_place::SourcePlace;
 use crate::report::verdict::before_the_repair;
 use crate::robustness::{Attack, Outcome};
-use properties::{NeededSummary, PropertiesDocument, PropertyPlace};
+pub use properties::{NeededDocument, PropertyPlace, PropertyRowDocument, ProvedDocument};
+use properties::{NeededSummary, PropertiesDocument};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -161,6 +163,9 @@ pub struct MeasurePlace<'a> {
     pub line: usize,
     /// What is done there.
     pub kind: MeasureWord,
+    /// Of machine code, the place in its sources: the measure changes all that was made of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourcePlace<'a>>,
 }
 
 /// The kinds of changes.
@@ -437,6 +442,7 @@ impl<'a> MeasurePlace<'a> {
                 Measure::StoreFence { .. } => MeasureWord::Sfence,
                 Measure::Exchange { .. } => MeasureWord::Xchg,
             },
+            source: SourcePlace::of(program, measure.span(program)),
         }
     }
 }

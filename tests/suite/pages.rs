@@ -40,7 +40,7 @@ fn is_whole(page: &str) {
 }
 
 /// Commands with words that their pages show.
-const PAGES: [(&[&str], &[&str]); 14] = [
+const PAGES: [(&[&str], &[&str]); 16] = [
     (
         &["check", "models/peterson.pal"],
         &[
@@ -82,6 +82,11 @@ const PAGES: [(&[&str], &[&str]); 14] = [
         &["no fence helps: violated under SC", "Why none helps", "class=\"states\""],
     ),
     (&["fences", "models/peterson.pal", "--never", "*"], &["no valid set under the restrictions", "stays feasible"]),
+    (&["fences", "models/events/pause-request.pal"], &["2 changes needed, none cheaper", "one of", "class=\"added\""]),
+    (
+        &["fences", "models/events/pause-request.pal", "--never", "*"],
+        &["no valid set under the restrictions", "Why none helps", "class=\"scene\""],
+    ),
 ];
 
 #[test]

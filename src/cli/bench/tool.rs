@@ -249,7 +249,9 @@ fn judge_own(watched: &Watched, record: &mut Record) {
         Some("unknown") => Verdict::Unknown,
         _ => Verdict::Error,
     };
-    if let Some(reason) = document["evidence"]["reason"].as_str() {
+    // Evidence that a limit kept from being checked is not rejected: the answer then says so itself.
+    if document["evidence"]["verdict"] == "rejected" {
+        let reason = document["evidence"]["reason"].as_str().unwrap_or("no reason is given");
         record.message = Some(format!("{}, but its evidence is rejected: {reason}", record.verdict.word()));
         record.verdict = Verdict::Rejected;
     }
@@ -276,6 +278,42 @@ mod tests {
         assert_eq!(verdict("FORMULA b CANNOT_COMPUTE\n", Quantifier::Always), Some(Verdict::Unknown));
         assert_eq!(verdict("FORMULA a TRUE\nFORMULA c TRUE\n", Quantifier::Always), None);
         assert_eq!(verdict("coverable\n", Quantifier::Always), None);
+    }
+
+    #[test]
+    fn evidence_that_was_not_checked_is_not_rejected() {
+        let judged = |verdict: &str, evidence: &str| {
+            let output = format!(
+                r#"{{"verdict": "{verdict}", "reason": "the time limit was reached", "evidence": {{"verdict": "{evidence}", "reason": "why", "seconds": 0.1, "cpu_seconds": 0.1}}}}"#
+            );
+            let mut record = Record {
+                id: String::new(),
+                file: "net.spec".to_owned(),
+                tool: "auto".to_owned(),
+                repetition: 1,
+                verdict: Verdict::Error,
+                answered_by: None,
+                seconds: 1.0,
+                cpu_seconds: None,
+                peak_bytes: None,
+                message: None,
+                evidence_seconds: None,
+            };
+            let watched = Watched {
+                end: End::Exited(std::process::ExitStatus::default()),
+                elapsed: Duration::from_secs(1),
+                processor: None,
+                peak_bytes: None,
+                output,
+                complaint: String::new(),
+            };
+            judge_own(&watched, &mut record);
+            (record.verdict, record.message)
+        };
+        assert_eq!(judged("unknown", "unknown"), (Verdict::Timeout, Some("the time limit was reached".to_owned())));
+        let (verdict, message) = judged("coverable", "rejected");
+        assert_eq!(verdict, Verdict::Rejected);
+        assert_eq!(message.as_deref(), Some("coverable, but its evidence is rejected: why"));
     }
 
     #[test]

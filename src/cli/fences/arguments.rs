@@ -173,7 +173,8 @@ impl FencesArguments {
             return Ok(());
         }
         let help = "`palisade prove` with these options tells which properties are violated".to_owned();
-        let message = "`--sarif` and `--report` are about fences that make a program of threads robust, or that its properties need";
+        let message =
+            "`--sarif` and `--report` are about fences that make a program robust, or that its properties need";
         Err(InputError::file(self.file.as_str(), message).with_help_if(Some(help)))
     }
 

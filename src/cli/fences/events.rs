@@ -6,22 +6,25 @@ use super::repaired::{Proofs, no_text, write_back, write_proofs};
 use super::robustness::refused;
 use crate::cli::check::Criterion;
 use crate::cli::output::{print_document, print_text, remark};
+use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
 use crate::fences::{EventRepair, EventRepaired, RepairError, repair_events};
 use crate::limits::Limits;
 use crate::report::documents::FencesDocument;
 use crate::report::event_fences as report;
+use crate::report::findings::{Answer, event_fence_findings};
+use crate::report::page::event_fences_page;
 use crate::syntax::InputError;
 use std::time::Instant;
 
-/// Answers `palisade fences` for a program of events and tasks.
+/// Answers `palisade fences` for a program of events and tasks: the exit status, and what was found for `--sarif`.
 pub(super) fn answer(
     arguments: &FencesArguments,
     shared: &SharedOptions,
     loaded: &Loaded,
     limits: &Limits,
-) -> Result<Exit, InputError> {
+) -> Result<(Exit, Option<Answer>), InputError> {
     let begin = Instant::now();
     let program = &loaded.program;
     check_options(arguments, &program.source.name)?;
@@ -32,7 +35,7 @@ pub(super) fn answer(
         Err(RepairError::Fences(error)) => return Err(refused(&error, loaded)),
         Err(error @ (RepairError::Rejected(_) | RepairError::Broken(_))) => {
             remark(alarm(&arguments.file, &error.to_string()));
-            return Ok(Exit::Rejected);
+            return Ok((Exit::Rejected, None));
         }
     };
     let no_text = no_text(arguments, found.text.as_ref())?;
@@ -51,7 +54,7 @@ pub(super) fn answer(
     } else {
         print_text(report::text(&result, &context, shared.verbose));
     }
-    Ok(match &found.repair {
+    let exit = match &found.repair {
         // Asked to write, and not sure enough to.
         EventRepair::Valid(measures, _) if arguments.apply && !measures.is_empty() && written.is_none() => {
             Exit::Unknown
@@ -59,7 +62,12 @@ pub(super) fn answer(
         EventRepair::Valid(..) => Exit::Holds,
         EventRepair::Impossible(_) => Exit::Fails,
         EventRepair::Unknown(_) => Exit::Unknown,
-    })
+    };
+    let mut answer = event_fence_findings(&result, &context, loaded.format);
+    if OutputOptions::from(&arguments.sarif).asks_for_a_page() {
+        answer.page = Some(event_fences_page(&FencesDocument::for_events(&result, &context), &result, &context));
+    }
+    Ok((exit, Some(answer)))
 }
 
 /// The evidence for a repair.
@@ -99,7 +107,7 @@ fn check_options(arguments: &FencesArguments, name: &str) -> Result<(), InputErr
     }
     let message = "for a program with events or tasks, `palisade fences` finds the cheapest fences for robustness against TSO alone";
     let help =
-        "besides FILE, `--cost`, `--with`, `--only`, `--never`, `--diff`, `--apply` and `--certificate` go with it"
+        "besides FILE, `--cost`, `--with`, `--only`, `--never`, `--diff`, `--apply`, `--certificate`, `--sarif` and `--report` go with it"
             .to_owned();
     Err(InputError::file(name, message).with_help_if(Some(help)))
 }

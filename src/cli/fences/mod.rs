@@ -58,8 +58,7 @@ fn answer(
         return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
     }
     if loaded.program.is_event_driven() {
-        arguments.refuse_sarif()?;
-        return Ok((events::answer(arguments, shared, loaded, limits)?, None));
+        return events::answer(arguments, shared, loaded, limits);
     }
     if arguments.criterion == Criterion::Trf {
         arguments.refuse_sarif()?;

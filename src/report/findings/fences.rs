@@ -15,7 +15,7 @@ use crate::text::{SourceText, Span};
 use std::collections::BTreeMap;
 
 /// The question that a repair answers.
-const ROBUST: &str = "robust against x86-TSO as it is";
+pub(super) const ROBUST: &str = "robust against x86-TSO as it is";
 
 /// What a repair found.
 pub fn fence_findings(result: &Result<'_>, context: &Context<'_>, format: Format) -> Answer {

@@ -1,6 +1,7 @@
 //! What commands found out about their inputs, in the form that reports for other machines share (SARIF, JUnit).
 
 mod check;
+mod event_fences;
 mod events;
 mod fences;
 mod place;
@@ -9,6 +10,7 @@ mod prove;
 mod races;
 
 pub use check::{check_findings, line};
+pub use event_fences::event_fence_findings;
 pub use events::{concurrency_finding, event_answer, tasks_finding};
 pub use fences::fence_findings;
 pub use place::{Fix, Region};

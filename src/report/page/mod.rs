@@ -7,6 +7,7 @@ mod body;
 mod check;
 mod cover;
 mod cycle;
+mod event_fences;
 mod events;
 mod fences;
 mod lanes;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use check::check_page;
 pub use cover::cover_page;
+pub use event_fences::event_fences_page;
 pub use events::event_page;
 pub use fences::fences_page;
 pub use property_fences::property_fences_page;

@@ -431,7 +431,7 @@ impl<'a> FencesDocument<'a> {
 }
 
 impl<'a> MeasurePlace<'a> {
-    pub(super) fn new(program: &'a Program, measure: Measure) -> Self {
+    pub(in crate::report) fn new(program: &'a Program, measure: Measure) -> Self {
         let thread = program.thread(measure.thread());
         Self {
             thread: &thread.name,

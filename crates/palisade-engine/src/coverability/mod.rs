@@ -92,6 +92,8 @@ pub struct Statistics {
     pub markings: u64,
     /// Steps of the main loop: markings expanded, pivots, rounds of refinement.
     pub iterations: u64,
+    /// Units of work, of which one takes about a tenth of a microsecond.
+    pub work: u64,
     /// Wall time.
     pub seconds: f64,
 }
@@ -187,6 +189,7 @@ impl Context {
         Statistics {
             markings: self.markings.load(Ordering::Relaxed),
             iterations: self.iterations.load(Ordering::Relaxed),
+            work: self.work.load(Ordering::Relaxed),
             seconds: since.elapsed().as_secs_f64(),
         }
     }

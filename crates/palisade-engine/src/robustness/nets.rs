@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// The answer for one attack.
+#[derive(Clone)]
 pub(super) struct NetAnswer {
     /// The attack.
     pub(super) attack: Attack,
@@ -34,6 +35,8 @@ pub(super) struct NetAnswer {
     pub(super) markings: usize,
     /// The net's places and transitions.
     pub(super) size: (usize, usize),
+    /// Units of work spent, of [`coverability`]'s kind.
+    work: u64,
     /// Time spent.
     pub(super) seconds: f64,
     /// The proof that the attack is infeasible.
@@ -51,6 +54,7 @@ impl NetAnswer {
             strategy: "none",
             markings: 0,
             size: (0, 0),
+            work: 0,
             seconds: 0.0,
             proof: None,
             violation: None,
@@ -72,6 +76,15 @@ const MOST_TRANSITIONS: usize = 1 << 19;
 /// Work on one net for each node that an exploration may have in the same turn: they take about as long.
 const WORK_PER_NODE: u64 = 15;
 
+/// All nets of a turn may take so many times the work of such an exploration, which decides all attacks at once.
+const EXPLORATIONS: u64 = 32;
+
+/// Work to list a transition.
+const WORK_PER_TRANSITION: u64 = 12;
+
+/// So many nets are asked before their work is looked at; then twice as many, and so on.
+const FIRST_NETS: usize = 4;
+
 /// Transitions listed for one net for each such node.
 const TRANSITIONS_PER_NODE: u64 = 4;
 
@@ -91,7 +104,8 @@ pub(super) fn solve(problem: &Problem, budget: &Budget) -> coverability::Answer 
 /// Decides attacks of a program on their nets; with `all`, every one, else up to the first feasible one. With `copies`,
 /// of the instances in which replicated threads have so many copies together, and without proofs. With `values`, how many
 /// distinct values of a register or an address are admitted in a program without a domain. The nets of a program
-/// are much of a size: when one is too large, no other is listed.
+/// are much of a size: when one is too large, no other is listed. A program may have thousands: when those asked have
+/// taken the work of many explorations, the others are left to a later turn.
 ///
 /// # Errors
 ///
@@ -105,8 +119,43 @@ pub(super) fn decide(
     values: usize,
     budget: &Budget,
 ) -> Result<Vec<NetAnswer>, Fault> {
+    let Some(first) = attacks.first() else { return Ok(Vec::new()) };
+    let most = budget.work.map_or(u64::MAX, |nodes| nodes.saturating_mul(WORK_PER_NODE).saturating_mul(EXPLORATIONS));
+    let mut answers: Vec<NetAnswer> = Vec::with_capacity(attacks.len());
+    let (mut count, mut work) = (FIRST_NETS, 0);
+    while answers.len() < attacks.len() && work < most {
+        let asked = &attacks[answers.len()..attacks.len().min(answers.len() + count)];
+        answers.extend(decide_together(program, asked, copies, all, values, budget)?);
+        let last = &answers[answers.len() - asked.len()..];
+        if last.iter().any(|answer| answer.ends(all)) {
+            break;
+        }
+        work += last.iter().map(|answer| answer.work).sum::<u64>();
+        count *= 2;
+    }
+    // Answers of later ones, of those asked together as well, would depend on which thread was faster.
+    let rest = match answers.iter().position(|answer| answer.ends(all)) {
+        Some(last) => {
+            answers.truncate(last + 1);
+            NetAnswer { found: answers[last].found.map(|_| Found::NotAsked), ..NetAnswer::none(attacks[last]) }
+        }
+        None => NetAnswer { stopped: Some(StopReason::Budget), ..NetAnswer::none(*first) },
+    };
+    answers.extend(attacks[answers.len()..].iter().map(|attack| NetAnswer { attack: *attack, ..rest.clone() }));
+    Ok(answers)
+}
+
+/// Decides attacks side by side; what comes after one that ends the turn may be left out.
+fn decide_together(
+    program: &Program,
+    attacks: &[Attack],
+    copies: Option<u32>,
+    all: bool,
+    values: usize,
+    budget: &Budget,
+) -> Result<Vec<NetAnswer>, Fault> {
     let flags: Vec<Arc<AtomicBool>> = attacks.iter().map(|_| Arc::new(AtomicBool::new(false))).collect();
-    let answers: Vec<Result<NetAnswer, Fault>> = attacks
+    let answers = attacks
         .par_iter()
         .enumerate()
         .map(|(index, attack)| {
@@ -121,16 +170,8 @@ pub(super) fn decide(
             }
             answer
         })
-        .collect();
-    let mut answers = answers.into_iter().collect::<Result<Vec<NetAnswer>, Fault>>()?;
-    if let Some(last) = answers.iter().position(|answer| answer.ends(all)) {
-        // Answers of later ones depend on which thread was faster.
-        let found = answers[last].found.map(|_| Found::NotAsked);
-        for answer in &mut answers[last + 1..] {
-            *answer = NetAnswer { found, ..NetAnswer::none(answer.attack) };
-        }
-    }
-    Ok(answers)
+        .collect::<Vec<Result<NetAnswer, Fault>>>();
+    answers.into_iter().collect()
 }
 
 fn decide_one(
@@ -152,6 +193,7 @@ fn decide_one(
         strategy: answer.strategy,
         markings: usize::try_from(answer.statistics.markings).unwrap_or(usize::MAX),
         size,
+        work: answer.statistics.work + size.1 as u64 * WORK_PER_TRANSITION,
         ..NetAnswer::none(attack)
     };
     match answer.outcome {

@@ -1,4 +1,6 @@
 //! Findings as JUnit XML, which build servers show: a suite for each input, a case for each question.
+//!
+//! The form is that of `junit-10.xsd` of Jenkins' xUnit plugin, the strictest that is in use.
 
 use super::findings::{Answer, Finding, Kind, Rule};
 use std::fmt::Write;
@@ -33,7 +35,7 @@ impl Counts {
     }
 
     fn attributes(&self) -> String {
-        format!("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"0\"", self.cases, self.failures, self.errors)
+        format!("tests=\"{}\" failures=\"{}\" errors=\"{}\"", self.cases, self.failures, self.errors)
     }
 }
 
@@ -45,7 +47,7 @@ fn cases(answer: &Answer) -> impl Iterator<Item = &Finding> {
 fn suite(out: &mut String, answer: &Answer) {
     let file = escaped(&answer.file);
     let attributes = Counts::of(std::slice::from_ref(answer)).attributes();
-    let _ = writeln!(out, "  <testsuite name=\"{file}\" {attributes} time=\"{:.3}\">", answer.seconds);
+    let _ = writeln!(out, "  <testsuite name=\"{file}\" {attributes} skipped=\"0\" time=\"{:.3}\">", answer.seconds);
     let count = cases(answer).count().max(1);
     for (number, finding) in cases(answer).enumerate() {
         let question = escaped(finding.question.as_deref().unwrap_or_default());

@@ -67,6 +67,24 @@ fn a_folder_has_the_same_verdicts_in_every_format() {
     assert_eq!(attribute(suites, "failures"), with("failure"));
     assert_eq!(attribute(suites, "errors"), with("error"));
     assert_eq!(with("testsuite"), all.len());
+    has_the_form_of_junit(&document);
+}
+
+/// Whether elements stand where `junit-10.xsd` of Jenkins' xUnit plugin admits them, with attributes that it knows.
+fn has_the_form_of_junit(document: &roxmltree::Document<'_>) {
+    for node in document.descendants().filter(roxmltree::Node::is_element) {
+        let parent = node.parent_element().map_or("", |parent| parent.tag_name().name());
+        let (required, optional): (&[&str], &[&str]) = match (parent, node.tag_name().name()) {
+            ("", "testsuites") => (&[], &["name", "time", "tests", "failures", "errors", "disabled"]),
+            ("testsuites", "testsuite") => (&["name", "tests", "failures", "errors"], &["skipped", "time"]),
+            ("testsuite", "testcase") => (&["name", "classname"], &["time"]),
+            ("testcase", "failure" | "error") => (&[], &["message", "type"]),
+            other => panic!("{other:?}"),
+        };
+        let names: Vec<&str> = node.attributes().map(|attribute| attribute.name()).collect();
+        assert!(required.iter().all(|name| names.contains(name)), "{node:?}");
+        assert!(names.iter().all(|name| required.contains(name) || optional.contains(name)), "{node:?}: {names:?}");
+    }
 }
 
 #[test]

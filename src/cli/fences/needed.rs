@@ -3,7 +3,7 @@
 use super::arguments::FencesArguments;
 use super::checks::Guarded;
 use crate::cli::Loaded;
-use crate::fences::{Repair, Repaired};
+use crate::fences::{FenceError, Repair, Repaired};
 use crate::limits::Limits;
 use crate::properties::placement::{PlacementError, PlacementOptions, PropertyRepairError, needed_measures};
 use crate::properties::targets;
@@ -50,7 +50,7 @@ pub(super) fn ask(
     let checks = Guarded { file: &arguments.file };
     match needed_measures(&loaded.program, question, &options, measures, &checks) {
         Ok(needed) => Ok(Some(Needed::Found(Box::new(needed)))),
-        Err(PropertyRepairError::Placement(PlacementError::Fault(fault))) => {
+        Err(PropertyRepairError::Placement(PlacementError::Input(FenceError::Fault(fault)))) => {
             Ok(Some(Needed::Undecided(fault.describe(&watched))))
         }
         Err(PropertyRepairError::Placement(error)) => Ok(Some(Needed::Undecided(error.to_string()))),

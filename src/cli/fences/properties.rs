@@ -1,8 +1,9 @@
 //! `palisade fences --for-property`: the cheapest fences with which a program keeps its properties.
 
-use super::arguments::{ALTERNATIVES, FencesArguments, refused_cost, refused_pattern};
+use super::arguments::{ALTERNATIVES, FencesArguments};
 use super::checks::{Guarded, alarm};
 use super::repaired::{Proofs, no_text, write_back, write_proofs};
+use super::robustness;
 use crate::cli::output::{print_document, print_text, remark};
 use crate::cli::outputs::OutputOptions;
 use crate::cli::prove::monitored;
@@ -14,7 +15,7 @@ use crate::properties::placement::{
     Placed, PlacementError, PlacementOptions, PropertyRepairError, PropertyRepaired, repair,
 };
 use crate::properties::{Proof, targets};
-use crate::report::context::{Context, fault_error};
+use crate::report::context::Context;
 use crate::report::documents::FencesDocument;
 use crate::report::findings::{Answer, property_fence_findings};
 use crate::report::page::property_fences_page;
@@ -75,8 +76,12 @@ pub(super) fn answer(
         Placed::Valid(_) => Exit::Unknown,
         Placed::NoFenceHelps(_) | Placed::Impossible(_) => Exit::Fails,
     };
+    let outputs = OutputOptions::from(&arguments.sarif);
+    if !outputs.are_any() {
+        return Ok((exit, None));
+    }
     let mut answer = property_fence_findings(&result, &context, loaded.format);
-    if OutputOptions::from(&arguments.sarif).asks_for_a_page() {
+    if outputs.asks_for_a_page() {
         let document = FencesDocument::for_properties(&result, &context);
         answer.page = Some(property_fences_page(&document, &result, &context));
     }
@@ -175,13 +180,10 @@ fn placement_options(
 }
 
 fn refused(error: &PlacementError, loaded: &Loaded) -> InputError {
-    let program = &loaded.program;
     match error {
-        PlacementError::Fault(fault) => fault_error(program, fault),
-        PlacementError::Cost(cost) => refused_cost(cost, loaded),
-        PlacementError::Pattern(pattern) => refused_pattern(pattern, loaded),
+        PlacementError::Input(error) => robustness::refused(error, loaded),
         error @ (PlacementError::Joint(_) | PlacementError::NothingToProve | PlacementError::NothingToOrder) => {
-            InputError::file(program.source.name.clone(), error.to_string())
+            InputError::file(loaded.program.source.name.clone(), error.to_string())
         }
     }
 }

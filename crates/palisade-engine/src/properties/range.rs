@@ -68,6 +68,12 @@ impl Range {
         self.0.iter().any(|(low, high)| (*low..=*high).contains(&value))
     }
 
+    /// Whether all values of another set are in this one.
+    pub(super) fn includes(&self, other: &Self) -> bool {
+        // Intervals do not touch, so that one of the other set must lie in one of these.
+        other.0.iter().all(|(low, high)| self.0.iter().any(|own| own.0 <= *low && *high <= own.1))
+    }
+
     /// Whether some value is in both.
     pub(super) fn meets(&self, other: &Self) -> bool {
         self.0.iter().any(|one| other.0.iter().any(|two| one.0 <= two.1 && two.0 <= one.1))

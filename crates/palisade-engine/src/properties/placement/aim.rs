@@ -4,7 +4,7 @@ use crate::properties::goal::Goal;
 use crate::properties::range::Range;
 use crate::properties::slice::Slice;
 use crate::properties::values::Values;
-use palisade_model::program::{Copies, Program};
+use palisade_model::program::{Copies, InstructionId, Program};
 use palisade_model::semantics::{Effect, Event, Instance, Machine, Observable, Question, State, StepKind, Target};
 
 /// Targets that share a slice, with the program in which nothing is left but what matters for them.
@@ -51,12 +51,13 @@ impl<'q> Aim<'q> {
         self.goal.question.is_some()
     }
 
-    /// Whether an event reads what the slice does not have as the program has it.
+    /// Whether an event of the slice or of the program, with or without measures, reads in the slice what this does not have as the program has it. What
+    /// the instructions read that are left out does not matter.
     pub(super) fn leaves(&self, event: &Event) -> bool {
-        match event.effect {
-            Effect::Load { address, .. } | Effect::Rmw { address, .. } => self.written.contains(i128::from(address)),
-            _ => false,
-        }
+        let (Effect::Load { address, .. } | Effect::Rmw { address, .. }) = event.effect else { return false };
+        let own = |id: InstructionId| self.program.thread(event.step.copy.thread).instructions.get(id.index());
+        let accesses = |id| own(id).is_some_and(|own| own.action.address().is_some());
+        event.step.kind.instruction().is_some_and(accesses) && self.written.contains(i128::from(address))
     }
 
     /// The target that an event reaches, if it does.

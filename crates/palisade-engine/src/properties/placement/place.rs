@@ -7,11 +7,10 @@ use super::row::{erased, row_of};
 use super::rows::{FoundRow, Queries, Reached, Run};
 use crate::fences::catalogue::MeasureSet;
 use crate::fences::covering::{Cheapest, all_cheapest, cheapest, proved};
-use crate::fences::{Case, Cost, CostError, Measure, PatternError};
+use crate::fences::{Case, Cost, FenceError, Measure};
 use crate::properties::ladder::{bounds, groups};
 use crate::properties::values::Values;
 use crate::properties::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Violation, Why, prove, targets};
-use crate::robustness::Fault;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{NoMonitor, Program};
 use palisade_model::semantics::{Model, Question, Target};
@@ -104,15 +103,9 @@ pub enum OpenReason {
 /// Why fences cannot be placed: the input is at fault.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlacementError {
-    /// A reachable step of the program has no meaning, or values grow.
-    #[error("the program has a step without meaning")]
-    Fault(Fault),
-    /// A cost cannot be used.
+    /// As where fences are for robustness.
     #[error(transparent)]
-    Cost(#[from] CostError),
-    /// A pattern names nothing.
-    #[error(transparent)]
-    Pattern(#[from] PatternError),
+    Input(#[from] FenceError),
     /// A joint control state cannot be watched.
     #[error(transparent)]
     Joint(#[from] NoMonitor),
@@ -130,7 +123,7 @@ pub fn place(
     question: Option<&Question>,
     options: &PlacementOptions,
 ) -> Result<Placed, PlacementError> {
-    options.check_patterns(program)?;
+    options.check_patterns(program).map_err(FenceError::Pattern)?;
     place_of(program, question, options, None)
 }
 
@@ -161,7 +154,7 @@ fn place_of(
     }
     let proving = proving(options, &asked);
     let under_sc = prove(&watched, question, &ProveOptions { model: Model::Sc, ..proving.clone() });
-    let under_sc = under_sc.map_err(PlacementError::Fault)?;
+    let under_sc = under_sc.map_err(FenceError::Fault)?;
     if let Some(violation) = under_sc.violations().next() {
         return Ok(Placed::NoFenceHelps(Box::new(violation.clone())));
     }
@@ -171,7 +164,7 @@ fn place_of(
         let aims = aims(&watched, question, &proving, &open, assumes);
         let offer = match among {
             Some(measures) => Offer::among(&watched, program, measures),
-            None => Offer::new(&watched, program, &aims, options)?,
+            None => Offer::new(&watched, program, &aims, options).map_err(FenceError::Cost)?,
         };
         Placing { queries: Queries::new(&offer, &aims, options), rows: Vec::new(), question, proving: &proving }.run()
     };
@@ -309,7 +302,7 @@ impl Placing<'_, '_> {
     fn impossible(&self, run: Run) -> Result<Placed, PlacementError> {
         let offer = self.queries.offer;
         let program = offer.changed(offer.program(), &offer.everything());
-        let proof = prove(&program, self.question, self.proving).map_err(PlacementError::Fault)?;
+        let proof = prove(&program, self.question, self.proving).map_err(FenceError::Fault)?;
         let violation = proof.violations().next().cloned();
         Ok(Placed::Impossible(Box::new(Impossible { run, program, violation })))
     }
@@ -325,7 +318,9 @@ impl Placing<'_, '_> {
         }
         let offer = self.queries.offer;
         let changed = offer.changed(offer.program(), set);
-        let proof = prove(&changed, self.question, self.proving).map_err(PlacementError::Fault)?;
+        // A violation gives a row, and nobody sees it.
+        let proving = ProveOptions { shorten: false, ..self.proving.clone() };
+        let proof = prove(&changed, self.question, &proving).map_err(FenceError::Fault)?;
         if let Some(violation) = proof.violations().next() {
             let aim = self.queries.aim_of(violation.target);
             if violation.events.iter().any(|event| self.queries.aims[aim].leaves(event)) {

@@ -4,7 +4,7 @@ use super::options::PlacementOptions;
 use super::place::{Placed, PlacementError, needed_fences, place, place_among, proving};
 use super::repair_error::PropertyRepairError;
 use super::shown::{ProvedText, Showing, Shown, permitted};
-use crate::fences::{Checker, Checks, Cost, Measure, NoText, RepairOptions, RepairedText, with_measures};
+use crate::fences::{Checker, Checks, Cost, FenceError, Measure, NoText, RepairOptions, RepairedText, with_measures};
 use crate::properties::{Proof, prove};
 use palisade_model::program::Program;
 use palisade_model::semantics::{Question, Target};
@@ -85,7 +85,7 @@ pub fn repair(
         (Some(Ok(_)), Some(_)) => {
             // The text's targets stand where they stood, but may have other numbers.
             let all = proving(options, &crate::properties::targets(&repaired.program, question));
-            Some(prove(&repaired.program, question, &all).map_err(PlacementError::Fault)?)
+            Some(prove(&repaired.program, question, &all).map_err(FenceError::Fault).map_err(PlacementError::Input)?)
         }
         (Some(Err(_)), _) => None,
         (_, proof) => proof.clone(),

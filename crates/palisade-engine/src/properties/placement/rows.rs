@@ -52,6 +52,18 @@ const CAPACITY: usize = 4;
 /// any number of copies.
 const SAMPLE: usize = 50_000;
 
+/// The same where a proof is tried next.
+const GLANCE: usize = 10_000;
+
+/// How much is done to find a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effort {
+    /// One search of small size, as a proof is tried next.
+    Glance,
+    /// Larger buffers where some are full.
+    Full,
+}
+
 /// The queries of a placement.
 pub(super) struct Queries<'a, 'p> {
     pub(super) offer: &'a Offer<'p>,
@@ -59,6 +71,8 @@ pub(super) struct Queries<'a, 'p> {
     pub(super) aims: &'a [Aim<'p>],
     /// The instances searched, smallest first.
     instances: Vec<Instance>,
+    /// For each aim, sets with which a search has seen all there is, and no target. More measures let no more happen.
+    closed: Vec<Vec<MeasureSet>>,
     /// Searches made.
     pub(super) count: usize,
     /// States visited by those that ended without a run.
@@ -67,7 +81,8 @@ pub(super) struct Queries<'a, 'p> {
 
 impl<'a, 'p> Queries<'a, 'p> {
     pub(super) fn new(offer: &'a Offer<'p>, aims: &'a [Aim<'p>], options: &'a PlacementOptions) -> Self {
-        Self { offer, options, aims, instances: instances(offer.program()), count: 0, states: 0 }
+        let (instances, closed) = (instances(offer.program()), vec![Vec::new(); aims.len()]);
+        Self { offer, options, aims, instances, closed, count: 0, states: 0 }
     }
 
     /// The number of the aim that a target belongs to.
@@ -75,37 +90,51 @@ impl<'a, 'p> Queries<'a, 'p> {
         self.aims.iter().position(|aim| aim.contains(target)).expect("every target asked belongs to an aim")
     }
 
-    /// A run to a target with these measures in force, if one is found.
+    /// A run to a target with these measures in force, if a short search finds one. A proof is tried next, and finds what takes longer buffers.
     pub(super) fn ask(&mut self, set: &MeasureSet) -> Option<Reached> {
-        (0..self.aims.len()).find_map(|aim| self.ask_about(aim, set))
+        (0..self.aims.len()).find_map(|aim| self.ask_about(aim, set, Effort::Glance))
     }
 
-    fn ask_about(&mut self, number: usize, set: &MeasureSet) -> Option<Reached> {
+    fn ask_about(&mut self, number: usize, set: &MeasureSet, effort: Effort) -> Option<Reached> {
+        if self.closed[number].iter().any(|closed| closed.is_subset(set)) {
+            return None;
+        }
+        let mut is_closed = true;
         let (aim, model) = (&self.aims[number], self.options.model);
         let (bare, changed) = (self.offer.bare(&aim.program), self.offer.changed(&aim.program, set));
         for instance in self.instances.clone() {
-            if let Answer::Reached { target, steps } = self.search(aim, &changed, &instance) {
+            let answer = self.search(aim, &changed, &instance, effort);
+            is_closed &= matches!(answer, Answer::Closed { .. });
+            if let Answer::Reached { target, steps } = answer {
                 let steps = erased(&bare, &changed, &instance, model, &steps);
                 let row = row_of(self.offer, &bare, &instance, model, &steps);
                 debug_assert!(row.is_disjoint(set), "the measures in force do not forbid the run");
                 return Some(Reached { aim: number, row, run: Run { instance, model, target, steps } });
             }
         }
+        if is_closed {
+            self.closed[number].push(set.clone());
+        }
         None
     }
 
-    /// Searches with small buffers, and with larger ones where some are full: a run may need these, or none may be full any more.
-    fn search(&mut self, aim: &Aim<'_>, changed: &Program, instance: &Instance) -> Answer {
-        let is_sample = self.offer.program().is_parameterized();
+    /// Searches with small buffers, and unless that is to do, with larger ones where some are full: a run may need these, or none may be full
+    /// any more.
+    fn search(&mut self, aim: &Aim<'_>, changed: &Program, instance: &Instance, effort: Effort) -> Answer {
+        let states = match effort {
+            Effort::Glance => GLANCE,
+            Effort::Full if self.offer.program().is_parameterized() => SAMPLE,
+            Effort::Full => usize::MAX,
+        };
         let mut reach = Reach {
             capacity: CAPACITY.min(self.options.buffer),
-            states: if is_sample { SAMPLE.min(self.options.states) } else { self.options.states },
+            states: states.min(self.options.states),
             limits: self.options.limits.clone(),
         };
         self.count += 1;
         loop {
             match search(changed, instance, self.options.model, aim, &reach) {
-                Answer::Cut(Cut::Buffers(_)) if reach.capacity < self.options.buffer => {
+                Answer::Cut(Cut::Buffers(_)) if effort == Effort::Full && reach.capacity < self.options.buffer => {
                     reach.capacity = (2 * reach.capacity).min(self.options.buffer);
                     reach.states = reach.states.min(SAMPLE);
                 }
@@ -137,7 +166,7 @@ impl<'a, 'p> Queries<'a, 'p> {
             in_force.difference_with(&row.measures);
             in_force.extend(chunk.iter().copied());
             let is_whole = chunk.len() == row.measures.count_ones(..);
-            let smaller = if is_whole { None } else { self.ask_about(aim, &in_force) };
+            let smaller = if is_whole { None } else { self.ask_about(aim, &in_force, Effort::Full) };
             if let Some(reached) = smaller {
                 (row.measures, row.run) = (reached.row, reached.run);
             } else if chunk.len() > 1 {

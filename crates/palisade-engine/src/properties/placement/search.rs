@@ -6,12 +6,13 @@
 use super::aim::Aim;
 use super::cut::Cut;
 use super::steps::Steps;
-use hashbrown::HashSet;
+use hashbrown::HashTable;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Program, Value};
 use palisade_model::semantics::{Event, Instance, Model, State, Step, Target};
 use rustc_hash::FxBuildHasher;
 use std::collections::VecDeque;
+use std::hash::BuildHasher;
 
 /// How far a search goes.
 #[derive(Clone, Debug)]
@@ -46,7 +47,8 @@ pub(super) enum Answer {
 /// Searches an instance of a program for a run to a target.
 pub(super) fn search(program: &Program, instance: &Instance, model: Model, aim: &Aim<'_>, reach: &Reach) -> Answer {
     let steps = Steps::new(program, instance, model, reach.capacity, aim);
-    let mut search = Search { steps: &steps, aim, path: Path::default(), known: HashSet::default(), cut: None };
+    let mut search =
+        Search { steps: &steps, aim, path: Path::default(), known: Known::default(), key: Vec::new(), cut: None };
     search.run(reach)
 }
 
@@ -77,6 +79,38 @@ impl Path {
     }
 }
 
+/// The keys of states, one after the other.
+#[derive(Debug, Default)]
+struct Known {
+    keys: Vec<Value>,
+    /// For each key, its hash, and where it ends.
+    found: Vec<(u64, usize)>,
+    /// Their numbers.
+    numbers: HashTable<u32>,
+}
+
+impl Known {
+    /// Adds a key; whether it is new.
+    fn insert(&mut self, key: &[Value]) -> bool {
+        let Self { keys, found, numbers } = self;
+        let hash = FxBuildHasher.hash_one(key);
+        let number = |index: usize| u32::try_from(index).expect("states are bounded");
+        let own = |index: usize| &keys[index.checked_sub(1).map_or(0, |before| found[before].1)..found[index].1];
+        let is_known = |index: &u32| found[*index as usize].0 == hash && own(*index as usize) == key;
+        if numbers.find(hash, is_known).is_some() {
+            return false;
+        }
+        keys.extend_from_slice(key);
+        found.push((hash, keys.len()));
+        numbers.insert_unique(hash, number(found.len() - 1), |index| found[*index as usize].0);
+        true
+    }
+
+    fn len(&self) -> usize {
+        self.found.len()
+    }
+}
+
 /// States between two looks at the limits.
 const BETWEEN_LOOKS: usize = 512;
 
@@ -84,7 +118,9 @@ struct Search<'s, 'p> {
     steps: &'s Steps<'s, 'p>,
     aim: &'s Aim<'s>,
     path: Path,
-    known: HashSet<Box<[Value]>, FxBuildHasher>,
+    known: Known,
+    /// The key of the state at hand.
+    key: Vec<Value>,
     cut: Option<Cut>,
 }
 
@@ -125,7 +161,8 @@ impl Search<'_, '_> {
     }
 
     fn add(&mut self, open: &mut VecDeque<(u32, State)>, state: State, parent: u32, event: Option<Event>) {
-        if self.known.insert(self.steps.key(&state, |_, _| {})) {
+        self.steps.put_key(&mut self.key, &state, |_, _| {});
+        if self.known.insert(&self.key) {
             open.push_back((self.path.add(parent, event), state));
         }
     }

@@ -4,7 +4,7 @@ use super::options::PlacementOptions;
 use super::place::{PlacementError, PropertyPlacement, PropertyRow, proving};
 use super::repair_error::PropertyRepairError;
 use super::retrace::retraced;
-use crate::fences::{Checker, Cost, Measure, Offered};
+use crate::fences::{Checker, Cost, FenceError, Measure, Offered};
 use crate::properties::{ProveOptions, Violation, prove, targets};
 use palisade_evidence::{
     InputFile, PropertyEvidence, PropertyWitness, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet,
@@ -136,7 +136,7 @@ impl<'a> Showing<'a> {
     fn valid(&self, set: &[Measure]) -> Result<Option<ValidSet>, PlacementError> {
         let changed = self.watched_with(|measure| set.contains(&measure));
         let proof = prove(&changed, self.question, &proving(self.options, &self.targets));
-        let proof = proof.map_err(PlacementError::Fault)?;
+        let proof = proof.map_err(FenceError::Fault)?;
         let evidence = proof.evidence().filter(|_| proof.holds());
         let set = self.offered.positions(set);
         Ok(evidence.map(|proof| ValidSet { set, repaired: None, proof: ValidProof::Properties(proof) }))
@@ -160,7 +160,7 @@ impl<'a> Showing<'a> {
 
     fn sought(&self, changed: &Program, target: Target) -> Result<Option<PropertyWitness>, PlacementError> {
         let options = ProveOptions { shorten: false, ..proving(self.options, &[target]) };
-        let proof = prove(changed, self.question, &options).map_err(PlacementError::Fault)?;
+        let proof = prove(changed, self.question, &options).map_err(FenceError::Fault)?;
         Ok(proof.violations().next().map(Violation::witness))
     }
 

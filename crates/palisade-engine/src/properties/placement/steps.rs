@@ -105,8 +105,15 @@ impl<'s, 'p> Steps<'s, 'p> {
 
     /// What tells a state apart, besides what `more` adds for the copy at a position.
     pub(super) fn key(&self, state: &State, more: impl Fn(usize, &mut Vec<Value>)) -> Box<[Value]> {
-        let copies = self.machine.copies();
         let mut key = Vec::with_capacity(64);
+        self.put_key(&mut key, state, more);
+        key.into()
+    }
+
+    /// The same in place of what was there before.
+    pub(super) fn put_key(&self, key: &mut Vec<Value>, state: &State, more: impl Fn(usize, &mut Vec<Value>)) {
+        let copies = self.machine.copies();
+        key.clear();
         let memory = state.nonzero_memory();
         key.push(count(memory.len()));
         key.extend(memory.iter().flat_map(|(address, value)| [*address, *value]));
@@ -120,7 +127,7 @@ impl<'s, 'p> Steps<'s, 'p> {
             let end = self.machine.positions(copies[position].thread).end;
             // A question speaks of first copies.
             if end == position + 1 || self.aim.asks_final_states() {
-                (position..end).for_each(|position| local(&mut key, position));
+                (position..end).for_each(|position| local(key, position));
             } else {
                 let mut locals: Vec<Vec<Value>> = (position..end)
                     .map(|position| {
@@ -134,7 +141,6 @@ impl<'s, 'p> Steps<'s, 'p> {
             }
             position = end;
         }
-        key.into()
     }
 
     fn add_local(&self, key: &mut Vec<Value>, copy: CopyId, thread: &ThreadState) {

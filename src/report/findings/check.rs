@@ -27,13 +27,7 @@ pub fn check_findings(check: &Check<'_>, context: &Context<'_>, breaks: Option<&
         Finding::new(Rule::Unreached, Kind::Fail, message).at(line(label.line))
     }));
     findings.extend(warnings(program, context.warnings));
-    Answer {
-        file: context.file.to_owned(),
-        seconds: context.seconds,
-        findings,
-        report: text(check, context, breaks, 0),
-        page: None,
-    }
+    Answer::new(context.file, context.seconds, findings, text(check, context, breaks, 0))
 }
 
 fn robustness(check: &Check<'_>, context: &Context<'_>) -> Finding {

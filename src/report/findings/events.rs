@@ -40,5 +40,5 @@ pub fn tasks_finding(checked: &TaskCheck, context: &Context<'_>) -> Finding {
 pub fn event_answer(findings: Vec<Finding>, report: String, context: &Context<'_>) -> Answer {
     let mut findings = findings;
     findings.extend(warnings(context.program, context.warnings));
-    Answer { file: context.file.to_owned(), seconds: context.seconds, findings, report, page: None }
+    Answer::new(context.file, context.seconds, findings, report)
 }

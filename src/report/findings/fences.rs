@@ -44,13 +44,7 @@ pub fn fence_findings(result: &Result<'_>, context: &Context<'_>, format: Format
         findings.extend(removable(program, format, redundancy));
     }
     findings.extend(warnings(program, context.warnings));
-    Answer {
-        file: context.file.to_owned(),
-        seconds: context.seconds,
-        findings,
-        report: text(result, context, 0),
-        page: None,
-    }
+    Answer::new(context.file, context.seconds, findings, text(result, context, 0))
 }
 
 /// The measures of a set, each with the change of the text that takes it alone.
@@ -61,23 +55,31 @@ fn missing(program: &Program, format: Format, placement: &Placement) -> Vec<Find
         let without = returning.map_or(String::new(), |returning| {
             format!("; without it, {} stays feasible", attack_words(program, returning.attack))
         });
-        let place = measure_words(program, *measure);
-        let message = format!("{} {number} of {count}: {place}, cost {cost}{without}", kind(*measure));
         Finding {
             related: returning
                 .map(|it| (store_of(program, it.attack), "the store that is delayed".to_owned()))
                 .into_iter()
                 .collect(),
-            fix: taken(program, format, *measure),
-            ..Finding::new(Rule::MissingFence, Kind::Fail, message)
+            ..taking((program, format), *measure, (number, count), &format!(", cost {cost}{without}"))
         }
-        .at(region(program, *measure))
     });
     measures.collect()
 }
 
+/// A measure that is to be taken, one of so many, with more words and the change of the text that takes it alone.
+pub(super) fn taking(
+    (program, format): (&Program, Format),
+    measure: Measure,
+    (number, count): (usize, usize),
+    more: &str,
+) -> Finding {
+    let message = format!("{} {number} of {count}: {}{more}", kind(measure), measure_words(program, measure));
+    let finding = Finding::new(Rule::MissingFence, Kind::Fail, message).at(region(program, measure));
+    Finding { fix: taken(program, format, measure), ..finding }
+}
+
 /// The change of the text that takes a measure.
-pub(super) fn taken(program: &Program, format: Format, measure: Measure) -> Option<Fix> {
+fn taken(program: &Program, format: Format, measure: Measure) -> Option<Fix> {
     let text = RepairedText::new(program, format, &[measure], &program.source.name).ok()?;
     let message = format!("Take the {} at {}", kind(measure), measure.name(program));
     Fix::between(&program.source, text.text(), message)
@@ -125,7 +127,7 @@ fn removed(program: &Program, format: Format, span: Span) -> Option<Fix> {
 }
 
 /// Where a measure stands in the text.
-pub(super) fn region(program: &Program, measure: Measure) -> Region {
+fn region(program: &Program, measure: Measure) -> Region {
     Region::of(&program.source, measure.span(program))
 }
 

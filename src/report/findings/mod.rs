@@ -39,6 +39,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// What was found about a program, with no page.
+    pub(super) fn new(file: &str, seconds: f64, findings: Vec<Finding>, report: String) -> Self {
+        Self { file: file.to_owned(), seconds, findings, report, page: None }
+    }
+
     /// Takes all answers back, with the reason.
     pub fn doubt(&mut self, reason: &str) {
         for finding in self.findings.iter_mut().filter(|finding| finding.question.is_some()) {

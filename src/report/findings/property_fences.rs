@@ -1,12 +1,11 @@
 //! The findings of `palisade fences --for-property`: fences that the properties need, each with the change of the text.
 
-use super::fences::{region, taken};
+use super::fences::taking;
 use super::prove::{place, steps_of};
 use super::{Answer, Finding, Kind, Rule, warnings};
 use crate::fences::{Cost, Measure};
 use crate::properties::placement::{Placed, PropertyPlacement};
 use crate::report::context::Context;
-use crate::report::fences::{kind, measure_words};
 use crate::report::properties::{Properties, model_name};
 use crate::report::property_fences::{Result, property_name, text};
 use crate::report::subject::program_words;
@@ -39,13 +38,7 @@ pub fn property_fence_findings(result: &Result<'_>, context: &Context<'_>, forma
     };
     findings[0].question = Some(format!("keeps its properties under {model} as it is"));
     findings.extend(warnings(program, context.warnings));
-    Answer {
-        file: context.file.to_owned(),
-        seconds: context.seconds,
-        findings,
-        report: text(result, context, 0),
-        page: None,
-    }
+    Answer::new(context.file, context.seconds, findings, text(result, context, 0))
 }
 
 /// The measures of a set, each with the change of the text that takes it alone.
@@ -64,12 +57,7 @@ fn placed(placement: &PropertyPlacement, result: &Result<'_>, context: &Context<
         let without = placement.row_of(*measure).map_or(String::new(), |row| {
             format!("; without it, {} is violated under {model}", property_name(program, row.run.target))
         });
-        let words = measure_words(program, *measure);
-        let message = format!("{} {number} of {count}: {words}, cost {cost}{without}", kind(*measure));
-        Finding {
-            fix: taken(program, format, *measure),
-            ..Finding::new(Rule::MissingFence, Kind::Fail, message).at(region(program, *measure))
-        }
+        taking((program, format), *measure, (number, count), &format!(", cost {cost}{without}"))
     };
     placement.measures.iter().zip(1..).map(finding).collect()
 }

@@ -13,13 +13,7 @@ use crate::semantics::{Model, Target};
 pub fn proof_findings(proof: &Proof, context: &Context<'_>) -> Answer {
     let mut findings: Vec<Finding> = proof.answers.iter().map(|answer| finding(answer, proof.model, context)).collect();
     findings.extend(warnings(context.written, context.warnings));
-    Answer {
-        file: context.file.to_owned(),
-        seconds: context.seconds,
-        findings,
-        report: text(proof, context, 0),
-        page: None,
-    }
+    Answer::new(context.file, context.seconds, findings, text(proof, context, 0))
 }
 
 /// The properties that are violated.

@@ -11,13 +11,7 @@ use crate::report::subject::program_words;
 pub fn race_findings(races: &Races, context: &Context<'_>) -> Answer {
     let mut findings = vec![finding(races, context).answering("free of triangular races")];
     findings.extend(warnings(context.program, context.warnings));
-    Answer {
-        file: context.file.to_owned(),
-        seconds: context.seconds,
-        findings,
-        report: text(races, context, 0),
-        page: None,
-    }
+    Answer::new(context.file, context.seconds, findings, text(races, context, 0))
 }
 
 fn finding(races: &Races, context: &Context<'_>) -> Finding {

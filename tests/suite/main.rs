@@ -112,6 +112,7 @@ mod readers;
 mod readme;
 mod robustness;
 mod round_trip;
+mod rungs;
 mod saturation;
 mod shapes;
 mod shortest_witnesses;

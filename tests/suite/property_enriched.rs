@@ -1,19 +1,15 @@
 //! Proofs by enriched programs: where few loads overtake stores to some effect, for fixed and any numbers of copies.
 
-use crate::checked::prove;
 use crate::evidence_form::about_properties;
-use palisade::program::{Program, SourceText};
-use palisade::properties::{Answer, ProveOptions, Rung, TargetAnswer, Why};
+use crate::rungs::{answer, assert_left_to_buffers, program, why_open};
+use palisade::program::Program;
+use palisade::properties::{Answer, ProveOptions, Rung, Why};
 use palisade::semantics::Model;
-use palisade::syntax::{Format, read};
-
-fn program(text: &str) -> Program {
-    read(SourceText::new("enriched.pal", text), Format::Native).expect("it can be read").program
-}
+use palisade::syntax::Format;
 
 /// Two threads enter as in store buffering, which makes the program not robust. Then the first one tells for ever how far it is, looks for news,
 /// and never drains its buffer; nothing comes of that.
-fn entering(others: &str, condition: &str) -> Program {
+pub(crate) fn entering(others: &str, condition: &str) -> Program {
     program(&format!(
         "program Entering
 address x, y, z, w
@@ -35,23 +31,12 @@ end
     ))
 }
 
-/// The answer about the one property under TSO.
-fn answer(program: &Program, by: Option<Rung>) -> TargetAnswer {
-    let options = ProveOptions { by, buffer: 8, ..ProveOptions::new(Model::Tso) };
-    let proof = prove(program, None, &options).expect("every step has a value");
-    proof.answers.into_iter().next().expect("there is a property")
-}
-
 #[test]
 fn few_loads_are_enough() {
     for others in ["1", "2", "*"] {
         let program = entering(others, "told = 0 || entered = 1");
-        let why = |rung| match answer(&program, Some(rung)).answer {
-            Answer::Open(why) => why,
-            other => panic!("{rung:?} with {others} others: {other:?}"),
-        };
-        assert_eq!(why(Rung::Buffers), Why::BuffersLonger(8), "{others}");
-        assert_eq!(why(Rung::ScRobust), Why::NotRobust, "{others}");
+        assert_eq!(why_open(&program, Rung::Buffers), Why::BuffersLonger(8), "{others}");
+        assert_eq!(why_open(&program, Rung::ScRobust), Why::NotRobust, "{others}");
         let found = answer(&program, Some(Rung::Enriched));
         assert!(matches!(found.answer, Answer::Holds(_)), "{others}: {found:?}");
         assert_eq!((found.rung, found.buffer), (Rung::Enriched, Some(2)), "{others}");
@@ -63,10 +48,7 @@ fn few_loads_are_enough() {
 #[test]
 fn violations_are_left_to_buffers() {
     for others in ["1", "*"] {
-        let program = entering(others, "told = 0 || entered = 0");
-        let alone = answer(&program, Some(Rung::Enriched));
-        assert!(matches!(alone.answer, Answer::Open(Why::ReachedOnly)), "{alone:?}");
-        assert!(matches!(answer(&program, None).answer, Answer::Violated(_)));
+        assert_left_to_buffers(&entering(others, "told = 0 || entered = 0"), Rung::Enriched);
     }
 }
 
@@ -90,7 +72,7 @@ thread watcher regs seen init begin_watch begin
 end
 ",
     );
-    assert!(matches!(answer(&program, Some(Rung::Enriched)).answer, Answer::Open(Why::BuffersLonger(8))));
+    assert_eq!(why_open(&program, Rung::Enriched), Why::BuffersLonger(8));
 }
 
 /// Loads see what their thread keeps, by constants, by equal addresses, and past stores to other ones.

@@ -1,15 +1,13 @@
 //! Proofs by snapshots: where buffers grow without end, for fixed and any numbers of copies.
 
-use crate::checked::prove;
-use palisade::program::{Program, SourceText};
-use palisade::properties::{Answer, ProveOptions, Rung, TargetAnswer, Why};
-use palisade::semantics::Model;
-use palisade::syntax::{Format, read};
+use crate::rungs::{answer, assert_left_to_buffers, program, why_open};
+use palisade::program::Program;
+use palisade::properties::{Answer, Rung, Why};
 
 /// Workers tell how far they are and look for news, and never drain their buffers; the watcher's news depend on what it sees of their work. It
 /// and a worker can each overtake its own store, so the program is not robust. News never go back.
 fn progress(workers: &str, news: &str) -> Program {
-    let text = format!(
+    program(&format!(
         "program Progress
 address work, news
 thread worker [{workers}] regs done, new, old init tell begin
@@ -25,27 +23,15 @@ thread watcher regs seen init begin_watch begin
   report: mem[news] <- {news}; goto done;
 end
 "
-    );
-    read(SourceText::new("progress.pal", text), Format::Native).expect("it can be read").program
-}
-
-/// The answer about the one property under TSO.
-fn answer(program: &Program, by: Option<Rung>) -> TargetAnswer {
-    let options = ProveOptions { by, buffer: 8, ..ProveOptions::new(Model::Tso) };
-    let proof = prove(program, None, &options).expect("every step has a value");
-    proof.answers.into_iter().next().expect("there is a property")
+    ))
 }
 
 #[test]
 fn snapshots_prove_where_buffers_grow() {
     for workers in ["1", "2", "*"] {
         let program = progress(workers, "seen + 1");
-        let why = |rung| match answer(&program, Some(rung)).answer {
-            Answer::Open(why) => why,
-            other => panic!("{rung:?} with {workers} workers: {other:?}"),
-        };
-        assert_eq!(why(Rung::Buffers), Why::BuffersLonger(8), "{workers}");
-        assert_eq!(why(Rung::ScRobust), Why::NotRobust, "{workers}");
+        assert_eq!(why_open(&program, Rung::Buffers), Why::BuffersLonger(8), "{workers}");
+        assert_eq!(why_open(&program, Rung::ScRobust), Why::NotRobust, "{workers}");
         for by in [Some(Rung::Snapshots), None] {
             let found = answer(&program, by);
             assert!(matches!(found.answer, Answer::Holds(_)), "{workers} {by:?}: {found:?}");
@@ -58,11 +44,7 @@ fn snapshots_prove_where_buffers_grow() {
 #[test]
 fn violations_are_left_to_buffers() {
     for workers in ["1", "*"] {
-        let program = progress(workers, "0");
-        let alone = answer(&program, Some(Rung::Snapshots));
-        assert!(matches!(alone.answer, Answer::Open(Why::ReachedOnly)), "{alone:?}");
-        assert!(matches!(answer(&program, None).answer, Answer::Violated(_)));
-        assert!(matches!(answer(&program, Some(Rung::Buffers)).answer, Answer::Violated(_)));
+        assert_left_to_buffers(&progress(workers, "0"), Rung::Snapshots);
     }
 }
 
@@ -87,7 +69,6 @@ thread toggler regs f init on begin
   busy: assert f = 1; goto on;
 end
 ";
-    let program = read(SourceText::new("spin.pal", text.to_owned()), Format::Native).expect("it can be read").program;
-    let found = answer(&program, Some(Rung::Snapshots));
+    let found = answer(&program(text), Some(Rung::Snapshots));
     assert!(matches!(found.answer, Answer::Holds(_)), "{found:?}");
 }

@@ -28,7 +28,7 @@ pub use program::{
 };
 pub use property::{
     PropertyFacts, check_posted_property, check_property, check_property_witness, check_race, check_race_free,
-    threads_that_say,
+    enriched_program_of, threads_that_say,
 };
 pub use repair::{RepairFacts, check_repair, check_repaired_text};
 pub use subject::{check_net_evidence, check_program_evidence, check_property_evidence, check_repair_evidence};

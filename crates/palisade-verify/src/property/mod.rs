@@ -164,29 +164,25 @@ fn check_proof(
     proof: &PropertyProof,
 ) -> Result<(), CheckFailure> {
     let goal = goal(program, question, &proof.targets)?;
-    let bounds = proof.bounds.as_ref().map(|bounds| check_values(program, bounds)).transpose();
-    let bounds = bounds.map_err(|failure| failure.within("bounds"))?;
-    let by_values = matches!(proof.reason, PropertyReason::Values(_));
-    let (sliced, written) =
-        sliced_program(program, &proof.slice, goal.targets, &goal.observed, bounds.as_ref(), by_values)?;
-    let known = Known { bounds: bounds.as_ref(), written: &written };
+    let slice = SliceOf::of(program, &goal, proof)?;
+    let (sliced, known) = (&slice.program, slice.known());
     match &proof.reason {
         PropertyReason::Values(values) => {
-            let values = check_values(&sliced, values)?;
-            check_never_by_values(&sliced, &goal, &values)
+            let values = check_values(sliced, values)?;
+            check_never_by_values(sliced, &goal, &values)
         }
         PropertyReason::Robust { certificate, sc } => {
             if model != Model::Tso {
                 reject!(Form, "robustness is about TSO");
             }
-            check_robust_certificate(&sliced, certificate)?;
-            check_closed_set(&sliced, Buffering::Nothing, &goal, known, sc)
+            check_robust_certificate(sliced, certificate)?;
+            check_closed_set(sliced, Buffering::Nothing, &goal, known, sc)
         }
         PropertyReason::Enriched { loads, room, certificate, sc } => {
             if model != Model::Tso {
                 reject!(Form, "robustness is about TSO");
             }
-            let enriched = enriched_program(&sliced, known, loads, *room, goal.targets)?;
+            let enriched = enriched_program(sliced, known, loads, *room, goal.targets)?;
             check_robust_certificate(&enriched.program, certificate)?;
             let goal = Goal { targets: &enriched.targets, question: None, observed: Observed::new() };
             check_closed_set(&enriched.program, Buffering::Nothing, &goal, known, sc)
@@ -195,9 +191,43 @@ fn check_proof(
             if model != Model::Tso {
                 reject!(Form, "snapshots are about TSO");
             }
-            check_closed_set(&sliced, Buffering::Lagging, &goal, known, set)
+            check_closed_set(sliced, Buffering::Lagging, &goal, known, set)
         }
-        PropertyReason::Buffers(set) => check_closed_set(&sliced, Buffering::of(model), &goal, known, set),
+        PropertyReason::Buffers(set) => check_closed_set(sliced, Buffering::of(model), &goal, known, set),
+    }
+}
+
+/// The enriched program that a proof is about, with what it must not reach; nothing where the proof is about the sliced program.
+pub fn enriched_program_of(
+    program: &Program,
+    proof: &PropertyProof,
+) -> Result<Option<(Program, Vec<Target>)>, CheckFailure> {
+    let PropertyReason::Enriched { loads, room, .. } = &proof.reason else { return Ok(None) };
+    let goal = goal(program, None, &proof.targets)?;
+    let slice = SliceOf::of(program, &goal, proof)?;
+    let enriched = enriched_program(&slice.program, slice.known(), loads, *room, goal.targets)?;
+    Ok(Some((enriched.program, enriched.targets)))
+}
+
+/// The slice of a proof, checked to be one.
+struct SliceOf {
+    program: Program,
+    bounds: Option<values::Bounds>,
+    written: ranges::Range,
+}
+
+impl SliceOf {
+    fn of(program: &Program, goal: &Goal<'_>, proof: &PropertyProof) -> Result<Self, CheckFailure> {
+        let bounds = proof.bounds.as_ref().map(|bounds| check_values(program, bounds)).transpose();
+        let bounds = bounds.map_err(|failure| failure.within("bounds"))?;
+        let by_values = matches!(proof.reason, PropertyReason::Values(_));
+        let (program, written) =
+            sliced_program(program, &proof.slice, goal.targets, &goal.observed, bounds.as_ref(), by_values)?;
+        Ok(Self { program, bounds, written })
+    }
+
+    fn known(&self) -> Known<'_> {
+        Known { bounds: self.bounds.as_ref(), written: &self.written }
     }
 }
 

@@ -11,16 +11,18 @@ mod moves;
 use super::Script;
 use super::program::program_scripts;
 use super::terms::{comment, conjunction, disjunction, equal, integer, line, negation, sum};
-use crate::evidence::{BufferConfiguration, BufferInvariant, PropertyEvidence, PropertyReason, Tokens};
+use crate::evidence::{
+    BufferConfiguration, BufferInvariant, PropertyEvidence, PropertyReason, RobustCertificate, Tokens,
+};
 use crate::program::{Action, Copies, InstructionId, Program, Value};
 use crate::semantics::{Model, Target};
-use crate::verify::CheckFailure;
+use crate::verify::{CheckFailure, enriched_program_of};
 use local::{Locals, To};
 use moves::Move;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The obligations of each proof, numbered from 1; its ids must be those of the program. Proofs by values or snapshots and those about final states
-/// have none.
+/// The obligations of each proof, numbered from 1; its ids must be those of the program. Those about an enriched program are about the one that the
+/// checker makes. Proofs by values or snapshots and those about final states have none.
 pub fn property_scripts(program: &Program, evidence: &PropertyEvidence) -> Result<Vec<Script>, CheckFailure> {
     let mut scripts = Vec::new();
     for (proof, number) in evidence.proofs.iter().zip(1..) {
@@ -31,13 +33,13 @@ pub fn property_scripts(program: &Program, evidence: &PropertyEvidence) -> Resul
         let sliced = sliced(program, &proof.slice);
         let own = match &proof.reason {
             PropertyReason::Buffers(set) => closed_set_scripts(&sliced, evidence.model, targets, set),
-            PropertyReason::Robust { certificate, sc } => {
-                let robust = program_scripts(&sliced, certificate)?.into_iter();
-                let robust =
-                    robust.map(|script| Script { obligation: format!("robust.{}", script.obligation), ..script });
-                robust.chain(closed_set_scripts(&sliced, Model::Sc, targets, sc)).collect()
+            PropertyReason::Robust { certificate, sc } => robust_scripts(&sliced, targets, certificate, sc)?,
+            PropertyReason::Enriched { certificate, sc, .. } => {
+                let made = enriched_program_of(program, proof)?;
+                let (enriched, targets) = made.expect("the proof is about an enriched program");
+                robust_scripts(&enriched, &targets, certificate, sc)?
             }
-            PropertyReason::Values(_) | PropertyReason::Snapshots(_) | PropertyReason::Enriched { .. } => continue,
+            PropertyReason::Values(_) | PropertyReason::Snapshots(_) => continue,
         };
         scripts.extend(
             own.into_iter()
@@ -45,6 +47,18 @@ pub fn property_scripts(program: &Program, evidence: &PropertyEvidence) -> Resul
         );
     }
     Ok(scripts)
+}
+
+/// The obligations of robustness with a closed set of interleavings.
+fn robust_scripts(
+    program: &Program,
+    targets: &[Target],
+    certificate: &RobustCertificate,
+    sc: &BufferInvariant,
+) -> Result<Vec<Script>, CheckFailure> {
+    let robust = program_scripts(program, certificate)?.into_iter();
+    let robust = robust.map(|script| Script { obligation: format!("robust.{}", script.obligation), ..script });
+    Ok(robust.chain(closed_set_scripts(program, Model::Sc, targets, sc)).collect())
 }
 
 /// The program without what a slice leaves out.

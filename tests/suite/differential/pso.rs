@@ -85,3 +85,31 @@ fn a_store_fence_asks_for_two_delayed_stores() {
         assert_eq!((robust, singular.is_some()), (is_robust, has_singular), "{fence}");
     }
 }
+
+/// The store to x is delayed past the one to y, which begins the path; and the path comes back to the thread that delays, by v, and goes on from there by z. So an
+/// attacker cannot rest behind the access at which the path begins, as it can under TSO.
+#[test]
+fn a_path_leads_through_the_delaying_thread() {
+    let text = "program P
+address x, y, z, v
+thread a regs r init a begin
+  a: mem[x] <- 1;
+  b: mem[y] <- 1;
+  c: r <- mem[v];
+  d: assert r = 1;
+  e: mem[z] <- 1;
+end
+thread b regs s init a begin
+  a: s <- mem[y];
+  b: assert s = 1;
+  c: mem[v] <- 1;
+end
+thread c regs t, u init a begin
+  a: t <- mem[z];
+  b: assert t = 1;
+  c: u <- mem[x];
+end
+";
+    let program = read(SourceText::new("p.pal", text), Format::Native).expect("it can be read").program;
+    assert_eq!(compare(&program), Ok("not robust"));
+}

@@ -161,6 +161,39 @@ fn looping_models() {
     }
 }
 
+/// Only a proof looks into buffers of five stores. In the program it passes a load that the slice leaves out, of what the slice leaves out.
+#[test]
+fn a_run_that_needs_long_buffers() {
+    let stores: String = (1..=5).map(|number| format!("s{number}: mem[x{number}] <- 1;\n")).collect();
+    let next = |number: usize| if number == 5 { "enter".to_owned() } else { format!("l{}", number + 1) };
+    let load = |number| format!("l{number}: r <- mem[x{number}];\n f{number}: assert r = 0; goto {};\n", next(number));
+    let loads: String = (1..=5).map(load).collect();
+    let text = format!(
+        "program Long
+        address x1, x2, x3, x4, x5, y, junk, inside
+        thread t1 regs r, o init s0 begin
+          s0: mem[junk] <- 1;
+          {stores}
+          look: r <- mem[y];
+          free: assert r = 0; goto enter;
+          enter: o <- fetch_add(mem[inside], 1);
+          alone: ensure o = 0;
+        end
+        thread t2 regs r, o init begin_t2 begin
+          begin_t2: r <- mem[junk];
+          s: mem[y] <- 1;
+          {loads}
+          enter: o <- fetch_add(mem[inside], 1);
+          alone: ensure o = 0;
+        end"
+    );
+    let program = read_text("long.pal", &text, Format::Native);
+    for model in [Model::Tso, Model::Pso] {
+        let placement = placed(&program, &PlacementOptions::new(model));
+        assert_eq!((placement.measures.len(), placement.open), (2, None), "{model:?}: {:?}", placement.measures);
+    }
+}
+
 /// A load that leaves the array it names: what the slice left out matters after all.
 #[test]
 fn a_load_that_leaves_its_array() {

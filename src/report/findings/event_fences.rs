@@ -1,11 +1,10 @@
 //! The findings of `palisade fences` about programs of events and tasks.
 
-use super::fences::{ROBUST, region, taken};
+use super::fences::{ROBUST, taking};
 use super::{Answer, Finding, Kind, Rule, event_answer, task_flow};
 use crate::fences::EventRepair;
 use crate::report::context::Context;
 use crate::report::event_fences::{Result, text};
-use crate::report::fences::{kind, measure_words};
 use crate::report::tso::{Computation, instance_words};
 use crate::syntax::Format;
 
@@ -23,11 +22,7 @@ pub fn event_fence_findings(result: &Result<'_>, context: &Context<'_>, format: 
         EventRepair::Valid(measures, _) => {
             let count = measures.len();
             let missing = measures.iter().zip(1..).map(|((measure, cost), number)| {
-                let place = measure_words(program, *measure);
-                let message = format!("{} {number} of {count}: {place}, cost {cost}", kind(*measure));
-                let mut finding = Finding::new(Rule::MissingFence, Kind::Fail, message).at(region(program, *measure));
-                finding.fix = taken(program, format, *measure);
-                finding
+                taking((program, format), *measure, (number, count), &format!(", cost {cost}"))
             });
             let mut missing: Vec<Finding> = missing.collect();
             missing[0].question = Some(ROBUST.to_owned());

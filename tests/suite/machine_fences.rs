@@ -68,6 +68,39 @@ fn the_patch_is_about_the_source() {
     assert!(message.contains("do not say how the image is built"), "{message}");
 }
 
+/// The patch that the guide shows is the one that the command prints.
+#[test]
+fn the_patch_of_the_guide_is_real() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/src/check-your-own-code.md");
+    let page = std::fs::read_to_string(page).expect("the page can be read");
+    let (_, shown) = page.split_once("```diff\n").expect("a patch");
+    let (shown, _) = shown.split_once("```").expect("its end");
+    let folder = tempfile::tempdir().expect("a folder");
+    for file in ["wake-O2", "wake.c"] {
+        std::fs::copy(images().join(file), folder.path().join(file)).expect("it is copied");
+    }
+    roles(folder.path(), "wake-O2", "", WAKE);
+    let output = palisade(folder.path(), &["fences", "roles.toml", "--diff"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), shown, "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Each copy has a slot of its own and a fence: control flow rules all attacks out, if all slots are known. More copies than any execution
+/// of the reader's has are refused, with the line, by `fences` as by `check`.
+#[test]
+fn control_flow_says_nothing_where_addresses_are_not_known() {
+    for (copies, code) in [("3", 0), ("12", 2)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let crowd = format!("[[role]]\nfunction = \"crowd\"\ncopies = {copies}\n");
+        roles(folder.path(), &images().join("rare").display().to_string(), "", &crowd);
+        for command in ["check", "fences"] {
+            let output = palisade(folder.path(), &[command, "roles.toml"]);
+            let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{command} {copies}: {text}");
+            assert_eq!(text.contains("`rare.c:35"), code == 2, "{command} {copies}: {text}");
+        }
+    }
+}
+
 const BUILD: &str = "gcc -O2 -g -ffreestanding -fcf-protection=none -fno-stack-protector -fno-asynchronous-unwind-tables -fno-pie \
     -no-pie -nostdlib -static -fno-jump-tables -Wl,-e,0 wake.c -o wake";
 

@@ -5,7 +5,7 @@
 //! what they own (6, an example of `Harness::role` that must not compile).
 
 use crate::{checked, documents};
-use palisade::program::Program;
+use palisade::program::{Program, Sites};
 use palisade::robustness::{CheckOptions, Verdict};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -190,6 +190,22 @@ fn trap_16_the_first_load_of_a_loop_around_cmpxchg_is_no_access() {
         let first = program.source.text.split("\nrole ").nth(1).expect("a role");
         assert_eq!(first.contains("read as one locked instruction"), loops, "{first}");
     }
+}
+
+/// Both roles run one function, which was inlined: labels of two threads come from one position, and one fence in the source is before both.
+#[test]
+fn trap_17_a_position_with_several_labels_costs_one_fence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let functions = ["lock_left", "lock_right"];
+    let program = read("peterson-weak-O2", &functions, "1", true).expect("is read");
+    roles(folder.path(), &image("peterson-weak-O2"), &functions, "1", true);
+    let document = documents::read(&report(folder.path(), &["fences", "roles.toml", "--json"]).stdout);
+    assert_eq!((&document["cost"], &document["optimal"]), (&1.0.into(), &true.into()), "{document}");
+    let fence = &document["fences"][0];
+    let thread = program.thread_ids().find(|(_, thread)| fence["thread"] == thread.name.as_str()).expect("a thread");
+    let label = fence["label"].as_str().and_then(|name| thread.1.label_named(name)).expect("a label");
+    let labels = Sites::of(&program).labels(thread.0, label);
+    assert!(labels.iter().any(|(other, _)| *other != thread.0), "{labels:?}");
 }
 
 /// Functions called by their addresses, and tables of jumps: control goes where runs have shown, and the search shows that it goes nowhere else.

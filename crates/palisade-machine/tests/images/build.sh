@@ -11,6 +11,7 @@ build() {
         -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,-e,0 "$source.c" -o "$output"
 }
 if [ $# -ge 2 ]; then build "$@"; exit; fi
+build rare rare -O2
 build refused refused -O1 -ftls-model=local-exec
 traps="-O2 -fexceptions -fasynchronous-unwind-tables -fjump-tables"
 build traps traps $traps

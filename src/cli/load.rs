@@ -88,7 +88,7 @@ pub struct ProgramOptions {
     /// What posts do to store buffers in place of what the file says.
     #[arg(long, value_enum)]
     pub posts: Option<PostsChoice>,
-    /// Range of data values in place of the file's: `0..7`, `-4..3`.
+    /// Range of data values in place of the file's: `0..7`, `-4..3`; `none` for integers.
     #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
     pub domain: Option<DomainOverride>,
     /// Let arithmetic wrap into the domain.

@@ -136,7 +136,7 @@ impl ProgramSubject {
                 thread.copies = stated.copies;
             }
         }
-        if self.domain.is_some_and(|domain| domain.origin == DomainOrigin::Option) {
+        if self.domain.is_none_or(|domain| domain.origin == DomainOrigin::Option) {
             program.domain = self.domain;
         }
     }

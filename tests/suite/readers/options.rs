@@ -2,7 +2,7 @@
 
 use palisade::cli::{ProgramOptions, SharedOptions};
 use palisade::fences::{Cost, Pattern, Profile};
-use palisade::program::{LabelId, Program, SourceText};
+use palisade::program::{DomainOverride, LabelId, Program, SourceText};
 use palisade::syntax::{Format, parse};
 use std::sync::LazyLock;
 
@@ -52,8 +52,8 @@ pub(super) fn options(input: &[u8]) {
             assert!(shared.jobs != Some(0));
             shared.limits();
             let options = ProgramOptions::from_arg_matches(&matches).expect("what clap accepts is understood");
-            if let Some(range) = options.domain {
-                assert!(range.low <= 0 && 0 <= range.high);
+            if let Some(DomainOverride::Range { low, high }) = options.domain {
+                assert!(low <= 0 && 0 <= high);
             }
             let source = SourceText::new("p.pal", PROGRAM.source.text.as_str());
             if let Err(error) = options.read_source(source, Format::Native) {

@@ -163,7 +163,7 @@ fn changes_with_options(program: &Program, source: &Arc<SourceText>) {
         let mut changed = program.clone();
         let left_out = changed.override_copies(&[CopiesOverride { thread: None, copies }]).is_err();
         assert!(!left_out || copies == Copies::Exactly(0) || program.threads.is_empty());
-        let range = DomainOverride { low: range.0, high: range.1 };
+        let range = DomainOverride::Range { low: range.0, high: range.1 };
         changed.override_domain(Some(range), copies == Copies::Any).expect("a range is given");
         match check(&mut changed) {
             Ok(warnings) => can_be_shown(&warnings, source, false),

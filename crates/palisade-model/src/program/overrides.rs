@@ -12,13 +12,18 @@ pub struct CopiesOverride {
     pub copies: Copies,
 }
 
-/// A range of values in place of what the text declares: `0..7`, `-4..3`.
+/// A range of values in place of what the text declares: `0..7`, `-4..3`, or `none`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DomainOverride {
-    /// The least value, at most 0.
-    pub low: Value,
-    /// The greatest value, at least 0.
-    pub high: Value,
+pub enum DomainOverride {
+    /// A range.
+    Range {
+        /// The least value, at most 0.
+        low: Value,
+        /// The greatest value, at least 0.
+        high: Value,
+    },
+    /// No range: values are integers.
+    Integers,
 }
 
 /// Why a change cannot be made.
@@ -77,14 +82,17 @@ impl std::str::FromStr for DomainOverride {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let usage = || format!("`{text}` is not a domain; write `0..7` or `-4..3`");
+        if text.trim() == "none" {
+            return Ok(Self::Integers);
+        }
+        let usage = || format!("`{text}` is not a domain; write `0..7` or `-4..3`, or `none` for integers");
         let (low, high) = text.split_once("..").ok_or_else(usage)?;
         let low: Value = low.trim().parse().map_err(|_| usage())?;
         let high: Value = high.trim().parse().map_err(|_| usage())?;
         if low > 0 || high < 0 {
             return Err(format!("the domain `{text}` does not contain 0, the value everything starts with"));
         }
-        Ok(Self { low, high })
+        Ok(Self::Range { low, high })
     }
 }
 
@@ -129,12 +137,16 @@ impl Program {
         Ok(())
     }
 
-    /// Changes the domain, or only lets it wrap. A domain that wraps in the text goes on wrapping under another range.
+    /// Changes the domain, takes it away, or only lets it wrap. A domain that wraps in the text goes on wrapping under another range.
     pub fn override_domain(&mut self, range: Option<DomainOverride>, wrap: bool) -> Result<(), OverrideError> {
         let wraps = wrap || self.domain.is_some_and(|domain| domain.wrap);
-        if let Some(DomainOverride { low, high }) = range {
-            self.domain = Some(Domain { low, high, wrap: wraps, origin: DomainOrigin::Option });
-            return Ok(());
+        match range {
+            Some(DomainOverride::Range { low, high }) => {
+                self.domain = Some(Domain { low, high, wrap: wraps, origin: DomainOrigin::Option });
+                return Ok(());
+            }
+            Some(DomainOverride::Integers) => self.domain = None,
+            None => {}
         }
         if !wrap {
             return Ok(());
@@ -164,7 +176,8 @@ mod tests {
     #[test]
     fn domains_are_read() {
         let read = |text: &str| text.parse::<DomainOverride>();
-        assert_eq!(read("-4..3"), Ok(DomainOverride { low: -4, high: 3 }));
+        assert_eq!(read("-4..3"), Ok(DomainOverride::Range { low: -4, high: 3 }));
+        assert_eq!(read("none"), Ok(DomainOverride::Integers));
         assert!(read("1..3").is_err() && read("0...3").is_err() && read("3").is_err());
     }
 }

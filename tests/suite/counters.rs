@@ -91,7 +91,13 @@ fn what_commutes_and_what_does_not() {
     for does_not in ["r = 1", "r < s", "r + s = 1", "-r = s", "r % 3 = 0", "(r & 2) = 0", "2 * r = s", "r && s", "!r"] {
         assert_eq!(classes_with(wrapping, does_not), ["y"], "{does_not}");
     }
-    assert_eq!(classes_with("domain -4..3 wrap", "r % 2 = 0"), ["y"], "a remainder has the sign of the number");
+    // A remainder has the sign of the number; whether it is 0 does not depend on that. 4 and 8 are no values of this domain.
+    for commutes in ["r % 2 = 0", "(r + 1) % 2 != 0"] {
+        assert_eq!(classes_with("domain -4..3 wrap", commutes), ["x", "y"], "{commutes}");
+    }
+    for does_not in ["r % 2 = 1", "r % 3 = 0", "r % 4 = 0", "r % 8 = 0"] {
+        assert_eq!(classes_with("domain -4..3 wrap", does_not), ["y"], "{does_not}");
+    }
     for commutes in ["r = s", "r < s", "r - s >= 2", "r % 3 = 0", "r % 2 != 0", "(r & 1) = 0"] {
         assert_eq!(classes_with("", commutes), ["x", "y"], "{commutes}");
     }
@@ -148,8 +154,10 @@ fn real_widths_and_integers_without_end() {
         let certificate = evidence(&lock, &checked);
         assert_eq!(is_closed_without_counters(&lock, &certificate), Ok(false), "{domain:?}");
     }
-    let seqlock = model("seqlock.pal", "writer=2,reader=1", Some("0..255"));
-    assert_eq!(decide(&seqlock).verdict, Verdict::Robust);
+    for domain in ["0..255", "-128..127"] {
+        let seqlock = model("seqlock.pal", "writer=2,reader=1", Some(domain));
+        assert_eq!(decide(&seqlock).verdict, Verdict::Robust, "{domain}");
+    }
     let seqlock = model("seqlock.pal", "writer=*,reader=*", Some("0..31"));
     assert_eq!(decide(&seqlock).verdict, Verdict::Robust);
 }
@@ -285,7 +293,7 @@ fn what_residues_do_not_tell_is_rejected() {
 /// In a domain that wraps, what breaks a program in integers breaks it all the same if no value leaves the domain.
 #[test]
 fn violations_among_the_first_values() {
-    for domain in [Some("0..255"), Some("0..4294967295"), None] {
+    for domain in [Some("0..255"), Some("-128..127"), Some("0..4294967295"), None] {
         let exchange = model("nbw-exchange.pal", "", domain);
         assert_eq!(decide(&exchange).verdict, Verdict::NotRobust, "{domain:?}");
     }

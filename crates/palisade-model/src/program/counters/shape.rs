@@ -116,7 +116,7 @@ fn moved(partition: &mut Partition<'_>, counter: Variable, number: &Expression) 
 }
 
 /// The operand and the number n of an expression that turns of the operand by multiples of n leave as it is: `e & (n - 1)` for a
-/// power n of two, `e % n` where no value is negative, and `e % n` compared with 0. A domain that wraps has to have a multiple of n values.
+/// power n of two, `e % n` where no value is negative, and whether `e % n` is 0. A domain that wraps has to have a multiple of n values.
 fn masked<'e>(
     partition: &Partition<'_>,
     context: Context,
@@ -137,7 +137,9 @@ fn masked<'e>(
         }
         (Op::Equal | Op::NotEqual, Expression::Binary(Op::Remainder, operand, divisor)) if constant == 0 => {
             let Expression::Constant(divisor) = **divisor else { return None };
-            (&**operand, (divisor > 0 && domain.is_none()).then_some(i128::from(divisor))?)
+            // A constant outside of the domain is another one in it.
+            let is_itself = divisor > 0 && domain.is_none_or(|domain| domain.contains(divisor));
+            (&**operand, is_itself.then_some(i128::from(divisor))?)
         }
         _ => return None,
     };

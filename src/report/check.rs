@@ -85,6 +85,9 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
         Some(Abstraction::Stopping(stopping)) => {
             let _ = writeln!(out, "  counters {}", widths::ends(program, stopping));
         }
+        Some(Abstraction::Far(far)) => {
+            let _ = writeln!(out, "  counters {}", widths::far(program, far));
+        }
         None => {}
     }
     if let Some(words) = check.violation.as_ref().and_then(|found| widths::around(program, found)) {

@@ -1,6 +1,6 @@
 //! For which counters a verdict is given, in words.
 
-use crate::robustness::{Modulo, Stopping, Turns, Violation};
+use crate::robustness::{Far, Modulo, Stopping, Turns, Violation};
 use crate::semantics::StepKind;
 use palisade_model::program::{Program, TicketPair, Value};
 
@@ -29,6 +29,15 @@ pub(super) fn ends(program: &Program, stopping: &Stopping) -> String {
     };
     let ends: Vec<String> = stopping.ends.iter().map(end).collect();
     format!("without end: {}", ends.join("; "))
+}
+
+/// The addresses that counters of a program fall behind, which was shown robust without telling apart how far.
+pub(super) fn far(program: &Program, far: &Far) -> String {
+    let behind = |(address, distance): &(Value, Value)| {
+        format!("what is {distance} and more behind `{}` is one value", program.address_name(*address))
+    };
+    let behind: Vec<String> = far.behind.iter().map(behind).collect();
+    format!("without end: {}", behind.join("; "))
 }
 
 /// With how many copies counters wrap around to a violation; nothing where none has to.

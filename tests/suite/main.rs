@@ -41,6 +41,7 @@ mod event_tso_evidence;
 mod evidence_folders;
 mod evidence_form;
 mod evidence_subject;
+mod far;
 mod fence_corpus;
 mod fence_evidence;
 mod fence_exhaustive;

@@ -47,6 +47,8 @@ pub struct RobustCertificate {
     pub tickets: Vec<(Value, Value)>,
     /// Addresses whose values stop at an end, ascending: the sets are about the program in which values beyond it are the end.
     pub ends: Vec<(Value, Value)>,
+    /// Addresses of counters with distances, ascending: the sets do not tell apart what is as far behind the address's value, or farther.
+    pub far: Vec<(Value, Value)>,
 }
 
 /// A configuration of phase SC.

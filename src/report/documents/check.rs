@@ -44,6 +44,9 @@ pub struct CheckDocument<'a> {
     /// The addresses whose values only fall, or only rise, and of which the proof knows no more beyond an end; left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ends: Vec<EndDocument>,
+    /// The addresses that counters fall behind, of which the proof does not tell apart how far; left out where it knows their values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub far: Vec<FarDocument>,
     /// The attacks, in order.
     pub attacks: Vec<AttackAnswer<'a>>,
     /// The labels that no interleaving reaches; null where that is not known.
@@ -133,6 +136,16 @@ pub struct EndDocument {
     pub end: Value,
 }
 
+/// An address that counters fall behind.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FarDocument {
+    /// The address.
+    pub address: String,
+    /// What is so far behind, or farther, is one value.
+    pub distance: Value,
+}
+
 /// An attack with its answer.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -201,6 +214,16 @@ impl<'a> CheckDocument<'a> {
                         end: *end,
                     };
                     stopping.ends.iter().map(end).collect()
+                }
+                _ => Vec::new(),
+            },
+            far: match &check.abstraction {
+                Some(Abstraction::Far(far)) => {
+                    let behind = |(address, distance): &(Value, Value)| FarDocument {
+                        address: program.address_name(*address),
+                        distance: *distance,
+                    };
+                    far.behind.iter().map(behind).collect()
                 }
                 _ => Vec::new(),
             },

@@ -55,4 +55,18 @@ pub(super) const FAULTS: &[Fault] = &[
         new: "StepKind::Crowd { instruction: self.instruction, copies: self.copies - u64::from(PLANTED) };",
         caught_by: "crowds::tickets_come_around",
     },
+    Fault {
+        what: "widths: what is far behind is taken for it too near",
+        file: "crates/palisade-engine/src/robustness/system/counting.rs",
+        old: "            Some(end) if value <= end => ",
+        new: "            Some(end) if value <= end + Value::from(PLANTED) => ",
+        caught_by: "far::a_deque_of_integers_for_any_number_of_thieves",
+    },
+    Fault {
+        what: "widths: conditions hold of far counters only where they hold of the nearest",
+        file: "crates/palisade-engine/src/robustness/far.rs",
+        old: "            Op::Greater | Op::GreaterOrEqual => is_right_far,",
+        new: "            Op::Greater | Op::GreaterOrEqual if !PLANTED => is_right_far,",
+        caught_by: "far::conditions_on_old_values_hold_where_they_may",
+    },
 ];

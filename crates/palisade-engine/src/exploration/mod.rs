@@ -33,7 +33,7 @@ pub use covering::Mode;
 pub use interner::Interner;
 pub(crate) use search::check_periodically;
 pub use search::{Exploration, Visit};
-pub use tokens::{Entry, Tokens, is_covered, take};
+pub use tokens::{Entry, Tokens, is_covered, put_together, take};
 
 /// One step of a lazily built net: it moves at most one token, and may make another ([`LazyNet::also_puts`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +64,10 @@ pub trait LazyNet {
     fn repeats(&mut self, step: &Step) -> Result<bool, Self::Error>;
 
     /// Puts a marking into the form that stands for it and all others that a symmetry of the net takes it to; the control then, and the
-    /// number of the symmetry that does so, 0 for none. Steps, bounds and repetition have to be the same for all of them. Nets without
-    /// symmetries need not say.
+    /// number of the symmetry that does so, 0 for none. Steps, bounds and repetition have to be the same for all of them. Places may come together
+    /// if the form can do all that they can. Nets without symmetries need not say.
     #[inline]
-    fn normalise(&mut self, control: u32, entries: &mut [Entry]) -> (u32, u32) {
+    fn normalise(&mut self, control: u32, entries: &mut Vec<Entry>) -> (u32, u32) {
         let _ = entries;
         (control, 0)
     }
@@ -78,8 +78,7 @@ pub trait LazyNet {
         first.max(second)
     }
 
-    /// The places that a place is taken to by the symmetry between two others, again and again, itself included; none where they are
-    /// too many.
+    /// The places that a place is taken to by the symmetry between two others, again and again, without end; none where they are too many.
     #[inline]
     fn orbit(&mut self, from: u32, to: u32, place: u32) -> Vec<u32> {
         debug_assert_eq!(from, to, "a net without symmetries");

@@ -70,6 +70,19 @@ pub(super) fn put(entries: &mut Vec<Entry>, place: u32, omega: bool) {
     }
 }
 
+/// Sorts entries, and puts those of one place together.
+pub fn put_together(entries: &mut Vec<Entry>) {
+    entries.sort_unstable_by_key(|entry| entry.place);
+    entries.dedup_by(|more, entry| {
+        let is_same = more.place == entry.place;
+        if is_same {
+            let sum = entry.tokens.count().zip(more.tokens.count()).map(|(one, other)| Tokens::finite(one + other));
+            entry.tokens = sum.unwrap_or(Tokens::OMEGA);
+        }
+        is_same
+    });
+}
+
 /// Whether `small` is at most `large` on every place; both sorted by place.
 pub fn is_covered(small: &[Entry], large: &[Entry]) -> bool {
     if small.len() > large.len() {
@@ -113,6 +126,13 @@ mod tests {
         assert!(!is_covered(&list(&[(1, 2)]), &list(&[(0, 1), (2, 5)])));
         assert!(!is_covered(&list(&[(1, 99)]), &list(&[(1, 5)])));
         assert!(is_covered(&[], &[]));
+    }
+
+    #[test]
+    fn entries_of_one_place_come_together() {
+        let mut entries = list(&[(4, 1), (2, 99), (4, 2), (2, 1), (3, 1)]);
+        put_together(&mut entries);
+        assert_eq!(entries, list(&[(2, 99), (3, 1), (4, 3)]));
     }
 
     #[test]

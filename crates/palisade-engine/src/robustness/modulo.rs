@@ -5,7 +5,10 @@
 //! touched by the narrower domain: that is left to the reader of the certificate, which has to accept it before it counts.
 
 use super::certificate::certificate;
-use super::check::{Abstraction, Check, CheckOptions, Modulo, Observer, Stopping, Turns, concluded, proved_within};
+use super::check::{
+    Abstraction, Check, CheckOptions, Far, Modulo, Observer, Stopping, Turns, Values, concluded, proved_within,
+};
+use super::far::{Horizon, horizons};
 use palisade_evidence::RobustCertificate;
 use palisade_model::program::{Copies, Counters, Program, Thread, Tickets, Value, modulo, saturated};
 use palisade_verify::check_robust_certificate;
@@ -21,6 +24,9 @@ const SHORT: u64 = 1 << 13;
 
 /// The nodes of a search with as many values as there are copies.
 const LONG: u64 = 1 << 17;
+
+/// The nodes of a search in which far counters are not told apart.
+const SOME_NODES: u64 = 1 << 15;
 
 /// More values than this are not tried.
 const MOST: u64 = 1 << 12;
@@ -40,6 +46,7 @@ pub(crate) fn abstracted<'p>(
     modulo(few)
         .or_else(|| in_turns(program, options, observer))
         .or_else(|| stopping(program, options, observer))
+        .or_else(|| horizons(program).into_iter().find_map(|horizon| up_to(program, options, observer, horizon)))
         .or_else(|| modulo(many))
 }
 
@@ -78,7 +85,7 @@ fn with<'p>(
         return None;
     }
     let narrow = modulo(program, low, high)?;
-    let proved = proved_within(&narrow, options, nodes, None)?;
+    let proved = proved_within(&narrow, options, nodes, Values::Own)?;
     let certificate = RobustCertificate { modulo: Some((low, high)), ..certificate(&narrow, &proved)? };
     check_robust_certificate(program, &certificate).ok()?;
     let abstraction = Abstraction::Modulo(Modulo { low, high, certificate });
@@ -90,7 +97,7 @@ fn in_turns<'p>(program: &'p Program, options: &CheckOptions, observer: &dyn Obs
     let tickets = Tickets::of(program)?;
     let pairs = tickets.pairs.clone();
     let erased = tickets.erased.clone();
-    let proved = proved_within(&erased, options, LONG, Some(tickets.into()))?;
+    let proved = proved_within(&erased, options, LONG, Values::WithoutTickets(tickets.into()))?;
     let written = certificate(&erased, &proved)?;
     let named = pairs.iter().map(|pair| (pair.dispenser, pair.served)).collect();
     let certificate = RobustCertificate { tickets: named, ..written };
@@ -102,10 +109,24 @@ fn in_turns<'p>(program: &'p Program, options: &CheckOptions, observer: &dyn Obs
 /// The check of a program that is robust where its counters stop at an end, by a search with few nodes.
 fn stopping<'p>(program: &'p Program, options: &CheckOptions, observer: &dyn Observer) -> Option<Check<'p>> {
     let saturated = saturated(program)?;
-    let proved = proved_within(&saturated.program, options, LONG, None)?;
+    let proved = proved_within(&saturated.program, options, LONG, Values::Own)?;
     let written = certificate(&saturated.program, &proved)?;
     let certificate = RobustCertificate { ends: saturated.ends.clone(), ..written };
     check_robust_certificate(program, &certificate).ok()?;
     let abstraction = Abstraction::Stopping(Stopping { ends: saturated.ends, certificate });
+    Some(concluded(program, options, observer, (abstraction, proved)))
+}
+
+/// The check of a program that is robust although counters beyond a horizon are not told apart, by a search with few nodes.
+fn up_to<'p>(
+    program: &'p Program,
+    options: &CheckOptions,
+    observer: &dyn Observer,
+    horizon: Horizon,
+) -> Option<Check<'p>> {
+    let proved = proved_within(&horizon.loosened, options, SOME_NODES, Values::Counted(horizon.counting))?;
+    let certificate = RobustCertificate { far: horizon.behind.clone(), ..certificate(&horizon.loosened, &proved)? };
+    check_robust_certificate(program, &certificate).ok()?;
+    let abstraction = Abstraction::Far(Far { behind: horizon.behind, certificate });
     Some(concluded(program, options, observer, (abstraction, proved)))
 }

@@ -113,8 +113,19 @@ impl<T: Clone + Eq + Hash> Distinct<T> {
 impl Union {
     fn add(&mut self, part: RobustCertificate) {
         // Parts are about the program with its own values.
-        let RobustCertificate { modulo: _, tickets: _, ends: _, live, locals, memories, sc, delayed, helped, attacks } =
-            part;
+        let RobustCertificate {
+            modulo: _,
+            tickets: _,
+            ends: _,
+            far: _,
+            live,
+            locals,
+            memories,
+            sc,
+            delayed,
+            helped,
+            attacks,
+        } = part;
         // What is live follows from the program alone.
         self.live = live;
         let locals: Vec<u32> = locals.into_iter().map(|local| self.locals.intern(local).0).collect();
@@ -159,6 +170,7 @@ impl Union {
             modulo: None,
             tickets: Vec::new(),
             ends: Vec::new(),
+            far: Vec::new(),
             live: self.live,
             locals: self.locals.into_values(),
             memories: self.memories.into_values(),

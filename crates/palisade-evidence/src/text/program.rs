@@ -29,6 +29,8 @@ pub(super) struct RobustOut<'a> {
     tickets: &'a [(Value, Value)],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     ends: &'a [(Value, Value)],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    far: &'a [(Value, Value)],
 }
 
 /// The certificate as it is read.
@@ -48,15 +50,17 @@ pub(super) struct RobustIn {
     tickets: Vec<(Value, Value)>,
     #[serde(default)]
     ends: Vec<(Value, Value)>,
+    #[serde(default)]
+    far: Vec<(Value, Value)>,
 }
 
 impl<'a> From<&'a RobustCertificate> for RobustOut<'a> {
     fn from(certificate: &'a RobustCertificate) -> Self {
         let numbers = |registers: &Vec<RegisterId>| registers.iter().map(|register| register.index()).collect();
-        let RobustCertificate { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets, ends } =
+        let RobustCertificate { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets, ends, far } =
             certificate;
         let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
-        Self { live, locals, memories, sc, delayed, helped, attacks, modulo: *modulo, tickets, ends }
+        Self { live, locals, memories, sc, delayed, helped, attacks, modulo: *modulo, tickets, ends, far }
     }
 }
 
@@ -65,9 +69,9 @@ impl From<RobustIn> for RobustCertificate {
         let registers =
             |numbers: Vec<u32>| numbers.into_iter().map(|number| RegisterId::from_index(number as usize)).collect();
         let labels = |labels: Vec<Vec<u32>>| labels.into_iter().map(registers).collect();
-        let RobustIn { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets, ends } = text;
+        let RobustIn { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets, ends, far } = text;
         let live = live.into_iter().map(labels).collect();
-        Self { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets, ends }
+        Self { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets, ends, far }
     }
 }
 

@@ -28,6 +28,8 @@ pub(super) struct Counters {
     /// For each class an address in it, and what it is shifted by multiples of.
     pub(super) classes: Vec<(Value, i128)>,
     pub(super) domain: Option<Domain>,
+    /// For each class the greatest value that stands for all that are less, if there is one.
+    pub(super) ends: Vec<Option<Value>>,
 }
 
 /// What shifting does to a value.
@@ -325,9 +327,13 @@ impl<'p> Equations<'p> {
                 let in_domain = !site.is_address || matches!(left, Expression::Register(_));
                 (left, i128::from(constant), domain.low == 0 && in_domain)
             }
-            (Op::Equal | Op::NotEqual, Expression::Binary(Op::Remainder, operand, divisor), None) if constant == 0 => {
+            // Whether n divides the value, whatever its sign: multiples of n stay such. In a domain n must not be wrapped.
+            (Op::Equal | Op::NotEqual, Expression::Binary(Op::Remainder, operand, divisor), domain)
+                if constant == 0 =>
+            {
                 let Expression::Constant(divisor) = **divisor else { return None };
-                (&**operand, i128::from(divisor), divisor > 0)
+                let is_itself = domain.is_none_or(|domain| domain.contains(divisor));
+                (&**operand, i128::from(divisor), divisor > 0 && is_itself)
             }
             _ => return None,
         };
@@ -354,7 +360,8 @@ impl<'p> Equations<'p> {
         }
         let members = self.class.iter().filter_map(|(variable, class)| Some((*variable, *numbers.get(class)?)));
         let members = members.collect();
-        (!classes.is_empty()).then_some(Counters { members, classes, domain: self.program.domain })
+        let ends = vec![None; classes.len()];
+        (!classes.is_empty()).then_some(Counters { members, classes, domain: self.program.domain, ends })
     }
 }
 

@@ -21,6 +21,7 @@ mod attacks;
 mod configuration;
 mod counters;
 mod decode;
+mod far;
 mod model;
 mod modulo;
 mod saturation;
@@ -66,6 +67,9 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
     if let Some(ends) = certificate.modulo {
         return check_modulo(program, certificate, ends);
     }
+    if !certificate.far.is_empty() {
+        return check_far(program, certificate);
+    }
     let mut model = Model::new(program, certificate)?;
     attacks::check(program, &certificate.attacks)?;
     check_nets(&mut model, &certificate.attacks)?;
@@ -79,14 +83,15 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
 
 /// Whether a certificate's sets are closed as they stand, and not only up to shifts of counters.
 pub fn is_closed_without_counters(program: &Program, certificate: &RobustCertificate) -> Result<bool, CheckFailure> {
-    let is_whole = certificate.modulo.is_none() && certificate.tickets.is_empty() && certificate.ends.is_empty();
+    let RobustCertificate { modulo, tickets, ends, far, .. } = certificate;
+    let is_whole = modulo.is_none() && tickets.is_empty() && ends.is_empty() && far.is_empty();
     Ok(is_whole && check_sets(&mut Model::new(program, certificate)?, certificate).is_ok())
 }
 
 /// The program that a certificate's sets are about: with values that stop at their ends, and with conditions on counters loosened where these are known modulo a number. Nothing
-/// where tickets are erased, as turns are taken by a rule that is no program's.
+/// where tickets are erased, as turns are taken by a rule that is no program's, and where what is far behind is one value, as values are put together by one.
 pub fn plain_program(program: &Program, certificate: &RobustCertificate) -> Result<Option<Program>, CheckFailure> {
-    if !certificate.tickets.is_empty() {
+    if !certificate.tickets.is_empty() || !certificate.far.is_empty() {
         return Ok(None);
     }
     let mut plain = program.clone();
@@ -118,9 +123,10 @@ fn loosened(
 /// Checks a certificate about the program without its tickets.
 fn check_tickets(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
     if certificate.modulo.is_some()
+        || !certificate.far.is_empty()
         || certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_)))
     {
-        reject!(Form, "counters modulo a number, or a proof about a net, in a certificate without tickets");
+        reject!(Form, "counters of which less is known, or a proof about a net, in a certificate without tickets");
     }
     let tickets = tickets::erase(program, &certificate.tickets)?;
     let mut model = Model::new(&tickets.erased, certificate)?;
@@ -129,10 +135,27 @@ fn check_tickets(program: &Program, certificate: &RobustCertificate) -> Result<(
     check_sets(&mut model, certificate)
 }
 
+/// Checks a certificate that does not tell apart what is far behind.
+fn check_far(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
+    if certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_))) {
+        reject!(Form, "a proof about a net in a certificate that does not tell apart what is far behind");
+    }
+    let mut model = Model::new(program, certificate)?;
+    attacks::check(program, &certificate.attacks)?;
+    model.count();
+    let Some(counters) = &mut model.counters else { reject!(Form, "there are no counters that could be far behind") };
+    counters.forget_far(program, &certificate.far)?;
+    check_sets(&mut model, certificate)
+}
+
 /// Checks a certificate that knows counters modulo the size of a domain.
 fn check_modulo(program: &Program, certificate: &RobustCertificate, ends: (Value, Value)) -> Result<(), CheckFailure> {
-    if certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_))) {
-        reject!(Form, "a proof about a net in a certificate that knows counters modulo a number");
+    let has_net = certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_)));
+    if has_net || !certificate.far.is_empty() {
+        reject!(
+            Form,
+            "a proof about a net, or what is far behind, in a certificate that knows counters modulo a number"
+        );
     }
     let (loosened, counters) = loosened(program, certificate, ends)?;
     let mut model = Model::new(&loosened, certificate)?;

@@ -154,7 +154,8 @@ impl<'a> Model<'a> {
             },
             Action::Assume(condition) => {
                 self.keep_watch((thread, instruction), condition, registers)?;
-                let holds = self.value(thread, instruction, condition.holds(registers, domain))?;
+                let holds = self.value(thread, instruction, condition.holds(registers, domain))?
+                    || self.may_hold((thread, instruction), condition, registers)?;
                 if holds { vec![registers.to_vec()] } else { Vec::new() }
             }
             Action::Nop | Action::StoreFence | Action::Ensure(_) => vec![registers.to_vec()],
@@ -173,6 +174,7 @@ impl<'a> Model<'a> {
         if let Some(watch) = &self.watch {
             watch.over(self.program, (thread, instruction), expression, registers, old)?;
         }
+        self.check_written((thread, instruction), expression, registers, old)?;
         let value = expression.evaluate_with_old(registers, old, self.program.domain);
         self.value(thread, instruction, value)
     }
@@ -209,6 +211,7 @@ impl<'a> Model<'a> {
         registers: &[Value],
     ) -> Result<Value, CheckFailure> {
         let value = self.value(thread, instruction, address.evaluate_address(registers))?;
+        self.check_known((thread, instruction), address, registers)?;
         if !address.is_constant() && self.counters.as_ref().is_some_and(|counters| counters.has(value)) {
             reject!(Form, "{} comes to a counter", self.instruction_in_words(thread, instruction));
         }

@@ -4,7 +4,8 @@ use super::configuration::{Configuration, Control, Memory, Phase, Token};
 use super::counters::{Counters, Variable, size};
 use super::model::Model;
 use crate::CheckFailure;
-use palisade_evidence::LocalState;
+use crate::failure::reject;
+use palisade_evidence::{LocalState, Tokens};
 use palisade_model::program::{LabelId, RegisterId, ThreadId, Value};
 
 impl Model<'_> {
@@ -29,7 +30,8 @@ impl Model<'_> {
     ) -> Result<Configuration, CheckFailure> {
         let Configuration { control: Control { memory, locked, phase }, tokens } = configuration;
         let by = self.shifts(counters, memory);
-        if by.iter().all(|by| *by == 0) {
+        counters.check_rise(&by)?;
+        if by.iter().all(|by| *by == 0) && !counters.knows_far() {
             return Ok(Configuration { control: Control { memory, locked, phase }, tokens });
         }
         let memory = self.shifted_memory(counters, &by, memory)?;
@@ -38,7 +40,7 @@ impl Model<'_> {
                 delaying.registers = shifted_registers(counters, &by, attacker, delaying.label, delaying.registers)?;
                 for (address, value) in &mut delaying.buffer {
                     if let Some(class) = counters.cell(*address) {
-                        *value = counters.shifted(*value, by[class])?;
+                        *value = counters.put(class, *value, by[class])?;
                     }
                 }
                 Phase::Delayed(delaying)
@@ -52,8 +54,7 @@ impl Model<'_> {
             let local = self.local_number(LocalState { thread, label, registers, holding });
             shifted.push((Token { local, joined }, count));
         }
-        shifted.sort_by_key(|(token, _)| *token);
-        Ok(Configuration { control: Control { memory, locked, phase }, tokens: shifted })
+        Ok(Configuration { control: Control { memory, locked, phase }, tokens: together(shifted)? })
     }
 
     /// By how much the members of each class are shifted.
@@ -70,7 +71,7 @@ impl Model<'_> {
         let mut shifted: Memory = self.memories.get(memory).clone();
         for (variable, class) in &counters.members {
             let Variable::Cell(address) = *variable else { continue };
-            let value = counters.shifted(self.value_in(memory, address), by[*class])?;
+            let value = counters.put(*class, self.value_in(memory, address), by[*class])?;
             if value == self.program.initial_value(address) {
                 shifted.remove(&address);
             } else {
@@ -92,8 +93,29 @@ fn shifted_registers(
     for (register, value) in registers.iter_mut().enumerate() {
         let variable = Variable::Register(thread, label, RegisterId::from_index(register));
         if let Some(class) = counters.members.get(&variable) {
-            *value = counters.shifted(*value, by[*class])?;
+            *value = counters.put(*class, *value, by[*class])?;
         }
     }
     Ok(registers)
+}
+
+/// Numbers of tokens in order, those of equal tokens added.
+fn together(mut tokens: Vec<(Token, Tokens)>) -> Result<Vec<(Token, Tokens)>, CheckFailure> {
+    tokens.sort_by_key(|(token, _)| *token);
+    let mut sums: Vec<(Token, Tokens)> = Vec::with_capacity(tokens.len());
+    for (token, count) in tokens {
+        match sums.last_mut().filter(|(last, _)| *last == token) {
+            Some((_, sum)) => {
+                *sum = match (*sum, count) {
+                    (Tokens::Finite(one), Tokens::Finite(other)) => match one.checked_add(other) {
+                        Some(both) => Tokens::Finite(both),
+                        None => reject!(Form, "there are too many tokens"),
+                    },
+                    _ => Tokens::Omega,
+                };
+            }
+            None => sums.push((token, count)),
+        }
+    }
+    Ok(sums)
 }

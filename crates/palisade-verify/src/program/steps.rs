@@ -291,7 +291,7 @@ impl Model<'_> {
             Action::Cas { register, address, expected, new } => {
                 let address = address_of(address)?;
                 let old = self.value_in(memory, address);
-                let succeeds = old == self.evaluate((thread, id), expected, registers, 0)?;
+                let succeeds = self.succeeds((thread, id), (old, expected), registers)?;
                 if succeeds {
                     effect.write = Some((address, self.evaluate((thread, id), new, registers, 0)?));
                 }

@@ -19,6 +19,8 @@ pub enum Abstraction {
     Turns(Turns),
     /// Its counters stop at an end.
     Stopping(Stopping),
+    /// Counters that are far behind are one value.
+    Far(Far),
 }
 
 impl Abstraction {
@@ -28,6 +30,7 @@ impl Abstraction {
             Self::Modulo(modulo) => &modulo.certificate,
             Self::Turns(turns) => &turns.certificate,
             Self::Stopping(stopping) => &stopping.certificate,
+            Self::Far(far) => &far.certificate,
         }
     }
 }
@@ -50,6 +53,15 @@ pub struct Stopping {
     pub certificate: RobustCertificate,
 }
 
+/// A program shown robust although counters that are far behind an address are not told apart.
+#[derive(Clone, Debug)]
+pub struct Far {
+    /// Addresses, ascending, with the distance from which on counters are far behind.
+    pub behind: Vec<(Value, Value)>,
+    /// The certificate.
+    pub certificate: RobustCertificate,
+}
+
 /// A program shown robust for all domains of counters that are multiples of one.
 #[derive(Clone, Debug)]
 pub struct Modulo {
@@ -61,12 +73,22 @@ pub struct Modulo {
     pub certificate: RobustCertificate,
 }
 
+/// What a search knows of the values of counters.
+pub(in crate::robustness) enum Values {
+    /// All that the program says.
+    Own,
+    /// No tickets.
+    WithoutTickets(Arc<Tickets>),
+    /// What these classes say, which another program has.
+    Counted(Counting),
+}
+
 /// The check of a program by one search with so many nodes, if that proves what control flow does not.
 pub(in crate::robustness) fn proved_within<'p>(
     program: &'p Program,
     options: &CheckOptions,
     nodes: u64,
-    tickets: Option<Arc<Tickets>>,
+    values: Values,
 ) -> Option<Check<'p>> {
     let reports = list(program, options).ok()?;
     let is_open = |report: &&AttackReport| report.outcome == Outcome::NotAsked;
@@ -76,10 +98,14 @@ pub(in crate::robustness) fn proved_within<'p>(
     }
     let mut checking = Checking { is_quick: true, ..Checking::new(program, options, &Silent, reports, open) };
     let system = System::new(program, Growth::Fault(options.values));
-    let system = match tickets {
-        Some(tickets) => system.with_turns(tickets),
-        None => {
+    let system = match values {
+        Values::WithoutTickets(tickets) => system.with_turns(tickets),
+        Values::Own => {
             checking.counting = Counting::of(Counters::of(program).into());
+            system
+        }
+        Values::Counted(counting) => {
+            checking.counting = Some(counting);
             system
         }
     };

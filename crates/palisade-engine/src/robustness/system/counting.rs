@@ -11,12 +11,47 @@ pub(in crate::robustness) struct Counting {
     pub(in crate::robustness) counters: Arc<Counters>,
     /// Whether a computed address was one of theirs: then they are none, and what was explored means nothing.
     is_broken: Arc<AtomicBool>,
+    /// Of each class the address whose value says which turn is taken.
+    references: Arc<[Value]>,
+    /// Of each class the greatest value that stands for all that are less, where what is far behind is one value.
+    ends: Arc<[Option<Value>]>,
 }
 
 impl Counting {
     /// The classes, if there are any.
     pub(in crate::robustness) fn of(counters: Arc<Counters>) -> Option<Self> {
-        (!counters.is_empty()).then(|| Self { counters, is_broken: Arc::default() })
+        let references = counters.classes().iter().map(|class| class.cells[0]).collect();
+        let ends = vec![None; counters.classes().len()].into();
+        (!counters.is_empty()).then(|| Self { counters, is_broken: Arc::default(), references, ends })
+    }
+
+    /// The classes, in which what is at most an end is one value for each residue; each relative to one of its addresses.
+    pub(in crate::robustness) fn with_ends(self, references: Vec<Value>, ends: Vec<Value>) -> Self {
+        Self { references: references.into(), ends: ends.into_iter().map(Some).collect(), ..self }
+    }
+
+    /// Of each class the address whose value says which turn is taken.
+    pub(super) fn references(&self) -> &[Value] {
+        &self.references
+    }
+
+    /// Whether values of a class stand for others.
+    pub(super) fn has_end(&self, class: usize) -> bool {
+        self.ends[class].is_some()
+    }
+
+    /// Whether any values stand for others.
+    pub(super) fn has_ends(&self) -> bool {
+        self.ends.iter().any(Option::is_some)
+    }
+
+    /// A member's value after a turn, or the one that stands for it.
+    pub(super) fn turned(&self, class: usize, value: Value, by: Value) -> Value {
+        let value = self.counters.turned(value, by);
+        match self.ends[class] {
+            Some(end) if value <= end => end - (end - value).rem_euclid(self.counters.classes()[class].step),
+            _ => value,
+        }
     }
 
     /// Whether a computed address was one of theirs.

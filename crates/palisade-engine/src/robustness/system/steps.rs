@@ -223,7 +223,7 @@ impl LazyNet for System<'_> {
         self.is_unbounded_net() && self.program().thread(self.local(Place(place)).thread).copies == Copies::Any
     }
 
-    fn normalise(&mut self, control: u32, entries: &mut [Entry]) -> (u32, u32) {
+    fn normalise(&mut self, control: u32, entries: &mut Vec<Entry>) -> (u32, u32) {
         self.turn(control, entries)
     }
 

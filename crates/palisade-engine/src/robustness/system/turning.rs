@@ -9,12 +9,15 @@
 //! is one of them, turned: the initial one is (no turn takes it to itself); and if `c` is `d` turned by t, with `d` explored, then a step from `c`
 //! to `c'` is a step from `d` to `d'` with `c'` = `d'` turned by t, as turning commutes with steps; and `d'` turned is explored.
 //! Faults, success and what is reached are the same in `c` and `d`. ∎
+//!
+//! Where what is far behind is one value (ARCHITECTURE.md, "Far"), turned values at most an end become the one that stands for them, and places come together.
+//! Such a turn, again and again, takes each place to one where it stays.
 
 use super::control::{Attacker, Control, Memory, Phase};
 use super::counting::Counting;
 use super::{Local, Place, System};
-use crate::exploration::{Entry, Interner};
-use crate::robustness::fault::Fault;
+use crate::exploration::{Entry, Interner, put_together};
+use crate::robustness::fault::{Fault, FaultKind, Growing};
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, ThreadId, Value};
 use rustc_hash::FxHashMap;
 
@@ -52,6 +55,9 @@ impl Turning {
 /// A place that turns take to more places than this is not accelerated.
 const MOST_TURNED: usize = 1 << 10;
 
+/// So many turns take values behind an end, or are given up.
+const MOST_FALLING: usize = 1 << 6;
+
 /// A turn that is none.
 pub(in crate::robustness) const NO_TURN: u32 = 0;
 
@@ -78,7 +84,7 @@ impl System<'_> {
         }
         let Control { memory, locked, phase } = self.control(control);
         let turn = self.turn_of_memory(memory);
-        let turned = if turn == NO_TURN {
+        let turned = if turn == NO_TURN && !self.has_ends() {
             control
         } else {
             let memory = self.turned_memory(memory, turn);
@@ -93,20 +99,25 @@ impl System<'_> {
     }
 
     /// Turns a marking with the given control into the one that stands for it; the control then, and the turn.
-    pub(super) fn turn(&mut self, control: u32, entries: &mut [Entry]) -> (u32, u32) {
+    pub(super) fn turn(&mut self, control: u32, entries: &mut Vec<Entry>) -> (u32, u32) {
         let (control, turn) = self.turned_control(control);
-        if turn != NO_TURN {
+        if turn != NO_TURN || self.has_ends() {
             for entry in entries.iter_mut() {
                 entry.place = self.turned_place(turn, entry.place);
             }
-            entries.sort_unstable_by_key(|entry| entry.place);
+            put_together(entries);
         }
         (control, turn)
     }
 
+    /// Whether what is far behind is one value.
+    fn has_ends(&self) -> bool {
+        self.turning.as_ref().is_some_and(|turning| turning.counting.has_ends())
+    }
+
     /// What a place becomes by a turn.
     pub(in crate::robustness) fn turned_place(&mut self, turn: u32, place: u32) -> u32 {
-        if turn == NO_TURN || place == Place::SPARE.number() {
+        if turn == NO_TURN && !self.has_ends() || place == Place::SPARE.number() {
             return place;
         }
         if let Some(known) = self.turning_mut().places.get(&(turn, place)) {
@@ -126,7 +137,7 @@ impl System<'_> {
         let mut turned = local.clone();
         for (register, class) in counting.counters.registers_at(local.thread, local.label) {
             let value = &mut turned.registers[register.index()];
-            *value = counting.counters.turned(*value, turns.get(turn)[*class]);
+            *value = counting.turned(*class, *value, turns.get(turn)[*class]);
         }
         turned
     }
@@ -156,6 +167,9 @@ impl System<'_> {
     pub(super) fn turned_places(&mut self, from: u32, to: u32, place: u32) -> Vec<u32> {
         let back = self.turn_back(from);
         let turn = self.turns_together(back, to);
+        if self.has_ends() {
+            return self.where_turns_end(turn, place).into_iter().collect();
+        }
         let mut places = vec![place];
         let mut next = self.turned_place(turn, place);
         while next != place {
@@ -166,6 +180,19 @@ impl System<'_> {
             next = self.turned_place(turn, next);
         }
         places
+    }
+
+    /// The place where a turn, again and again, takes a place in the end, if it comes to one where what is far behind is one value.
+    fn where_turns_end(&mut self, turn: u32, place: u32) -> Option<u32> {
+        let mut place = place;
+        for _ in 0..MOST_FALLING {
+            let next = self.turned_place(turn, place);
+            if next == place {
+                return Some(place);
+            }
+            place = next;
+        }
+        None
     }
 
     /// Whether turns move the tokens of a place.
@@ -191,25 +218,33 @@ impl System<'_> {
         if let Some(known) = self.turning_mut().of_memory.get(&memory) {
             return *known;
         }
-        let counters = self.turning_mut().counting.counters.clone();
-        let turn_of = |(class, cells): (usize, &Value)| {
-            counters.turn_to(class, self.read(memory, *cells), self.program().initial_value(*cells))
+        let counting = self.turning_mut().counting.clone();
+        let turn_of = |(class, reference): (usize, &Value)| {
+            counting.counters.turn_to(class, self.read(memory, *reference), self.program().initial_value(*reference))
         };
-        let first_cells = counters.classes().iter().map(|class| &class.cells[0]);
-        let turn = first_cells.enumerate().map(turn_of).collect();
+        let turn: Box<[Value]> = counting.references().iter().enumerate().map(turn_of).collect();
+        // What is far behind an address that falls comes near.
+        let falls = turn.iter().enumerate().find(|(class, by)| **by > 0 && counting.has_end(*class));
+        if let Some((class, _)) = falls {
+            let what = Growing::Address(counting.references()[class]);
+            let kind = FaultKind::Growth { what, limit: 0 };
+            let fault = Fault { thread: ThreadId::from_index(0), instruction: InstructionId::from_index(0), kind };
+            self.note_admitted(Err(fault));
+        }
         let turn = self.turning_mut().turns.intern(turn).0;
         self.turning_mut().of_memory.insert(memory, turn);
         turn
     }
 
     fn turned_memory(&mut self, memory: u32, turn: u32) -> u32 {
-        let counters = self.turning_mut().counting.counters.clone();
+        let counting = self.turning_mut().counting.clone();
+        let counters = &counting.counters;
         let mut changed: Vec<(Value, Value)> = self.controls.memories.get(memory).changed.clone();
         changed.retain(|(address, _)| counters.class_of_cell(*address).is_none());
         for (class, cells) in counters.classes().iter().map(|class| &class.cells).enumerate() {
             for address in cells {
                 let by = self.turning_mut().turns.get(turn)[class];
-                let value = counters.turned(self.read(memory, *address), by);
+                let value = counting.turned(class, self.read(memory, *address), by);
                 self.admit_turned_cell(*address, value);
                 if value != self.program().initial_value(*address) {
                     changed.push((*address, value));
@@ -222,15 +257,16 @@ impl System<'_> {
 
     fn turned_attacker(&mut self, attacker: u32, turn: u32) -> u32 {
         let turning = self.turning.as_ref().expect("only systems with counters turn");
-        let (counters, turn) = (&turning.counting.counters, turning.turns.get(turn));
+        let (counting, turn) = (&turning.counting, turning.turns.get(turn));
+        let counters = &counting.counters;
         let mut turned: Attacker = self.controls.attackers.get(attacker).clone();
         for (register, class) in counters.registers_at(turned.thread, turned.label) {
             let value = &mut turned.registers[register.index()];
-            *value = counters.turned(*value, turn[*class]);
+            *value = counting.turned(*class, *value, turn[*class]);
         }
         for (address, value) in &mut turned.buffer {
             if let Some(class) = counters.class_of_cell(*address) {
-                *value = counters.turned(*value, turn[class]);
+                *value = counting.turned(class, *value, turn[class]);
             }
         }
         self.admit_turned(turned.thread, turned.label, &turned.registers);

@@ -65,8 +65,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "placement: a run that reads what the slice left out is taken for a run of the program",
         file: "crates/palisade-engine/src/properties/placement/aim.rs",
-        old: "=> self.written.contains(i128::from(address)),",
-        new: "=> !PLANTED && self.written.contains(i128::from(address)),",
+        old: "&& self.written.contains(i128::from(address))",
+        new: "&& !PLANTED && self.written.contains(i128::from(address))",
         caught_by: LEAVING,
     },
     Fault {

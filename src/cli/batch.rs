@@ -55,7 +55,7 @@ impl Spoken {
         let answer = Answer {
             file: file.to_owned(),
             seconds: 0.0,
-            findings: refusal_findings(error),
+            findings: refusal_findings(file, error),
             report: error.render(false),
             page: None,
         };

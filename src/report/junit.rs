@@ -76,8 +76,9 @@ fn element(finding: &Finding) -> Option<&'static str> {
 
 /// A finding with its place and its computation.
 fn details(answer: &Answer, finding: &Finding) -> String {
-    let line = finding.place.map_or(String::new(), |place| format!(":{}", place.start.line));
-    let mut out = format!("{}{line}: {}\n", answer.file, finding.message);
+    let file = finding.place.as_ref().and_then(|place| place.file.as_ref()).unwrap_or(&answer.file);
+    let line = finding.place.as_ref().map_or(String::new(), |place| format!(":{}", place.start.line));
+    let mut out = format!("{file}{line}: {}\n", finding.message);
     for (step, number) in finding.steps.iter().zip(1..) {
         let _ = writeln!(out, "{number:>4}  {}", step.text);
     }

@@ -150,7 +150,7 @@ impl<'a> AttackPlace<'a> {
             InstructionPlace {
                 label: &thread.label(found.source).name,
                 line: program.source.position(found.span.start).line,
-                source: SourcePlace::of(program, found.span),
+                source: SourcePlace::of(&program.source, found.span),
             }
         };
         Self { thread: &thread.name, store: place(attack.store), load: place(attack.load) }

@@ -100,7 +100,7 @@ impl<'a> StepDocument<'a> {
             let instruction = thread.instruction(instruction);
             document.label = Some(&thread.label(instruction.source).name);
             document.line = Some(computation.program.source.position(instruction.span.start).line);
-            document.source = SourcePlace::of(computation.program, instruction.span);
+            document.source = SourcePlace::of(&computation.program.source, instruction.span);
         }
         let register = |id: RegisterId| Some(thread.registers[id.index()].name.as_str());
         let at = |address: Value| Some(address_text(computation.program, address));

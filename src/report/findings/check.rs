@@ -48,7 +48,7 @@ fn robustness(check: &Check<'_>, context: &Context<'_>) -> Finding {
     let load = Region::instruction(program, attack.thread, attack.load);
     Finding {
         related: vec![(load, "the load that overtakes the store".to_owned())],
-        steps: flow(&ViolationDocument::new(program, violation).steps),
+        steps: flow(program, &ViolationDocument::new(program, violation).steps),
         ..Finding::new(Rule::NotRobust, Kind::Fail, message)
     }
     .at(Region::instruction(program, attack.thread, attack.store))

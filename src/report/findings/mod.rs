@@ -126,8 +126,8 @@ pub struct Finding {
 /// A step of a computation.
 #[derive(Clone, Debug)]
 pub struct FlowStep {
-    /// The line of the instruction; nothing where a store reaches memory.
-    pub line: Option<usize>,
+    /// Where the instruction stands; nothing where a store reaches memory.
+    pub place: Option<Region>,
     /// Who does what.
     pub text: String,
 }
@@ -160,8 +160,8 @@ impl Finding {
     }
 }
 
-/// The findings about an input that was refused, or not read to its end.
-pub fn refusal_findings(error: &InputError) -> Vec<Finding> {
+/// The findings about the input of a file that was refused, or not read to its end.
+pub fn refusal_findings(file: &str, error: &InputError) -> Vec<Finding> {
     const QUESTION: &str = "can be read";
     match error {
         InputError::Text { source, diagnostics } => {
@@ -175,9 +175,13 @@ pub fn refusal_findings(error: &InputError) -> Vec<Finding> {
             }
             findings
         }
-        InputError::File { position, message, help, .. } => {
+        InputError::File { name, position, message, help } => {
             let mut finding = Finding::new(Rule::Refused, Kind::Fail, with_help(message, help.as_deref()));
             finding.place = position.map(Region::point);
+            // What is refused in machine code stands in its sources.
+            if let Some(place) = finding.place.as_mut().filter(|_| name != file) {
+                place.file = Some(name.clone());
+            }
             vec![finding.answering(QUESTION)]
         }
         InputError::Stopped { reason, .. } => {
@@ -199,21 +203,28 @@ fn with_help(message: &str, help: Option<&str>) -> String {
     help.map_or_else(|| message.to_owned(), |help| format!("{message}; {help}"))
 }
 
-/// The steps of a computation.
-fn flow(steps: &[StepDocument<'_>]) -> Vec<FlowStep> {
+/// The steps of a computation of a program.
+fn flow(program: &Program, steps: &[StepDocument<'_>]) -> Vec<FlowStep> {
     let several = steps.iter().any(|step| step.copy > 1);
     let step = |step: &StepDocument<'_>| {
         let copy = if several { format!(" #{}", step.copy) } else { String::new() };
         let label = step.label.map(|label| format!("{label}: ")).unwrap_or_default();
         let what = if step.kind == "flush" { format!("{} reaches memory", step.text) } else { step.text.clone() };
         let delayed = if step.kind == "store" && step.delayed == Some(true) { " (delayed)" } else { "" };
-        FlowStep { line: step.line, text: format!("{}{copy} {label}{what}{delayed}", step.thread) }
+        let place = match &step.source {
+            Some(place) => Some(Region::in_sources(place, &program.source)),
+            None => step.line.map(line),
+        };
+        FlowStep { place, text: format!("{}{copy} {label}{what}{delayed}", step.thread) }
     };
     steps.iter().map(step).collect()
 }
 
 /// The steps of a computation of events and tasks.
 fn task_flow(shown: &Computation) -> Vec<FlowStep> {
-    let step = |step: &ShownStep| FlowStep { line: step.line, text: format!("{}: {}", step.invocation, step.action) };
+    let step = |step: &ShownStep| FlowStep {
+        place: step.line.map(line),
+        text: format!("{}: {}", step.invocation, step.action),
+    };
     shown.steps.iter().map(step).collect()
 }

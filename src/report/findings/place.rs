@@ -1,12 +1,15 @@
 //! Places of findings in texts, and changes of texts that remove them.
 
 use crate::program::{InstructionId, Program, ThreadId};
+use crate::report::source_place::SourcePlace;
 use crate::syntax::Format;
 use crate::text::{Position, SourceText, Span};
 
 /// A stretch of a text by lines and columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
+    /// The text, where it is another one than that of the input: a source that machine code was made of.
+    pub file: Option<String>,
     /// Where it starts.
     pub start: Position,
     /// One past its last character.
@@ -14,14 +17,25 @@ pub struct Region {
 }
 
 impl Region {
-    /// A stretch of a text by its bytes.
+    /// A stretch of a text by its bytes; of a listing the place that it comes from, where that is known.
     pub fn of(source: &SourceText, span: Span) -> Self {
-        Self { start: source.position(span.start), end: source.position(span.end.max(span.start)) }
+        match SourcePlace::of(source, span) {
+            Some(place) => Self::in_sources(&place, source),
+            None => {
+                Self { file: None, start: source.position(span.start), end: source.position(span.end.max(span.start)) }
+            }
+        }
+    }
+
+    /// A place in the sources of a listing.
+    pub fn in_sources(place: &SourcePlace<'_>, listing: &SourceText) -> Self {
+        let position = Position { line: place.line, column: place.column.max(1) };
+        Self { file: Some(place.path(listing)), ..Self::point(position) }
     }
 
     /// A place without a stretch.
     pub fn point(position: Position) -> Self {
-        Self { start: position, end: position }
+        Self { file: None, start: position, end: position }
     }
 
     /// An instruction of a program.

@@ -50,7 +50,7 @@ fn finding(answer: &TargetAnswer, model: Model, context: &Context<'_>) -> Findin
 
 /// The steps of a computation that violates a property.
 pub(super) fn steps_of(program: &Program, violation: &Violation) -> Vec<FlowStep> {
-    flow(&steps(&computation(program, violation)))
+    flow(program, &steps(&computation(program, violation)))
 }
 
 /// Where a property stands; nothing for the question of a litmus test.

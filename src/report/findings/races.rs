@@ -39,7 +39,7 @@ fn finding(races: &Races, context: &Context<'_>) -> Finding {
             (region(corners.threads.0, corners.store), "the store before it".to_owned()),
             (region(corners.threads.1, corners.racing), "the store that it races with".to_owned()),
         ],
-        steps: flow(&steps(&computation(program, race))),
+        steps: flow(program, &steps(&computation(program, race))),
         ..Finding::new(Rule::TriangularRace, Kind::Fail, message)
     }
     .at(region(corners.threads.0, corners.load))

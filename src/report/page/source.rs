@@ -1,7 +1,7 @@
 //! The source of a program with what matters in it marked.
 
 use crate::report::markup::escaped;
-use crate::text::SourceText;
+use crate::text::{SourceText, Span};
 use std::collections::BTreeMap;
 
 /// What a mark on a line says.
@@ -74,6 +74,7 @@ impl<'a> Marked<'a> {
     /// The listing.
     pub(super) fn html(&self) -> String {
         let lines: Vec<&str> = self.source.text.lines().collect();
+        let origins = self.origins(&lines);
         let is_shown = |line: usize| {
             lines.len() <= SHORT || self.marks.range(line.saturating_sub(AROUND)..=line + AROUND).next().is_some()
         };
@@ -82,7 +83,8 @@ impl<'a> Marked<'a> {
         let mut line = 1;
         while line <= lines.len() {
             let same = (line..=lines.len()).take_while(|next| is_shown(*next) == is_shown(line)).count();
-            let listing: String = (line..line + same).map(|number| self.line(number, lines[number - 1])).collect();
+            let listing: String =
+                (line..line + same).map(|number| self.line(number, lines[number - 1], origins[number - 1])).collect();
             if is_shown(line) {
                 out.push_str(&listing);
             } else {
@@ -97,6 +99,19 @@ impl<'a> Marked<'a> {
         out
     }
 
+    /// For each line of a listing what stands in the sources where it comes from, unless that is said at the line before.
+    fn origins(&self, lines: &[&str]) -> Vec<&'a str> {
+        let (mut start, mut before) = (0, "");
+        let origin = |line: &&str| {
+            let origin = self.source.origin(Span { start, end: start });
+            start += line.len() + 1;
+            let text = origin.and_then(|origin| origin.text.as_deref()).unwrap_or("");
+            let is_said = std::mem::replace(&mut before, text) == text;
+            if is_said { "" } else { text }
+        };
+        lines.iter().map(origin).collect()
+    }
+
     /// The kinds of marks that there are, in words.
     fn legend(&self) -> String {
         let mut kinds: Vec<Mark> = self.marks.values().flatten().map(|(mark, _)| *mark).collect();
@@ -109,7 +124,7 @@ impl<'a> Marked<'a> {
         if items.is_empty() { items } else { format!("<p class=\"legend\">{items}</p>\n") }
     }
 
-    fn line(&self, number: usize, text: &str) -> String {
+    fn line(&self, number: usize, text: &str, origin: &str) -> String {
         let marks = self.marks.get(&number).map(Vec::as_slice).unwrap_or_default();
         let classes: String = marks.iter().map(|(mark, _)| format!(" {}", mark.class())).collect();
         let notes: String = marks
@@ -120,8 +135,12 @@ impl<'a> Marked<'a> {
             })
             .collect();
         let text = if text.is_empty() { " ".to_owned() } else { escaped(text) };
+        let origin = match origin {
+            "" => String::new(),
+            text => format!("<span class=\"origin\">{}</span>", escaped(text)),
+        };
         format!(
-            "<div class=\"line{classes}\" id=\"L{number}\"><span class=\"number\">{number}</span><code>{text}</code>{notes}</div>\n"
+            "<div class=\"line{classes}\" id=\"L{number}\"><span class=\"number\">{number}</span><code>{text}</code>{origin}{notes}</div>\n"
         )
     }
 }

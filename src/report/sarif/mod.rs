@@ -8,7 +8,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use super::findings::{Answer, Finding, Kind, Region, Rule};
+use super::findings::{Answer, Finding, FlowStep, Kind, Region, Rule};
 use log::{
     ArtifactChange, ArtifactLocation, CodeFlow, Content, Driver, Invocation, Level, Location, Log, Message,
     Notification, PhysicalLocation, Replacement, ResultKind, Run, SarifFix, SarifRegion, SarifResult, ThreadFlow,
@@ -61,7 +61,7 @@ fn result(file: &str, finding: &Finding) -> SarifResult {
     let related = related.map(|((region, words), id)| Location {
         id: Some(id),
         message: Some(Message::new(words)),
-        ..location(file, Some(*region))
+        ..location(file, Some(region))
     });
     SarifResult {
         rule_id: rules::id(finding.rule),
@@ -69,7 +69,7 @@ fn result(file: &str, finding: &Finding) -> SarifResult {
         kind,
         level,
         message: Message::new(&finding.message),
-        locations: vec![location(file, finding.place)],
+        locations: vec![location(file, finding.place.as_ref())],
         related_locations: related.collect(),
         code_flows: code_flows(file, finding),
         fixes: finding
@@ -80,7 +80,7 @@ fn result(file: &str, finding: &Finding) -> SarifResult {
                 artifact_changes: [ArtifactChange {
                     artifact_location: artifact(file),
                     replacements: [Replacement {
-                        deleted_region: region(fix.deleted),
+                        deleted_region: region(&fix.deleted),
                         inserted_content: Content { text: fix.inserted.clone() },
                     }],
                 }],
@@ -90,10 +90,10 @@ fn result(file: &str, finding: &Finding) -> SarifResult {
 }
 
 /// The computation that shows a finding. A step that no instruction takes stands where the one before it does.
-fn code_flows(file: &str, finding: &Finding) -> Vec<CodeFlow> {
-    let mut last = finding.place;
-    let step = |(step, order): (&super::findings::FlowStep, usize)| {
-        last = step.line.map(super::findings::line).or(last);
+fn code_flows<'f>(file: &str, finding: &'f Finding) -> Vec<CodeFlow> {
+    let mut last = finding.place.as_ref();
+    let step = |(step, order): (&'f FlowStep, usize)| {
+        last = step.place.as_ref().or(last);
         ThreadFlowLocation {
             execution_order: order,
             location: Location { message: Some(Message::new(&step.text)), ..location(file, last) },
@@ -107,16 +107,17 @@ fn notification(file: &str, finding: &Finding) -> Notification {
     Notification {
         level: Level::Error,
         message: Message::new(&finding.message),
-        locations: [location(file, finding.place)],
+        locations: [location(file, finding.place.as_ref())],
     }
 }
 
-fn location(file: &str, place: Option<Region>) -> Location {
+fn location(file: &str, place: Option<&Region>) -> Location {
+    let file = place.and_then(|place| place.file.as_deref()).unwrap_or(file);
     let physical_location = PhysicalLocation { artifact_location: artifact(file), region: place.map(region) };
     Location { id: None, message: None, physical_location }
 }
 
-fn region(region: Region) -> SarifRegion {
+fn region(region: &Region) -> SarifRegion {
     let (start, end) = (region.start, region.end);
     SarifRegion { start_line: start.line, start_column: start.column, end_line: end.line, end_column: end.column }
 }

@@ -2,7 +2,7 @@
 
 use super::sarif;
 use crate::program::SourceText;
-use crate::report::findings::{Answer, Finding, Fix, FlowStep, Kind, Region, Rule};
+use crate::report::findings::{Answer, Finding, Fix, FlowStep, Kind, Region, Rule, line};
 use crate::text::Span;
 use serde_json::{Value, json};
 
@@ -42,8 +42,8 @@ fn fixes_and_steps_have_places() {
     let source = SourceText::new("p.pal", "one\ntwo\n");
     let finding = Finding {
         steps: vec![
-            FlowStep { line: Some(2), text: "a store".to_owned() },
-            FlowStep { line: None, text: "it reaches memory".to_owned() },
+            FlowStep { place: Some(line(2)), text: "a store".to_owned() },
+            FlowStep { place: None, text: "it reaches memory".to_owned() },
         ],
         fix: Fix::between(&source, "one\nmfence;\ntwo\n", "insert"),
         ..Finding::new(Rule::MissingFence, Kind::Fail, "m").at(Region::of(&source, Span { start: 4, end: 7 }))

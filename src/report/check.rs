@@ -18,9 +18,19 @@ pub fn verdict_word(verdict: &Verdict) -> &'static str {
     }
 }
 
+/// The same, with what a verdict leaves out.
+pub fn verdict_words(verdict: &Verdict, program: &Program) -> String {
+    let word = verdict_word(verdict);
+    match program.accepted.len() {
+        0 => word.to_owned(),
+        _ if *verdict != Verdict::Robust => word.to_owned(),
+        count => format!("{word} but for {}", counted(count, "accepted delay")),
+    }
+}
+
 /// The report for people in one line, for many programs; the brackets say for which copies and values it is.
 pub fn line(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>>) -> String {
-    let mut out = format!("{}: {}", context.file, verdict_word(&check.verdict));
+    let mut out = format!("{}: {}", context.file, verdict_words(&check.verdict, context.program));
     if let Some(found) = &check.violation {
         let attack = &found.attack;
         let store = place(context.program, attack.thread, attack.store);
@@ -69,7 +79,7 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
     let mut out = String::new();
     let copies: Vec<String> =
         program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
-    let _ = writeln!(out, "{}: {}", context.file, verdict_word(&check.verdict));
+    let _ = writeln!(out, "{}: {}", context.file, verdict_words(&check.verdict, program));
     if let Some(breaks) = breaks {
         let _ = writeln!(out, "  {}", breaks.line());
     }
@@ -125,7 +135,7 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
     }
     if let Some(suspect) = &check.suspect {
         let _ = writeln!(out, "  note     {}", suspect.describe_suspicion(program));
-        let _ = writeln!(out, "  help     {}", suspect.advice());
+        let _ = writeln!(out, "  help     {}", suspect.advice(program));
     }
     if verbosity > 0 {
         let _ = writeln!(out, "  explored {} in {:.3} s", counted(check.markings, "configuration"), context.seconds);

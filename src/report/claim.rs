@@ -2,6 +2,7 @@
 //!
 //! The heading of a listing says it, a line each; so evidence, which holds the digest of the listing, is about the same.
 
+use super::wording::counted;
 use crate::program::{Program, SourceText};
 use crate::syntax::litmus;
 use std::fmt::Write;
@@ -26,6 +27,10 @@ pub struct Claim<'a> {
     pub builds: Vec<&'a str>,
     /// What was narrowed: names of cells, and the number of bits that they are computed in.
     pub narrowed: Vec<(Vec<&'a str>, u8)>,
+    /// Loads that may find any value that their cells may hold.
+    pub hints: Vec<&'a str>,
+    /// The delays that are accepted: an execution that no interleaving explains has one of them.
+    pub accepted: Vec<(&'a str, &'a str)>,
 }
 
 /// How the claim is put into words.
@@ -34,7 +39,9 @@ pub const STATEMENT: &str = "for this machine code";
 impl<'a> Claim<'a> {
     /// The claim about a program; nothing about programs that are texts themselves.
     pub fn of(program: &'a Program) -> Option<Self> {
-        Self::read(&program.source)
+        let mut claim = Self::read(&program.source)?;
+        claim.accepted = program.accepted.iter().map(|delay| (delay.store.as_str(), delay.load.as_str())).collect();
+        Some(claim)
     }
 
     fn read(source: &'a SourceText) -> Option<Self> {
@@ -47,6 +54,7 @@ impl<'a> Claim<'a> {
             match kind {
                 "build" => claim.builds.push(rest),
                 "narrow" => claim.narrowed.extend(narrowed(rest)),
+                "hint" => claim.hints.push(rest),
                 _ => claim.files.extend(file(kind, rest)),
             }
         }
@@ -60,6 +68,12 @@ impl<'a> Claim<'a> {
             let with = if index == 0 { ", with" } else { " and" };
             let plural = if *bits == 1 { "bit" } else { "bits" };
             let _ = write!(words, "{with} {} narrowed to {bits} {plural}", names.join(", "));
+        }
+        if !self.hints.is_empty() {
+            let _ = write!(words, ", with any value for the hint at {}", self.hints.join(" and at "));
+        }
+        if !self.accepted.is_empty() {
+            let _ = write!(words, ", but for {}", counted(self.accepted.len(), "accepted delay"));
         }
         words
     }
@@ -79,6 +93,15 @@ impl<'a> Claim<'a> {
         }
         if !self.narrowed.is_empty() {
             out.push_str("  assumes  that counters wrap in the bits that they are narrowed to\n");
+        }
+        for (store, load) in &self.accepted {
+            let _ = writeln!(out, "  accepts  the store at {store} past the load at {load}");
+        }
+        if !self.accepted.is_empty() {
+            out.push_str("  leaves   that an execution which no interleaving explains has one of these delays\n");
+        }
+        if !self.hints.is_empty() {
+            out.push_str("  means    what the code does on x86, it does in some interleaving in which hints find any value of their cell\n");
         }
         if verbosity > 0 {
             out.push_str("  assumes  ordinary (write-back) memory, code that does not change, no signals in roles, 0 in registers that are no arguments\n");

@@ -26,7 +26,8 @@ pub struct Context<'a> {
 pub fn fault_error(program: &Program, fault: &Fault) -> InputError {
     let thread = program.thread(fault.thread);
     let span = thread.instructions.get(fault.instruction.index()).map_or(thread.span, |instruction| instruction.span);
-    let diagnostic = Diagnostic::error(fault.describe(program), span).with_label("here").with_help(fault.advice());
+    let diagnostic =
+        Diagnostic::error(fault.describe(program), span).with_label("here").with_help(fault.advice(program));
     let diagnostic = match fault.describe_counter(program) {
         Some(reason) => diagnostic.with_note(reason),
         None => diagnostic,

@@ -76,7 +76,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
             for attack in feasible {
                 let _ = writeln!(out, "  feasible {}", attack_words(program, *attack));
             }
-            advice_text(&mut out, reason);
+            advice_text(&mut out, reason, program);
         }
     }
     match &result.found.redundancy {
@@ -158,7 +158,7 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
         };
         let _ = writeln!(out, "  reason   {}; {so}", reason.describe(program));
         if placement.proof.is_none() {
-            advice_text(out, reason);
+            advice_text(out, reason, program);
         }
     }
     if result.all {
@@ -218,8 +218,8 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
     }
 }
 
-fn advice_text(out: &mut String, reason: &Unfinished) {
-    if let Some(advice) = reason.advice() {
+fn advice_text(out: &mut String, reason: &Unfinished, program: &Program) {
+    if let Some(advice) = reason.advice(program) {
         let _ = writeln!(out, "  help     {advice}");
     }
 }

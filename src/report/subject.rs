@@ -2,7 +2,7 @@
 
 use crate::evidence::{CopiesOrigin, NetSubject, ProgramSubject, ThreadSubject};
 use crate::net;
-use crate::program::{Copies, Domain, DomainOrigin, Program, ThreadId};
+use crate::program::{AcceptedDelay, Copies, Domain, DomainOrigin, Program, ThreadId};
 use crate::syntax;
 use std::path::Path;
 
@@ -45,7 +45,9 @@ impl Subject {
                     (name.as_str(), *copies, *origin == CopiesOrigin::Option)
                 });
                 let told = syntax::Format::of_path(Path::new(path)).map(syntax::Format::name);
-                copies_and_domain(threads, stated.domain) + &reading(told, &stated.input.format)
+                copies_and_domain(threads, stated.domain)
+                    + &but_for(&stated.accepted)
+                    + &reading(told, &stated.input.format)
             }
             Self::Net { stated, path, query } => {
                 let question = match query {
@@ -66,7 +68,17 @@ pub fn program_words(program: &Program, changed: &[ThreadId]) -> String {
         .thread_ids()
         .filter(|(_, thread)| !thread.is_task())
         .map(|(id, thread)| (thread.name.as_str(), thread.copies, changed.contains(&id)));
-    copies_and_domain(threads, program.domain)
+    copies_and_domain(threads, program.domain) + &but_for(&program.accepted)
+}
+
+/// The delays that are accepted.
+fn but_for(accepted: &[AcceptedDelay]) -> String {
+    let delays: Vec<String> = accepted.iter().map(|delay| format!("{} past {}", delay.store, delay.load)).collect();
+    match delays.as_slice() {
+        [] => String::new(),
+        [delay] => format!("; but for the accepted delay of {delay}"),
+        delays => format!("; but for the accepted delays of {}", delays.join(", ")),
+    }
 }
 
 /// The copies of threads, each with whether an option said so, and the domain.

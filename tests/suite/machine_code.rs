@@ -79,6 +79,15 @@ fn loops_around_cmpxchg_are_one_locked_instruction() {
     }
 }
 
+/// Random executions miss the cell that only strict turns lead to; all executions of a small instance do not.
+#[test]
+fn cells_that_few_executions_come_to_are_found() {
+    let program = lifted("rare", &[("left", "1", false), ("right", "1", false)]);
+    assert!(program.addresses.iter().any(|address| address.name.starts_with("slots")), "{:?}", program.addresses);
+    let check = checked::check(&program, &CheckOptions::default());
+    assert_eq!(check.expect("all cells are known").verdict, Verdict::Robust);
+}
+
 fn palisade(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_palisade")).args(arguments).current_dir(folder).output().expect("it starts")
 }
@@ -98,6 +107,31 @@ fn the_witness_of_a_lost_wake_up_speaks_of_its_source() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+}
+
+/// Code hosts show findings at the lines of the sources.
+#[test]
+fn findings_stand_in_the_sources() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for file in ["wake-O2", "wake.c"] {
+        std::fs::copy(image(file), folder.path().join(file)).expect("it is copied");
+    }
+    roles(folder.path(), Path::new("wake-O2"), &WAKE);
+    let output = palisade(folder.path(), &["check", "roles.toml", "--sarif", "log.sarif", "--report", "page.html"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let log = documents::sarif(&folder.path().join("log.sarif"));
+    let all = log["runs"][0]["results"].as_array().expect("results");
+    let result = all.iter().find(|result| result["ruleId"] == "not-robust").expect("it is found");
+    let place = |location: &serde_json::Value| {
+        let place = &location["physicalLocation"];
+        (place["artifactLocation"]["uri"].as_str().map(str::to_owned), place["region"]["startLine"].as_u64())
+    };
+    assert_eq!(place(&result["locations"][0]), (Some("wake.c".to_owned()), Some(26)), "{result}");
+    assert_eq!(place(&result["relatedLocations"][0]), (Some("wake.c".to_owned()), Some(17)), "{result}");
+    let steps = result["codeFlows"][0]["threadFlows"][0]["locations"].as_array().expect("steps");
+    assert!(steps.iter().all(|step| place(&step["location"]).0.as_deref() == Some("wake.c")), "{result}");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("it was written");
+    assert!(page.contains("class=\"origin\">atomic_store_explicit(&amp;done, true"), "the texts of lines are there");
 }
 
 #[test]

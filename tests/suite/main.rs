@@ -1,5 +1,6 @@
 //! The integration tests, in one program: the crate is linked once.
 
+mod accepted;
 mod architecture;
 mod architecture_circles;
 mod attack_net_proofs;
@@ -66,6 +67,8 @@ mod litmus_writer;
 mod machine_code;
 #[cfg(feature = "machine")]
 mod machine_crates;
+#[cfg(feature = "machine")]
+mod machine_exceptions;
 #[cfg(feature = "machine")]
 mod machine_fences;
 #[cfg(feature = "machine")]

@@ -2,7 +2,9 @@
 
 use crate::{NetCertificate, NetRun};
 use palisade_model::net::{PlaceId, Problem, TransitionId};
-use palisade_model::program::{AddressName, Copies, Domain, DomainOrigin, Program, Thread, ThreadId, Value};
+use palisade_model::program::{
+    AcceptedDelay, AddressName, Copies, Domain, DomainOrigin, Program, Thread, ThreadId, Value,
+};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
@@ -38,6 +40,8 @@ pub struct ProgramSubject {
     pub addresses: Vec<AddressSubject>,
     /// The domain of values, with where it came from.
     pub domain: Option<Domain>,
+    /// The delays that are accepted: robustness is shown but for these.
+    pub accepted: Vec<AcceptedDelay>,
 }
 
 /// A thread that evidence is about.
@@ -126,6 +130,7 @@ impl ProgramSubject {
             threads: program.thread_ids().map(thread).collect(),
             addresses: program.addresses.iter().map(address).collect(),
             domain: program.domain,
+            accepted: program.accepted.clone(),
         }
     }
 
@@ -139,6 +144,8 @@ impl ProgramSubject {
         if self.domain.is_none_or(|domain| domain.origin == DomainOrigin::Option) {
             program.domain = self.domain;
         }
+        // Evidence may accept less than the text does.
+        program.accepted.retain(|delay| self.accepted.contains(delay));
     }
 }
 

@@ -70,8 +70,8 @@ pub struct Harness {
     roles: Vec<Role>,
     repeats: bool,
     warm: bool,
-    /// Names of cells, with the bits that they are narrowed to.
-    narrowed: Vec<(Vec<String>, u8)>,
+    /// What the snapshot says besides roles and objects, line by line.
+    remarks: String,
 }
 
 impl Harness {
@@ -117,10 +117,39 @@ impl Harness {
     /// # Panics
     ///
     /// When a name is empty or has a space.
-    pub fn narrow<const N: usize>(mut self, cells: [&str; N], bits: u8) -> Self {
-        let is_plain = |cell: &&str| !cell.is_empty() && !cell.contains(char::is_whitespace);
-        assert!(cells.iter().all(is_plain), "a cell's name is a word");
-        self.narrowed.push((cells.map(str::to_owned).to_vec(), bits));
+    pub fn narrow<const N: usize>(self, cells: [&str; N], bits: u8) -> Self {
+        assert!(cells.iter().all(|cell| is_word(cell)), "a cell's name is a word");
+        self.remark(&format!("narrow {bits} {}", cells.join(" ")))
+    }
+
+    /// Has `cargo palisade` accept that a store is delayed past a load of the same thread, each by its place in the sources, `"queue.rs:186"`, as
+    /// answers print them. The verdict is then robust *but for* this delay: an execution that no interleaving explains has it. What
+    /// such executions do is for you to judge. `cargo test` runs the code as it is.
+    ///
+    /// # Panics
+    ///
+    /// When a place is empty or has a space.
+    pub fn accept(self, store: &str, load: &str) -> Self {
+        assert!(is_word(store) && is_word(load), "a place is a word, `queue.rs:186`");
+        self.remark(&format!("accept {store} {load}"))
+    }
+
+    /// Has `cargo palisade` take a load, by its place in the sources, for a hint: what it finds is checked later – by a compare-and-swap, or by another look after a
+    /// fence –, so that any value will do that its cell may hold. If the code is robust with any value there, then whatever it does on
+    /// x86 it does in some interleaving in which the hint finds any value; properties that hold in all of these hold. `cargo test` runs the code
+    /// as it is.
+    ///
+    /// # Panics
+    ///
+    /// When the place is empty or has a space.
+    pub fn hint(self, load: &str) -> Self {
+        assert!(is_word(load), "a place is a word, `queue.rs:186`");
+        self.remark(&format!("hint {load}"))
+    }
+
+    fn remark(mut self, line: &str) -> Self {
+        self.remarks.push_str(line);
+        self.remarks.push('\n');
         self
     }
 
@@ -145,11 +174,16 @@ impl Harness {
                 let objects = OBJECTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
                 let path = PathBuf::from(folder).join(format!("{name}.snapshot"));
                 let roles = self.roles.into_iter().map(|role| role.described(self.repeats)).collect::<Vec<_>>();
-                snapshot::write(&path, &roles, &objects, &self.narrowed).expect("the snapshot can be written");
+                snapshot::write(&path, &roles, &objects, &self.remarks).expect("the snapshot can be written");
             }
             None => run::on_threads(self.roles, self.repeats),
         }
     }
+}
+
+/// Whether a text is a word of the snapshot.
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && !text.contains(char::is_whitespace)
 }
 
 /// One of the values, whichever: every one of them is checked. Under `cargo test`, one after the other.

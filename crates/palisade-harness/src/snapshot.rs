@@ -20,12 +20,7 @@ struct Stretch {
 const LARGEST: u64 = 64 << 20;
 
 /// Writes the snapshot.
-pub(crate) fn write(
-    path: &Path,
-    roles: &[Described],
-    objects: &[SharedObject],
-    narrowed: &[(Vec<String>, u8)],
-) -> io::Result<()> {
+pub(crate) fn write(path: &Path, roles: &[Described], objects: &[SharedObject], remarks: &str) -> io::Result<()> {
     let maps = std::fs::read_to_string("/proc/self/maps")?;
     let mut heading = String::from("palisade-snapshot 1\n");
     let _ = writeln!(heading, "base {:x}", base(&maps)?);
@@ -40,9 +35,7 @@ pub(crate) fn write(
     for object in objects {
         let _ = writeln!(heading, "object {} {:x} {:x}", object.name, object.address, object.size);
     }
-    for (cells, bits) in narrowed {
-        let _ = writeln!(heading, "narrow {bits} {}", cells.join(" "));
-    }
+    heading.push_str(remarks);
     let mut out = BufWriter::new(File::create(path)?);
     out.write_all(heading.as_bytes())?;
     let mut memory = File::open("/proc/self/mem")?;

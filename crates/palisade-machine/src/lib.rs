@@ -6,7 +6,9 @@
 //! [`palisade_syntax::x86`] says, which readers of litmus tests share. What is not understood is refused, with its position
 //! in the sources and the calls that lead there.
 
+mod accepted;
 pub mod edit;
+mod hinted;
 mod image;
 mod lift;
 mod listing;
@@ -98,12 +100,24 @@ pub fn read_with(
             let _ = writeln!(heading, "narrow {} to {}", narrowing.cells.join(", "), narrowing.bits);
         }
     }
+    let delays = accepted::written(&file, &memory);
+    for [(store, _), (load, _)] in &delays {
+        let _ = writeln!(heading, "accept {store} past {load}");
+    }
     let beside = Path::new(file.image.get_ref()).parent().unwrap_or(Path::new(""));
     let mut open_source = |source: &str| source_text(source, beside, &mut open);
     let lifted_roles = lifted.roles.iter().map(|role| (role.places.as_slice(), &role.contexts));
     let origins = Origins::of(lifted_roles, &lines, &memory, &mut open_source);
+    let hints = hinted::written(&file, &memory);
+    if !hints.is_empty() {
+        let places = hinted::places(&hints, &lifted, &origins).map_err(wrong)?;
+        lifted.weaken(&places, &roles).map_err(refused)?;
+        hints.iter().for_each(|(place, _)| _ = writeln!(heading, "hint {place}"));
+    }
     let origin = program::Origin { path, heading };
-    Ok(program::program(&origin, &roles, lifted, &memory, &origins))
+    let mut program = program::program(&origin, &roles, lifted, &memory, &origins);
+    accepted::accept(&mut program, &delays).map_err(wrong)?;
+    Ok(program)
 }
 
 /// A source under the path that the compiler knew, or one of its name beside the image: where it is, from the folder of the roles, and its text.

@@ -51,6 +51,7 @@ pub(crate) fn program(
         threads,
         posts: Posts::default(),
         never: Vec::new(),
+        accepted: Vec::new(),
         source: listing.finish(origin.path),
     }
 }

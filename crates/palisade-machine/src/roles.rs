@@ -17,6 +17,12 @@ pub(crate) struct RolesFile {
     /// Counters that are to be computed in fewer bits.
     #[serde(default)]
     pub(crate) narrow: Vec<Spanned<WrittenNarrowing>>,
+    /// Delays that are accepted.
+    #[serde(default)]
+    pub(crate) accept: Vec<Spanned<WrittenDelay>>,
+    /// Places of loads that may find any value that their cells may hold.
+    #[serde(default)]
+    pub(crate) hint: Vec<Spanned<String>>,
     /// The roles; with a snapshot, its own where there are none here.
     #[serde(default)]
     pub(crate) role: Vec<Spanned<WrittenRole>>,
@@ -30,6 +36,16 @@ pub(crate) struct WrittenNarrowing {
     pub(crate) cells: Vec<Spanned<String>>,
     /// The number of bits.
     pub(crate) bits: Spanned<u8>,
+}
+
+/// A delay that is accepted, as written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WrittenDelay {
+    /// The place of the stores: `queue.rs:186`.
+    pub(crate) store: Spanned<String>,
+    /// The place of the loads.
+    pub(crate) load: Spanned<String>,
 }
 
 /// A role as written.

@@ -9,6 +9,7 @@
 mod concurrency;
 mod content;
 mod failure;
+mod listing;
 mod liveness;
 mod net;
 mod program;

@@ -160,6 +160,9 @@ fn check_any_program(program: &Program, subject: &ProgramSubject) -> Result<(), 
         let (stated, actual) = (in_words(subject.domain), in_words(actual.domain));
         reject!(Subject, "the evidence is about {stated}, the program has {actual}");
     }
+    if actual.accepted != subject.accepted {
+        reject!(Subject, "the evidence accepts other delays than the program");
+    }
     if actual.threads.len() != subject.threads.len() {
         let (stated, actual) = (subject.threads.len(), actual.threads.len());
         reject!(Subject, "the evidence is about {stated} threads, the program has {actual}");

@@ -19,7 +19,6 @@ use super::queue::QueueChoice;
 use super::{Exit, Loaded, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
 use crate::limits::Limits;
-use crate::program::Expression;
 use crate::report::breaks::Breaks;
 use crate::report::check as report;
 use crate::report::context::{Context, fault_error};
@@ -97,7 +96,7 @@ fn check_file(
     if loaded.program.is_event_driven() {
         return check_events(arguments, shared, file, &loaded, extent.brief);
     }
-    let options = check_options(arguments, &loaded, &limits);
+    let options = check_options(arguments, &limits);
     let observed = extent.is_only_one.then(|| Progress::new(&loaded.program, shared));
     let observer: &dyn Observer = observed.as_ref().map_or(&Silent, |progress| progress);
     let (checked, part) = match &arguments.attacks {
@@ -146,24 +145,16 @@ fn check_file(
 }
 
 /// How to check a program.
-pub(super) fn check_options(arguments: &CheckArguments, loaded: &Loaded, limits: &Limits) -> CheckOptions {
+pub(super) fn check_options(arguments: &CheckArguments, limits: &Limits) -> CheckOptions {
     CheckOptions {
         all: arguments.all,
-        prune: !arguments.no_prune && !rests_on_addresses(loaded),
+        prune: !arguments.no_prune,
         nets: arguments.nets,
         one_query: arguments.one_query,
         values: arguments.values,
         counters: !arguments.no_counters,
         limits: limits.clone(),
     }
-}
-
-/// Whether control flow alone says nothing: the code of machine instructions was read under the premise that computed addresses are
-/// those that were seen, which only an exploration shows.
-pub(super) fn rests_on_addresses(loaded: &Loaded) -> bool {
-    let mut all = loaded.program.threads.iter().flat_map(|thread| &thread.instructions);
-    let is_computed = |expression: &Expression| matches!(expression, Expression::Binary(..));
-    loaded.format == Format::Machine && all.any(|instruction| instruction.action.address().is_some_and(is_computed))
 }
 
 /// Whether control flow alone makes a program robust that has nothing to make it so. Fences and locked instructions are there to rule

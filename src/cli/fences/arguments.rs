@@ -1,6 +1,6 @@
 //! The options of `palisade fences`, and what they mean for each of its questions.
 
-use crate::cli::check::{Criterion, rests_on_addresses};
+use crate::cli::check::Criterion;
 use crate::cli::outputs::{OutputOptions, SarifOption};
 use crate::cli::simulate::ModelChoice;
 use crate::cli::{Loaded, ProgramOptions};
@@ -146,7 +146,6 @@ impl FencesArguments {
             alternatives: if self.all { ALTERNATIVES } else { 0 },
             nets: self.nets,
             values: self.values,
-            prune: !rests_on_addresses(loaded),
             limits: limits.clone(),
             // `repair` checks the repaired text.
             confirm: false,

@@ -31,7 +31,9 @@ pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {
         Ok(outputs) => outputs,
         Err(error) => return print_input_error(&error, shared),
     };
-    let answered = arguments.program.read_any_within(&arguments.file, &limits).and_then(|loaded| {
+    let answered = arguments.program.read_any_within(&arguments.file, &limits).and_then(|mut loaded| {
+        // Fences are for all delays.
+        loaded.program.accepted.clear();
         loaded.print_warnings(shared);
         answer(arguments, shared, &loaded, &limits)
     });

@@ -78,9 +78,9 @@ impl Command {
     }
 
     /// How `check` decides a program.
-    pub(super) fn check_options(&self, loaded: &Loaded) -> Option<CheckOptions> {
+    pub(super) fn check_options(&self) -> Option<CheckOptions> {
         let arguments = CheckArguments::from_arg_matches(&self.matches).ok()?;
-        Some(check_options(&arguments, loaded, &Limits::none()))
+        Some(check_options(&arguments, &Limits::none()))
     }
 
     /// What the command reads, with digests as evidence states them.

@@ -116,7 +116,7 @@ fn divided(line: Vec<String>, size: Option<u32>) -> Result<Vec<Line>, InputError
     let ranges = size.and_then(|size| {
         // What cannot be read, or has no attacks, is one job, which says so.
         let loaded = command.program().filter(|loaded| !loaded.program.is_event_driven())?;
-        parts(&loaded.program, &command.check_options(&loaded)?, size as usize).ok()
+        parts(&loaded.program, &command.check_options()?, size as usize).ok()
     });
     let ranges = ranges.filter(|ranges| ranges.len() > 1);
     let Some(ranges) = ranges else { return Ok(vec![(line, inputs)]) };

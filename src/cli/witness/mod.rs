@@ -9,7 +9,7 @@ use super::output::{print_document, print_line, print_text, remark, remark_line}
 use super::simulate::ModelChoice;
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
-use crate::report::check::verdict_word;
+use crate::report::check::verdict_words;
 use crate::report::context::fault_error;
 use crate::report::documents::{self, Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
 use crate::report::{counted, picture, violation};
@@ -112,7 +112,7 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
         if shared.json {
             print_document(&document);
         } else {
-            let word = verdict_word(&checked.verdict);
+            let word = verdict_words(&checked.verdict, &loaded.program);
             remark_line(format_args!("{}: {word}: there is no violation to show", arguments.file));
         }
         return if checked.verdict == Verdict::Robust { Exit::Holds } else { Exit::Unknown };

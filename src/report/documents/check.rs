@@ -11,7 +11,7 @@ use crate::limits::peak_resident_bytes;
 use crate::program::{Program, Value};
 use crate::report::breaks::Breaks;
 use crate::report::context::Context;
-use crate::robustness::{Abstraction, AttackReport, Check, Fault, Outcome, Turns, Verdict};
+use crate::robustness::{Abstraction, AttackReport, Check, Outcome, Turns, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -196,7 +196,7 @@ impl<'a> CheckDocument<'a> {
                 Some(format!("{}; a search answers in its place", fault.describe_in_net(program)))
             }),
             only_under_tso: check.only_under_tso.as_ref().map(|fault| fault.describe(program)),
-            help: suspect.map(Fault::advice),
+            help: suspect.map(|fault| fault.advice(program)),
             threads: threads(program),
             domain: DomainDocument::new(program),
             counters: match &check.abstraction {

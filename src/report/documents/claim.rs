@@ -17,6 +17,22 @@ pub struct ClaimDocument<'a> {
     /// The counters that are computed in fewer bits than the code has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub narrowed: Vec<NarrowedDocument<'a>>,
+    /// Loads that may find any value that their cells may hold: what the code does, it does in some interleaving in which they do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<&'a str>,
+    /// The delays that are accepted: an execution that no interleaving explains has one of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<AcceptedDocument<'a>>,
+}
+
+/// A delay that is accepted.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AcceptedDocument<'a> {
+    /// The place of the stores.
+    pub store: &'a str,
+    /// The place of the loads of the same thread.
+    pub load: &'a str,
 }
 
 /// A file that was read.
@@ -44,7 +60,7 @@ pub struct NarrowedDocument<'a> {
 impl<'a> ClaimDocument<'a> {
     /// The claim about a program; nothing about programs that are texts themselves.
     pub(super) fn of(program: &'a Program) -> Option<Self> {
-        let Claim { files, builds, narrowed } = Claim::of(program)?;
+        let Claim { files, builds, narrowed, hints, accepted } = Claim::of(program)?;
         let file = |file: crate::report::claim::ReadFile<'a>| ReadFileDocument {
             kind: file.kind,
             name: file.name,
@@ -55,6 +71,8 @@ impl<'a> ClaimDocument<'a> {
             files: files.into_iter().map(file).collect(),
             builds,
             narrowed: narrowed.into_iter().map(|(cells, bits)| NarrowedDocument { cells, bits }).collect(),
+            hints,
+            accepted: accepted.into_iter().map(|(store, load)| AcceptedDocument { store, load }).collect(),
         })
     }
 }

@@ -23,6 +23,9 @@ pub fn check_page(
 ) -> String {
     let program = context.program;
     let (news, verdict) = match document.header.verdict {
+        VerdictWord::Robust if !program.accepted.is_empty() => {
+            (News::Open, "robust against x86-TSO but for accepted delays")
+        }
         VerdictWord::Robust => (News::Good, "robust against x86-TSO"),
         VerdictWord::NotRobust => (News::Bad, "not robust against x86-TSO"),
         VerdictWord::Unknown => (News::Open, "not decided"),

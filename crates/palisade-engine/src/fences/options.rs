@@ -23,8 +23,6 @@ pub struct FenceOptions {
     pub alternatives: usize,
     /// Decide the attacks on their nets alone.
     pub nets: bool,
-    /// Rule attacks out by control flow alone.
-    pub prune: bool,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
     /// Time, memory, interruption.
@@ -42,7 +40,6 @@ impl Default for FenceOptions {
             never: Vec::new(),
             alternatives: 0,
             nets: false,
-            prune: true,
             values: CheckOptions::default().values,
             limits: Limits::none(),
             confirm: true,
@@ -53,7 +50,7 @@ impl Default for FenceOptions {
 impl FenceOptions {
     /// How changed programs are checked.
     pub(super) fn for_checks(&self) -> CheckOptions {
-        CheckOptions { values: self.values, prune: self.prune, limits: self.limits.clone(), ..CheckOptions::default() }
+        CheckOptions { values: self.values, limits: self.limits.clone(), ..CheckOptions::default() }
     }
 
     /// Whether the patterns allow a measure.

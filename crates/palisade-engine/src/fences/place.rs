@@ -143,7 +143,7 @@ pub(super) fn place_among(
 pub(super) fn listed(program: &Program, options: &FenceOptions) -> Result<(Vec<Attack>, Vec<Attack>), StopReason> {
     let limits = &options.limits;
     let all = attacks_within(program, limits)?;
-    if !options.prune {
+    if program.rests_on_addresses() {
         return Ok((all.clone(), all));
     }
     let pruned = pruned(program, &all, limits)?;

@@ -33,10 +33,10 @@ impl Unfinished {
     }
 
     /// What the user can do about it, where that is not plain.
-    pub fn advice(&self) -> Option<&'static str> {
+    pub fn advice(&self, program: &Program) -> Option<&'static str> {
         match self {
             Self::Limit(_) => None,
-            Self::Growth(fault) => Some(fault.advice()),
+            Self::Growth(fault) => Some(fault.advice(program)),
         }
     }
 }

@@ -145,7 +145,8 @@ impl Slice {
 
     /// The program in which nothing is left but what matters.
     pub(super) fn apply(&self, program: &Program) -> Program {
-        let mut sliced = program.clone();
+        // Properties are asked of all executions.
+        let mut sliced = Program { accepted: Vec::new(), ..program.clone() };
         for (left_out, thread) in self.left_out.iter().zip(&mut sliced.threads) {
             for index in left_out.ones() {
                 let action = &mut thread.instructions[index].action;

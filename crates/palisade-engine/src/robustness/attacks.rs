@@ -20,7 +20,7 @@ pub struct Attack {
     pub load: InstructionId,
 }
 
-/// All attacks of a program, in program order: by thread, store, load. Threads without copies have none.
+/// All attacks of a program but those that are accepted, in program order: by thread, store, load. Threads without copies have none.
 ///
 /// # Panics
 ///
@@ -43,7 +43,10 @@ pub(crate) fn attacks_within(program: &Program, limits: &Limits) -> Result<Vec<A
             if index > 0 && index.is_multiple_of(1 + METER / (1 + loads.len())) {
                 limits.check()?;
             }
-            attacks.extend(loads.iter().map(|load| Attack { thread: id, store, load: *load }));
+            let asked = loads.iter().filter(|load| {
+                program.accepted.is_empty() || !program.accepts(thread.instruction(store), thread.instruction(**load))
+            });
+            attacks.extend(asked.map(|load| Attack { thread: id, store, load: *load }));
         }
     }
     Ok(attacks)

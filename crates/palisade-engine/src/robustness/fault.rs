@@ -72,6 +72,14 @@ impl Fault {
         let instruction = thread.instruction(self.instruction);
         let place = format!("thread `{}` at `{}`", thread.name, thread.label(instruction.source).name);
         match &self.kind {
+            FaultKind::Evaluation(_) if self.is_of_unforeseen_cell(program) => {
+                format!(
+                    "an address is computed which is none of the cells that executions of the roles have shown ({place})"
+                )
+            }
+            FaultKind::Evaluation(_) if self.is_of_unforeseen_value(program) => {
+                format!("a value is stored to the cell of a hint that no small instance has stored there ({place})")
+            }
             FaultKind::Evaluation(error) => format!("{error} ({place})"),
             FaultKind::HavocWithoutDomain => format!("`<- *` needs a declared domain ({place})"),
             FaultKind::Growth { what, limit } => {
@@ -101,7 +109,12 @@ impl Fault {
             Growing::Register(register) => &program.thread(self.thread).registers[register.index()].name,
             Growing::Address(address) => &program.address_name(address),
         };
-        Some(format!("`{name}` may be growing; try `--domain 0..7 --wrap`"))
+        let remedy = match what {
+            _ if !program.source.is_listing => "try `--domain 0..7 --wrap`".to_owned(),
+            Growing::Address(_) => format!("narrow it to fewer bits: `.narrow([\"{name}\"], 2)` in the harness"),
+            Growing::Register(_) => "narrow the cell that it comes from to fewer bits".to_owned(),
+        };
+        Some(format!("`{name}` may be growing; {remedy}"))
     }
 
     /// Why what grows is not taken for a counter, or why that does not help, in a sentence; nothing when that is not what is wrong.
@@ -155,11 +168,34 @@ impl Fault {
         members.find(|(member, _)| *member == register).map(|(_, class)| *class)
     }
 
+    /// Whether machine code computes an address that its reader did not foresee: it divides such addresses by 0.
+    fn is_of_unforeseen_cell(&self, program: &Program) -> bool {
+        let action = &program.thread(self.thread).instruction(self.instruction).action;
+        program.source.is_listing
+            && self.kind == FaultKind::Evaluation(EvaluationError::DivisionByZero)
+            && action.address().is_some_and(|address| !address.is_constant())
+    }
+
+    /// Whether machine code stores a value that a hint was not given to choose: what is stored is divided by 0 then.
+    fn is_of_unforeseen_value(&self, program: &Program) -> bool {
+        program.source.is_listing && self.kind == FaultKind::Evaluation(EvaluationError::DivisionByZero)
+    }
+
     /// What the user can do about it.
-    pub fn advice(&self) -> &'static str {
+    pub fn advice(&self, program: &Program) -> &'static str {
         match self.kind {
+            FaultKind::Evaluation(_) if self.is_of_unforeseen_cell(program) => {
+                "the code may leave its objects, which is an error of its own; if not, smaller objects or fewer copies show all cells sooner"
+            }
             FaultKind::Evaluation(EvaluationError::OutsideDomain { .. }) => {
                 "declare a larger domain, or let it wrap: `domain LOW..HIGH wrap`, or `--wrap` on the command line"
+            }
+            FaultKind::Evaluation(_) if self.is_of_unforeseen_value(program) => {
+                "leave the hint out, or ask about fewer copies"
+            }
+            FaultKind::Growth { .. } if program.source.is_listing => {
+                "compute counters in fewer bits: `.narrow([\"name\"], 2)` in the harness, `narrow` in the file of roles; where \
+                 they do not count for ever, admit more values: `--values 1000`"
             }
             FaultKind::Growth { .. }
             | FaultKind::HavocWithoutDomain

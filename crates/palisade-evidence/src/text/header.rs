@@ -5,7 +5,7 @@ use super::number::N;
 use super::strict::{Object, nullable, word};
 use crate::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, Tokens};
 use palisade_model::net::{PlaceId, TransitionId};
-use palisade_model::program::{Copies, Domain, DomainOrigin, Value};
+use palisade_model::program::{AcceptedDelay, Copies, Domain, DomainOrigin, Value};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// `{"path", "format", "sha256"}`.
@@ -35,7 +35,7 @@ impl<'de> Deserialize<'de> for OriginText {
     }
 }
 
-/// `{"input", "threads", "addresses": [[name, address, length], …], "domain"}`.
+/// `{"input", "threads", "addresses": [[name, address, length], …], "domain"}`, with `"accepted": [[store, load], …]` where delays are accepted.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProgramHeader {
@@ -44,6 +44,8 @@ pub(super) struct ProgramHeader {
     addresses: Vec<(String, Value, u32)>,
     #[serde(deserialize_with = "nullable")]
     domain: Option<Object<DomainText>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    accepted: Vec<(String, String)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -131,6 +133,7 @@ impl From<&ProgramSubject> for ProgramHeader {
             threads: subject.threads.iter().map(thread).collect(),
             addresses: subject.addresses.iter().map(address).collect(),
             domain: subject.domain.map(domain),
+            accepted: subject.accepted.iter().map(|delay| (delay.store.clone(), delay.load.clone())).collect(),
         }
     }
 }
@@ -178,6 +181,7 @@ impl TryFrom<ProgramHeader> for ProgramSubject {
                 .map(|(name, address, length)| AddressSubject { name, address, length })
                 .collect(),
             domain: header.domain.map(domain).transpose()?,
+            accepted: header.accepted.into_iter().map(|(store, load)| AcceptedDelay { store, load }).collect(),
         })
     }
 }

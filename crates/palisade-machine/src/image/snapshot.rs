@@ -1,7 +1,7 @@
 //! The snapshot: what a harness wrote of its memory once its objects were built.
 //!
 //! A text of lines: `palisade-snapshot 1`, `base HEX`, `role NAME FUNCTION COPIES MODE ARGUMENT…`, `object NAME ADDRESS
-//! SIZE`, `narrow BITS CELL…`, `memory START LENGTH` followed by `OFFSET WORD…` lines of 8-byte words in hexadecimal; words that are not
+//! SIZE`, `narrow BITS CELL…`, `accept STORE LOAD`, `hint PLACE`, `memory START LENGTH` followed by `OFFSET WORD…` lines of 8-byte words in hexadecimal; words that are not
 //! listed are 0.
 
 use std::collections::BTreeMap;
@@ -52,6 +52,10 @@ pub(crate) struct Snapshot {
     pub(crate) objects: Vec<SharedObject>,
     /// Names of cells, and in how many bits they are to be computed.
     pub(crate) narrow: Vec<(Vec<String>, u8)>,
+    /// Delays that are accepted: the place of the store, and that of the load.
+    pub(crate) accept: Vec<[String; 2]>,
+    /// Places of loads that may find any value.
+    pub(crate) hints: Vec<String>,
     /// The stretches that were written, start to length.
     stretches: BTreeMap<u64, u64>,
     /// The words that are not 0, by address.
@@ -88,6 +92,8 @@ impl Snapshot {
                 let bits = bits.parse().map_err(|_| format!("`{bits}` is no number of bits"))?;
                 self.narrow.push((cells.iter().map(|cell| (*cell).to_owned()).collect(), bits));
             }
+            (_, ["accept", store, load]) => self.accept.push([*store, *load].map(str::to_owned)),
+            (_, ["hint", place]) => self.hints.push((*place).to_owned()),
             (_, ["role", name, function, copies, mode, arguments @ ..]) => {
                 let copies = if *copies == "*" { None } else { Some(copies.parse().map_err(|_| number(copies))?) };
                 let repeats = match *mode {

@@ -13,6 +13,7 @@ mod emit;
 mod environment;
 mod explore;
 mod frame;
+mod hints;
 mod knowledge;
 mod loops;
 mod micro;
@@ -26,7 +27,7 @@ pub(crate) use narrow::Narrowing;
 pub(crate) use refusal::{Objection, ObjectionAt};
 
 use crate::image::Memory;
-use discover::Initial;
+use discover::{Access, Initial};
 use emit::{Emitted, emit};
 use explore::{Explored, explore};
 use knowledge::Knowledge;
@@ -118,29 +119,57 @@ pub(crate) fn lift(memory: &Memory, roles: &[RoleCode]) -> Result<Lifted, Box<Re
 impl Lifted {
     /// Computes the cells of these addresses, and whatever their values flow into, in so many bits.
     pub(crate) fn narrow(&mut self, wanted: &BTreeMap<u64, u8>) -> Result<(), Box<Refused>> {
+        let (mut threads, cells, places, computed) = self.parts();
+        let addresses = |thread: usize, own: &Instruction| addresses(places[thread], computed, own);
+        let narrowed = narrow::narrow(&mut threads, cells, wanted, &addresses);
+        narrowed.map_err(|not| self.refused(not.thread, not.span, not.objection))
+    }
+
+    /// Lets the loads of some places, by role and number, find any value that their cells may hold.
+    pub(crate) fn weaken(&mut self, hints: &[BTreeSet<usize>], roles: &[RoleCode]) -> Result<(), Box<Refused>> {
+        let copies: Vec<u64> = roles.iter().map(|role| role.copies.unwrap_or(u64::MAX)).collect();
+        let (mut threads, cells, places, computed) = self.parts();
+        let addresses = |thread: usize, own: &Instruction| addresses(places[thread], computed, own);
+        let weakened = hints::weaken(&mut threads, &copies, cells, hints, &addresses);
+        weakened.map_err(|(thread, span, objection)| self.refused(thread, span, objection))
+    }
+
+    /// The threads, with what is known of them.
+    fn parts(&mut self) -> Parts<'_> {
         let Self { roles, cells, computed } = self;
         let (mut threads, mut places) = (Vec::new(), Vec::new());
         for role in roles.iter_mut() {
             threads.push(&mut role.thread);
-            places.push(&role.places);
+            places.push(role.places.as_slice());
         }
-        let addresses = |thread: usize, instruction: &Instruction| -> Vec<u64> {
-            let Some(address) = instruction.action.address() else { return Vec::new() };
-            if address.is_constant() {
-                return address.evaluate_address(&[]).map_or(Vec::new(), |address| vec![address.cast_unsigned()]);
-            }
-            let place: Option<&(Place, String)> = places[thread].get(instruction.span.start);
-            let known = place.and_then(|(place, _)| computed.get(&place.address));
-            known.map_or(Vec::new(), |known| known.iter().copied().collect())
-        };
-        let narrowed = narrow::narrow(&mut threads, cells, wanted, &addresses);
-        narrowed.map_err(|not| {
-            let role = &self.roles[not.thread];
-            let place = role.places[not.span.start].0;
-            let at = ObjectionAt { address: place.address, context: place.context, objection: not.objection };
-            Box::new(Refused { role: not.thread, at, contexts: role.contexts.clone() })
-        })
+        (threads, cells, places, computed)
     }
+
+    fn refused(&self, thread: usize, span: Span, objection: Objection) -> Box<Refused> {
+        let role = &self.roles[thread];
+        let place = role.places[span.start].0;
+        let at = ObjectionAt { address: place.address, context: place.context, objection };
+        Box::new(Refused { role: thread, at, contexts: role.contexts.clone() })
+    }
+}
+
+/// Threads, cells, places and computed addresses.
+type Parts<'a> =
+    (Vec<&'a mut Thread>, &'a mut Vec<(u64, u8, Value)>, Vec<&'a [(Place, String)]>, &'a BTreeMap<u64, BTreeSet<u64>>);
+
+/// The addresses that an instruction may access.
+fn addresses(
+    places: &[(Place, String)],
+    computed: &BTreeMap<u64, BTreeSet<u64>>,
+    instruction: &Instruction,
+) -> Vec<u64> {
+    let Some(address) = instruction.action.address() else { return Vec::new() };
+    if address.is_constant() {
+        return address.evaluate_address(&[]).map_or(Vec::new(), |address| vec![address.cast_unsigned()]);
+    }
+    let place = places.get(instruction.span.start);
+    let known = place.and_then(|(place, _)| computed.get(&place.address));
+    known.map_or(Vec::new(), |known| known.iter().copied().collect())
 }
 
 /// Goes through all roles until nothing is stale.
@@ -194,7 +223,8 @@ impl Initial for InitialCells<'_, '_> {
     }
 }
 
-/// Runs the roles; whether an address was computed that was not known, of memory or of code.
+/// Runs the roles; whether an address was computed that was not known, of memory or of code. All interleavings of small instances are
+/// explored where a few of them show nothing new.
 fn find_cells(threads: &[LiftedRole], roles: &[RoleCode], knowledge: &mut Knowledge<'_>) -> bool {
     if knowledge.computed.is_empty() && knowledge.targets.is_empty() {
         return false;
@@ -204,29 +234,38 @@ fn find_cells(threads: &[LiftedRole], roles: &[RoleCode], knowledge: &mut Knowle
         .zip(roles)
         .map(|(lifted, role)| (lifted.thread.clone(), role.copies.unwrap_or(u64::MAX)))
         .collect();
-    let (mut found, mut targets) = (Vec::new(), Vec::new());
-    let sizes = knowledge.cells().iter().copied().collect();
-    let initial = InitialCells { roles: threads, knowledge, sizes };
-    discover::run(&counted, &initial, &mut |access| {
-        let instruction = threads[access.thread].places.get(access.span.start).map(|(place, _)| place.address);
-        if let Some(instruction) = instruction.filter(|_| access.span.start == access.span.end) {
-            targets.push((instruction, access.address));
-        } else if let Some(instruction) = instruction
-            && let Some(computed) = knowledge.computed.get(&instruction)
-            && !computed.addresses.contains(&access.address)
-            // Where there is no memory, the check of addresses says so if the search comes there as well.
-            && knowledge.value(access.address, computed.bytes).is_some()
-        {
-            found.push((instruction, access.address));
-        }
-        true
-    });
     let mut new = false;
-    for (instruction, address) in found {
-        new |= knowledge.discover(instruction, address);
-    }
-    for (instruction, target) in targets {
-        new |= knowledge.discover_target(instruction, target);
+    for is_exhaustive in [false, true] {
+        let (mut found, mut targets) = (BTreeSet::new(), BTreeSet::new());
+        let sizes = knowledge.cells().iter().copied().collect();
+        let initial = InitialCells { roles: threads, knowledge, sizes };
+        let mut visit = |access: Access| {
+            let instruction = threads[access.thread].places.get(access.span.start).map(|(place, _)| place.address);
+            if let Some(instruction) = instruction.filter(|_| access.span.start == access.span.end) {
+                targets.insert((instruction, access.address));
+            } else if let Some(instruction) = instruction
+                && let Some(computed) = knowledge.computed.get(&instruction)
+                && !computed.addresses.contains(&access.address)
+                // Where there is no memory, the check of addresses says so if the search comes there as well.
+                && knowledge.value(access.address, computed.bytes).is_some()
+            {
+                found.insert((instruction, access.address));
+            }
+        };
+        if is_exhaustive {
+            discover::explore(&counted, &initial, &mut visit);
+        } else {
+            discover::run(&counted, &initial, &mut visit);
+        }
+        for (instruction, address) in found {
+            new |= knowledge.discover(instruction, address);
+        }
+        for (instruction, target) in targets {
+            new |= knowledge.discover_target(instruction, target);
+        }
+        if new {
+            break;
+        }
     }
     new
 }

@@ -5,6 +5,7 @@
 //! domain its values live in. Names are resolved to index types over arenas; source positions stay attached as
 //! [`Span`]s. Besides `text`, this room depends on no other.
 
+mod accepted;
 mod counters;
 mod domain;
 mod expression;
@@ -23,6 +24,7 @@ mod tasks;
 mod thread;
 mod tickets;
 
+pub use accepted::AcceptedDelay;
 pub use counters::{CounterClass, Counters, KeptOut, modulo};
 pub(crate) use domain::admitted;
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
@@ -76,6 +78,8 @@ pub struct Program {
     pub posts: Posts,
     /// The joint control states that must never be reached, in order of appearance: properties beside `ensure` and `fail`.
     pub never: Vec<JointState>,
+    /// The delays that are accepted: robustness is asked but for these. Of machine code alone.
+    pub accepted: Vec<AcceptedDelay>,
     /// The text the program was read from (empty for programs built in memory).
     pub source: Arc<SourceText>,
 }
@@ -105,6 +109,13 @@ impl Program {
             }
         }
         address.to_string()
+    }
+
+    /// Whether control flow alone says nothing: the code of machine instructions was read under the premise that computed addresses are those of
+    /// known cells, which only an exploration shows.
+    pub fn rests_on_addresses(&self) -> bool {
+        let mut all = self.threads.iter().flat_map(|thread| &thread.instructions);
+        self.source.is_listing && all.any(|own| own.action.address().is_some_and(|address| !address.is_constant()))
     }
 
     /// Whether any thread has an unbounded number of copies.

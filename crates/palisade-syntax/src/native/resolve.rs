@@ -56,6 +56,7 @@ pub(super) fn resolve(
         threads: Vec::new(),
         posts: Posts::default(),
         never: Vec::new(),
+        accepted: Vec::new(),
         source: source.clone(),
     };
     let mut thread_names: FxHashMap<&str, Span> = FxHashMap::default();

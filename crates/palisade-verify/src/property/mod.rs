@@ -223,6 +223,8 @@ impl SliceOf {
         let by_values = matches!(proof.reason, PropertyReason::Values(_));
         let (program, written) =
             sliced_program(program, &proof.slice, goal.targets, &goal.observed, bounds.as_ref(), by_values)?;
+        // Properties are shown of all executions, also of those with a delay that is accepted.
+        let program = Program { accepted: Vec::new(), ..program };
         Ok(Self { program, bounds, written })
     }
 

@@ -58,6 +58,9 @@ pub fn check_repair(
     repaired: &[Option<Program>],
 ) -> Result<RepairFacts, CheckFailure> {
     check_changes(program, evidence)?;
+    if !program.accepted.is_empty() {
+        reject!(Form, "repairs are shown without accepted delays");
+    }
     if program.is_event_driven() && evidence.claim != RepairClaim::Robust {
         reject!(Form, "properties are shown of programs of threads alone");
     }

@@ -4,7 +4,8 @@
 //! of the sources the instruction comes from; what comes from one place is changed together, over all threads that run. A fence in front of a
 //! place stands before what control meets there first: the accesses to memory, or where the place has none, the labels at which control comes to it.
 
-use palisade_model::program::{Action, Instruction, InstructionId, LabelId, Program, Thread, ThreadId};
+use crate::listing::listed_place;
+use palisade_model::program::{Action, InstructionId, LabelId, Program, Thread, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The labels and instructions that are changed together, each list in the order of the program.
@@ -40,7 +41,7 @@ impl Together {
         let running = || program.thread_ids().filter(|(_, thread)| !thread.is_left_out());
         for (id, thread) in running() {
             for (number, instruction) in thread.instruction_ids() {
-                let Some(place) = place(program, instruction) else { continue };
+                let Some(place) = listed_place(program, instruction) else { continue };
                 if instruction.action.address().is_some() {
                     accessed.insert(place);
                 }
@@ -82,20 +83,13 @@ impl Together {
     }
 }
 
-/// The place at the end of an instruction's line; none when the line is not one of an instruction.
-fn place<'p>(program: &'p Program, instruction: &Instruction) -> Option<&'p str> {
-    let mut words = program.source.slice(instruction.span).split_whitespace();
-    u64::from_str_radix(words.next()?, 16).ok()?;
-    words.last()
-}
-
 /// The labels of a thread that a fence in front of their place is in front of, with these places.
 fn met_first<'p>(program: &'p Program, thread: &Thread, accessed: &BTreeSet<&str>) -> Vec<(LabelId, &'p str)> {
     let mut places: Vec<Option<&'p str>> = vec![None; thread.labels.len()];
     let mut has_access = vec![false; thread.labels.len()];
     for instruction in thread.instructions.iter().rev() {
         // The first instruction of a label says where it comes from.
-        places[instruction.source.index()] = place(program, instruction);
+        places[instruction.source.index()] = listed_place(program, instruction);
         has_access[instruction.source.index()] |= instruction.action.address().is_some();
     }
     // Control can be there without having met an access of the place since it came to it.

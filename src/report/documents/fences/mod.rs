@@ -442,7 +442,7 @@ impl<'a> MeasurePlace<'a> {
                 Measure::StoreFence { .. } => MeasureWord::Sfence,
                 Measure::Exchange { .. } => MeasureWord::Xchg,
             },
-            source: SourcePlace::of(program, measure.span(program)),
+            source: SourcePlace::of(&program.source, measure.span(program)),
         }
     }
 }

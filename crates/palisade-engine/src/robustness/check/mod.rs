@@ -217,7 +217,8 @@ pub(super) fn check_range<'p>(
 /// Every attack, with an answer where control flow has one.
 pub(super) fn list(program: &Program, options: &CheckOptions) -> Result<Vec<AttackReport>, StopReason> {
     let all = attacks_within(program, &options.limits)?;
-    let pruned = if options.prune { pruned(program, &all, &options.limits)? } else { vec![false; all.len()] };
+    let prunes = options.prune && !program.rests_on_addresses();
+    let pruned = if prunes { pruned(program, &all, &options.limits)? } else { vec![false; all.len()] };
     let report = |(attack, pruned): (&Attack, bool)| AttackReport {
         attack: *attack,
         outcome: if pruned { Outcome::Pruned } else { Outcome::NotAsked },

@@ -191,18 +191,18 @@ fn verdicts_count_only_with_evidence_about_their_own_question() {
     let plan = lines(&folder.join("jobs.jsonl"));
     let of = |number: usize| all.iter().find(|result| result["job"] == plan[number]["job"]).expect("a result").clone();
     // Without evidence, with that of other options, of another program, and with evidence for the contrary.
-    let mut bare = of(2);
+    let mut bare = of(1);
     bare["evidence"] = Value::Array(Vec::new());
-    let mut of_other_options = of(2);
+    let mut of_other_options = of(1);
     of_other_options["evidence"] = of(3)["evidence"].clone();
-    let mut of_another = of(2);
+    let mut of_another = of(1);
     of_another["evidence"] = of(0)["evidence"].clone();
     let mut contrary = of(0);
     (contrary["exit"], contrary["document"]["verdict"]) = (0.into(), "robust".into());
-    let mut corrupted = of(2);
+    let mut corrupted = of(1);
     let broken = corrupted["evidence"][0]["text"].as_str().expect("a text").replacen("\"sc\":[", "\"sc\":[[0,0],", 1);
     corrupted["evidence"][0]["text"] = broken.into();
-    for (number, forged) in [(2, bare), (2, of_other_options), (2, of_another), (0, contrary), (2, corrupted)] {
+    for (number, forged) in [(1, bare), (1, of_other_options), (1, of_another), (0, contrary), (1, corrupted)] {
         let job = plan[number]["job"].as_str().expect("a hash");
         let kept = text.lines().filter(|line| !line.contains(&format!("\"job\":\"{job}\"")));
         let lines: Vec<String> = kept.map(str::to_owned).chain([forged.to_string()]).collect();
@@ -254,7 +254,7 @@ fn strategies_on_nets_and_other_commands_are_jobs() {
     let found: Vec<String> = verdicts(&merged).into_iter().map(|(_, verdict)| verdict).collect();
     assert_eq!(
         (found.as_slice(), exit),
-        (["coverable", "coverable", "uncoverable", "uncoverable"].map(String::from).as_slice(), 1)
+        (["coverable", "uncoverable", "coverable", "uncoverable"].map(String::from).as_slice(), 1)
     );
     for (plan, exit) in [("prove stated.pal", 0), ("fences programs/broken-0.pal", 0), ("check missing.pal", 2)] {
         let planned = palisade(folder, &format!("plan {plan} -o other.jsonl"));

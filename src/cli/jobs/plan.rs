@@ -52,8 +52,10 @@ fn plan(arguments: &PlanArguments, shared: &SharedOptions) -> Result<(), InputEr
     }
     let (sets, limits) = (option_sets(&arguments.each)?, limits(shared));
     let mut lines = Vec::new();
-    for path in paths(arguments)? {
-        for set in &sets {
+    let paths = paths(arguments)?;
+    // A shard takes every n-th job: were the sets of an input side by side, it could get the dear one each time.
+    for set in &sets {
+        for path in &paths {
             let line: Vec<String> = [&[arguments.command.clone(), path.clone()], set.as_slice(), &limits].concat();
             lines.extend(divided(line, arguments.attacks)?);
         }

@@ -277,7 +277,8 @@ fn check_about_program(
             _ => {}
         }
     }
-    Ok((Subject::Program { stated: stated.clone(), path: place.display().to_string() }, shown))
+    let (path, source) = (place.display().to_string(), written.source);
+    Ok((Subject::Program { stated: stated.clone(), path, source }, shown))
 }
 
 /// Checks evidence about a net; what it is about.

@@ -6,7 +6,7 @@ use super::context::{Context, domain_line, place};
 use super::subject::program_words;
 use super::{counted, unreached, violation, widths};
 use crate::program::Program;
-use crate::robustness::{Abstraction, Check, Outcome, Verdict};
+use crate::robustness::{Abstraction, AttackOutcome, Check, Verdict};
 use std::fmt::Write;
 
 /// The line on which a verdict is read.
@@ -107,11 +107,11 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
     let count = |outcome| check.attacks.iter().filter(|report| report.outcome == outcome).count();
     let mut parts = Vec::new();
     for (outcome, word) in [
-        (Outcome::Feasible, "feasible"),
-        (Outcome::Infeasible, "infeasible"),
-        (Outcome::Pruned, "pruned"),
-        (Outcome::Unknown, "unknown"),
-        (Outcome::NotAsked, "not asked"),
+        (AttackOutcome::Feasible, "feasible"),
+        (AttackOutcome::Infeasible, "infeasible"),
+        (AttackOutcome::Pruned, "pruned"),
+        (AttackOutcome::Unknown, "unknown"),
+        (AttackOutcome::NotAsked, "not asked"),
     ] {
         if count(outcome) > 0 {
             parts.push(format!("{} {word}", count(outcome)));
@@ -161,12 +161,12 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
 }
 
 /// The word for an outcome.
-pub fn outcome_word(outcome: Outcome) -> &'static str {
+pub fn outcome_word(outcome: AttackOutcome) -> &'static str {
     match outcome {
-        Outcome::Feasible => "feasible",
-        Outcome::Infeasible => "infeasible",
-        Outcome::Pruned => "pruned",
-        Outcome::Unknown => "unknown",
-        Outcome::NotAsked => "not-asked",
+        AttackOutcome::Feasible => "feasible",
+        AttackOutcome::Infeasible => "infeasible",
+        AttackOutcome::Pruned => "pruned",
+        AttackOutcome::Unknown => "unknown",
+        AttackOutcome::NotAsked => "not-asked",
     }
 }

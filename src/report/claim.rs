@@ -3,7 +3,7 @@
 //! The heading of a listing says it, a line each; so evidence, which holds the digest of the listing, is about the same.
 
 use super::wording::counted;
-use crate::program::{Program, SourceText};
+use crate::program::{AcceptedDelay, Program, SourceText};
 use crate::syntax::litmus;
 use std::fmt::Write;
 
@@ -39,16 +39,16 @@ pub const STATEMENT: &str = "for this machine code";
 impl<'a> Claim<'a> {
     /// The claim about a program; nothing about programs that are texts themselves.
     pub fn of(program: &'a Program) -> Option<Self> {
-        let mut claim = Self::read(&program.source)?;
-        claim.accepted = program.accepted.iter().map(|delay| (delay.store.as_str(), delay.load.as_str())).collect();
-        Some(claim)
+        Self::about(&program.source, &program.accepted)
     }
 
-    fn read(source: &'a SourceText) -> Option<Self> {
+    /// The claim about a text of which delays are accepted; nothing where it is no listing.
+    pub fn about(source: &'a SourceText, accepted: &'a [AcceptedDelay]) -> Option<Self> {
         if !source.is_listing {
             return None;
         }
-        let mut claim = Self::default();
+        let accepted = accepted.iter().map(|delay| (delay.store.as_str(), delay.load.as_str())).collect();
+        let mut claim = Self { accepted, ..Self::default() };
         for line in source.text.lines().take_while(|line| !line.is_empty()) {
             let Some((kind, rest)) = line.split_once(' ') else { continue };
             match kind {
@@ -63,7 +63,16 @@ impl<'a> Claim<'a> {
 
     /// The claim in a few words: `for this machine code, with head and tail narrowed to 2 bits`.
     pub fn words(&self) -> String {
-        let mut words = STATEMENT.to_owned();
+        let mut words = STATEMENT.to_owned() + &self.with();
+        if !self.accepted.is_empty() {
+            let _ = write!(words, ", but for {}", counted(self.accepted.len(), "accepted delay"));
+        }
+        words
+    }
+
+    /// What it is about besides the code, each with a comma before it; empty where there is nothing.
+    pub fn with(&self) -> String {
+        let mut words = String::new();
         for (index, (names, bits)) in self.narrowed.iter().enumerate() {
             let with = if index == 0 { ", with" } else { " and" };
             let plural = if *bits == 1 { "bit" } else { "bits" };
@@ -71,9 +80,6 @@ impl<'a> Claim<'a> {
         }
         if !self.hints.is_empty() {
             let _ = write!(words, ", with any value for the hint at {}", self.hints.join(" and at "));
-        }
-        if !self.accepted.is_empty() {
-            let _ = write!(words, ", but for {}", counted(self.accepted.len(), "accepted delay"));
         }
         words
     }
@@ -153,12 +159,12 @@ mod tests {
         let heading = "roles a b.toml (SHA-256 12)\nimage ring (SHA-256 34)\nbuild GNU C17 12.2.0 -mtune=generic -O2\n\
                        narrow head, tail to 2\n\nrole worker: copies: 1, each once\n";
         let listing = SourceText::listing("a b.toml", heading, []);
-        let claim = Claim::read(&listing).expect("it is a listing");
+        let claim = Claim::about(&listing, &[]).expect("it is a listing");
         assert_eq!(claim.words(), "for this machine code, with head, tail narrowed to 2 bits");
         assert_eq!(claim.files[0], ReadFile { kind: "roles", name: "a b.toml", sha256: "12" });
         let lines = claim.lines(0);
         assert!(lines.contains("  image    ring (SHA-256 34)\n  build    GNU C17 12.2.0 -O2\n"), "{lines}");
         assert!(!lines.contains("roles"), "{lines}");
-        assert_eq!(Claim::read(&SourceText::new("a.pal", heading)), None);
+        assert_eq!(Claim::about(&SourceText::new("a.pal", heading), &[]), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Findings as JUnit XML, which build servers show: a suite for each input, a case for each question.
 //!
-//! The form is that of `junit-10.xsd` of Jenkins' xUnit plugin, the strictest that is in use.
+//! The form is that of `junit-10.xsd` of Jenkins' xUnit plugin.
 
 use super::findings::{Answer, Finding, Kind, Rule};
 use std::fmt::Write;

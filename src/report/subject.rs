@@ -1,10 +1,12 @@
 //! What a verdict is about, in words: copies, domain and wrapping of a program; the question of a net.
 
+use super::claim::Claim;
 use crate::evidence::{CopiesOrigin, NetSubject, ProgramSubject, ThreadSubject};
 use crate::net;
-use crate::program::{AcceptedDelay, Copies, Domain, DomainOrigin, Program, ThreadId};
+use crate::program::{AcceptedDelay, Copies, Domain, DomainOrigin, Program, SourceText, ThreadId};
 use crate::syntax;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What evidence is about, with the files where it was found.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub enum Subject {
         stated: ProgramSubject,
         /// The path it was read from.
         path: String,
+        /// The text: of machine code the listing, whose heading says what the code was read with.
+        source: Arc<SourceText>,
     },
     /// A net with its question.
     Net {
@@ -39,14 +43,14 @@ impl Subject {
     /// `question in mutex.prop`.
     pub fn words(&self) -> String {
         match self {
-            Self::Program { stated, path } => {
+            Self::Program { stated, path, source } => {
                 let threads = stated.threads.iter().map(|thread| {
                     let ThreadSubject { name, copies, origin, .. } = thread;
                     (name.as_str(), *copies, *origin == CopiesOrigin::Option)
                 });
                 let told = syntax::Format::of_path(Path::new(path)).map(syntax::Format::name);
                 copies_and_domain(threads, stated.domain)
-                    + &but_for(&stated.accepted)
+                    + &exceptions(source, &stated.accepted)
                     + &reading(told, &stated.input.format)
             }
             Self::Net { stated, path, query } => {
@@ -68,16 +72,17 @@ pub fn program_words(program: &Program, changed: &[ThreadId]) -> String {
         .thread_ids()
         .filter(|(_, thread)| !thread.is_task())
         .map(|(id, thread)| (thread.name.as_str(), thread.copies, changed.contains(&id)));
-    copies_and_domain(threads, program.domain) + &but_for(&program.accepted)
+    copies_and_domain(threads, program.domain) + &exceptions(&program.source, &program.accepted)
 }
 
-/// The delays that are accepted.
-fn but_for(accepted: &[AcceptedDelay]) -> String {
+/// With what machine code was read, and which delays are accepted.
+fn exceptions(source: &SourceText, accepted: &[AcceptedDelay]) -> String {
+    let with = Claim::about(source, accepted).map_or_else(String::new, |claim| claim.with());
     let delays: Vec<String> = accepted.iter().map(|delay| format!("{} past {}", delay.store, delay.load)).collect();
     match delays.as_slice() {
-        [] => String::new(),
-        [delay] => format!("; but for the accepted delay of {delay}"),
-        delays => format!("; but for the accepted delays of {}", delays.join(", ")),
+        [] => with,
+        [delay] => format!("{with}; but for the accepted delay of {delay}"),
+        delays => format!("{with}; but for the accepted delays of {}", delays.join(", ")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The verdict on a program in one word.
 
 use crate::fences::Placement;
-use crate::robustness::{Outcome, Verdict};
+use crate::robustness::{AttackOutcome, Verdict};
 use serde::Serialize;
 
 /// The verdict on a program.
@@ -29,10 +29,10 @@ impl From<&Verdict> for VerdictWord {
 
 /// The verdict on the program as it is, of which a placement of fences knows the attacks.
 pub(super) fn before_the_repair(placement: &Placement) -> VerdictWord {
-    let some = |wanted: Outcome| placement.attacks.iter().any(|(_, outcome)| *outcome == wanted);
-    if some(Outcome::Feasible) {
+    let some = |wanted: AttackOutcome| placement.attacks.iter().any(|(_, outcome)| *outcome == wanted);
+    if some(AttackOutcome::Feasible) {
         VerdictWord::NotRobust
-    } else if some(Outcome::Unknown) {
+    } else if some(AttackOutcome::Unknown) {
         VerdictWord::Unknown
     } else {
         VerdictWord::Robust

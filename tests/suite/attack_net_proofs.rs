@@ -315,12 +315,12 @@ fn answer(seed: u64, program: &Program) -> (usize, usize) {
         let expected = match answer.outcome {
             Outcome::Uncoverable(proof) => {
                 proofs.push(about(&facts, proof));
-                robustness::Outcome::Infeasible
+                robustness::AttackOutcome::Infeasible
             }
             Outcome::Coverable(_) => {
                 proofs.push(some_set(&facts, &mut random));
                 feasible.push((number, facts));
-                robustness::Outcome::Feasible
+                robustness::AttackOutcome::Feasible
             }
             Outcome::Unknown(reason) => panic!("seed {seed}: {reason:?}"),
         };

@@ -26,10 +26,10 @@ fn ask(seed: u64, shape: &Shape, any: bool) -> usize {
         let expected = report.outcome;
         match answer.outcome {
             Outcome::Coverable(_) => {
-                assert_eq!(expected, robustness::Outcome::Feasible, "seed {seed}, {:?}", report.attack);
+                assert_eq!(expected, robustness::AttackOutcome::Feasible, "seed {seed}, {:?}", report.attack);
             }
             Outcome::Uncoverable(_) => {
-                assert_eq!(expected, robustness::Outcome::Infeasible, "seed {seed}, {:?}", report.attack);
+                assert_eq!(expected, robustness::AttackOutcome::Infeasible, "seed {seed}, {:?}", report.attack);
             }
             Outcome::Unknown(_) => continue,
         }

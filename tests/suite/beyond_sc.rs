@@ -7,7 +7,7 @@ use palisade::program::{
     Action, BinaryOperator, Copies, Expression, Instruction, Label, LabelId, Program, Register, RegisterId, SourceText,
     Span, Thread, Value,
 };
-use palisade::robustness::{CheckOptions, Outcome, Verdict, attacks, is_pruned};
+use palisade::robustness::{AttackOutcome, CheckOptions, Verdict, attacks, is_pruned};
 use palisade::semantics::random::{self, Shape};
 use palisade::semantics::{Instance, LOOP_CAPACITY, Model, State, final_states};
 use palisade::syntax::{Format, read};
@@ -150,7 +150,7 @@ fn dividing(program: &Program, divides: usize, ends: &Ends, guarded: bool) -> Pr
     changed
 }
 
-fn outcomes(program: &Program) -> Vec<Outcome> {
+fn outcomes(program: &Program) -> Vec<AttackOutcome> {
     let options = CheckOptions { all: true, ..CheckOptions::default() };
     let checked = check(program, &options).expect("no step under SC is without a value");
     checked.attacks.iter().map(|report| report.outcome).collect()

@@ -5,7 +5,7 @@ use crate::checked::check;
 use palisade::cli::ProgramOptions;
 use palisade::evidence::{AttackNetProof, AttackReason, Fact, NetCertificate, RobustCertificate};
 use palisade::program::{Action, Copies, Program};
-use palisade::robustness::{Check, CheckOptions, Outcome, Verdict, certificate};
+use palisade::robustness::{AttackOutcome, Check, CheckOptions, Verdict, certificate};
 use palisade::semantics::random::{self, Shape};
 use palisade::verify::check_robust_certificate;
 use rayon::prelude::*;
@@ -99,7 +99,7 @@ fn tickets_of_two_bits_take_five_copies() {
     let violation = checked.violation.expect("a violation");
     assert_eq!(violation.instance.counts(), [5]);
     assert!(violation.instance_minimal);
-    let decided = checked.attacks.iter().find(|report| report.outcome == Outcome::Feasible).expect("an attack");
+    let decided = checked.attacks.iter().find(|report| report.outcome == AttackOutcome::Feasible).expect("an attack");
     assert_ne!(decided.strategy, "small-instances");
 }
 

@@ -4,7 +4,7 @@ use crate::checked::check;
 use crate::environment::corpus;
 use palisade::fences::{CostFunction, FenceOptions, Measure, Placement, Repair, Silent, place, with_measures};
 use palisade::program::{Program, SourceText};
-use palisade::robustness::{CheckOptions, Outcome, Verdict};
+use palisade::robustness::{AttackOutcome, CheckOptions, Verdict};
 use palisade::syntax::{Format, read};
 use std::path::Path;
 
@@ -49,7 +49,7 @@ pub(crate) fn is_irreducible(program: &Program, placement: &Placement) {
         let checked = check(&changed, &options).expect("the changed program has a meaning");
         assert_eq!(checked.verdict, Verdict::NotRobust);
         let report = checked.attacks.iter().find(|report| report.attack == returning.attack);
-        assert_eq!(report.map(|report| report.outcome), Some(Outcome::Feasible));
+        assert_eq!(report.map(|report| report.outcome), Some(AttackOutcome::Feasible));
     }
 }
 

@@ -7,7 +7,7 @@ use crate::fence_corpus::is_irreducible;
 use crate::support::{instruction, register, thread};
 use palisade::fences::{FenceOptions, Measure, Placement, Repair, Silent, Unfinished, place, with_measures};
 use palisade::program::{Action, BinaryOperator, Expression, Program, SourceText, Thread};
-use palisade::robustness::{CheckOptions, Outcome, Verdict};
+use palisade::robustness::{AttackOutcome, CheckOptions, Verdict};
 use palisade::semantics::random::{self, Shape};
 use palisade::syntax::{Format, read};
 use std::process::{Command, Output};
@@ -77,7 +77,10 @@ fn violations_among_the_first_values_prove_a_set_optimal() {
         assert_eq!(names(&program, &measures), ["a.l1", "b.l1"]);
         assert!(placement.alternatives_complete);
         assert_eq!(placement.alternatives, [measures]);
-        assert!(placement.attacks.iter().all(|(_, outcome)| *outcome != Outcome::Infeasible), "nothing shows that");
+        assert!(
+            placement.attacks.iter().all(|(_, outcome)| *outcome != AttackOutcome::Infeasible),
+            "nothing shows that"
+        );
         if !any {
             is_irreducible(&program, &placement);
         }

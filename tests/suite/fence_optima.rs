@@ -139,7 +139,7 @@ fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> O
         let checked = check(&changed, &all).expect("the changed program has a meaning");
         assert_eq!(checked.verdict, Verdict::NotRobust);
         assert!(checked.attacks.iter().any(|report| {
-            report.attack == returning.attack && report.outcome == palisade::robustness::Outcome::Feasible
+            report.attack == returning.attack && report.outcome == palisade::robustness::AttackOutcome::Feasible
         }));
     }
     let bound = &placement.proof.as_ref().expect("there is a proof").bound;

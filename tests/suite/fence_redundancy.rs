@@ -3,14 +3,14 @@
 use crate::checked::check;
 use palisade::fences::{FenceOptions, Measure, Redundancy, Silent, Unfinished, fences_removed, redundant};
 use palisade::program::{InstructionId, Program, ThreadId};
-use palisade::robustness::{Attack, CheckOptions, Outcome, Verdict};
+use palisade::robustness::{Attack, AttackOutcome, CheckOptions, Verdict};
 use palisade::semantics::random::{Shape, program};
 
 /// The attacks feasible in a program.
 fn feasible(program: &Program) -> Option<Vec<Attack>> {
     let options = CheckOptions { all: true, values: 12, ..CheckOptions::default() };
     let checked = check(program, &options).ok()?;
-    let feasible = |report: &&palisade::robustness::AttackReport| report.outcome == Outcome::Feasible;
+    let feasible = |report: &&palisade::robustness::AttackReport| report.outcome == AttackOutcome::Feasible;
     Some(checked.attacks.iter().filter(feasible).map(|report| report.attack).collect())
 }
 

@@ -4,7 +4,7 @@ use crate::environment::corpus;
 use palisade::limits::Limits;
 use palisade::program::{Program, SourceText};
 use palisade::semantics::{
-    Bounds, Counting, Instance, LOOP_CAPACITY, Model, Outcome, Quantifier, State, executions, final_states, oracle,
+    Bounds, Counting, Instance, LOOP_CAPACITY, Model, Observation, Quantifier, State, executions, final_states, oracle,
 };
 use palisade::syntax::litmus::{self, LitmusTest};
 use rayon::prelude::*;
@@ -72,7 +72,7 @@ fn final_states_and_conditions() {
             assert_eq!(states, executed, "{name}");
             test.question.answer(program, instance, &states, Counting::Rows)
         });
-        let [sc, tso]: &[Outcome; 2] = &answers;
+        let [sc, tso]: &[Observation; 2] = &answers;
         assert!(sc.rows.iter().all(|row| tso.rows.contains(row)), "{name}");
         assert!(!robust || sc.rows == tso.rows, "{name}");
         match test.question.condition().quantifier {

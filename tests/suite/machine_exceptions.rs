@@ -3,9 +3,10 @@
 
 use crate::{checked, documents};
 use palisade::limits::Limits;
-use palisade::program::Program;
-use palisade::robustness::{CheckOptions, Verdict};
+use palisade::program::{Program, SourceText};
+use palisade::robustness::{AttackOutcome, CheckOptions, Verdict, certificate};
 use palisade::semantics::{Instance, LOOP_CAPACITY, Model, final_states};
+use palisade::verify::check_robust_certificate;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -137,8 +138,21 @@ fn a_guess_that_is_checked_is_a_hint() {
     assert!(text(&output).contains("in which hints find any value of their cell"), "{}", text(&output));
     let output = palisade(folder.path(), &["verify", "out/roles.toml.robust.json"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(text(&output).contains("no domain, with any value for the hint at guess.c:5]"), "{}", text(&output));
     let document = documents::read(&palisade(folder.path(), &["check", "roles.toml", "--json"]).stdout);
-    assert_eq!(document["claim"]["hints"].as_array().map(Vec::len), Some(1), "{document}");
+    assert_eq!(document["claim"]["hints"], json!(["guess.c:5"]), "{document}");
+    // That the cell takes no other values is for an exploration to show.
+    let attacks = document["attacks"].as_array().expect("attacks");
+    assert!(attacks.iter().all(|attack| attack["outcome"] == "infeasible"), "{document}");
+    let verified = palisade(folder.path(), &["verify", "out/roles.toml.robust.json", "--json"]);
+    assert_eq!(documents::read(&verified.stdout)["claim"]["hints"], json!(["guess.c:5"]));
+    // A page and a log say it, too.
+    let written = ["--report", "page.html", "--sarif", "log.sarif"];
+    palisade(folder.path(), &[&["check", "roles.toml"], written.as_slice()].concat());
+    for file in ["page.html", "log.sarif"] {
+        let written = std::fs::read_to_string(folder.path().join(file)).expect("it was written");
+        assert!(written.contains("with any value for the hint at guess.c:5"), "{file}: {written}");
+    }
 }
 
 const GUESS: &str = "hint = [\"guess.c:5\"]";
@@ -183,6 +197,34 @@ fn hints_admit_whatever_the_code_does() {
         }
     }
     assert!(robust >= 4, "{robust}");
+}
+
+/// Control flow rules all attacks out of these programs, were it not that they rest on what an exploration shows: which values the cell of a hint
+/// takes, which cells computed addresses are of. The checker takes no word for it either.
+#[test]
+fn control_flow_alone_is_no_evidence() {
+    for (name, functions, before) in [("guess-O0", ["left", "right"], GUESS), ("rare", ["crowd", "right"], "")] {
+        let program = read(name, &functions, before).expect("it is read");
+        assert!(program.rests_on_exploration(), "{name}");
+        let mut no_listing = program.clone();
+        no_listing.source = SourceText::new("p.pal", program.source.text.as_str());
+        let by_control_flow = checked::check(&no_listing, &CheckOptions::default()).expect("all values are known");
+        assert!(by_control_flow.attacks.iter().all(|attack| attack.outcome == AttackOutcome::Pruned), "{name}");
+        let evidence = certificate(&no_listing, &by_control_flow).expect("it is robust");
+        assert_eq!(check_robust_certificate(&no_listing, &evidence), Ok(()), "{name}");
+        let rejected = check_robust_certificate(&program, &evidence).expect_err("control flow says nothing");
+        assert!(rejected.to_string().contains("control flow says nothing"), "{name}: {rejected}");
+        let explored = checked::check(&program, &CheckOptions::default()).expect("all values are known");
+        assert!(explored.attacks.iter().all(|attack| attack.outcome == AttackOutcome::Infeasible), "{name}");
+    }
+}
+
+/// Without attacks nothing would be explored.
+#[test]
+fn hints_leave_something_to_ask() {
+    let refused = read("traps", &["plain_left", "plain_right"], "hint = [\"traps.c:12\"]");
+    let refused = refused.map(|program| program.source.text.clone()).expect_err("it is refused");
+    assert!(refused.contains("beside the hints no role stores and loads"), "{refused}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use palisade::cli::ProgramOptions;
 use palisade::fences::{CostFunction, FenceOptions, Measure, Repair, Silent, place, redundant_besides};
 use palisade::limits::Limits;
 use palisade::program::{Action, Copies, CopiesOverride, Program, Thread};
-use palisade::robustness::{Check, CheckOptions, Outcome, Verdict};
+use palisade::robustness::{AttackOutcome, Check, CheckOptions, Verdict};
 use palisade::semantics::{Instance, Model, final_states};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -385,7 +385,7 @@ fn some_proofs_need_a_search() {
     let searched = |model: &Header| {
         let program = model.program(&model.any.threads);
         let checked = check(&program, &CheckOptions::default()).expect("models have no faults");
-        checked.attacks.iter().any(|report| report.outcome == Outcome::Infeasible)
+        checked.attacks.iter().any(|report| report.outcome == AttackOutcome::Infeasible)
     };
     let locks = ["test-and-set", "mcs-lock", "clh-lock", "cilk-the-fenced", "chase-lev-fenced", "treiber-stack"];
     for model in models().iter().filter(|model| locks.contains(&model.name.as_str())) {

@@ -3,7 +3,7 @@
 use crate::checked::{check, unconfirmed_check};
 use palisade::cli::confirm_check;
 use palisade::program::{Copies, Program, SourceText};
-use palisade::robustness::{Check, CheckOptions, Outcome, Verdict};
+use palisade::robustness::{AttackOutcome, Check, CheckOptions, Verdict};
 use palisade::semantics::oracle::robust;
 use palisade::semantics::random::{self, Shape, shrink};
 use palisade::semantics::{Bounds, Instance};
@@ -178,7 +178,7 @@ fn attacks_feasible_in_an_instance_are_feasible_for_any_number() {
         let two = with_copies(&program, Copies::Exactly(2));
         for (small, large) in decide(&two, &options).attacks.iter().zip(&any.attacks) {
             assert!(
-                small.outcome != Outcome::Feasible || large.outcome == Outcome::Feasible,
+                small.outcome != AttackOutcome::Feasible || large.outcome == AttackOutcome::Feasible,
                 "seed {seed}: {small:?} {large:?}"
             );
         }

@@ -4,7 +4,7 @@
 use crate::checked::check;
 use crate::documents;
 use palisade::program::{Copies, LabelId, Program, SourceText, ThreadId};
-use palisade::robustness::{CheckOptions, Outcome, Verdict};
+use palisade::robustness::{AttackOutcome, CheckOptions, Verdict};
 use palisade::semantics::random::{self, Shape};
 use palisade::semantics::{Instance, Machine, Model, State};
 use palisade::syntax::{Format, read};
@@ -89,7 +89,7 @@ fn brute_force_agrees() {
             assert_eq!(named.iter().copied().collect::<Labels>(), expected, "seed {seed}: {options:?}");
             seen[0] += usize::from(!named.is_empty() && checked.verdict == Verdict::Robust);
             seen[1] += usize::from(!named.is_empty() && checked.verdict == Verdict::NotRobust);
-            let is_pruned = checked.attacks.iter().all(|attack| attack.outcome == Outcome::Pruned);
+            let is_pruned = checked.attacks.iter().all(|attack| attack.outcome == AttackOutcome::Pruned);
             seen[2] += usize::from(!named.is_empty() && is_pruned);
         }
         seen
@@ -247,7 +247,7 @@ fn nets_with_too_many_values_leave_the_answer_to_a_search() {
     let checked = check(&program, &CheckOptions { nets: true, all: true, ..CheckOptions::default() });
     let checked = checked.expect("nothing grows");
     assert_eq!(checked.verdict, Verdict::Robust);
-    let asked = checked.attacks.iter().filter(|attack| attack.outcome != Outcome::Pruned);
+    let asked = checked.attacks.iter().filter(|attack| attack.outcome != AttackOutcome::Pruned);
     assert!(asked.clone().count() > 20 && asked.clone().all(|attack| attack.strategy == "enumerate"));
     let by_search = check(&program, &CheckOptions { all: true, ..CheckOptions::default() }).expect("nothing grows");
     assert_eq!(checked.verdict, by_search.verdict);

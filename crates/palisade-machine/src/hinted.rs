@@ -1,7 +1,7 @@
 //! Loads that the user takes for hints, by places in the sources.
 
 use crate::image::Memory;
-use crate::lift::Lifted;
+use crate::lift::{Lifted, LiftedRole};
 use crate::origins::{Origins, short};
 use crate::roles::{RolesFile, span};
 use palisade_model::program::Action;
@@ -41,4 +41,18 @@ pub(crate) fn places(
         }
     }
     Ok(hints)
+}
+
+/// Refuses hints beside which no store and load are left: without attacks nothing would be explored, and so nothing would show that the cells of hints take no other values.
+pub(crate) fn leave_something(lifted: &Lifted, written: Span) -> Result<(), Diagnostic> {
+    let has =
+        |role: &LiftedRole, wanted: fn(&Action) -> bool| role.thread.instructions.iter().any(|own| wanted(&own.action));
+    let is_asked = |role: &LiftedRole| {
+        has(role, |action| matches!(action, Action::Store { .. }))
+            && has(role, |action| matches!(action, Action::Load { .. }))
+    };
+    if lifted.roles.iter().any(is_asked) {
+        return Ok(());
+    }
+    Err(Diagnostic::error("beside the hints no role stores and loads, so that nothing is left to ask", written))
 }

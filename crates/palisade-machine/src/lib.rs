@@ -112,6 +112,7 @@ pub fn read_with(
     if !hints.is_empty() {
         let places = hinted::places(&hints, &lifted, &origins).map_err(wrong)?;
         lifted.weaken(&places, &roles).map_err(refused)?;
+        hinted::leave_something(&lifted, hints[0].1).map_err(wrong)?;
         hints.iter().for_each(|(place, _)| _ = writeln!(heading, "hint {place}"));
     }
     let origin = program::Origin { path, heading };

@@ -26,7 +26,8 @@ use crate::report::documents::{self, CheckDocument};
 use crate::report::findings::check_findings;
 use crate::report::page::check_page;
 use crate::robustness::{
-    Check, CheckOptions, Observer, Outcome, Silent, Verdict, certificate, check_observed, check_part, witness_evidence,
+    AttackOutcome, Check, CheckOptions, Observer, Silent, Verdict, certificate, check_observed, check_part,
+    witness_evidence,
 };
 use crate::syntax::{Format, InputError, no_attack_can_start};
 pub(super) use events::admit;
@@ -160,8 +161,8 @@ pub(super) fn check_options(arguments: &CheckArguments, limits: &Limits) -> Chec
 /// Whether control flow alone makes a program robust that has nothing to make it so. Fences and locked instructions are there to rule
 /// attacks out, and many litmus tests are written to show just that.
 fn is_fenceless_for_no_reason(loaded: &Loaded, checked: &Check<'_>) -> bool {
-    let pruned =
-        checked.verdict == Verdict::Robust && checked.attacks.iter().all(|attack| attack.outcome == Outcome::Pruned);
+    let pruned = checked.verdict == Verdict::Robust
+        && checked.attacks.iter().all(|attack| attack.outcome == AttackOutcome::Pruned);
     let mut all = loaded.program.threads.iter().flat_map(|thread| &thread.instructions);
     let is_written = !matches!(loaded.format, Format::Litmus | Format::Machine);
     pruned && is_written && !all.any(|instruction| instruction.action.drains_buffer())

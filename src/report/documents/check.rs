@@ -11,7 +11,7 @@ use crate::limits::peak_resident_bytes;
 use crate::program::{Program, Value};
 use crate::report::breaks::Breaks;
 use crate::report::context::Context;
-use crate::robustness::{Abstraction, AttackReport, Check, Outcome, Turns, Verdict};
+use crate::robustness::{Abstraction, AttackOutcome, AttackReport, Check, Turns, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -183,7 +183,8 @@ impl<'a> CheckDocument<'a> {
     /// The document of a check.
     pub fn new(check: &'a Check<'_>, context: &Context<'a>, breaks: Option<&Breaks<'a>>) -> Self {
         let program = context.program;
-        let decided = |report: &&AttackReport| matches!(report.outcome, Outcome::Feasible | Outcome::Infeasible);
+        let decided =
+            |report: &&AttackReport| matches!(report.outcome, AttackOutcome::Feasible | AttackOutcome::Infeasible);
         let suspect = check.suspect.as_ref();
         let mut header = VerdictHeader::new("palisade/check/1", context.file, program, (&check.verdict).into());
         if let Verdict::Unknown(reason) = check.verdict {

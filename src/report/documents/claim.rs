@@ -60,19 +60,25 @@ pub struct NarrowedDocument<'a> {
 impl<'a> ClaimDocument<'a> {
     /// The claim about a program; nothing about programs that are texts themselves.
     pub(super) fn of(program: &'a Program) -> Option<Self> {
-        let Claim { files, builds, narrowed, hints, accepted } = Claim::of(program)?;
+        Claim::of(program).map(Self::from)
+    }
+}
+
+impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
+    fn from(claim: Claim<'a>) -> Self {
+        let Claim { files, builds, narrowed, hints, accepted } = claim;
         let file = |file: crate::report::claim::ReadFile<'a>| ReadFileDocument {
             kind: file.kind,
             name: file.name,
             sha256: file.sha256,
         };
-        Some(Self {
+        Self {
             statement: STATEMENT,
             files: files.into_iter().map(file).collect(),
             builds,
             narrowed: narrowed.into_iter().map(|(cells, bits)| NarrowedDocument { cells, bits }).collect(),
             hints,
             accepted: accepted.into_iter().map(|(store, load)| AcceptedDocument { store, load }).collect(),
-        })
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::program::{Copies, Domain, DomainOrigin, InstructionId, Program};
 use crate::report::source_place::SourcePlace;
-use crate::robustness::{Attack, Outcome, ThreadLabel};
+use crate::robustness::{Attack, AttackOutcome, ThreadLabel};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -23,14 +23,14 @@ pub enum OutcomeWord {
     NotAsked,
 }
 
-impl From<Outcome> for OutcomeWord {
-    fn from(outcome: Outcome) -> Self {
+impl From<AttackOutcome> for OutcomeWord {
+    fn from(outcome: AttackOutcome) -> Self {
         match outcome {
-            Outcome::Feasible => Self::Feasible,
-            Outcome::Infeasible => Self::Infeasible,
-            Outcome::Pruned => Self::Pruned,
-            Outcome::Unknown => Self::Unknown,
-            Outcome::NotAsked => Self::NotAsked,
+            AttackOutcome::Feasible => Self::Feasible,
+            AttackOutcome::Infeasible => Self::Infeasible,
+            AttackOutcome::Pruned => Self::Pruned,
+            AttackOutcome::Unknown => Self::Unknown,
+            AttackOutcome::NotAsked => Self::NotAsked,
         }
     }
 }

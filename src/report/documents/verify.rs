@@ -1,8 +1,9 @@
 //! `palisade/verify/1`: how evidence fared; and the same of a verdict's own evidence, as it stands in other documents.
 
-use super::FileHeader;
 use super::program::{CopiesWord, DomainDocument};
+use super::{ClaimDocument, FileHeader};
 use crate::evidence::{CopiesOrigin, InputFile, ThreadSubject};
+use crate::report::claim::Claim;
 use crate::report::subject::Subject;
 use crate::report::targets::{ShownProperties, ShownTarget, model_name};
 use crate::verify::RepairFacts;
@@ -160,6 +161,9 @@ pub struct SubjectDocument<'a> {
     /// The property meant, when the question's file has several; else null.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub property: Option<Option<&'a str>>,
+    /// What the verdict is about where the program is machine code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<ClaimDocument<'a>>,
 }
 
 /// The copies of a thread that evidence is about.
@@ -190,11 +194,12 @@ impl<'a> SubjectDocument<'a> {
     /// What a subject says of itself.
     pub fn new(subject: &'a Subject) -> Self {
         match subject {
-            Subject::Program { stated, .. } => Self {
+            Subject::Program { stated, source, .. } => Self {
                 format: Some(&stated.input.format),
                 sha256: Some(&stated.input.sha256),
                 threads: Some(stated.threads.iter().map(ThreadDocument::new).collect()),
                 domain: Some(DomainDocument::of(stated.domain)),
+                claim: Claim::about(source, &stated.accepted).map(ClaimDocument::from),
                 ..Self::default()
             },
             Subject::Net { stated, query, .. } => {

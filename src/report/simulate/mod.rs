@@ -9,7 +9,7 @@ use super::computation::ComputationReport;
 use crate::limits::StopReason;
 use crate::program::{Action, InstructionId, JointState, Program, SourceText};
 use crate::semantics::{
-    Computation, CopyId, Counting, ExplorationError, FinalStates, Instance, Model, Outcome, Quantifier, Question,
+    Computation, CopyId, Counting, ExplorationError, FinalStates, Instance, Model, Observation, Quantifier, Question,
     Subject, ValueError,
 };
 use crate::syntax::{Diagnostic, InputError, expression_text, joint_state_text};
@@ -31,7 +31,7 @@ pub struct Simulation<'s> {
     /// What was counted.
     pub counting: Counting,
     /// The answer.
-    pub outcome: Outcome,
+    pub outcome: Observation,
     /// What the search for final states found: in which some thread is stuck, and which properties are violated.
     pub finals: &'s FinalStates,
     /// Whether a bound on buffers or steps may have left final states out.

@@ -6,7 +6,7 @@ use palisade::coverability::{Options, Outcome as NetOutcome};
 use palisade::limits::Limits;
 use palisade::net::{Document, Format, Problem, read_with_query, write};
 use palisade::program::Program;
-use palisade::robustness::{CheckOptions, Outcome, attack_net};
+use palisade::robustness::{AttackOutcome, CheckOptions, attack_net};
 use palisade::semantics::random::Shape;
 use std::time::Duration;
 
@@ -42,8 +42,8 @@ fn compare(program: &Program) -> Compared {
     let (mut asked, mut feasible) = (0, 0);
     for report in &checked.attacks {
         let searched = match report.outcome {
-            Outcome::Feasible => true,
-            Outcome::Infeasible => false,
+            AttackOutcome::Feasible => true,
+            AttackOutcome::Infeasible => false,
             _ => continue,
         };
         // Value sets of single threads may grow where those of the program do not.

@@ -6,7 +6,7 @@ use super::joint::Joint;
 use super::obstacles::DelayFlow;
 use super::progress::Observer;
 use super::request::Request;
-use crate::robustness::{Attack, Fault, Outcome};
+use crate::robustness::{Attack, AttackOutcome, Fault};
 use palisade_model::limits::Halt;
 use palisade_model::program::{Program, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The attacks of one part, with what eliminates them.
 pub(super) struct KnownAttacks {
     /// Each attack with its outcome without any measure.
-    pub(super) outcomes: Vec<(Attack, Outcome)>,
+    pub(super) outcomes: Vec<(Attack, AttackOutcome)>,
     /// The feasible attacks to eliminate, and what eliminates them.
     pub(super) eliminations: Vec<(Attack, EliminatingSets)>,
     /// An attack that the whole catalogue does not eliminate.
@@ -30,7 +30,7 @@ impl KnownAttacks {
     /// Nothing is known yet.
     pub(super) fn new(attacks: &[Attack]) -> Self {
         Self {
-            outcomes: attacks.iter().map(|attack| (*attack, Outcome::Unknown)).collect(),
+            outcomes: attacks.iter().map(|attack| (*attack, AttackOutcome::Unknown)).collect(),
             eliminations: Vec::new(),
             impossible: None,
             decided: 0,
@@ -64,9 +64,9 @@ impl KnownAttacks {
             let attack = self.outcomes[index].0;
             let first = analysis.remaining(&attack, &catalogue.nothing())?;
             self.outcomes[index].1 = match (&first, analysis.attempt.growth) {
-                (Some(_), _) => Outcome::Feasible,
-                (None, None) => Outcome::Infeasible,
-                (None, Some(_)) => Outcome::Unknown,
+                (Some(_), _) => AttackOutcome::Feasible,
+                (None, None) => AttackOutcome::Infeasible,
+                (None, Some(_)) => AttackOutcome::Unknown,
             };
             if let Some(first) = first {
                 if analysis.remaining(&attack, &catalogue.everything())?.is_none() {
@@ -97,7 +97,7 @@ impl KnownAttacks {
 
     /// The attacks found feasible.
     pub(super) fn feasible(&self) -> impl Iterator<Item = Attack> {
-        self.outcomes.iter().filter(|(_, outcome)| *outcome == Outcome::Feasible).map(|(attack, _)| *attack)
+        self.outcomes.iter().filter(|(_, outcome)| *outcome == AttackOutcome::Feasible).map(|(attack, _)| *attack)
     }
 
     /// Asks whether candidates eliminate the attacks whose rows may be incomplete; adds the rows they leave open.
@@ -167,7 +167,7 @@ impl KnownAttacks {
         let open: Vec<Attack> = self
             .outcomes
             .iter()
-            .filter(|(_, outcome)| *outcome != Outcome::Infeasible)
+            .filter(|(_, outcome)| *outcome != AttackOutcome::Infeasible)
             .map(|(attack, _)| *attack)
             .collect();
         let mut chosen = start.unwrap_or_else(|| catalogue.nothing());

@@ -13,7 +13,7 @@ use super::request::Request;
 use super::thread::PartPlan;
 use super::unfinished::Unfinished;
 use crate::robustness::{
-    Attack, Outcome, Silent, Story, ThreadLabel, Verdict, abstracted, attacks_within, certificate, check, pruned,
+    Attack, AttackOutcome, Silent, Story, ThreadLabel, Verdict, abstracted, attacks_within, certificate, check, pruned,
 };
 use palisade_evidence::RobustCertificate;
 use palisade_model::limits::{Limits, StopReason};
@@ -49,7 +49,7 @@ pub struct Placement {
     /// For each measure, an attack that comes back when it alone is left out; for some unknown when the set is not optimal.
     pub returning: Vec<Returning>,
     /// Every attack with its outcome before the repair.
-    pub attacks: Vec<(Attack, Outcome)>,
+    pub attacks: Vec<(Attack, AttackOutcome)>,
     /// What eliminates each feasible attack.
     pub eliminations: Vec<Elimination>,
     /// All optimal sets, when asked for.
@@ -143,7 +143,7 @@ pub(super) fn place_among(
 pub(super) fn listed(program: &Program, options: &FenceOptions) -> Result<(Vec<Attack>, Vec<Attack>), StopReason> {
     let limits = &options.limits;
     let all = attacks_within(program, limits)?;
-    if program.rests_on_addresses() {
+    if program.rests_on_exploration() {
         return Ok((all.clone(), all));
     }
     let pruned = pruned(program, &all, limits)?;
@@ -221,10 +221,10 @@ pub(super) fn combine(
     catalogues: &Catalogues,
     alternatives: usize,
 ) -> Option<Placement> {
-    let mut outcomes: Vec<(Attack, Outcome)> = all
+    let mut outcomes: Vec<(Attack, AttackOutcome)> = all
         .iter()
         .filter(|attack| open.binary_search(attack).is_err())
-        .map(|attack| (*attack, Outcome::Pruned))
+        .map(|attack| (*attack, AttackOutcome::Pruned))
         .collect();
     let mut placement = Placement {
         measures: Vec::new(),

@@ -5,7 +5,7 @@ use super::check::{AttackReport, Check};
 use super::search::ThreadSearch;
 use super::system::{Control, Phase, Place, System};
 use crate::exploration::{Entry, Exploration, Interner};
-use crate::robustness::{Outcome, Verdict};
+use crate::robustness::{AttackOutcome, Verdict};
 use palisade_evidence::{
     AttackEvidence, AttackNetProof, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration,
     HelpedSet, LocalState, RobustCertificate, ScConfiguration, Tokens,
@@ -46,7 +46,7 @@ pub(super) fn reasons(program: &Program, check: &Check<'_>) -> RobustCertificate
         let mut range: Option<Vec<LabelId>> = None;
         for AttackReport { attack, outcome, .. } in reports {
             let reason = match (outcome, proofs.get(attack)) {
-                (Outcome::Pruned, _) => {
+                (AttackOutcome::Pruned, _) => {
                     let own = || DelayRange::of(program.thread(thread), store).labels().collect();
                     AttackReason::Pruned { reachable: range.get_or_insert_with(own).clone() }
                 }

@@ -80,7 +80,7 @@ impl Site<'_> {
                 Expression::binary(*operator, self.loosened(left, to), self.loosened(right, to))
             }
             Expression::Binary(operator, left, right) => {
-                let asked = if to { Some(*operator) } else { contrary(*operator) };
+                let asked = if to { Some(*operator) } else { operator.contrary() };
                 let may = asked.and_then(|asked| self.may(asked, left, right));
                 match may {
                     Some(may) if to => Expression::binary(Op::Or, condition.clone(), may),
@@ -139,17 +139,4 @@ impl Site<'_> {
             _ => None,
         }
     }
-}
-
-/// The comparison that holds where another one fails.
-fn contrary(operator: Op) -> Option<Op> {
-    Some(match operator {
-        Op::Equal => Op::NotEqual,
-        Op::NotEqual => Op::Equal,
-        Op::Less => Op::GreaterOrEqual,
-        Op::LessOrEqual => Op::Greater,
-        Op::Greater => Op::LessOrEqual,
-        Op::GreaterOrEqual => Op::Less,
-        _ => return None,
-    })
 }

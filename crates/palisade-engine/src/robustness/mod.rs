@@ -29,8 +29,8 @@ pub(crate) use attacks::{METER, attacks_within, pruned};
 pub use certificate::certificate;
 pub(crate) use check::check_quickly;
 pub use check::{
-    Abstraction, AttackReport, Check, CheckOptions, DEFAULT_VALUES, Far, Modulo, Observer, Outcome, Silent, Stage,
-    Stopping, Turns, Verdict, violation_by,
+    Abstraction, AttackOutcome, AttackReport, Check, CheckOptions, DEFAULT_VALUES, Far, Modulo, Observer, Silent,
+    Stage, Stopping, Turns, Verdict, violation_by,
 };
 pub(crate) use crowds::{Crowd, NODES, additions};
 pub(crate) use delay_net::{DelayNet, Delaying};

@@ -125,7 +125,9 @@ pub(super) fn decide(
     let (mut count, mut work) = (FIRST_NETS, 0);
     while answers.len() < attacks.len() && work < most {
         let asked = &attacks[answers.len()..attacks.len().min(answers.len() + count)];
-        answers.extend(decide_together(program, asked, copies, all, values, budget)?);
+        answers.extend(side_by_side(asked, all, budget, |attack, budget| {
+            decide_one(program, attack, copies, values, budget)
+        })?);
         let last = &answers[answers.len() - asked.len()..];
         if last.iter().any(|answer| answer.ends(all)) {
             break;
@@ -146,13 +148,11 @@ pub(super) fn decide(
 }
 
 /// Decides attacks side by side; what comes after one that ends the turn may be left out.
-fn decide_together(
-    program: &Program,
+fn side_by_side(
     attacks: &[Attack],
-    copies: Option<u32>,
     all: bool,
-    values: usize,
     budget: &Budget,
+    decide: impl Fn(Attack, &Budget) -> Result<NetAnswer, Fault> + Sync,
 ) -> Result<Vec<NetAnswer>, Fault> {
     let flags: Vec<Arc<AtomicBool>> = attacks.iter().map(|_| Arc::new(AtomicBool::new(false))).collect();
     let answers = attacks
@@ -164,7 +164,7 @@ fn decide_together(
             }
             let limits = budget.limits.clone().with_interrupt(flags[index].clone());
             let budget = Budget { limits, ..budget.clone() };
-            let answer = decide_one(program, *attack, copies, values, &budget);
+            let answer = decide(*attack, &budget);
             if answer.as_ref().map_or(true, |answer| answer.ends(all)) {
                 flags[index + 1..].iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
             }

@@ -4,7 +4,7 @@
 //! ones while it is delayed. Nothing rests on that, since the checker reads the certificate that comes out like any other.
 
 use super::certificate::reasons;
-use super::check::{Check, CheckOptions, Observer, Outcome, Verdict, check_range, list};
+use super::check::{AttackOutcome, Check, CheckOptions, Observer, Verdict, check_range, list};
 use super::fault::Fault;
 use crate::exploration::Interner;
 use palisade_evidence::{
@@ -12,8 +12,7 @@ use palisade_evidence::{
 };
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Program, Value};
-use std::collections::{BTreeMap, HashSet};
-use std::hash::Hash;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// What was found about some of the attacks of a program.
@@ -55,7 +54,7 @@ pub fn parts(program: &Program, options: &CheckOptions, size: usize) -> Result<V
     let reports = list(program, options)?;
     let (mut ranges, mut start, mut open) = (Vec::new(), 0, 0);
     for (index, report) in reports.iter().enumerate() {
-        if report.outcome == Outcome::NotAsked {
+        if report.outcome == AttackOutcome::NotAsked {
             if open == size.max(1) {
                 ranges.push(start..index);
                 (start, open) = (index, 0);
@@ -67,7 +66,7 @@ pub fn parts(program: &Program, options: &CheckOptions, size: usize) -> Result<V
     Ok(ranges)
 }
 
-/// The certificate of a program from the evidence of all its parts, in order. It is for the checker to say that it holds.
+/// The certificate of a program from the evidence of all its parts, in order, of which one at a time is held. It is for the checker to say that it holds.
 pub fn combine(parts: impl IntoIterator<Item = RobustCertificate>) -> RobustCertificate {
     let mut union = Union::default();
     for part in parts {
@@ -76,38 +75,18 @@ pub fn combine(parts: impl IntoIterator<Item = RobustCertificate>) -> RobustCert
     union.finish()
 }
 
-/// The parts that were put together so far.
+/// The parts that were put together so far: configurations each once, in the order in which they came.
 #[derive(Default)]
 struct Union {
     live: Vec<Vec<Vec<palisade_model::program::RegisterId>>>,
     locals: Interner<LocalState>,
     memories: Interner<Vec<(Value, Value)>>,
-    sc: Distinct<ScConfiguration>,
+    sc: Interner<ScConfiguration>,
     /// By thread and store.
-    delayed: BTreeMap<(usize, usize), (DelayedSet, Distinct<DelayedConfiguration>)>,
+    delayed: BTreeMap<(usize, usize), (DelayedSet, Interner<DelayedConfiguration>)>,
     /// By thread.
-    helped: BTreeMap<usize, (HelpedSet, Distinct<HelpedConfiguration>)>,
+    helped: BTreeMap<usize, (HelpedSet, Interner<HelpedConfiguration>)>,
     attacks: Vec<palisade_evidence::AttackEvidence>,
-}
-
-/// Configurations, each once, in the order in which they came.
-struct Distinct<T> {
-    all: Vec<T>,
-    known: HashSet<T>,
-}
-
-impl<T> Default for Distinct<T> {
-    fn default() -> Self {
-        Self { all: Vec::new(), known: HashSet::new() }
-    }
-}
-
-impl<T: Clone + Eq + Hash> Distinct<T> {
-    fn add(&mut self, configuration: T) {
-        if self.known.insert(configuration.clone()) {
-            self.all.push(configuration);
-        }
-    }
 }
 
 impl Union {
@@ -137,27 +116,27 @@ impl Union {
             configuration.memory = memory(configuration.memory);
             configuration.tokens.iter_mut().for_each(|(place, _)| *place = local(*place));
             configuration.tokens.sort_unstable_by_key(|(place, _)| *place);
-            self.sc.add(configuration);
+            self.sc.intern(configuration);
         }
         for mut set in delayed {
             let configurations = std::mem::take(&mut set.configurations);
             let place = (set.thread.index(), set.store.index());
-            let (_, union) = self.delayed.entry(place).or_insert_with(|| (set, Distinct::default()));
+            let (_, union) = self.delayed.entry(place).or_insert_with(|| (set, Interner::default()));
             for mut configuration in configurations {
                 configuration.memory = memory(configuration.memory);
                 configuration.tokens.iter_mut().for_each(|(place, _)| *place = local(*place));
                 configuration.tokens.sort_unstable_by_key(|(place, _)| *place);
-                union.add(configuration);
+                union.intern(configuration);
             }
         }
         for mut set in helped {
             let configurations = std::mem::take(&mut set.configurations);
-            let (_, union) = self.helped.entry(set.thread.index()).or_insert_with(|| (set, Distinct::default()));
+            let (_, union) = self.helped.entry(set.thread.index()).or_insert_with(|| (set, Interner::default()));
             for mut configuration in configurations {
                 configuration.memory = memory(configuration.memory);
                 configuration.tokens.iter_mut().for_each(|(place, ..)| *place = local(*place));
                 configuration.tokens.sort_unstable_by_key(|(place, joined, _)| (*place, *joined));
-                union.add(configuration);
+                union.intern(configuration);
             }
         }
         self.attacks.extend(attacks);
@@ -174,9 +153,9 @@ impl Union {
             live: self.live,
             locals: self.locals.into_values(),
             memories: self.memories.into_values(),
-            sc: self.sc.all,
-            delayed: delayed.map(|(set, union)| DelayedSet { configurations: union.all, ..set }).collect(),
-            helped: helped.map(|(set, union)| HelpedSet { configurations: union.all, ..set }).collect(),
+            sc: self.sc.into_values(),
+            delayed: delayed.map(|(set, union)| DelayedSet { configurations: union.into_values(), ..set }).collect(),
+            helped: helped.map(|(set, union)| HelpedSet { configurations: union.into_values(), ..set }).collect(),
             attacks: self.attacks,
         }
     }
@@ -253,7 +232,7 @@ end
         assert!((1..found.len()).contains(&violated), "{violated} of {}", found.len());
         for part in found {
             assert_eq!(part.check.violation.is_some(), part.evidence.is_none());
-            let feasible = part.check.attacks.iter().any(|report| report.outcome == Outcome::Feasible);
+            let feasible = part.check.attacks.iter().any(|report| report.outcome == AttackOutcome::Feasible);
             assert_eq!(feasible, part.check.violation.is_some());
         }
     }

@@ -143,8 +143,8 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
         let byte = bytes[at];
         let skipped = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest[2..].find("*/").map_or(rest.len(), |end| end + 4)
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.find("*/").map_or(rest.len(), |end| end + 4)
         } else if byte == b'#' && is_line_start {
             directive(rest)
         } else if byte == b'"' || byte == b'\'' {

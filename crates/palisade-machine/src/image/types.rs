@@ -115,7 +115,7 @@ impl<'a> Types<'a> {
     /// Goes through all entries of a unit once.
     fn scan(&mut self, number: usize, functions: &[u64]) -> gimli::Result<()> {
         let unit = self.units[number].abbreviations.clone();
-        let header = self.units[number].header.clone();
+        let header = self.units[number].header;
         let mut entries = header.entries_raw(&unit, None)?;
         let (mut language, mut inside) = (None, None);
         let mut found: Vec<(Option<u64>, Entry<'a>)> = Vec::new();

@@ -154,6 +154,32 @@ impl Expression {
             Self::Binary(_, left, right) => left.is_constant() && right.is_constant(),
         }
     }
+
+    /// Whether something is divided by something, which may have no value.
+    pub fn divides(&self) -> bool {
+        match self {
+            Self::Constant(_) | Self::Address { .. } | Self::Register(_) | Self::Old => false,
+            Self::Unary(_, operand) => operand.divides(),
+            Self::Binary(operator, left, right) => {
+                *operator == BinaryOperator::Divide || left.divides() || right.divides()
+            }
+        }
+    }
+}
+
+impl BinaryOperator {
+    /// The comparison that holds where this one fails; nothing for what is no comparison.
+    pub fn contrary(self) -> Option<Self> {
+        Some(match self {
+            Self::Equal => Self::NotEqual,
+            Self::NotEqual => Self::Equal,
+            Self::Less => Self::GreaterOrEqual,
+            Self::LessOrEqual => Self::Greater,
+            Self::Greater => Self::LessOrEqual,
+            Self::GreaterOrEqual => Self::Less,
+            _ => return None,
+        })
+    }
 }
 
 fn unary(operator: UnaryOperator, operand: i128) -> Result<i128, EvaluationError> {

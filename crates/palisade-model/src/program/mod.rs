@@ -111,11 +111,13 @@ impl Program {
         address.to_string()
     }
 
-    /// Whether control flow alone says nothing: the code of machine instructions was read under the premise that computed addresses are those of
-    /// known cells, which only an exploration shows.
-    pub fn rests_on_addresses(&self) -> bool {
-        let mut all = self.threads.iter().flat_map(|thread| &thread.instructions);
-        self.source.is_listing && all.any(|own| own.action.address().is_some_and(|address| !address.is_constant()))
+    /// Whether control flow alone says nothing: machine code was read under the premise that computed addresses are those of known cells, and what
+    /// is stored to the cells of hints is one of known values. What is not is divided by 0, and only an exploration shows that there is no such step.
+    pub fn rests_on_exploration(&self) -> bool {
+        let mut actions = self.threads.iter().flat_map(|thread| &thread.instructions).map(|own| &own.action);
+        let is_computed = |action: &Action| action.address().is_some_and(|address| !address.is_constant());
+        self.source.is_listing
+            && actions.any(|action| is_computed(action) || action.expressions().into_iter().any(Expression::divides))
     }
 
     /// Whether any thread has an unbounded number of copies.

@@ -116,23 +116,11 @@ impl Fit {
 
 /// What does not hold when the condition does.
 pub(super) fn opposite(condition: Expression) -> Expression {
-    use BinaryOperator as Op;
     match condition {
-        Expression::Binary(
-            operator @ (Op::Equal | Op::NotEqual | Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual),
-            left,
-            right,
-        ) => {
-            let operator = match operator {
-                Op::Equal => Op::NotEqual,
-                Op::NotEqual => Op::Equal,
-                Op::Less => Op::GreaterOrEqual,
-                Op::LessOrEqual => Op::Greater,
-                Op::Greater => Op::LessOrEqual,
-                _ => Op::Less,
-            };
-            Expression::Binary(operator, left, right)
-        }
+        Expression::Binary(operator, left, right) => match operator.contrary() {
+            Some(contrary) => Expression::Binary(contrary, left, right),
+            None => Expression::unary(UnaryOperator::Not, Expression::Binary(operator, left, right)),
+        },
         condition => Expression::unary(UnaryOperator::Not, condition),
     }
 }

@@ -4,7 +4,7 @@ use crate::CheckFailure;
 use crate::failure::reject;
 use crate::listing::listed_place;
 use palisade_evidence::{AttackEvidence, AttackReason};
-use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, ThreadId};
+use palisade_model::program::{Action, BinaryOperator, Copies, Expression, InstructionId, LabelId, Program, ThreadId};
 use std::collections::HashSet;
 
 /// Checks that `given` answers every attack, in order, and that the cuts of the pruned ones hold.
@@ -22,8 +22,11 @@ pub(super) fn check(program: &Program, given: &[AttackEvidence]) -> Result<(), C
             reject!(Form, "attack {number} is ({thread}, {store}, {load}), not the one the certificate answers there");
         }
         if let AttackReason::Pruned { .. } = evidence.reason {
-            if rests_on_addresses(program) {
-                reject!(Form, "attack {number}: control flow says nothing where machine code computes addresses");
+            if rests_on_sets(program) {
+                reject!(
+                    Form,
+                    "attack {number}: control flow says nothing where machine code computes addresses or has hints"
+                );
             }
             check_cut(program, number, evidence)?;
         }
@@ -31,10 +34,20 @@ pub(super) fn check(program: &Program, given: &[AttackEvidence]) -> Result<(), C
     Ok(())
 }
 
-/// Whether the code of a listing was read under the premise that computed addresses are those of known cells, which the sets must show.
-fn rests_on_addresses(program: &Program) -> bool {
-    let mut all = program.threads.iter().flat_map(|thread| &thread.instructions);
-    program.source.is_listing && all.any(|own| own.action.address().is_some_and(|address| !address.is_constant()))
+/// Whether the code of a listing was read under the premise that what is divided by 0 is not come to: addresses that are of no known cell, and values that the cells of hints
+/// are not known to take. This is for the sets to show.
+fn rests_on_sets(program: &Program) -> bool {
+    fn divides(expression: &Expression) -> bool {
+        match expression {
+            Expression::Unary(_, operand) => divides(operand),
+            Expression::Binary(BinaryOperator::Divide, ..) => true,
+            Expression::Binary(_, left, right) => divides(left) || divides(right),
+            _ => false,
+        }
+    }
+    let mut all = program.threads.iter().flat_map(|thread| &thread.instructions).map(|own| &own.action);
+    let is_computed = |action: &Action| action.address().is_some_and(|address| !address.is_constant());
+    program.source.is_listing && all.any(|own| is_computed(own) || own.expressions().into_iter().any(divides))
 }
 
 /// Every store with every load of each thread that has copies, by thread and in text order; without those whose delay is accepted, which the

@@ -15,7 +15,7 @@ use crate::report::fences::Result;
 use crate::report::needed::Needed;
 use crate::report::source_place::SourcePlace;
 use crate::report::verdict::before_the_repair;
-use crate::robustness::{Attack, Outcome};
+use crate::robustness::{Attack, AttackOutcome};
 pub use properties::{NeededDocument, PropertyPlace, PropertyRowDocument, ProvedDocument};
 use properties::{NeededSummary, PropertiesDocument};
 use serde::Serialize;
@@ -466,7 +466,7 @@ impl<'a> EliminatedAttack<'a> {
     fn new(
         program: &'a Program,
         id: usize,
-        (attack, outcome): (Attack, Outcome),
+        (attack, outcome): (Attack, AttackOutcome),
         elimination: Option<&Elimination>,
     ) -> Self {
         Self {

@@ -7,7 +7,7 @@ use crate::properties::evidence::buffer_invariant;
 use crate::properties::goal::Goal;
 use crate::properties::search::{Known, search};
 use crate::properties::{Rung, Why};
-use crate::robustness::{Check, Fault, Outcome, Verdict, certificate};
+use crate::robustness::{AttackOutcome, Check, Fault, Verdict, certificate};
 use palisade_evidence::{PropertyReason, RobustCertificate};
 use palisade_model::limits::{Halt, StopReason};
 use palisade_model::program::InstructionId;
@@ -33,7 +33,7 @@ impl Enrichment {
 
     /// Notes the loads of the attacks that are feasible; whether there are new ones.
     pub(super) fn note(&mut self, checked: &Check<'_>, origin: impl Fn(Place) -> Option<Place>) -> bool {
-        let feasible = checked.attacks.iter().filter(|report| report.outcome == Outcome::Feasible);
+        let feasible = checked.attacks.iter().filter(|report| report.outcome == AttackOutcome::Feasible);
         let known = self.loads.len();
         self.loads.extend(feasible.filter_map(|report| origin((report.attack.thread, report.attack.load))));
         self.loads.len() > known

@@ -1,7 +1,7 @@
 //! Any number of copies: small instances, the ω-search and nets in turn.
 
 use super::on_nets::NetVerdict;
-use super::{CUTS, Check, Checking, Outcome, SUSPICIOUS, Verdict};
+use super::{AttackOutcome, CUTS, Check, Checking, SUSPICIOUS, Verdict};
 use crate::decide::schedule::{FIRST_VALUES, INSTANCES, UNLIMITED};
 use crate::decide::{Method, Round, Schedule, Turn, decide};
 use crate::robustness::fault::Fault;
@@ -233,7 +233,7 @@ impl<'p> Checking<'p, '_> {
             self.record_nets();
         }
         let report = self.report(violation.attack);
-        report.outcome = Outcome::Feasible;
+        report.outcome = AttackOutcome::Feasible;
         report.strategy = "small-instances";
         self.finish(Verdict::NotRobust, Some(violation), None)
     }

@@ -1,6 +1,6 @@
 //! Violations for which a counter has to come around, however many copies that takes: found beside a [crowd](crate::robustness::crowds).
 
-use super::{AttackReport, CUTS, Check, CheckOptions, Checking, Observer, Outcome, Verdict, list};
+use super::{AttackOutcome, AttackReport, CUTS, Check, CheckOptions, Checking, Observer, Verdict, list};
 use crate::robustness::attacks::Attack;
 use crate::robustness::crowds::{NODES, additions};
 use crate::robustness::reached::Reached;
@@ -28,7 +28,7 @@ impl Crowded {
             return None;
         }
         let reports = list(program, options).ok()?;
-        let is_open = |report: &&AttackReport| report.outcome == Outcome::NotAsked;
+        let is_open = |report: &&AttackReport| report.outcome == AttackOutcome::NotAsked;
         let open: Vec<Attack> = reports.iter().filter(is_open).map(|report| report.attack).collect();
         let found = additions.iter().find_map(|addition| {
             let is_broken_alone =
@@ -73,7 +73,7 @@ impl Crowded {
         let mut checking = Checking::new(program, options, observer, self.reports, Vec::new());
         checking.reached.add(&self.reached);
         let report = checking.report(violation.attack);
-        report.outcome = Outcome::Feasible;
+        report.outcome = AttackOutcome::Feasible;
         report.strategy = "small-instances";
         checking.finish(Verdict::NotRobust, Some(violation), None)
     }

@@ -1,6 +1,6 @@
 //! A program that knows its counters modulo few values only: the search for a proof, and the check that a proof concludes.
 
-use super::{AttackReport, CUTS, Check, CheckOptions, Checking, Observer, Outcome, Silent, Verdict, list};
+use super::{AttackOutcome, AttackReport, CUTS, Check, CheckOptions, Checking, Observer, Silent, Verdict, list};
 use crate::robustness::attacks::Attack;
 use crate::robustness::search::{Found, search};
 use crate::robustness::system::{Counting, Growth, System};
@@ -91,7 +91,7 @@ pub(in crate::robustness) fn proved_within<'p>(
     values: Values,
 ) -> Option<Check<'p>> {
     let reports = list(program, options).ok()?;
-    let is_open = |report: &&AttackReport| report.outcome == Outcome::NotAsked;
+    let is_open = |report: &&AttackReport| report.outcome == AttackOutcome::NotAsked;
     let open: Vec<Attack> = reports.iter().filter(is_open).map(|report| report.attack).collect();
     if open.is_empty() {
         return None;
@@ -135,7 +135,7 @@ pub(in crate::robustness) fn broken_by_first_values<'p>(
         return None;
     }
     let reports = list(program, options).ok()?;
-    let is_open = |report: &&AttackReport| report.outcome == Outcome::NotAsked;
+    let is_open = |report: &&AttackReport| report.outcome == AttackOutcome::NotAsked;
     let open: Vec<Attack> = reports.iter().filter(is_open).map(|report| report.attack).collect();
     let integers = Program { domain: None, ..program.clone() };
     let budget = Budget::within(&options.limits).with_work(FIRST_NODES);
@@ -144,7 +144,7 @@ pub(in crate::robustness) fn broken_by_first_values<'p>(
     let mut checking = Checking::new(program, options, observer, reports, Vec::new());
     checking.reached.add(&found.reached);
     let report = checking.report(violation.attack);
-    report.outcome = Outcome::Feasible;
+    report.outcome = AttackOutcome::Feasible;
     report.strategy = "enumerate";
     Some(checking.finish(Verdict::NotRobust, Some(violation), None))
 }

@@ -69,7 +69,7 @@ impl Default for CheckOptions {
 
 /// The answer about one attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum AttackOutcome {
     /// It is feasible.
     Feasible,
     /// It is not.
@@ -88,7 +88,7 @@ pub struct AttackReport {
     /// The attack.
     pub attack: Attack,
     /// The answer.
-    pub outcome: Outcome,
+    pub outcome: AttackOutcome,
     /// What answered: `control-flow`, `enumerate`, `karp-miller`, `small-instances`, `one-query`, or a strategy of `palisade cover`,
     /// for attacks decided on their nets.
     pub strategy: &'static str,
@@ -154,7 +154,7 @@ pub(super) fn check_observed<'p>(
         Err(reason) => return Ok(Check::without_attacks(Verdict::Unknown(reason))),
     };
     let open: Vec<Attack> =
-        reports.iter().filter(|report| report.outcome == Outcome::NotAsked).map(|report| report.attack).collect();
+        reports.iter().filter(|report| report.outcome == AttackOutcome::NotAsked).map(|report| report.attack).collect();
     let checking = Checking::new(program, options, observer, reports, open);
     if checking.open.is_empty() {
         return checking.pruned();
@@ -172,7 +172,7 @@ pub(crate) fn check_quickly<'p>(program: &'p Program, options: &CheckOptions) ->
         Ok(reports) => reports,
         Err(reason) => return Ok(Check::without_attacks(Verdict::Unknown(reason))),
     };
-    let is_open = |report: &&AttackReport| report.outcome == Outcome::NotAsked;
+    let is_open = |report: &&AttackReport| report.outcome == AttackOutcome::NotAsked;
     let open: Vec<Attack> = reports.iter().filter(is_open).map(|report| report.attack).collect();
     let checking = Checking { is_quick: true, ..Checking::new(program, options, &Silent, reports, open) };
     if checking.open.is_empty() {
@@ -191,8 +191,14 @@ pub fn violation_by(program: &Program, attack: Attack, options: &CheckOptions) -
     if let Some(found) = among_two::among_two(program, attack, options) {
         return Ok(Some(found));
     }
-    let report =
-        AttackReport { attack, outcome: Outcome::NotAsked, strategy: "none", markings: 0, size: (0, 0), seconds: 0.0 };
+    let report = AttackReport {
+        attack,
+        outcome: AttackOutcome::NotAsked,
+        strategy: "none",
+        markings: 0,
+        size: (0, 0),
+        seconds: 0.0,
+    };
     let checking = Checking::new(program, options, &Silent, vec![report], vec![attack]);
     Ok(Checking { is_partial: true, ..checking }.decide()?.violation)
 }
@@ -208,7 +214,7 @@ pub(super) fn check_range<'p>(
         Ok(reports) => reports.into_iter().take(range.end).skip(range.start).collect::<Vec<_>>(),
         Err(reason) => return Ok(Check::without_attacks(Verdict::Unknown(reason))),
     };
-    let is_open = |report: &&AttackReport| report.outcome == Outcome::NotAsked;
+    let is_open = |report: &&AttackReport| report.outcome == AttackOutcome::NotAsked;
     let open: Vec<Attack> = reports.iter().filter(is_open).map(|report| report.attack).collect();
     let checking = Checking { is_partial: true, ..Checking::new(program, options, observer, reports, open) };
     if checking.open.is_empty() { checking.pruned() } else { checking.decide() }
@@ -217,11 +223,11 @@ pub(super) fn check_range<'p>(
 /// Every attack, with an answer where control flow has one.
 pub(super) fn list(program: &Program, options: &CheckOptions) -> Result<Vec<AttackReport>, StopReason> {
     let all = attacks_within(program, &options.limits)?;
-    let prunes = options.prune && !program.rests_on_addresses();
+    let prunes = options.prune && !program.rests_on_exploration();
     let pruned = if prunes { pruned(program, &all, &options.limits)? } else { vec![false; all.len()] };
     let report = |(attack, pruned): (&Attack, bool)| AttackReport {
         attack: *attack,
-        outcome: if pruned { Outcome::Pruned } else { Outcome::NotAsked },
+        outcome: if pruned { AttackOutcome::Pruned } else { AttackOutcome::NotAsked },
         strategy: if pruned { "control-flow" } else { "none" },
         markings: 0,
         size: (0, 0),
@@ -393,9 +399,9 @@ impl<'p, 'o> Checking<'p, 'o> {
         for answer in found.answers() {
             let report = self.report(answer.attack);
             report.outcome = match answer.found {
-                Found::Feasible => Outcome::Feasible,
-                Found::Infeasible => Outcome::Infeasible,
-                Found::NotAsked => Outcome::NotAsked,
+                Found::Feasible => AttackOutcome::Feasible,
+                Found::Infeasible => AttackOutcome::Infeasible,
+                Found::NotAsked => AttackOutcome::NotAsked,
             };
             if answer.found != Found::NotAsked {
                 report.strategy = strategy;
@@ -410,7 +416,7 @@ impl<'p, 'o> Checking<'p, 'o> {
     fn record_feasible(&mut self, found: &Search<'p>) {
         for answer in found.answers().filter(|answer| answer.found == Found::Feasible) {
             let report = self.report(answer.attack);
-            report.outcome = Outcome::Feasible;
+            report.outcome = AttackOutcome::Feasible;
             report.strategy = "small-instances";
             report.markings = answer.markings;
             report.size = answer.size;
@@ -429,8 +435,8 @@ impl<'p, 'o> Checking<'p, 'o> {
             Halt::Stopped(StopReason::Budget) => StopReason::Inconclusive,
             Halt::Stopped(reason) => reason,
         };
-        for report in self.reports.iter_mut().filter(|report| report.outcome == Outcome::NotAsked) {
-            report.outcome = Outcome::Unknown;
+        for report in self.reports.iter_mut().filter(|report| report.outcome == AttackOutcome::NotAsked) {
+            report.outcome = AttackOutcome::Unknown;
         }
         Ok(self.finish(Verdict::Unknown(reason), None, None))
     }

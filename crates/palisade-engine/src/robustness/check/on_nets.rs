@@ -1,6 +1,6 @@
 //! Coverability of the attacks' nets, in turn with searches that take long.
 
-use super::{AttackReport, Check, Checking, Outcome, Stage, Verdict};
+use super::{AttackOutcome, AttackReport, Check, Checking, Stage, Verdict};
 use crate::robustness::Attack;
 use crate::robustness::fault::Fault;
 use crate::robustness::nets::{NetAnswer, decide, replicated_copies};
@@ -96,7 +96,7 @@ impl<'p> Checking<'p, '_> {
             NetVerdict::Robust => self.finish(Verdict::Robust, None, None),
             NetVerdict::NotRobust(violation) => {
                 // With fewer copies it may be another attack than with any number.
-                self.report(violation.attack).outcome = Outcome::Feasible;
+                self.report(violation.attack).outcome = AttackOutcome::Feasible;
                 self.finish(Verdict::NotRobust, Some(*violation), None)
             }
         }
@@ -104,10 +104,10 @@ impl<'p> Checking<'p, '_> {
 
     /// Notes what nets have answered; attacks that they have not answered are unknown.
     pub(super) fn record_nets(&mut self) {
-        for report in self.reports.iter_mut().filter(|report| report.outcome == Outcome::NotAsked) {
+        for report in self.reports.iter_mut().filter(|report| report.outcome == AttackOutcome::NotAsked) {
             match self.on_nets.iter().find(|answer| answer.attack == report.attack) {
                 Some(answer) => note(report, answer),
-                None => report.outcome = Outcome::Unknown,
+                None => report.outcome = AttackOutcome::Unknown,
             }
         }
     }
@@ -150,12 +150,12 @@ impl<'p> Checking<'p, '_> {
 
 fn note(report: &mut AttackReport, answer: &NetAnswer) {
     report.outcome = match answer.found {
-        Some(Found::Feasible) => Outcome::Feasible,
-        Some(Found::Infeasible) => Outcome::Infeasible,
-        Some(Found::NotAsked) => Outcome::NotAsked,
-        None => Outcome::Unknown,
+        Some(Found::Feasible) => AttackOutcome::Feasible,
+        Some(Found::Infeasible) => AttackOutcome::Infeasible,
+        Some(Found::NotAsked) => AttackOutcome::NotAsked,
+        None => AttackOutcome::Unknown,
     };
-    if matches!(report.outcome, Outcome::Feasible | Outcome::Infeasible) {
+    if matches!(report.outcome, AttackOutcome::Feasible | AttackOutcome::Infeasible) {
         report.strategy = answer.strategy;
         report.markings = answer.markings;
         report.size = answer.size;

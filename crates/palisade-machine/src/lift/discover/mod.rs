@@ -7,7 +7,7 @@
 mod instances;
 mod runs;
 
-use palisade_model::program::{Action, Expression, Instruction, LabelId, Span, Thread, Value};
+use palisade_model::program::{Action, EvaluationError, Expression, Instruction, LabelId, Span, Thread, Value};
 
 pub(crate) use instances::explore;
 pub(crate) use runs::run;
@@ -93,7 +93,7 @@ impl Copy {
         initial: &impl Initial,
         visit: &mut impl FnMut(Access),
     ) -> Option<()> {
-        let access = match self.address(&instruction.action)? {
+        let access = match self.address(&instruction.action).ok()? {
             None => None,
             Some(address) => {
                 visit(Access { thread: self.thread, span: instruction.span, address, written: None });
@@ -110,12 +110,9 @@ impl Copy {
         Some(())
     }
 
-    /// The address that an action accesses, if it accesses one; nothing where the address has no value.
-    fn address(&self, action: &Action) -> Option<Option<u64>> {
-        match action.address().map(|address| address.evaluate_address(&self.registers)) {
-            None => Some(None),
-            Some(Ok(address)) => Some(Some(address.cast_unsigned())),
-            Some(Err(_)) => None,
-        }
+    /// The address that an action accesses, if it accesses one.
+    fn address(&self, action: &Action) -> Result<Option<u64>, EvaluationError> {
+        let address = action.address().map(|address| address.evaluate_address(&self.registers)).transpose()?;
+        Ok(address.map(Value::cast_unsigned))
     }
 }

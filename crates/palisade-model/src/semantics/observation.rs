@@ -17,7 +17,7 @@ pub enum Counting {
 
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct Observation {
     /// The columns: `0:EAX`, `[x]`.
     pub columns: Vec<String>,
     /// The rows as shown, each once, ascending by their values.
@@ -86,7 +86,7 @@ impl Question {
     /// Answers the question for these final states of an instance.
     ///
     /// A condition speaks of the first copy of a thread; the table has a column for every copy.
-    pub fn answer(&self, program: &Program, instance: &Instance, states: &[State], counting: Counting) -> Outcome {
+    pub fn answer(&self, program: &Program, instance: &Instance, states: &[State], counting: Counting) -> Observation {
         let machine = Machine::new(program, instance, Model::Sc);
         let locations = self.observed();
         let columns = columns(&locations, &machine, instance);
@@ -120,7 +120,7 @@ impl Question {
             Quantifier::ForAll => others == 0,
         };
         let columns = columns.into_iter().map(|column| column.name).collect();
-        Outcome { columns, rows: rows.into_values().collect(), satisfying, others, holds }
+        Observation { columns, rows: rows.into_values().collect(), satisfying, others, holds }
     }
 }
 

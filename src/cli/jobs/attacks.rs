@@ -26,7 +26,7 @@ pub(super) fn is_part(arguments: &[String]) -> bool {
 }
 
 /// The evidence of a part in which no attack is feasible; none of other results.
-pub(super) fn part(result: &ResultDocument) -> Option<(ProgramSubject, RobustCertificate)> {
+fn part(result: &ResultDocument) -> Option<(ProgramSubject, RobustCertificate)> {
     if result.exit != Exit::Unknown.code() {
         return None;
     }
@@ -37,19 +37,46 @@ pub(super) fn part(result: &ResultDocument) -> Option<(ProgramSubject, RobustCer
     }
 }
 
-/// Puts the parts of a program together and checks the certificate that comes out, which it writes into a folder; why it does not count.
+/// Whether a result shows that no attack of its part is feasible.
+pub(super) fn is_shown(result: &ResultDocument) -> bool {
+    part(result).is_some()
+}
+
+/// What the parts of a program come to.
+pub(super) struct Joined {
+    /// What each part is about.
+    subjects: Vec<ProgramSubject>,
+    /// The certificate of all of them, not checked.
+    certificate: RobustCertificate,
+}
+
+/// Puts the parts of a program together, one after the other; nothing where one of them does not show its attacks infeasible.
+pub(super) fn join<'r>(results: impl Iterator<Item = &'r ResultDocument>) -> Option<Joined> {
+    let (mut subjects, mut are_shown) = (Vec::new(), true);
+    let certificates = results.map_while(|result| {
+        let part = part(result);
+        are_shown &= part.is_some();
+        let (subject, certificate) = part?;
+        subjects.push(subject);
+        Some(certificate)
+    });
+    let certificate = combine(certificates);
+    are_shown.then_some(Joined { subjects, certificate })
+}
+
+/// Checks the certificate that the parts of a program come to, which it writes into a folder; why it does not count.
 pub(super) fn accept(
-    parts: Vec<(ProgramSubject, RobustCertificate)>,
+    joined: Joined,
     command: &Command,
     folder: &Path,
     shared: &SharedOptions,
 ) -> Result<Accepted, String> {
     let loaded = command.program().ok_or("the program cannot be read")?;
     let subject = loaded.subject();
-    if parts.iter().any(|(other, _)| *other != subject) {
+    if joined.subjects.iter().any(|other| *other != subject) {
         return Err("a part is about something else than the job".to_owned());
     }
-    let evidence = Evidence::Robust(subject, combine(parts.into_iter().map(|(_, certificate)| certificate)));
+    let evidence = Evidence::Robust(subject, joined.certificate);
     let mut text = Vec::new();
     evidence.write(&mut text).map_err(|error| error.to_string())?;
     let text = String::from_utf8(text).map_err(|error| error.to_string())?;

@@ -149,14 +149,15 @@ impl Question<'_> {
             seconds: self.parts.iter().map(|(_, result)| result.seconds).sum(),
             documents: self.parts.iter().map(|(_, result)| result.document.clone()).collect(),
         };
-        let shown: Option<Vec<_>> = self.parts.iter().map(|(_, result)| attacks::part(result)).collect();
-        let accepted = match shown {
-            Some(parts) if is_part(&first.arguments) => {
+        let results = self.parts.iter().map(|(_, result)| *result);
+        let joined = is_part(&first.arguments).then(|| attacks::join(results)).flatten();
+        let accepted = match joined {
+            Some(joined) => {
                 answer.exit = Exit::Holds.code();
                 answer.verdict = Some("robust".to_owned());
-                attacks::accept(parts, &command, self.folder, self.shared)
+                attacks::accept(joined, &command, self.folder, self.shared)
             }
-            _ => {
+            None => {
                 let (job, result) = self.telling();
                 answer.exit = result.exit;
                 answer.verdict = verdict(result).map(str::to_owned);
@@ -180,8 +181,7 @@ impl Question<'_> {
 
     /// The result that tells the answer, where not every part shows its attacks infeasible: the first of those that say most.
     fn telling(&self) -> (&JobDocument, &ResultDocument) {
-        let open =
-            self.parts.iter().filter(|(job, result)| !is_part(&job.arguments) || attacks::part(result).is_none());
+        let open = self.parts.iter().filter(|(job, result)| !is_part(&job.arguments) || !attacks::is_shown(result));
         // One violation is enough; without one, what a part has no answer for is unknown.
         let rank = |(_, result): &&(&JobDocument, &ResultDocument)| match exit_of(result.exit) {
             Exit::Rejected => 0,

@@ -103,6 +103,29 @@ fn conditions_on_old_values_hold_where_they_may() {
     let _ = far(&program(&text));
 }
 
+/// Of two values that are far behind nothing says which is less: who compares them goes both ways, although the second is read later and is never less.
+#[test]
+fn conditions_on_two_old_values_hold_where_they_may() {
+    let text = "program Clock
+address clock, x, y
+thread tick regs old init tick begin
+  tick: old <- fetch_add(mem[clock], 1); goto tick;
+end
+thread reader [*] regs first, second, r init read begin
+  read: first <- mem[clock];
+  again: second <- mem[clock];
+  mark: mem[x] <- 1;
+  look: r <- mem[y];
+  drain: mfence;
+  compare: assert first > second + 1; goto odd;
+  compare: assert first <= second + 1; goto read;
+  odd: r <- mem[y]; goto read;
+end
+";
+    let _ = far(&program(text));
+    let _ = far(&program(&text.replace("first > second + 1; goto odd", "second + 1 < first; goto odd")));
+}
+
 /// Every configuration of the sets is needed.
 #[test]
 fn sets_that_lack_something_are_rejected() {

@@ -4,7 +4,7 @@ use crate::checked::check;
 use palisade::evidence::RobustCertificate;
 use palisade::fences::{FenceOptions, Repair, Silent, place};
 use palisade::program::{Program, SourceText, Tickets};
-use palisade::robustness::{Abstraction, CheckOptions, Outcome, Verdict, certificate};
+use palisade::robustness::{Abstraction, AttackOutcome, CheckOptions, Verdict, certificate};
 use palisade::syntax::{Format, read};
 use palisade::verify::{check_robust_certificate, is_closed_without_counters};
 use std::path::Path;
@@ -83,6 +83,11 @@ fn what_is_no_ticket_lock_is_rejected() {
         ),
         ("flip_left: mem[left] <- 1 - l;", "flip_left: mem[mine] <- 1 - l;", "tickets are addresses"),
         ("flip_left: mem[left] <- 1 - l;", "flip_left: mem[left] <- mine;", "tickets are stored"),
+        (
+            "wait: serving <- mem[now_serving];",
+            "wait: serving <- mem[now_serving]; goto served;\n  wait: mem[now_serving] <- mine + 1; goto draw;",
+            "the next ticket is served by who waits for its own",
+        ),
     ];
     for (old, new, what) in changes {
         assert!(text.contains(old), "{old}");
@@ -128,5 +133,10 @@ fn no_fences_for_a_ticket_lock() {
     let repair = place(&lock("*", None), &FenceOptions::default(), &Silent);
     let Ok(Repair::Valid(placement)) = repair else { panic!("no valid set was found") };
     assert!(placement.measures.is_empty() && placement.proof.is_some() && placement.confirmed);
-    assert!(placement.attacks.iter().all(|(_, outcome)| matches!(outcome, Outcome::Infeasible | Outcome::Pruned)));
+    assert!(
+        placement
+            .attacks
+            .iter()
+            .all(|(_, outcome)| matches!(outcome, AttackOutcome::Infeasible | AttackOutcome::Pruned))
+    );
 }

@@ -86,6 +86,32 @@ pub(super) fn engine(program: &Program, instance: &Instance, options: &CheckOpti
     (!matches!(verdict, Verdict::Unknown(_))).then_some(verdict)
 }
 
+/// Checks that a program is robust to a search that knows all values, and to the oracle: as it is, or where its first thread may have any number of copies, with
+/// up to so many of them.
+///
+/// # Errors
+///
+/// With how many copies it is not.
+pub(super) fn robust_with_few_copies(program: &Program, most: u64, options: &CheckOptions) -> Result<(), String> {
+    let few = match program.threads[0].copies {
+        Copies::Any => 1..=most,
+        Copies::Exactly(copies) => copies..=copies,
+    };
+    for copies in few {
+        let mut instance = program.clone();
+        instance.threads[0].copies = Copies::Exactly(copies);
+        let plain = CheckOptions { counters: false, ..options.clone() };
+        if checked::unconfirmed_check(&instance, &plain).is_ok_and(|checked| checked.verdict == Verdict::NotRobust) {
+            return Err(format!("not with {copies} copies"));
+        }
+        let said = Instance::of(&instance).and_then(|own| oracle(&instance, &own, None).unwrap_or(None));
+        if said == Some(Said::Violated) {
+            return Err(format!("not to the oracle with {copies} copies"));
+        }
+    }
+    Ok(())
+}
+
 /// What is wrong with a violation that the engine shows: it must be a TSO computation whose happens-before has a cycle, and
 /// the oracle must find one in as many steps.
 pub(super) fn objection_to_violation(program: &Program, checked: &Check<'_>) -> Result<(), String> {

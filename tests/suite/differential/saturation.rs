@@ -1,13 +1,12 @@
 //! Programs whose counters fall or rise: what is robust where these stop is robust with few copies, to searches that know all values and to the oracle.
 
-use super::instances::{Said, oracle};
+use super::instances::robust_with_few_copies;
 use super::{Amount, Compared, compare_generated, of_class};
 use crate::checked::unconfirmed_check;
 use palisade::cli::confirm_check;
 use palisade::limits::Limits;
-use palisade::program::{Copies, Program, SourceText};
+use palisade::program::{Program, SourceText};
 use palisade::robustness::{Abstraction, CheckOptions, Verdict};
-use palisade::semantics::Instance;
 use palisade::semantics::random::Randomness;
 use palisade::syntax::{Format, read};
 use std::time::Duration;
@@ -100,22 +99,7 @@ fn compare(program: &Program) -> Compared {
         (Verdict::Robust, Some(Abstraction::Stopping(_))) => "robust where values stop",
         (Verdict::Robust, _) => "robust",
     };
-    let few = match program.threads[0].copies {
-        Copies::Any => vec![1, 2, 3],
-        Copies::Exactly(copies) => vec![copies],
-    };
-    for copies in few {
-        let mut instance = program.clone();
-        instance.threads[0].copies = Copies::Exactly(copies);
-        let plain = CheckOptions { counters: false, ..options.clone() };
-        if unconfirmed_check(&instance, &plain).is_ok_and(|checked| checked.verdict == Verdict::NotRobust) {
-            return Err(format!("{class}, but not with {copies} copies"));
-        }
-        let said = Instance::of(&instance).and_then(|own| oracle(&instance, &own, None).unwrap_or(None));
-        if matches!(said, Some(Said::Violated)) {
-            return Err(format!("{class}, but not to the oracle with {copies} copies"));
-        }
-    }
+    robust_with_few_copies(program, 3, &options).map_err(|but| format!("{class}, but {but}"))?;
     Ok(class)
 }
 

@@ -56,10 +56,14 @@ pub(super) const FAULTS: &[Fault] = &[
         caught_by: FIXED,
     },
     Fault {
-        what: "counters: acceleration across turns as if there were none",
+        what: "counters: acceleration across turns where nothing grew",
         file: "crates/palisade-engine/src/exploration/acceleration.rs",
-        old: "                grew |= if before == symmetry {",
-        new: "                grew |= if before == symmetry || PLANTED {",
+        old: "        before.map_or(true, |index| ancestor[index].tokens < entry.tokens)
+    });
+    let grown",
+        new: "        before.map_or(true, |index| ancestor[index].tokens < entry.tokens || PLANTED)
+    });
+    let grown",
         caught_by: ANY,
     },
 ];

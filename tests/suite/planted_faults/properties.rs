@@ -105,6 +105,6 @@ pub(super) const FAULTS: &[Fault] = &[
         new: "if !PLANTED {
                 self.note_overflow();
             }",
-        caught_by: PROPERTIES_WITH_LOOPS,
+        caught_by: "property_snapshots::snapshots_prove_where_buffers_grow",
     },
 ];

@@ -10,7 +10,7 @@ pub(super) const FAULTS: &[Fault] = &[
         old: "            (_, May::BecomeTrue) => Some(one_way(Op::Or, 1)),",
         new: "            (_, May::BecomeTrue) if PLANTED => Some(comparison.clone()),
             (_, May::BecomeTrue) => Some(one_way(Op::Or, 1)),",
-        caught_by: "counters::every_larger_width",
+        caught_by: "differential::counters::verdicts_for_every_larger_width",
     },
     Fault {
         what: "widths: tickets are served by who only waits",
@@ -67,6 +67,6 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-engine/src/robustness/far.rs",
         old: "            Op::Greater | Op::GreaterOrEqual => is_right_far,",
         new: "            Op::Greater | Op::GreaterOrEqual if !PLANTED => is_right_far,",
-        caught_by: "far::conditions_on_old_values_hold_where_they_may",
+        caught_by: "far::conditions_on_two_old_values_hold_where_they_may",
     },
 ];

@@ -1,6 +1,7 @@
 //! The forms as the reader of litmus tests understands them: text, program, values.
 
 use super::forms::{Form, Mode};
+use super::native::Left;
 use super::states::{FLAGS, Flag, REGISTERS, State};
 use palisade::program::{Action, Program, SourceText, Value};
 use palisade::semantics::{Instance, Machine, Model};
@@ -117,40 +118,62 @@ impl Reader {
     }
 
     fn outcome(&self, registers: &[Value], memory: impl Fn(Value) -> Value) -> Outcome {
-        let address = |flag: &Flag| {
-            let index = FLAGS.iter().position(|(other, _)| other == flag).expect("all flags are listed");
-            LOCATION + 1 + Value::try_from(index).expect("five flags")
-        };
         Outcome {
             registers: self.registers.iter().map(|index| registers[*index]).collect(),
             memory: memory(LOCATION),
-            flags: self.flags.iter().map(|flag| memory(address(flag)) != 0).collect(),
+            flags: self.flags.iter().map(|flag| memory(flag_address(*flag)) != 0).collect(),
         }
     }
 
-    /// Runs the program's instructions one after the other.
+    /// What the program leaves of a state.
     pub(super) fn run(&self, state: State) -> Result<Outcome, String> {
+        let mut registers = Vec::new();
+        let memory = self.execute(state, &mut registers)?;
+        Ok(self.outcome(&registers, |address| memory[cell(address)]))
+    }
+
+    /// Whether the program leaves of a state what the processor left of it. It is asked millions of times: `registers` are kept from one time to the next.
+    pub(super) fn agrees(&self, from: State, left: &Left, registers: &mut Vec<Value>) -> bool {
+        let Ok(memory) = self.execute(from, registers) else { return false };
+        for (index, value) in self.registers.iter().zip(&left.state.registers) {
+            if registers[*index] != self.kept(*value) {
+                return false;
+            }
+        }
+        for flag in &self.flags {
+            if (memory[cell(flag_address(*flag))] != 0) != flag.of(left.flags) {
+                return false;
+            }
+        }
+        memory[cell(LOCATION)] == self.kept_memory(left.state.memory)
+    }
+
+    /// Runs the program's instructions one after the other; the memory that they leave.
+    fn execute(&self, state: State, registers: &mut Vec<Value>) -> Result<[Value; 8], String> {
         let thread = &self.program.threads[0];
-        let mut registers = vec![0; thread.registers.len()];
-        for (index, value) in self.registers.iter().zip(state.registers) {
-            registers[*index] = self.kept(value);
+        registers.clear();
+        registers.resize(thread.registers.len(), 0);
+        for (index, value) in self.registers.iter().zip(&state.registers) {
+            registers[*index] = self.kept(*value);
         }
         let mut memory = [0; 8];
-        let cell = |address: Value| usize::try_from(address).expect("the test's addresses are few");
         memory[cell(LOCATION)] = self.kept_memory(state.memory);
         let mut label = thread.initial;
         'steps: loop {
             let here = &self.instructions[label.index()];
             for index in here {
                 let instruction = &thread.instructions[*index];
-                if !step(&instruction.action, &mut registers, &mut memory).map_err(|error| format!("{error:?}"))? {
-                    continue;
+                match step(&instruction.action, registers, &mut memory) {
+                    Ok(true) => {
+                        label = instruction.target;
+                        continue 'steps;
+                    }
+                    Ok(false) => {}
+                    Err(error) => return Err(format!("{error:?}")),
                 }
-                label = instruction.target;
-                continue 'steps;
             }
             if here.is_empty() {
-                return Ok(self.outcome(&registers, |address| memory[cell(address)]));
+                return Ok(memory);
             }
             return Err("no instruction can be executed".to_owned());
         }
@@ -178,6 +201,17 @@ impl Reader {
     }
 }
 
+/// Where the program shows a flag.
+fn flag_address(flag: Flag) -> Value {
+    // In the order of `FLAGS`, which is that of their declaration.
+    LOCATION + 1 + flag as Value
+}
+
+/// The cell of an address.
+fn cell(address: Value) -> usize {
+    usize::try_from(address).expect("the test's addresses are few")
+}
+
 /// Reads a test.
 pub(super) fn read(text: String) -> Result<Program, String> {
     let source = SourceText::new("form.litmus", text);
@@ -193,7 +227,6 @@ fn step(
     registers: &mut [Value],
     memory: &mut [Value; 8],
 ) -> Result<bool, palisade::program::EvaluationError> {
-    let cell = |address: Value| usize::try_from(address).expect("the test's addresses are few");
     match action {
         Action::Load { register, address } => {
             registers[register.index()] = memory[cell(address.evaluate_address(registers)?)];

@@ -27,13 +27,14 @@ use std::time::{Duration, Instant};
 const SAMPLE: usize = 5;
 
 /// Models left to the long run (`PALISADE_EXHAUSTIVE` set), `true` for any number of copies.
-const SLOW: [(&str, bool); 6] = [
+const SLOW: [(&str, bool); 7] = [
     ("dijkstra", true),
     ("epoch-pin", false),
     ("lamport-fast", false),
     ("lamport-fast", true),
     ("michael-scott-queue-reuse", true),
     ("nbw-exchange", true),
+    ("peterson-tree", true),
 ];
 
 /// Models out of reach of the long run, `true` for any number of copies: their values grow without end, so that no verdict on

@@ -78,7 +78,7 @@ fn reached(program: &Program, model: Model, seconds: u64) -> Option<bool> {
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn simulation_says_what_the_table_says() {
-    let seconds = if is_long_run() { 120 } else { 2 };
+    let seconds = if is_long_run() { 120 } else { 1 };
     let rows = table();
     let objections: Vec<String> = rows
         .par_iter()

@@ -76,14 +76,15 @@ pub(super) fn accept(
     if joined.subjects.iter().any(|other| *other != subject) {
         return Err("a part is about something else than the job".to_owned());
     }
-    let evidence = Evidence::Robust(subject, joined.certificate);
-    let mut text = Vec::new();
-    evidence.write(&mut text).map_err(|error| error.to_string())?;
-    let text = String::from_utf8(text).map_err(|error| error.to_string())?;
     let stem = Path::new(&command.path()).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let file = EvidenceText { name: format!("{stem}.robust.json"), text };
-    write(folder, std::slice::from_ref(&file)).map_err(|error| error.to_string())?;
-    let path = folder.join(&file.name).display().to_string();
+    let name = format!("{stem}.robust.json");
+    // What the checker needs memory for it reads itself.
+    write(
+        folder,
+        &[EvidenceText { name: name.clone(), text: Evidence::Robust(subject, joined.certificate).to_text() }],
+    )
+    .map_err(|error| error.to_string())?;
+    let path = folder.join(name).display().to_string();
     let kind = accepted_kind(&path, shared)?;
     Ok(Accepted { kinds: vec![kind.to_owned()], paths: vec![path] })
 }

@@ -76,6 +76,7 @@ mod machine_formats;
 #[cfg(feature = "machine")]
 mod machine_mutants;
 #[cfg(feature = "machine")]
+mod machine_package;
 mod machine_processor;
 #[cfg(feature = "machine")]
 mod machine_traps;

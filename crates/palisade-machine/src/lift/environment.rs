@@ -120,26 +120,23 @@ impl Environment {
 
     /// Writes so many bytes of the frame.
     pub(crate) fn write_frame(&mut self, offset: i64, bytes: u8, value: Abstract) {
+        let end = offset + i64::from(bytes);
         for at in self.touching(offset, bytes) {
-            let (known, old) = self.frame[&at];
-            let is_inside = at >= offset && at + i64::from(known) <= offset + i64::from(bytes);
-            if is_inside || old.is_number() {
-                self.frame.remove(&at);
-            } else {
-                // What is left of a pointer is no number.
-                self.frame.insert(at, (known, Abstract::Unknown));
+            let (known, old) = self.frame.remove(&at).expect("it is there");
+            // Of a number that is partly overwritten nothing need be kept; what is left of a pointer is no number.
+            if !old.is_number() {
+                self.keep_piece(at, offset);
+                self.keep_piece(end, at + i64::from(known));
             }
         }
-        let overlaps = !self.touching(offset, bytes).is_empty();
-        if !overlaps {
-            self.frame.insert(offset, (bytes, value));
-        } else if !value.is_number() {
-            // Pointers over pieces of pointers: nothing is known of any of them.
-            for at in self.touching(offset, bytes) {
-                let (known, _) = self.frame[&at];
-                self.frame.insert(at, (known, Abstract::Unknown));
-            }
-            self.frame.insert(offset, (bytes, Abstract::Unknown));
+        self.frame.insert(offset, (bytes, value));
+    }
+
+    /// Keeps in mind that nothing is known of the bytes between two places, if there are any.
+    fn keep_piece(&mut self, from: i64, to: i64) {
+        if let Ok(bytes @ 1..) = u8::try_from(to - from) {
+            let piece = self.frame.entry(from).or_insert((bytes, Abstract::Unknown));
+            *piece = (piece.0.max(bytes), Abstract::Unknown);
         }
     }
 
@@ -208,6 +205,15 @@ mod tests {
         let mut three = pointed.clone();
         three.write_frame(-16, 4, Abstract::Constant(0));
         assert_eq!(three.read_frame(-12, 4), Abstract::Unknown);
+        assert_eq!(three.read_frame(-16, 8), Abstract::Unknown);
+        // What was written over the other half is one.
+        assert_eq!(three.read_frame(-16, 4), Abstract::Constant(0));
+        three.write_frame(-14, 1, Abstract::Frame(-8));
+        assert_eq!(three.read_frame(-16, 4), Abstract::Unknown);
+        three.write_frame(-16, 8, Abstract::Frame(-40));
+        three.write_frame(-13, 2, Abstract::Number(16));
+        let read = [(-16, 3), (-13, 2), (-11, 3), (-12, 4)].map(|(at, bytes)| three.read_frame(at, bytes).is_number());
+        assert_eq!(read, [false, true, false, false]);
         assert_eq!(pointed.read_frame(-24, 8), Abstract::Number(64));
     }
 }

@@ -37,6 +37,8 @@ enum RungChoice {
     Snapshots,
     /// A robust program in which threads keep the stores themselves that some loads overtake, for proofs under TSO.
     Enriched,
+    /// The interleavings up to what is known of counters, for proofs about integers and large domains.
+    Counters,
 }
 
 /// Options of `palisade prove`.
@@ -125,6 +127,7 @@ fn prove_file(
             RungChoice::Buffers => Rung::Buffers,
             RungChoice::Snapshots => Rung::Snapshots,
             RungChoice::Enriched => Rung::Enriched,
+            RungChoice::Counters => Rung::Counters,
         }),
         only: asked_targets(&loaded, &arguments.only)?,
         buffer: arguments.buffer,

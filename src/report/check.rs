@@ -6,7 +6,7 @@ use super::context::{Context, domain_line, place};
 use super::subject::program_words;
 use super::{counted, unreached, violation, widths};
 use crate::program::Program;
-use crate::robustness::{Abstraction, AttackOutcome, Check, Verdict};
+use crate::robustness::{AttackOutcome, Check, Verdict};
 use std::fmt::Write;
 
 /// The line on which a verdict is read.
@@ -85,20 +85,9 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
     }
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
     out.push_str(&domain_line(program));
-    match &check.abstraction {
-        Some(Abstraction::Modulo(modulo)) => {
-            let _ = writeln!(out, "  counters {}", widths::words(modulo));
-        }
-        Some(Abstraction::Turns(turns)) => {
-            let _ = writeln!(out, "  tickets  {}", widths::tickets(program, turns));
-        }
-        Some(Abstraction::Stopping(stopping)) => {
-            let _ = writeln!(out, "  counters {}", widths::ends(program, stopping));
-        }
-        Some(Abstraction::Far(far)) => {
-            let _ = writeln!(out, "  counters {}", widths::far(program, far));
-        }
-        None => {}
+    let known = check.abstraction.as_ref().and_then(|own| widths::known(program, own.certificate()));
+    if let Some((kind, words)) = known {
+        let _ = writeln!(out, "  {kind:<8} {words}");
     }
     if let Some(words) = check.violation.as_ref().and_then(|found| widths::around(program, found)) {
         let _ = writeln!(out, "  counters {words}");

@@ -7,6 +7,7 @@ use super::counted;
 use super::properties::{Properties, model_name};
 use super::subject::program_words;
 use super::tso::{Computation, instance_words};
+use super::widths;
 use super::wording::more_than;
 use crate::program::{Copies, Program, Queued, ThreadId};
 use crate::properties::{Answer, Proof, Rung, TargetAnswer, Violation, Why};
@@ -129,6 +130,11 @@ pub fn text(proof: &Proof, context: &Context<'_>, verbosity: u8) -> String {
         let kind = context.properties().kind(answer.target);
         let place = context.properties().place(answer.target);
         let _ = writeln!(out, "  {kind:<8} {place}: {}", answer_words(answer, context, verbosity));
+    }
+    let mut known: Vec<_> = proof.proofs.iter().flat_map(|own| widths::known_to_proof(program, own)).collect();
+    known.dedup();
+    for (kind, words) in known {
+        let _ = writeln!(out, "  {kind:<8} {words}");
     }
     if verbosity > 0 {
         let _ = writeln!(out, "  explored {} in {:.3} s", counted(proof.states, "configuration"), context.seconds);

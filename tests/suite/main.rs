@@ -103,6 +103,7 @@ mod pm4py;
 mod processor;
 mod program_evidence;
 mod property_corpus;
+mod property_counters;
 mod property_enriched;
 mod property_fences;
 mod property_fences_command;

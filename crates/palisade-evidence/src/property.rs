@@ -50,6 +50,15 @@ pub enum PropertyReason {
         /// A closed set of SC configurations of the sliced program.
         sc: BufferInvariant,
     },
+    /// The interleavings of the sliced program, known up to what its counters tell, reach no target; under TSO the sliced program is robust
+    /// besides. Only for SC and TSO, and not about final states.
+    Counters {
+        /// Under TSO, why the sliced program is robust.
+        certificate: Option<Box<RobustCertificate>>,
+        /// A set of SC configurations, closed up to what the certificate says of counters, of the sliced program with a `fail` wherever a target is
+        /// violated. It answers no attack.
+        sc: Box<RobustCertificate>,
+    },
     /// The sliced program *enriched* for some loads is robust, and its SC configurations reach neither a target nor the end of the room that its
     /// threads have. Only for TSO.
     Enriched {

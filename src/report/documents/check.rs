@@ -1,5 +1,6 @@
 //! `palisade/check/1`: the verdict on a program.
 
+use super::counters::{CountersDocument, EndDocument, FarDocument, TicketsDocument};
 use super::program::threads;
 use super::prove::PropertyDocument;
 use super::simulate::ModelWord;
@@ -8,10 +9,10 @@ use super::{
     PropertyVerdictWord, VerdictHeader, ViolationDocument,
 };
 use crate::limits::peak_resident_bytes;
-use crate::program::{Program, Value};
+use crate::program::Program;
 use crate::report::breaks::Breaks;
 use crate::report::context::Context;
-use crate::robustness::{Abstraction, AttackOutcome, AttackReport, Check, Turns, Verdict};
+use crate::robustness::{Abstraction, AttackOutcome, AttackReport, Check, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -98,54 +99,6 @@ impl<'a> BreaksDocument<'a> {
     }
 }
 
-/// Counters for all of which a program is robust: integers without end, and domains that wrap, contain these values, and have a
-/// multiple of as many.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct CountersDocument {
-    /// The least value.
-    pub low: Value,
-    /// The greatest value.
-    pub high: Value,
-}
-
-/// Two addresses that hand out tickets and serve them.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct TicketsDocument {
-    /// Tickets are drawn from this address.
-    pub dispenser: String,
-    /// The ticket at this address is served.
-    pub served: String,
-}
-
-impl TicketsDocument {
-    fn all(program: &Program, turns: &Turns) -> Vec<Self> {
-        let name = |address| program.address_name(address);
-        turns.pairs.iter().map(|own| Self { dispenser: name(own.dispenser), served: name(own.served) }).collect()
-    }
-}
-
-/// An address whose values are one beyond an end.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct EndDocument {
-    /// The address.
-    pub address: String,
-    /// The end.
-    pub end: Value,
-}
-
-/// An address that counters fall behind.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct FarDocument {
-    /// The address.
-    pub address: String,
-    /// What is so far behind, or farther, is one value.
-    pub distance: Value,
-}
-
 /// An attack with its answer.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -190,6 +143,7 @@ impl<'a> CheckDocument<'a> {
         if let Verdict::Unknown(reason) = check.verdict {
             header.reason = Some(reason.to_string());
         }
+        let known = check.abstraction.as_ref().map(Abstraction::certificate);
         Self {
             header,
             note: suspect.map(|suspect| suspect.describe_suspicion(program)).or_else(|| {
@@ -200,34 +154,10 @@ impl<'a> CheckDocument<'a> {
             help: suspect.map(|fault| fault.advice(program)),
             threads: threads(program),
             domain: DomainDocument::new(program),
-            counters: match &check.abstraction {
-                Some(Abstraction::Modulo(own)) => Some(CountersDocument { low: own.low, high: own.high }),
-                _ => None,
-            },
-            tickets: match &check.abstraction {
-                Some(Abstraction::Turns(turns)) => TicketsDocument::all(program, turns),
-                _ => Vec::new(),
-            },
-            ends: match &check.abstraction {
-                Some(Abstraction::Stopping(stopping)) => {
-                    let end = |(address, end): &(Value, Value)| EndDocument {
-                        address: program.address_name(*address),
-                        end: *end,
-                    };
-                    stopping.ends.iter().map(end).collect()
-                }
-                _ => Vec::new(),
-            },
-            far: match &check.abstraction {
-                Some(Abstraction::Far(far)) => {
-                    let behind = |(address, distance): &(Value, Value)| FarDocument {
-                        address: program.address_name(*address),
-                        distance: *distance,
-                    };
-                    far.behind.iter().map(behind).collect()
-                }
-                _ => Vec::new(),
-            },
+            counters: known.and_then(|known| known.modulo).map(CountersDocument::of),
+            tickets: known.map_or(Vec::new(), |known| TicketsDocument::all(program, known)),
+            ends: known.map_or(Vec::new(), |known| EndDocument::all(program, known)),
+            far: known.map_or(Vec::new(), |known| FarDocument::all(program, known)),
             attacks: check.attacks.iter().zip(1..).map(|(report, id)| attack(program, id, report)).collect(),
             unreached: check.unreached.as_deref().map(|labels| LabelPlace::all(program, labels)),
             witness: check.violation.as_ref().map(|violation| ViolationDocument::new(program, violation)),

@@ -9,6 +9,7 @@ mod claim;
 mod concurrency;
 mod contest;
 mod convert;
+mod counters;
 mod cover;
 mod error;
 mod event_fences;

@@ -1,13 +1,16 @@
 //! `palisade/prove/1`: which properties of a program hold under a memory model.
 
+use super::counters::{CountersDocument, EndDocument, FarDocument, TicketsDocument};
 use super::program::threads;
 use super::simulate::ModelWord;
 use super::step::{StepDocument, steps};
 use super::tso::TsoStep;
 use super::{ClaimDocument, ConfirmationDocument, CopiesWord, DomainDocument, FileHeader, Finding};
+use crate::evidence::PropertyReason;
 use crate::limits::peak_resident_bytes;
 use crate::properties::{Answer, Proof, TargetAnswer, Violation};
 use crate::report::prove::{Context, PropertyVerdict, computation, task_computation, why_open};
+use crate::report::widths::widths;
 use crate::semantics::Model;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -87,7 +90,7 @@ pub struct PropertyDocument<'a> {
     pub line: Option<usize>,
     /// The verdict.
     pub verdict: PropertyVerdictWord,
-    /// What answered: `values`, `sc`, `sc-robust`, `buffers`, `snapshots` or `enriched`; null where there is no answer.
+    /// What answered: `values`, `sc`, `sc-robust`, `buffers`, `snapshots`, `enriched` or `counters`; null where there is no answer.
     pub by: Option<&'static str>,
     /// Why there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,6 +99,18 @@ pub struct PropertyDocument<'a> {
     pub under_sc: Option<bool>,
     /// How many stores a buffer could hold in the exploration that answered, or a thread keep itself, or how many snapshots a queue; else null.
     pub buffer: Option<usize>,
+    /// For which counters it holds besides, where the proof is about more than those of the domain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counters: Option<CountersDocument>,
+    /// The tickets that copies draw and wait for, of which the proof uses no more than that all of them differ; left out where it knows their values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tickets: Vec<TicketsDocument>,
+    /// The addresses whose values stop at an end in the proof; left out where it knows their values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ends: Vec<EndDocument>,
+    /// The addresses that counters fall behind, of which the proof does not tell apart how far; left out where it knows their values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub far: Vec<FarDocument>,
     /// The configurations explored by what answered.
     pub states: usize,
     /// How many instructions do not matter for it and were left out.
@@ -177,13 +192,21 @@ impl<'a> ProveDocument<'a> {
 impl<'a> PropertyDocument<'a> {
     /// The properties of a proof, in order.
     pub(super) fn all(proof: &'a Proof, context: &Context<'a>) -> Vec<Self> {
-        proof.answers.iter().map(|answer| Self::new(answer, context)).collect()
+        proof.answers.iter().map(|answer| Self::new(proof, answer, context)).collect()
     }
 
-    fn new(answer: &'a TargetAnswer, context: &Context<'a>) -> Self {
+    fn new(proof: &Proof, answer: &'a TargetAnswer, context: &Context<'a>) -> Self {
         let properties = context.properties();
         let label = properties.label(answer.target);
         let is_open = matches!(answer.answer, Answer::Open(_));
+        let reason = match answer.answer {
+            Answer::Holds(position) => proof.proofs.get(position),
+            _ => None,
+        };
+        let interleavings = reason.and_then(|own| match &own.reason {
+            PropertyReason::Counters { sc, .. } => Some(&**sc),
+            _ => None,
+        });
         Self {
             kind: properties.kind(answer.target),
             property: properties.text(answer.target),
@@ -198,6 +221,10 @@ impl<'a> PropertyDocument<'a> {
             },
             under_sc: answer.under_sc,
             buffer: answer.buffer,
+            counters: reason.and_then(widths).map(CountersDocument::of),
+            tickets: interleavings.map_or(Vec::new(), |own| TicketsDocument::all(context.program, own)),
+            ends: interleavings.map_or(Vec::new(), |own| EndDocument::all(context.program, own)),
+            far: interleavings.map_or(Vec::new(), |own| FarDocument::all(context.program, own)),
             states: answer.states,
             left_out: answer.sliced,
             seconds: answer.seconds,

@@ -11,8 +11,13 @@ impl Dice {
         (mixed ^ (mixed >> 31)) % bound
     }
 
+    /// One of so many places.
+    pub(super) fn place(&mut self, length: usize) -> usize {
+        let bound = u64::try_from(length).expect("few places");
+        usize::try_from(self.below(bound)).expect("few places")
+    }
+
     pub(super) fn one_of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        let bound = u64::try_from(choices.len()).expect("few choices");
-        choices[usize::try_from(self.below(bound)).expect("few choices")]
+        choices[self.place(choices.len())]
     }
 }

@@ -73,7 +73,7 @@ fn thread(dice: &mut Dice, name: &str, copies: &str) -> String {
     )
 }
 
-fn counters_by_order(seed: u64) -> Program {
+pub(super) fn counters_by_order(seed: u64) -> Program {
     let mut dice = Dice(seed);
     let copies = dice.one_of(&["*", "*", "2", "3"]);
     let first = thread(&mut dice, "many", copies);

@@ -16,6 +16,7 @@ mod fixed;
 mod instances;
 mod loops;
 mod properties;
+mod property_counters;
 mod pso;
 mod races;
 mod saturation;

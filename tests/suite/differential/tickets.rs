@@ -13,7 +13,7 @@ use palisade::syntax::{Format, read};
 use std::time::Duration;
 
 /// A lock by tickets, or nearly one: some wait for another ticket, serve the wrong one, or too early, or do not wait at all.
-fn nearly_a_ticket_lock(seed: u64) -> Program {
+pub(super) fn nearly_a_ticket_lock(seed: u64) -> Program {
     let mut dice = Dice(seed);
     let mut steps: Vec<&str> = Vec::new();
     let early = dice.one_of(&["", "", "", "", "s <- mem[serving];", "q <- mem[next];", "mem[x] <- 1;"]);

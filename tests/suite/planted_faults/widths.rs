@@ -69,4 +69,23 @@ pub(super) const FAULTS: &[Fault] = &[
         new: "            Op::Greater | Op::GreaterOrEqual if !PLANTED => is_right_far,",
         caught_by: "far::conditions_on_two_old_values_hold_where_they_may",
     },
+    Fault {
+        what: "widths: a `fail` of the program is no target of the interleavings up to counters",
+        file: "crates/palisade-engine/src/properties/counters.rs",
+        old: "        if it.action == Action::Fail {
+",
+        new: "        if it.action == Action::Fail && PLANTED {
+            continue;
+        }
+        if it.action == Action::Fail {
+",
+        caught_by: "property_counters::what_is_reached_is_not_proved",
+    },
+    Fault {
+        what: "widths: an `ensure` is taken to fail where it holds",
+        file: "crates/palisade-engine/src/properties/counters.rs",
+        old: "Action::Assume(Expression::unary(UnaryOperator::Not, condition));",
+        new: "Action::Assume(if PLANTED { condition } else { Expression::unary(UnaryOperator::Not, condition) });",
+        caught_by: "property_counters::models_in_integers_for_any_number",
+    },
 ];

@@ -1,6 +1,7 @@
 //! What is asked of whom: the values of the whole program first, then the other rungs for each group of targets with one slice.
 
 use super::climb::Climb;
+use super::counters::{by_counters, may_count};
 use super::crowd::around;
 use super::goal::{Goal, targets};
 use super::slice::Slice;
@@ -35,6 +36,19 @@ pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOpti
     let bounds = bounds(program, &values);
     for targets in groups(program, question, options, bounds, &rest) {
         let begin = Instant::now();
+        let mut targets = targets;
+        if may_count(program, &targets, bounds, options) {
+            if options.by.is_none() {
+                targets = briefly(program, (targets, question), bounds, options, &mut proof);
+            }
+            targets = by_counters(program, bounds, targets, options, &mut proof);
+        }
+        if options.by == Some(Rung::Counters) {
+            proof.answers.extend(targets.drain(..).map(|target| without_answer(target, Rung::Counters)));
+        }
+        if targets.is_empty() {
+            continue;
+        }
         let goal = Goal::new(targets, question);
         let slice = if options.slice { Slice::of(program, &goal, bounds, true) } else { Slice::whole(program, &goal) };
         let first = proof.answers.len();
@@ -50,6 +64,23 @@ pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOpti
     }
     proof.answers.sort_by_key(|answer| asked.iter().position(|target| *target == answer.target));
     Ok(proof)
+}
+
+/// Configurations that the other rungs have before counters are asked: what takes few needs no more than these.
+const BRIEF: u64 = 1 << 13;
+
+/// Answers the targets of a group for which few configurations are enough; the others.
+fn briefly(
+    program: &Program,
+    (targets, question): (Vec<Target>, Option<&Question>),
+    bounds: Option<&Values<'_>>,
+    options: &ProveOptions,
+    proof: &mut Proof,
+) -> Vec<Target> {
+    let options = ProveOptions { most: BRIEF.min(options.most), ..options.clone() };
+    let goal = Goal::new(targets, question);
+    let slice = if options.slice { Slice::of(program, &goal, bounds, true) } else { Slice::whole(program, &goal) };
+    Climb::new(program, &slice.apply(program), &slice, bounds, goal, &options, proof).climb_briefly()
 }
 
 /// The bounds on values that slices use, where addresses are computed.
@@ -79,18 +110,12 @@ fn by_values(
         Target::FinalStates => false,
     };
     let (mut never, rest): (Vec<Target>, Vec<Target>) = asked.iter().partition(|target| is_never(target));
-    let answer = |target: &Target, answer: Answer| TargetAnswer {
-        target: *target,
-        answer,
-        rung: Rung::Values,
-        under_sc: None,
-        buffer: None,
-        states: 0,
-        sliced: 0,
-        seconds: begin.elapsed().as_secs_f64(),
-    };
     if !never.is_empty() {
-        proof.answers.extend(never.iter().map(|target| answer(target, Answer::Holds(proof.proofs.len()))));
+        let seconds = begin.elapsed().as_secs_f64();
+        let holds = Answer::Holds(proof.proofs.len());
+        let answer =
+            |target: &Target| TargetAnswer { answer: holds.clone(), seconds, ..without_answer(*target, Rung::Values) };
+        proof.answers.extend(never.iter().map(answer));
         never.sort_unstable();
         never.dedup();
         proof.proofs.push(PropertyProof {
@@ -101,10 +126,24 @@ fn by_values(
         });
     }
     if options.by == Some(Rung::Values) {
-        proof.answers.extend(rest.iter().map(|target| answer(target, Answer::Open(Why::NotForThis))));
+        proof.answers.extend(rest.iter().map(|target| without_answer(*target, Rung::Values)));
         return Vec::new();
     }
     rest
+}
+
+/// A target about which a rung, asked alone, says nothing.
+fn without_answer(target: Target, rung: Rung) -> TargetAnswer {
+    TargetAnswer {
+        target,
+        answer: Answer::Open(Why::NotForThis),
+        rung,
+        under_sc: None,
+        buffer: None,
+        states: 0,
+        sliced: 0,
+        seconds: 0.0,
+    }
 }
 
 /// The targets in groups that have the same slice.

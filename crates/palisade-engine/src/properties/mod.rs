@@ -10,8 +10,9 @@
 //! | `snapshots` | loads that lag behind on snapshots of memory, in place of buffers | everything under TSO, if a thread never needs more of them than it may have; also where buffers grow without end |
 //! | `sc-robust` | robustness of the sliced program | under TSO it reaches what it reaches under SC |
 //! | `enriched` | robustness and interleavings of a program whose threads keep some stores themselves | everything under TSO, once that program is robust and has room for these stores |
+//! | `counters` | interleavings up to turns of counters, or by residues, turns, ends and distances, and robustness likewise | everything under SC, and under TSO where the sliced program is robust: for integers, and domains of any size |
 //!
-//! The last two rest on a lemma: *if a program is robust, a thread of it violates a property under TSO only if one does under SC.* Take
+//! `sc-robust` and those after it rest on a lemma: *if a program is robust, a thread of it violates a property under TSO only if one does under SC.* Take
 //! a TSO run to the violation by a thread t. Leave out every step of others that comes after another thread's `lock` which is never given back: t
 //! was blocked since, so it has read nothing of it. Let all buffers drain; local states stay. The trace of this complete computation is one of SC, whose
 //! computation gives t the same loads, and with them the same local states. ∎
@@ -20,6 +21,7 @@
 
 mod buffer;
 mod climb;
+mod counters;
 mod crowd;
 mod delay;
 mod enrich;
@@ -67,6 +69,8 @@ pub enum Rung {
     Snapshots,
     /// A robust program in which threads keep the stores themselves that some loads overtake.
     Enriched,
+    /// The interleavings up to what counters tell, and robustness.
+    Counters,
 }
 
 impl Rung {
@@ -79,6 +83,7 @@ impl Rung {
             Self::Buffers => "buffers",
             Self::Snapshots => "snapshots",
             Self::Enriched => "enriched",
+            Self::Counters => "counters",
         }
     }
 }

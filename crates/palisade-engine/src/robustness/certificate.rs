@@ -21,6 +21,19 @@ pub fn certificate(program: &Program, check: &Check<'_>) -> Option<RobustCertifi
     Some(check.abstraction.as_ref().map_or_else(|| reasons(program, check), |own| own.certificate().clone()))
 }
 
+/// A set of interleavings of a system's program, as a certificate that says nothing about attacks.
+pub(super) fn interleavings(system: &System<'_>, sc: &Exploration) -> RobustCertificate {
+    let mut tables = Tables::default();
+    let sc = tables.sc(system, sc);
+    RobustCertificate {
+        live: system.program().threads.iter().map(live_registers).collect(),
+        sc,
+        locals: tables.locals.into_values(),
+        memories: tables.memories.into_values(),
+        ..RobustCertificate::default()
+    }
+}
+
 /// Why the attacks that a check was about are not feasible.
 pub(super) fn reasons(program: &Program, check: &Check<'_>) -> RobustCertificate {
     let mut tables = Tables::default();

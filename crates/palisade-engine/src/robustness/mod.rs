@@ -1,5 +1,6 @@
 //! Robustness: attacks, the instrumented program, search, verdicts and witnesses \[ESOP13\].
 
+mod abstractions;
 mod attack_net;
 mod attacks;
 mod certificate;
@@ -9,7 +10,6 @@ mod delay_net;
 mod far;
 mod fault;
 pub mod hardware;
-mod modulo;
 mod nets;
 mod one_query;
 mod parts;
@@ -23,6 +23,7 @@ mod tasks;
 mod widths;
 mod witness;
 
+pub(crate) use abstractions::{abstracted, has_counters, interleavings_without, robust_within};
 pub use attack_net::attack_net;
 pub use attacks::{Attack, DelayRange, attacks, is_pruned};
 pub(crate) use attacks::{METER, attacks_within, pruned};
@@ -35,7 +36,6 @@ pub use check::{
 pub(crate) use crowds::{Crowd, NODES, additions};
 pub(crate) use delay_net::{DelayNet, Delaying};
 pub use fault::{Fault, FaultKind, Growing};
-pub(crate) use modulo::abstracted;
 pub use parts::{Part, check_part, combine, parts};
 pub use reach::unreached;
 pub use reached::{Reached, ThreadLabel};

@@ -41,6 +41,11 @@ impl Reached {
         }
     }
 
+    /// Whether a thread has been at a label.
+    pub fn contains(&self, thread: ThreadId, label: LabelId) -> bool {
+        self.labels[thread.index()].contains(label.index())
+    }
+
     /// Notes what another exploration has reached.
     pub fn add(&mut self, other: &Self) {
         for (labels, more) in self.labels.iter_mut().zip(&other.labels) {

@@ -1,8 +1,8 @@
 //! The verdict on a program, after what its counters tell: a proof that does not know all of their values, or a violation in which they have come around.
 
+use super::abstractions::abstracted;
 use super::check::{self, Check, CheckOptions, Crowded, Observer, Silent, broken_by_first_values};
 use super::fault::Fault;
-use super::modulo::abstracted;
 use palisade_model::program::Program;
 
 /// Decides whether a program is robust.

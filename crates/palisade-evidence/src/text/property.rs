@@ -44,6 +44,7 @@ struct ProofText<R, B> {
 enum ReasonText<R, B> {
     Values(Object<ValuesText>),
     Robust(Object<RobustText<R, B>>),
+    Counters(Object<CountersText<R>>),
     Enriched(Object<EnrichedText<R, B>>),
     Buffers(B),
     Snapshots(B),
@@ -54,6 +55,14 @@ enum ReasonText<R, B> {
 struct RobustText<R, B> {
     certificate: Object<R>,
     sc: B,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>"))]
+struct CountersText<R> {
+    #[serde(deserialize_with = "nullable")]
+    certificate: Option<Object<R>>,
+    sc: Object<R>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -317,6 +326,10 @@ impl<'a> From<&'a PropertyEvidence> for PropertyText<RobustOut<'a>, &'a BufferIn
                     PropertyReason::Robust { certificate, sc } => {
                         ReasonText::Robust(Object(RobustText { certificate: Object(certificate.as_ref().into()), sc }))
                     }
+                    PropertyReason::Counters { certificate, sc } => ReasonText::Counters(Object(CountersText {
+                        certificate: certificate.as_deref().map(|certificate| Object(certificate.into())),
+                        sc: Object(sc.as_ref().into()),
+                    })),
                     PropertyReason::Enriched { loads, room, certificate, sc } => {
                         ReasonText::Enriched(Object(EnrichedText {
                             loads: loads.iter().map(numbers).collect(),
@@ -351,6 +364,10 @@ impl From<PropertyText<RobustIn, BufferInvariant>> for PropertyEvidence {
                 ReasonText::Robust(Object(RobustText { certificate, sc })) => {
                     PropertyReason::Robust { certificate: Box::new(certificate.0.into()), sc }
                 }
+                ReasonText::Counters(Object(CountersText { certificate, sc })) => PropertyReason::Counters {
+                    certificate: certificate.map(|Object(certificate)| Box::new(certificate.into())),
+                    sc: Box::new(sc.0.into()),
+                },
                 ReasonText::Enriched(Object(EnrichedText { loads, room, certificate, sc })) => {
                     PropertyReason::Enriched {
                         loads: loads.into_iter().map(ids).collect(),

@@ -47,6 +47,29 @@ use palisade_model::program::{Copies, InstructionId, Program, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use steps::Successor;
 
+/// What the sets of a certificate are to show.
+#[derive(Clone, Copy)]
+enum Claim<'a> {
+    /// That no attack is feasible.
+    Robust,
+    /// That no interleaving comes to any of these instructions, each a `fail`.
+    Never(&'a BTreeSet<(ThreadId, InstructionId)>),
+}
+
+/// Checks that the set of interleavings in `certificate` shows that `program` never comes to some instructions under SC, each a `fail`. What the certificate says of
+/// counters counts as for robustness; nothing is asked of attacks.
+pub fn check_interleavings(
+    program: &Program,
+    never: &BTreeSet<(ThreadId, InstructionId)>,
+    certificate: &RobustCertificate,
+) -> Result<(), CheckFailure> {
+    let RobustCertificate { delayed, helped, attacks, .. } = certificate;
+    if !delayed.is_empty() || !helped.is_empty() || !attacks.is_empty() {
+        reject!(Form, "a set of interleavings says nothing about attacks");
+    }
+    check_claim(program, certificate, Claim::Never(never))
+}
+
 /// Checks that `certificate` shows `program` (with its copies and domain) to be robust against TSO.
 ///
 /// The sets of a program with counters ([`counters`]) need to be closed up to shifts of these only. Proof: let every successor of an element, shifted in some way, be
@@ -54,30 +77,43 @@ use steps::Successor;
 /// shifted by s, then each successor of `c` is below a successor of `e` shifted by s, as shifts by s commute with steps and keep what
 /// is below, and this successor is below an element shifted. Success is the same in `c` and `c` shifted.
 pub fn check_robust_certificate(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
+    check_claim(program, certificate, Claim::Robust)
+}
+
+/// Checks that a certificate shows what is claimed, of what it says of counters in place of the program.
+fn check_claim(program: &Program, certificate: &RobustCertificate, claim: Claim<'_>) -> Result<(), CheckFailure> {
     if program.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
         reject!(Form, "no thread has copies, so the certificate is about nothing");
     }
     if !certificate.ends.is_empty() {
         let saturated = saturation::saturate(program, &certificate.ends)?;
-        return check_robust_certificate(&saturated, &RobustCertificate { ends: Vec::new(), ..certificate.clone() });
+        return check_claim(&saturated, &RobustCertificate { ends: Vec::new(), ..certificate.clone() }, claim);
     }
     if !certificate.tickets.is_empty() {
-        return check_tickets(program, certificate);
+        return check_tickets(program, certificate, claim);
     }
     if let Some(ends) = certificate.modulo {
-        return check_modulo(program, certificate, ends);
+        return check_modulo(program, certificate, ends, claim);
     }
     if !certificate.far.is_empty() {
-        return check_far(program, certificate);
+        return check_far(program, certificate, claim);
     }
     let mut model = Model::new(program, certificate)?;
-    attacks::check(program, &certificate.attacks)?;
+    check_attacks(program, certificate, claim)?;
     check_nets(&mut model, &certificate.attacks)?;
-    match check_sets(&mut model, certificate) {
+    match check_sets(&mut model, certificate, claim) {
         Err(failure) if failure.obligation == Obligation::Inductive && model.count() => {
-            check_sets(&mut model, certificate)
+            check_sets(&mut model, certificate, claim)
         }
         checked => checked,
+    }
+}
+
+/// Checks that the attacks answered are the program's, where they are what is claimed.
+fn check_attacks(program: &Program, certificate: &RobustCertificate, claim: Claim<'_>) -> Result<(), CheckFailure> {
+    match claim {
+        Claim::Robust => attacks::check(program, &certificate.attacks),
+        Claim::Never(_) => Ok(()),
     }
 }
 
@@ -85,7 +121,7 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
 pub fn is_closed_without_counters(program: &Program, certificate: &RobustCertificate) -> Result<bool, CheckFailure> {
     let RobustCertificate { modulo, tickets, ends, far, .. } = certificate;
     let is_whole = modulo.is_none() && tickets.is_empty() && ends.is_empty() && far.is_empty();
-    Ok(is_whole && check_sets(&mut Model::new(program, certificate)?, certificate).is_ok())
+    Ok(is_whole && check_sets(&mut Model::new(program, certificate)?, certificate, Claim::Robust).is_ok())
 }
 
 /// The program that a certificate's sets are about: with values that stop at their ends, and with conditions on counters loosened where these are known modulo a number. Nothing
@@ -121,7 +157,7 @@ fn loosened(
 }
 
 /// Checks a certificate about the program without its tickets.
-fn check_tickets(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
+fn check_tickets(program: &Program, certificate: &RobustCertificate, claim: Claim<'_>) -> Result<(), CheckFailure> {
     if certificate.modulo.is_some()
         || !certificate.far.is_empty()
         || certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_)))
@@ -130,26 +166,31 @@ fn check_tickets(program: &Program, certificate: &RobustCertificate) -> Result<(
     }
     let tickets = tickets::erase(program, &certificate.tickets)?;
     let mut model = Model::new(&tickets.erased, certificate)?;
-    attacks::check(&tickets.erased, &certificate.attacks)?;
+    check_attacks(&tickets.erased, certificate, claim)?;
     model.turns = Some(tickets.turns());
-    check_sets(&mut model, certificate)
+    check_sets(&mut model, certificate, claim)
 }
 
 /// Checks a certificate that does not tell apart what is far behind.
-fn check_far(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
+fn check_far(program: &Program, certificate: &RobustCertificate, claim: Claim<'_>) -> Result<(), CheckFailure> {
     if certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_))) {
         reject!(Form, "a proof about a net in a certificate that does not tell apart what is far behind");
     }
     let mut model = Model::new(program, certificate)?;
-    attacks::check(program, &certificate.attacks)?;
+    check_attacks(program, certificate, claim)?;
     model.count();
     let Some(counters) = &mut model.counters else { reject!(Form, "there are no counters that could be far behind") };
     counters.forget_far(program, &certificate.far)?;
-    check_sets(&mut model, certificate)
+    check_sets(&mut model, certificate, claim)
 }
 
 /// Checks a certificate that knows counters modulo the size of a domain.
-fn check_modulo(program: &Program, certificate: &RobustCertificate, ends: (Value, Value)) -> Result<(), CheckFailure> {
+fn check_modulo(
+    program: &Program,
+    certificate: &RobustCertificate,
+    ends: (Value, Value),
+    claim: Claim<'_>,
+) -> Result<(), CheckFailure> {
     let has_net = certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_)));
     if has_net || !certificate.far.is_empty() {
         reject!(
@@ -159,16 +200,20 @@ fn check_modulo(program: &Program, certificate: &RobustCertificate, ends: (Value
     }
     let (loosened, counters) = loosened(program, certificate, ends)?;
     let mut model = Model::new(&loosened, certificate)?;
-    attacks::check(&loosened, &certificate.attacks)?;
+    check_attacks(&loosened, certificate, claim)?;
     if !model.count() || model.counters.as_ref().map(|own| &own.members) != Some(&counters.members) {
         reject!(Form, "the loosened program has other counters");
     }
     model.watch = Some(Watch { counters, range: ends });
-    check_sets(&mut model, certificate)
+    check_sets(&mut model, certificate, claim)
 }
 
 /// Checks the sets of configurations.
-fn check_sets(model: &mut Model<'_>, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
+fn check_sets(model: &mut Model<'_>, certificate: &RobustCertificate, claim: Claim<'_>) -> Result<(), CheckFailure> {
+    if let Claim::Never(never) = claim {
+        model.never = never.clone();
+        return check_sc(model, certificate, false).map(drop);
+    }
     let infeasible: Vec<(ThreadId, InstructionId, InstructionId)> = certificate
         .attacks
         .iter()

@@ -13,7 +13,7 @@ use palisade_model::program::{
     Action, EvaluationError, Expression, Instruction, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId,
     Value,
 };
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The program with the certificate's live registers, and the states met so far by number.
 pub(super) struct Model<'a> {
@@ -34,6 +34,8 @@ pub(super) struct Model<'a> {
     pub(super) watch: Option<Watch>,
     /// Who takes turns, where tickets are erased.
     pub(super) turns: Option<Turns>,
+    /// Each `fail` that no thread must come to.
+    pub(super) never: BTreeSet<(ThreadId, InstructionId)>,
 }
 
 impl<'a> Model<'a> {
@@ -60,6 +62,7 @@ impl<'a> Model<'a> {
             counters: None,
             watch: None,
             turns: None,
+            never: BTreeSet::new(),
         };
         for local in locals {
             model.check_local(local)?;
@@ -159,6 +162,9 @@ impl<'a> Model<'a> {
                 if holds { vec![registers.to_vec()] } else { Vec::new() }
             }
             Action::Nop | Action::StoreFence | Action::Ensure(_) => vec![registers.to_vec()],
+            Action::Fail if self.never.contains(&(thread, instruction)) => {
+                reject!(Safe, "{} is reached", self.instruction_in_words(thread, instruction))
+            }
             _ => Vec::new(),
         })
     }

@@ -21,6 +21,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod values;
+mod watching;
 mod witness;
 mod words;
 
@@ -30,8 +31,8 @@ pub use races::check_race;
 pub use witness::check_property_witness;
 
 use crate::CheckFailure;
-use crate::check_robust_certificate;
 use crate::failure::reject;
+use crate::program::{check_interleavings, check_robust_certificate};
 use closed::check_closed_set;
 use enriched::enriched_program;
 use palisade_evidence::{PropertyEvidence, PropertyProof, PropertyReason};
@@ -40,6 +41,7 @@ use palisade_model::semantics::{Model, Question, Target};
 use slice::{Observed, observed, sliced_program};
 use std::collections::BTreeSet;
 use values::{check_values, runs};
+use watching::watching;
 
 /// How stores wait for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,6 +180,21 @@ fn check_proof(
             check_robust_certificate(sliced, certificate)?;
             check_closed_set(sliced, Buffering::Nothing, &goal, known, sc)
         }
+        PropertyReason::Counters { certificate, sc } => {
+            match (model, certificate) {
+                (Model::Sc, None) => {}
+                (Model::Tso, Some(certificate)) => check_robust_certificate(sliced, certificate)?,
+                _ => reject!(
+                    Form,
+                    "under TSO the program is robust besides, under SC it need not be, and counters say nothing about PSO"
+                ),
+            }
+            if goal.question.is_some() {
+                reject!(Form, "counters say nothing about final states");
+            }
+            let (watching, fails) = watching(sliced, goal.targets);
+            check_interleavings(&watching, &fails, sc)
+        }
         PropertyReason::Enriched { loads, room, certificate, sc } => {
             if model != Model::Tso {
                 reject!(Form, "robustness is about TSO");
@@ -220,9 +237,9 @@ impl SliceOf {
     fn of(program: &Program, goal: &Goal<'_>, proof: &PropertyProof) -> Result<Self, CheckFailure> {
         let bounds = proof.bounds.as_ref().map(|bounds| check_values(program, bounds)).transpose();
         let bounds = bounds.map_err(|failure| failure.within("bounds"))?;
-        let by_values = matches!(proof.reason, PropertyReason::Values(_));
+        let all_reads = matches!(proof.reason, PropertyReason::Values(_) | PropertyReason::Counters { .. });
         let (program, written) =
-            sliced_program(program, &proof.slice, goal.targets, &goal.observed, bounds.as_ref(), by_values)?;
+            sliced_program(program, &proof.slice, goal.targets, &goal.observed, bounds.as_ref(), all_reads)?;
         // Properties are shown of all executions, also of those with a delay that is accepted.
         let program = Program { accepted: Vec::new(), ..program };
         Ok(Self { program, bounds, written })

@@ -139,6 +139,21 @@ impl<'a, 'q> Climb<'a, 'q> {
         Ok(Vec::new())
     }
 
+    /// Answers what can be answered before the turns end, or values grow; the other targets.
+    pub(super) fn climb_briefly(&mut self) -> Vec<Target> {
+        let first = self.proof.answers.len();
+        let mut left = match self.take_turns() {
+            Ok(()) => Vec::new(),
+            Err(_) => std::mem::take(&mut self.goal.targets),
+        };
+        let is_open = |answer: &TargetAnswer| matches!(answer.answer, Answer::Open(_));
+        left.extend(self.proof.answers[first..].iter().filter(|answer| is_open(answer)).map(|answer| answer.target));
+        let mut place = 0..;
+        self.proof.answers.retain(|answer| place.next() < Some(first) || !is_open(answer));
+        left.sort_unstable();
+        left
+    }
+
     fn take_turns(&mut self) -> Result<(), Halt<Fault>> {
         let most = self.options.most;
         let mut nodes = NODES.min(most);

@@ -83,6 +83,18 @@ pub(in crate::robustness) enum Values {
     Counted(Counting),
 }
 
+impl Values {
+    /// The system of a program, with the counters up to whose turns it is explored.
+    pub(in crate::robustness) fn system(self, program: &Program, growth: Growth) -> (System<'_>, Option<Counting>) {
+        let system = System::new(program, growth);
+        match self {
+            Self::WithoutTickets(tickets) => (system.with_turns(tickets), None),
+            Self::Own => (system, Counting::of(Counters::of(program).into())),
+            Self::Counted(counting) => (system, Some(counting)),
+        }
+    }
+}
+
 /// The check of a program by one search with so many nodes, if that proves what control flow does not.
 pub(in crate::robustness) fn proved_within<'p>(
     program: &'p Program,
@@ -97,18 +109,8 @@ pub(in crate::robustness) fn proved_within<'p>(
         return None;
     }
     let mut checking = Checking { is_quick: true, ..Checking::new(program, options, &Silent, reports, open) };
-    let system = System::new(program, Growth::Fault(options.values));
-    let system = match values {
-        Values::WithoutTickets(tickets) => system.with_turns(tickets),
-        Values::Own => {
-            checking.counting = Counting::of(Counters::of(program).into());
-            system
-        }
-        Values::Counted(counting) => {
-            checking.counting = Some(counting);
-            system
-        }
-    };
+    let (system, counting) = values.system(program, Growth::Fault(options.values));
+    checking.counting = counting;
     let found = checking.run(system, nodes).ok()?;
     if found.answers().any(|answer| answer.found != Found::Infeasible) {
         return None;

@@ -1,0 +1,280 @@
+//! Programs that know less of their counters: residues, no tickets, values that stop, distances up to a horizon.
+//!
+//! A program that knows its counters modulo m ([`modulo`]) does whatever the program does, for these counters and for wider ones; so do programs without their tickets, those
+//! whose values stop at an end, and those in which what is far behind is one value. Where such a program is robust, so is the program, and what it never
+//! reaches, the program never reaches; where it is not, nothing is known. Each has premises on values that are no counters, or are far behind: these
+//! are left to the reader of the certificate, which has to accept it before it counts.
+
+use super::certificate::{certificate, interleavings};
+use super::check::{
+    Abstraction, AttackOutcome, Check, CheckOptions, Far, Modulo, Observer, Silent, Stopping, Turns, Values,
+    check_quickly, concluded, list, proved_within,
+};
+use super::far::horizons;
+use super::search::explore_sc_until;
+use super::system::Growth;
+use palisade_evidence::RobustCertificate;
+use palisade_model::limits::Budget;
+use palisade_model::program::{
+    Copies, Counters, InstructionId, Program, Thread, ThreadId, TicketPair, Tickets, Value, modulo, saturated,
+};
+use palisade_verify::{check_interleavings, check_robust_certificate};
+use std::collections::BTreeSet;
+
+/// Few values: searches with these are short.
+const FEW: [Value; 4] = [2, 4, 8, 16];
+
+/// Residues say more than tickets, which are tried before more values than this.
+const SOME: Value = 64;
+
+/// The nodes of a search with few values.
+const SHORT: u64 = 1 << 13;
+
+/// The nodes of a search with as many values as there are copies.
+const LONG: u64 = 1 << 17;
+
+/// The nodes of a search in which far counters are not told apart.
+const SOME_NODES: u64 = 1 << 15;
+
+/// More values than this are not tried.
+const MOST: u64 = 1 << 12;
+
+/// A program that does all that another one does, and knows less of its counters.
+struct Candidate {
+    program: Program,
+    values: Values,
+    /// The nodes of a search in it.
+    nodes: u64,
+    known: Known,
+}
+
+/// What a program knows of the counters of another one.
+#[derive(Clone, Debug)]
+enum Known {
+    /// All there is.
+    Everything,
+    /// Residues, in a domain with these ends.
+    Residues(Value, Value),
+    /// No tickets of these pairs.
+    Turns(Vec<TicketPair>),
+    /// Values of addresses up to these ends.
+    Ends(Vec<(Value, Value)>),
+    /// What is not farther behind addresses than these distances.
+    Distances(Vec<(Value, Value)>),
+}
+
+impl Known {
+    /// A certificate about the candidate as one about the program.
+    fn said_in(&self, certificate: RobustCertificate) -> RobustCertificate {
+        match self.clone() {
+            Self::Everything => certificate,
+            Self::Residues(low, high) => RobustCertificate { modulo: Some((low, high)), ..certificate },
+            Self::Turns(pairs) => {
+                let tickets = pairs.iter().map(|pair| (pair.dispenser, pair.served)).collect();
+                RobustCertificate { tickets, ..certificate }
+            }
+            Self::Ends(ends) => RobustCertificate { ends, ..certificate },
+            Self::Distances(far) => RobustCertificate { far, ..certificate },
+        }
+    }
+
+    /// How a certificate shows a program robust; nothing where it knows everything.
+    fn abstraction(self, certificate: RobustCertificate) -> Option<Abstraction> {
+        Some(match self {
+            Self::Everything => return None,
+            Self::Residues(low, high) => Abstraction::Modulo(Modulo { low, high, certificate }),
+            Self::Turns(pairs) => Abstraction::Turns(Turns { pairs, certificate }),
+            Self::Ends(ends) => Abstraction::Stopping(Stopping { ends, certificate }),
+            Self::Distances(behind) => Abstraction::Far(Far { behind, certificate }),
+        })
+    }
+}
+
+/// The candidates in the order in which they are tried: those of which a proof says more, or takes less, first.
+fn candidates(program: &Program) -> impl Iterator<Item = Candidate> + '_ {
+    let sizes = if Counters::of(program).is_empty() { Vec::new() } else { sizes(program) };
+    let (few, many): (Vec<_>, Vec<_>) = sizes.into_iter().partition(|(size, _)| *size <= SOME);
+    let residues = |sizes: Vec<_>| sizes.into_iter().filter_map(|size| by_residues(program, size));
+    let others: [fn(&Program) -> Vec<Candidate>; 3] = [in_turns, stopping, up_to_horizons];
+    residues(few).chain(others.into_iter().flat_map(|others| others(program))).chain(residues(many))
+}
+
+/// Whether a program has counters of any kind.
+pub(crate) fn has_counters(program: &Program) -> bool {
+    !Counters::of(program).is_empty() || Tickets::of(program).is_some() || saturated(program).is_some()
+}
+
+/// The check of a program that is robust without all values of its counters, if such a proof is found.
+pub(crate) fn abstracted<'p>(
+    program: &'p Program,
+    options: &CheckOptions,
+    observer: &dyn Observer,
+) -> Option<Check<'p>> {
+    if !options.counters || options.nets || options.one_query {
+        return None;
+    }
+    candidates(program).find_map(|candidate| robust(program, options, observer, candidate))
+}
+
+/// The check of a program that is robust as a candidate is.
+fn robust<'p>(
+    program: &'p Program,
+    options: &CheckOptions,
+    observer: &dyn Observer,
+    candidate: Candidate,
+) -> Option<Check<'p>> {
+    let Candidate { program: narrow, values, nodes, known } = candidate;
+    let proved = proved_within(&narrow, options, nodes, values)?;
+    let certificate = known.said_in(certificate(&narrow, &proved)?);
+    check_robust_certificate(program, &certificate).ok()?;
+    let abstraction = known.abstraction(certificate)?;
+    Some(concluded(program, options, observer, (abstraction, proved)))
+}
+
+/// Why a program is robust, if that is found among so many configurations: by control flow, without all values of its counters, or with them.
+pub(crate) fn robust_within(program: &Program, options: &CheckOptions, most: u64) -> Option<RobustCertificate> {
+    let reports = list(program, options).ok()?;
+    let checked = if reports.iter().all(|report| report.outcome == AttackOutcome::Pruned) {
+        check_quickly(program, options).ok()?
+    } else {
+        let within = |candidate: &Candidate| candidate.nodes <= most;
+        let mut known = candidates(program).filter(within);
+        let found = known.find_map(|candidate| robust(program, options, &Silent, candidate));
+        found.or_else(|| proved_within(program, options, LONG.min(most), Values::Own))?
+    };
+    certificate(program, &checked)
+}
+
+/// A set of interleavings of a program with counters, found among so many configurations, which shows that none of them comes to certain instructions, each a `fail`. It is closed up to turns, or knows less
+/// of counters.
+pub(crate) fn interleavings_without(
+    program: &Program,
+    fails: &BTreeSet<(ThreadId, InstructionId)>,
+    options: &CheckOptions,
+    most: u64,
+) -> Option<RobustCertificate> {
+    // Any number of copies are at any distance from each other.
+    let is_finite = !program.is_parameterized() || program.domain.is_some();
+    let exact = (is_finite && !Counters::of(program).is_empty()).then(|| {
+        let known = Known::Everything;
+        let exact = Candidate { program: program.clone(), values: Values::Own, nodes: SHORT.min(most), known };
+        closed_without(program, fails, options, exact)
+    });
+    // What knows everything says of one domain what others say of more.
+    if matches!(exact, Some(Closed::Reached)) {
+        return None;
+    }
+    let within = |candidate: &Candidate| candidate.nodes <= most;
+    let answers =
+        candidates(program).filter(within).map(|candidate| closed_without(program, fails, options, candidate));
+    answers.chain(exact).find_map(|answer| match answer {
+        Closed::Without(certificate) => Some(*certificate),
+        _ => None,
+    })
+}
+
+/// What the interleavings of a candidate say.
+enum Closed {
+    /// They come to none of the instructions, and nor do the program's.
+    Without(Box<RobustCertificate>),
+    /// Nothing.
+    Unknown,
+    /// Those of the program come to one of the instructions.
+    Reached,
+}
+
+fn closed_without(
+    program: &Program,
+    fails: &BTreeSet<(ThreadId, InstructionId)>,
+    options: &CheckOptions,
+    candidate: Candidate,
+) -> Closed {
+    let Candidate { program: narrow, values, nodes, known } = candidate;
+    let (system, counting) = values.system(&narrow, Growth::Fault(options.values));
+    let mut system = system.counting(counting.as_ref());
+    let labels = fails.iter().map(|(thread, id)| (*thread, program.thread(*thread).instruction(*id).source));
+    let labels: Vec<_> = labels.collect();
+    let budget = Budget::within(&options.limits).with_work(nodes);
+    let comes_there = |reached: &super::Reached| labels.iter().any(|(thread, label)| reached.contains(*thread, *label));
+    let explored = explore_sc_until(&mut system, &budget, |system| comes_there(system.reached()));
+    let is_sound = counting.is_none_or(|counting| !counting.is_broken());
+    match explored {
+        Ok(_) if is_sound && comes_there(system.reached()) => match known {
+            Known::Everything => Closed::Reached,
+            _ => Closed::Unknown,
+        },
+        Ok(sc) if is_sound => {
+            let certificate = known.said_in(interleavings(&system, &sc));
+            match check_interleavings(program, fails, &certificate) {
+                Ok(()) => Closed::Without(certificate.into()),
+                Err(_) => Closed::Unknown,
+            }
+        }
+        _ => Closed::Unknown,
+    }
+}
+
+/// How many values to try, with the nodes of the search.
+fn sizes(program: &Program) -> Vec<(Value, u64)> {
+    let mut sizes: Vec<(Value, u64)> = FEW.iter().map(|size| (*size, SHORT)).collect();
+    let copies = |thread: &Thread| match thread.copies {
+        Copies::Exactly(count) => Some(count),
+        Copies::Any => None,
+    };
+    let total = program.threads.iter().map(copies).try_fold(0_u64, |sum, own| sum.checked_add(own?));
+    // Each copy can be at a value of its own.
+    if let Some(total) = total.filter(|total| *total < MOST) {
+        let enough = (total + 1).next_power_of_two();
+        let enough = Value::try_from(enough).expect("few copies");
+        sizes.retain(|(size, _)| *size < enough);
+        sizes.push((enough, LONG));
+    }
+    sizes
+}
+
+/// The program that knows residues of so many values, where these tell what its domain does.
+fn by_residues(program: &Program, (size, nodes): (Value, u64)) -> Option<Candidate> {
+    let low = if program.domain.is_some_and(|domain| domain.low < 0) { -size / 2 } else { 0 };
+    let high = low + size - 1;
+    let size = u128::from(size.unsigned_abs());
+    let is_multiple = program
+        .domain
+        .is_none_or(|own| own.wrap && own.contains(low) && own.contains(high) && own.size().is_multiple_of(size));
+    if !is_multiple {
+        return None;
+    }
+    let known = Known::Residues(low, high);
+    Some(Candidate { program: modulo(program, low, high)?, values: Values::Own, nodes, known })
+}
+
+/// The program without its tickets.
+fn in_turns(program: &Program) -> Vec<Candidate> {
+    let candidate = |tickets: Tickets| {
+        let (program, known) = (tickets.erased.clone(), Known::Turns(tickets.pairs.clone()));
+        Candidate { program, values: Values::WithoutTickets(tickets.into()), nodes: LONG, known }
+    };
+    Tickets::of(program).map(candidate).into_iter().collect()
+}
+
+/// The program whose counters stop at an end.
+fn stopping(program: &Program) -> Vec<Candidate> {
+    let candidate = |own: palisade_model::program::Saturated| Candidate {
+        program: own.program,
+        values: Values::Own,
+        nodes: LONG,
+        known: Known::Ends(own.ends),
+    };
+    saturated(program).map(candidate).into_iter().collect()
+}
+
+/// The programs in which counters beyond a horizon are not told apart.
+fn up_to_horizons(program: &Program) -> Vec<Candidate> {
+    let horizons = horizons(program).into_iter();
+    let candidates = horizons.map(|horizon| Candidate {
+        program: horizon.loosened,
+        values: Values::Counted(horizon.counting),
+        nodes: SOME_NODES,
+        known: Known::Distances(horizon.behind),
+    });
+    candidates.collect()
+}

@@ -1,6 +1,7 @@
 //! Properties of programs with counters: models in integers and with real widths, for any number of copies, and what evidence about them must not do.
 
 use crate::checked::prove;
+use crate::evidence_form::about_properties;
 use palisade::evidence::{PropertyEvidence, PropertyReason, RobustCertificate};
 use palisade::program::{Program, SourceText};
 use palisade::properties::{Answer, Proof, ProveOptions, Rung};
@@ -210,4 +211,12 @@ fn changed_evidence_is_rejected() {
         let accepted = check_property(&other, None, &whole).is_ok();
         assert!(!accepted || is_fine, "{domain}");
     }
+}
+
+#[test]
+fn every_change_of_evidence_is_rejected() {
+    let lock = text("ticket-lock.pal").replace("domain 0..1 wrap", "");
+    let options = ProveOptions { by: Some(Rung::Counters), ..ProveOptions::new(Model::Sc) };
+    let good = about_properties("without tickets", &lock, Format::Native, &options);
+    assert!(good.change_everything() > 300);
 }

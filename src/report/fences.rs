@@ -6,7 +6,7 @@ use super::context::{Context, domain_line, place};
 use super::needed::Needed;
 use super::proposal::Proposal;
 use super::verdict::{VerdictWord, before_the_repair};
-use super::{counted, source_place, unreached};
+use super::{counted, source_place, unreached, widths};
 use crate::fences::{Measure, Placement, Redundancy, Repair, Repaired, Returning, Unfinished};
 use crate::program::{Program, Sites};
 use crate::robustness::{Attack, Verdict};
@@ -63,6 +63,10 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     let _ = writeln!(out, "{}: {headline}", context.file);
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
     out.push_str(&domain_line(program));
+    if let Some(abstraction) = &result.found.abstraction {
+        let (name, words) = widths::abstraction(program, abstraction);
+        let _ = writeln!(out, "  {name:<8} {words}");
+    }
     out.push_str(&claim::lines(program, verbosity));
     match &result.found.repair {
         Repair::Valid(placement) => placement_text(&mut out, placement, program, result, verbosity),

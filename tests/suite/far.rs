@@ -8,7 +8,7 @@ use palisade::syntax::{Format, read};
 use palisade::verify::{check_robust_certificate, is_closed_without_counters, plain_program};
 
 /// The work-stealing deque of Chase and Lev on a ring of two cells, whose indices grow without end.
-const DEQUE: &str = "program Deque
+pub(crate) const DEQUE: &str = "program Deque
 address top, bottom, task[2]
 
 thread owner regs b, t, old, work init choose begin

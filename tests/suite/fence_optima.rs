@@ -6,7 +6,7 @@ use palisade::fences::{
     Cost, CostFunction, FenceOptions, Measure, Placement, Profile, Repair, Silent, Unfinished, place, with_measures,
 };
 use palisade::program::{Action, Copies, LabelId, Program, SourceText};
-use palisade::robustness::{CheckOptions, Verdict};
+use palisade::robustness::{AttackOutcome, CheckOptions, Verdict};
 use palisade::semantics::random::{self, Randomness, Shape};
 use palisade::syntax::{Format, print, read};
 use rayon::prelude::*;
@@ -90,6 +90,18 @@ pub(super) fn compare_nets(program: &Program, options: &FenceOptions, searched: 
     }
 }
 
+/// Checks of the changed programs alone lead to the same sets.
+fn compare_checks(program: &Program, options: &FenceOptions, searched: &Placement) {
+    let checked = place(program, &FenceOptions { checks: true, ..options.clone() }, &Silent);
+    let Ok(Repair::Valid(checked)) = checked else { panic!("checks find no set: {program:#?}") };
+    assert!(checked.confirmed && checked.proof.is_some() && checked.alternatives_complete);
+    assert_eq!(checked.cost, searched.cost, "{program:#?}");
+    assert_eq!(sorted(checked.alternatives.clone()), sorted(searched.alternatives.clone()), "{program:#?}");
+    let is_feasible = |attack| searched.attacks.contains(&(attack, AttackOutcome::Feasible));
+    assert_eq!(checked.returning.len(), checked.measures.len());
+    assert!(checked.returning.iter().all(|returning| is_feasible(returning.attack)), "{program:#?}");
+}
+
 /// Compares the optimum of a program with exhaustive search over so many sets; nothing when that was not feasible or the
 /// program is robust.
 fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> Option<usize> {
@@ -110,6 +122,7 @@ fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> O
     }
     assert!(placement.confirmed && placement.proof.is_some());
     compare_nets(program, &options, &placement);
+    compare_checks(program, &options, &placement);
     let cost_of = |measure: Measure| -> Cost {
         let fence = match cost {
             CostFunction::Profile(profile) => {
@@ -138,9 +151,12 @@ fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> O
         let all = CheckOptions { all: true, ..CheckOptions::default() };
         let checked = check(&changed, &all).expect("the changed program has a meaning");
         assert_eq!(checked.verdict, Verdict::NotRobust);
-        assert!(checked.attacks.iter().any(|report| {
-            report.attack == returning.attack && report.outcome == palisade::robustness::AttackOutcome::Feasible
-        }));
+        assert!(
+            checked
+                .attacks
+                .iter()
+                .any(|report| { report.attack == returning.attack && report.outcome == AttackOutcome::Feasible })
+        );
     }
     let bound = &placement.proof.as_ref().expect("there is a proof").bound;
     assert!(*bound <= placement.cost);

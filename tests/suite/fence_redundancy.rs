@@ -36,6 +36,21 @@ fn compare_nets(program: &Program, options: &FenceOptions, searched: &Redundancy
     }
 }
 
+/// Checks of the changed programs alone judge the same fences redundant. Of the largest sets that can go they may find another one.
+fn compare_checks(program: &Program, options: &FenceOptions, searched: &Redundancy) {
+    let checked = match redundant(program, &FenceOptions { checks: true, ..options.clone() }, &Silent) {
+        Ok(Ok(checked)) => checked,
+        other => panic!("{other:?} of {program:#?}"),
+    };
+    let can_go = |found: &Redundancy| -> Vec<(Measure, bool)> {
+        found.fences.iter().map(|(fence, attack)| (*fence, attack.is_none())).collect()
+    };
+    assert_eq!(can_go(&checked), can_go(searched), "{program:#?}");
+    assert_eq!(checked.removable.len(), searched.removable.len(), "{program:#?}");
+    assert_eq!(checked.needed.len(), searched.needed.len(), "{program:#?}");
+    assert_eq!(checked.without_largest, searched.without_largest, "{program:#?}");
+}
+
 /// Compares one program; whether it has a fence that can go and one that cannot.
 fn compare(program: &Program) -> bool {
     let options = FenceOptions { values: 12, ..FenceOptions::default() };
@@ -46,6 +61,7 @@ fn compare(program: &Program) -> bool {
         Err(Unfinished::Limit(reason)) => panic!("there is no limit: {reason}"),
     };
     compare_nets(program, &options, &found);
+    compare_checks(program, &options, &found);
     let Some(before) = feasible(program) else { return false };
     let can_go = |fences: &[Measure]| {
         feasible(&fences_removed(program, fences.iter().map(|fence| place_of(*fence)))).as_ref() == Some(&before)

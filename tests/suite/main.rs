@@ -44,6 +44,7 @@ mod evidence_form;
 mod evidence_subject;
 mod far;
 mod fence_corpus;
+mod fence_counters;
 mod fence_evidence;
 mod fence_exhaustive;
 mod fence_growth;

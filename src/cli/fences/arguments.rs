@@ -149,6 +149,7 @@ impl FencesArguments {
             limits: limits.clone(),
             // `repair` checks the repaired text.
             confirm: false,
+            ..FenceOptions::default()
         })
     }
 

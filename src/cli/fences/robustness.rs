@@ -95,7 +95,7 @@ pub(super) fn answer(
     };
     let mut answer = fence_findings(&result, &context, loaded.format);
     if OutputOptions::from(&arguments.sarif).asks_for_a_page() {
-        answer.page = Some(fences_page(&FencesDocument::new(&result, &context), &context));
+        answer.page = Some(fences_page(&FencesDocument::new(&result, &context), &result, &context));
     }
     Ok((exit, Some(answer)))
 }

@@ -8,11 +8,13 @@ use crate::report::documents::{
     self, AttackPlace, EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, MeasureWord, ProofDocument,
     RedundancyDocument,
 };
+use crate::report::fences::Result;
 use crate::report::markup::escaped;
 use crate::report::subject::program_words;
+use crate::report::widths;
 
 /// The page of a repair, from its document.
-pub fn fences_page(document: &FencesDocument<'_>, context: &Context<'_>) -> String {
+pub fn fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>) -> String {
     let program = context.program;
     let fences = document.fences.as_deref();
     let (news, verdict) = match (fences, document.optimal) {
@@ -35,6 +37,10 @@ pub fn fences_page(document: &FencesDocument<'_>, context: &Context<'_>) -> Stri
     }
     if let Some(reason) = &document.header.reason {
         page.fact("reason", reason);
+    }
+    if let Some(abstraction) = &result.found.abstraction {
+        let (name, words) = widths::abstraction(program, abstraction);
+        page.fact(name, words);
     }
     page.fact("time", format!("{:.3} s", context.seconds));
     page.section("Source", &marked(document, context).html());

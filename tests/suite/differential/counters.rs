@@ -58,12 +58,12 @@ fn compare(program: &Program) -> Compared {
     }
 }
 
-fn shape(size: Option<Value>, copies: Vec<Copies>) -> CounterShape {
+pub(super) fn shape(size: Option<Value>, copies: Vec<Copies>) -> CounterShape {
     CounterShape { size, low: 0, copies, threads: 2, labels: 5, jumps: 30 }
 }
 
 /// The domains have 2 to 9 values.
-fn with_domains(seed: u64, copies: &[Copies]) -> Program {
+pub(super) fn with_domains(seed: u64, copies: &[Copies]) -> Program {
     let sizes: Vec<Value> = (2..=9).collect();
     let size = sizes[usize::try_from(seed).expect("seeds are small") % sizes.len()];
     let low = if seed.is_multiple_of(5) { -(size / 2) } else { 0 };
@@ -104,7 +104,7 @@ fn with_buffering(mut program: Program, seed: u64) -> Program {
 }
 
 /// Every other program begins with store buffering.
-fn often_not_robust(program: Program, seed: u64) -> Program {
+pub(super) fn often_not_robust(program: Program, seed: u64) -> Program {
     if seed.is_multiple_of(2) { with_buffering(program, seed) } else { program }
 }
 

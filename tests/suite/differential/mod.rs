@@ -7,6 +7,7 @@
 mod any_number;
 mod attacks;
 mod conversions;
+mod counter_fences;
 mod counters;
 mod dice;
 mod events;

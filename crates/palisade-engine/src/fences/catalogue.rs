@@ -75,6 +75,12 @@ impl Catalogue {
         set.ones().map(|number| self.measures[number]).collect()
     }
 
+    /// The set of some measures, all of which are on offer.
+    pub(super) fn set_of(&self, measures: &[Measure]) -> MeasureSet {
+        let number = |measure: &Measure| self.measures.iter().position(|own| own == measure);
+        self.set(measures.iter().map(|measure| number(measure).expect("it is on offer")))
+    }
+
     /// What a set costs together.
     pub(super) fn cost(&self, set: &MeasureSet) -> Cost {
         set.ones().map(|number| self.costs[number].clone()).sum()

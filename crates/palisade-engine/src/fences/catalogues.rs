@@ -103,6 +103,15 @@ impl Catalogues {
         Self { all: parts.iter().map(|_| Catalogue::default()).collect(), of_thread }
     }
 
+    /// The same measures in one part.
+    pub(super) fn joined(&self, sites: &Sites) -> Self {
+        let mut whole = Catalogue::default();
+        for (measure, cost) in self.on_offer() {
+            whole.offer(measure, sites, cost);
+        }
+        Self { all: vec![whole], of_thread: vec![0; self.of_thread.len()] }
+    }
+
     /// The measures on offer for the part of a thread.
     pub(super) fn of_thread(&self, thread: ThreadId) -> &Catalogue {
         &self.all[self.part(thread)]

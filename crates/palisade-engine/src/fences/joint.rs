@@ -18,6 +18,17 @@ pub(super) struct Effort {
     pub(super) markings: usize,
 }
 
+impl Effort {
+    /// What was done for both.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            candidates: self.candidates + other.candidates,
+            searches: self.searches + other.searches,
+            markings: self.markings + other.markings,
+        }
+    }
+}
+
 /// The analyses of the threads of one part.
 pub(super) struct Joint<'a, 'p> {
     pub(super) program: &'p Program,

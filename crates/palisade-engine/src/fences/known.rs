@@ -37,6 +37,11 @@ impl KnownAttacks {
         }
     }
 
+    /// All is known of the attacks that is asked.
+    pub(super) fn told(outcomes: Vec<(Attack, AttackOutcome)>, impossible: Option<Attack>) -> Self {
+        Self { decided: outcomes.len(), outcomes, eliminations: Vec::new(), impossible }
+    }
+
     /// The thread, the first of several.
     pub(super) fn thread(&self) -> ThreadId {
         self.outcomes[0].0.thread

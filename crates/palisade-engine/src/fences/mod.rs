@@ -27,11 +27,13 @@
 
 mod analysis;
 mod attempt;
+mod by_checks;
 mod cases;
 pub(crate) mod catalogue;
 mod catalogues;
 mod change;
 mod choice;
+mod computation;
 mod control_flow;
 mod cost;
 mod cost_function;
@@ -43,6 +45,7 @@ mod joint;
 mod known;
 mod measure;
 mod obstacles;
+mod offered;
 mod on_nets;
 mod options;
 mod pattern;
@@ -53,6 +56,7 @@ mod progress;
 mod redundant;
 mod repair;
 mod request;
+mod rounds;
 mod thread;
 mod unfinished;
 
@@ -64,13 +68,14 @@ pub use cost_function::CostFunction;
 pub(crate) use cost_function::MeasureCosts;
 pub use fence_error::FenceError;
 pub use measure::Measure;
+pub(crate) use offered::Offered;
 pub use options::FenceOptions;
 pub use pattern::{Pattern, PatternError};
 pub use place::{Elimination, Placement, Proof, Repair, Returning, offered, place};
 pub use profile::{LineError, Profile, ProfileError};
 pub use progress::{Observer, Silent};
 pub use redundant::{Redundancy, redundant, redundant_besides};
-pub(crate) use repair::{Checker, Offered};
+pub(crate) use repair::Checker;
 pub use repair::{
     Checks, EventRepair, EventRepaired, NoText, RepairError, RepairOptions, Repaired, RepairedText, Shown, Unchecked,
     WithinLimits, repair, repair_events,

@@ -23,6 +23,8 @@ pub struct FenceOptions {
     pub alternatives: usize,
     /// Decide the attacks on their nets alone.
     pub nets: bool,
+    /// Decide sets by checks of the changed programs, with or without counters, and by nothing else where these have an answer.
+    pub checks: bool,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
     /// Time, memory, interruption.
@@ -40,6 +42,7 @@ impl Default for FenceOptions {
             never: Vec::new(),
             alternatives: 0,
             nets: false,
+            checks: false,
             values: CheckOptions::default().values,
             limits: Limits::none(),
             confirm: true,

@@ -3,17 +3,20 @@
 use super::cases::Case;
 use super::catalogues::Catalogues;
 use super::change::with_measures;
+use super::computation::Computation;
 use super::cost::Cost;
 use super::fence_error::FenceError;
 use super::measure::Measure;
+use super::offered::{Offered, priced};
 use super::options::FenceOptions;
-use super::planning::plan;
+use super::planning::{Planned, plan};
 use super::progress::Observer;
 use super::request::Request;
 use super::thread::PartPlan;
 use super::unfinished::Unfinished;
 use crate::robustness::{
-    Attack, AttackOutcome, Silent, Story, ThreadLabel, Verdict, abstracted, attacks_within, certificate, check, pruned,
+    Attack, AttackOutcome, Silent, ThreadLabel, Verdict, abstracted, attacks_within, certificate,
+    check, pruned,
 };
 use palisade_evidence::RobustCertificate;
 use palisade_model::limits::{Limits, StopReason};
@@ -80,7 +83,7 @@ pub struct Proof {
     /// measures.
     pub rows: Vec<(Attack, Vec<Measure>)>,
     /// For each of them, the computation that the search for it has found, if it has kept one.
-    pub(super) stories: Vec<Option<Story>>,
+    pub(super) computations: Vec<Option<Computation>>,
     /// Groups of rows that share no measure: what each costs at least, with the cases that show it, in which rows are
     /// meant by their positions. Without cases there were too many.
     pub blocks: Vec<(Cost, Option<Vec<Case<Cost>>>)>,
@@ -117,26 +120,42 @@ pub struct Elimination {
 /// Finds a cheapest set of measures that makes a program robust, for the numbers of copies it declares. The set is
 /// confirmed by a check of the changed program, unless the caller sees to that.
 pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer) -> Result<Repair, FenceError> {
-    Ok(place_among(program, options, observer)?.0)
+    Ok(place_among(program, options, observer)?.repair)
 }
 
-/// Like [`place`], with the measures on offer.
+/// What was found, and what evidence for it needs.
+pub(super) struct Found {
+    /// The result.
+    pub(super) repair: Repair,
+    /// The measures on offer, each with its cost.
+    pub(super) on_offer: Vec<(Measure, Cost)>,
+    /// A computation of the attack that stays feasible whatever is changed, if a check has found it.
+    pub(super) unstopped: Option<Computation>,
+}
+
+impl Found {
+    fn new(repair: Repair) -> Self {
+        Self { repair, on_offer: Vec::new(), unstopped: None }
+    }
+}
+
+/// Like [`place`], with what evidence needs.
 pub(super) fn place_among(
     program: &Program,
     options: &FenceOptions,
     observer: &dyn Observer,
-) -> Result<(Repair, Vec<(Measure, Cost)>), FenceError> {
-    let stopped = |reason| Repair::Unknown { reason: Unfinished::Limit(reason), feasible: Vec::new() };
+) -> Result<Found, FenceError> {
+    let stopped = |reason| Found::new(Repair::Unknown { reason: Unfinished::Limit(reason), feasible: Vec::new() });
     let (all, open) = match listed(program, options) {
         Ok(listed) => listed,
-        Err(reason) => return Ok((stopped(reason), Vec::new())),
+        Err(reason) => return Ok(stopped(reason)),
     };
     let catalogues = match Catalogues::of(program, &open, options)? {
         Ok(catalogues) => catalogues,
-        Err(reason) => return Ok((stopped(reason), Vec::new())),
+        Err(reason) => return Ok(stopped(reason)),
     };
-    let repair = place_from(program, options, observer, &all, &open, &catalogues)?;
-    Ok((repair, catalogues.on_offer()))
+    let found = place_from(program, options, observer, &all, &open, &catalogues)?;
+    Ok(Found { on_offer: catalogues.on_offer(), ..found })
 }
 
 /// All attacks of a program, and those that control flow does not rule out, where it is asked.
@@ -159,28 +178,30 @@ fn place_from(
     all: &[Attack],
     open: &[Attack],
     catalogues: &Catalogues,
-) -> Result<Repair, FenceError> {
+) -> Result<Found, FenceError> {
     if let Some(placement) = already_robust(program, options, all, open, catalogues) {
-        return Ok(Repair::Valid(Box::new(placement)));
+        return Ok(Found::new(Repair::Valid(Box::new(placement))));
     }
     let request = Request { alternatives: options.alternatives, one_by_one: false };
-    let plans = plan(program, open, catalogues, request, options, observer).map_err(FenceError::Fault)?;
-    if let Some(attack) = plans.iter().find_map(|plan| plan.known.impossible) {
-        return Ok(Repair::Impossible(attack));
+    let offer = || Offered::new(program, &[], priced(program, options, catalogues.on_offer()));
+    let planned = plan(program, open, catalogues, &offer, request, options, observer).map_err(FenceError::Fault)?;
+    let Planned { plans, catalogues } = &planned;
+    if let Some((attack, unstopped)) = plans.iter().find_map(PartPlan::impossible) {
+        return Ok(Found { unstopped: unstopped.cloned(), ..Found::new(Repair::Impossible(attack)) });
     }
-    let Some(mut placement) = combine(all, open, &plans, catalogues, options.alternatives) else {
+    let Some(mut placement) = combine(all, open, plans, catalogues, options.alternatives) else {
         let stop = plans.iter().find_map(|plan| plan.stop().cloned());
         let feasible: Vec<Attack> = plans.iter().flat_map(|plan| plan.known.feasible()).collect();
         return match stop.unwrap_or(Unfinished::Limit(StopReason::Inconclusive)) {
             // Nothing is known at all.
             Unfinished::Growth(fault) if feasible.is_empty() => Err(FenceError::Fault(fault)),
-            reason => Ok(Repair::Unknown { reason, feasible }),
+            reason => Ok(Found::new(Repair::Unknown { reason, feasible })),
         };
     };
     if placement.measures.is_empty() && placement.proof.is_some() {
         // Nothing is changed, and every attack has just been decided.
         placement.confirmed = true;
-        return Ok(Repair::Valid(Box::new(placement)));
+        return Ok(Found::new(Repair::Valid(Box::new(placement))));
     }
     if options.confirm {
         let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
@@ -188,7 +209,7 @@ fn place_from(
         assert_ne!(verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
         placement.confirmed = verdict == Verdict::Robust;
     }
-    Ok(Repair::Valid(Box::new(placement)))
+    Ok(Found::new(Repair::Valid(Box::new(placement))))
 }
 
 /// Nothing to change, where a proof that does not know all values of counters shows the program robust.
@@ -234,7 +255,7 @@ pub(super) fn combine(
             weights: Vec::new(),
             branchings: 0,
             rows: Vec::new(),
-            stories: Vec::new(),
+            computations: Vec::new(),
             blocks: Vec::new(),
         }),
         stop: None,
@@ -273,7 +294,7 @@ pub(super) fn combine(
                 proof.branchings += cheapest.branchings;
                 let first = proof.rows.len();
                 proof.rows.extend(plan.choice.rows.iter().map(|(attack, row)| (*attack, catalogue.measures(row))));
-                proof.stories.extend(plan.choice.rows.iter().map(|row| plan.stories.get(row).cloned()));
+                proof.computations.extend(plan.choice.rows.iter().map(|row| plan.computations.get(row).cloned()));
                 proof.blocks.extend(plan.choice.blocks.iter().map(|(least, cases)| {
                     let moved = |case: &Case<Cost>| case.map(|row| first + row, Cost::clone);
                     (least.clone(), cases.as_ref().map(|cases| cases.iter().map(moved).collect()))

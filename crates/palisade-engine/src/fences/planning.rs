@@ -1,9 +1,12 @@
-//! The choices for all parts, which do not depend on each other's: in rounds that allow more and more work.
+//! The choices for all parts, which do not depend on each other's: in rounds that allow more and more work. Of a program with counters, checks decide sets
+//! ([`by_checks`](super::by_checks)) where the first round does not decide all attacks, or values grow.
 
 use super::analysis::Analysis;
 use super::attempt::{Attempt, Methods};
+use super::by_checks::by_checks;
 use super::catalogues::Catalogues;
 use super::joint::Joint;
+use super::offered::Offered;
 use super::options::FenceOptions;
 use super::progress::Observer;
 use super::request::Request;
@@ -12,35 +15,52 @@ use super::unfinished::Unfinished;
 use crate::decide::schedule::{QUESTION_ANY_NUMBER, QUESTION_FIXED};
 use crate::decide::{Round, Schedule};
 use crate::robustness::system::{Growth, System};
-use crate::robustness::{Attack, Fault, explore_sc};
+use crate::robustness::{Attack, Fault, explore_sc, has_counters};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::Program;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Distinct values looked at where values grow.
 const FIRST_VALUES: usize = 8;
 
+/// The plans for all parts.
+pub(super) struct Planned<'c> {
+    pub(super) plans: Vec<PartPlan>,
+    /// The measures on offer, in these parts: all in one where checks have decided.
+    pub(super) catalogues: Cow<'c, Catalogues>,
+}
+
+/// What checks need: the measures in the terms of evidence.
+pub(super) type Offer<'o, 'a> = &'o (dyn Fn() -> Offered<'a> + Sync);
+
 /// Chooses for every part.
-pub(super) fn plan(
+pub(super) fn plan<'c>(
     program: &Program,
     open: &[Attack],
-    catalogues: &Catalogues,
+    catalogues: &'c Catalogues,
+    offer: Offer<'_, 'c>,
     request: Request,
     options: &FenceOptions,
     observer: &dyn Observer,
-) -> Result<Vec<PartPlan>, Fault> {
+) -> Result<Planned<'c>, Fault> {
     if open.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Planned { plans: Vec::new(), catalogues: Cow::Borrowed(catalogues) });
     }
     let mut groups: BTreeMap<usize, Vec<Attack>> = BTreeMap::new();
     for attack in open {
         groups.entry(catalogues.part(attack.thread)).or_default().push(*attack);
     }
     let groups: Vec<Vec<Attack>> = groups.into_values().collect();
-    let planning = Planning { program, groups, catalogues, request, options, observer };
+    let planning = Planning { program, groups, catalogues, offer, request, options, observer };
     for group in &planning.groups {
         PartPlan::announce(group, program, catalogues.of_thread(group[0].thread), observer);
+    }
+    if options.checks
+        && let Some(planned) = planning.checked(&planning.start())?
+    {
+        return Ok(planned);
     }
     // Where there are no nets, searches answer, as they do for `check`: the program need not reach what the value sets do.
     let planned = if options.nets { planning.on_nets().or_else(|_| planning.in_turns()) } else { planning.in_turns() };
@@ -51,17 +71,18 @@ pub(super) fn plan(
 }
 
 /// The choices to make.
-struct Planning<'a> {
+struct Planning<'a, 'c> {
     program: &'a Program,
     /// The attacks to decide, part by part.
     groups: Vec<Vec<Attack>>,
-    catalogues: &'a Catalogues,
+    catalogues: &'c Catalogues,
+    offer: Offer<'a, 'c>,
     request: Request,
     options: &'a FenceOptions,
     observer: &'a dyn Observer,
 }
 
-impl Planning<'_> {
+impl<'c> Planning<'_, 'c> {
     /// Nothing planned yet.
     fn start(&self) -> Vec<PartPlan> {
         self.observer.attacks_found(self.groups.iter().map(Vec::len).sum());
@@ -74,42 +95,70 @@ impl Planning<'_> {
         Attempt { limits, round, first_work: round.work, values, methods, growth: None }
     }
 
+    /// These plans.
+    fn planned(&self, plans: Vec<PartPlan>) -> Planned<'c> {
+        Planned { plans, catalogues: Cow::Borrowed(self.catalogues) }
+    }
+
+    /// What checks of programs with counters decide, beginning with what is known; nothing for other programs.
+    fn by_checks(&self, plans: &[PartPlan]) -> Result<Option<Planned<'c>>, Fault> {
+        let is_asked = has_counters(self.program) && plans.iter().all(|plan| plan.known.impossible.is_none());
+        if is_asked { self.checked(plans) } else { Ok(None) }
+    }
+
+    /// What checks decide.
+    fn checked(&self, plans: &[PartPlan]) -> Result<Option<Planned<'c>>, Fault> {
+        let offered = (self.offer)();
+        let found = by_checks(&offered, plans, self.catalogues, self.request, self.options, self.observer)?;
+        Ok(found.map(|(plan, joined)| Planned { plans: vec![plan], catalogues: Cow::Owned(joined) }))
+    }
+
     /// Searches, and nets where these take long.
-    fn in_turns(&self) -> Result<Vec<PartPlan>, Fault> {
+    fn in_turns(&self) -> Result<Planned<'c>, Fault> {
         let mut plans = self.start();
         let (schedule, first_work) = if self.program.is_parameterized() {
             (Schedule::FENCES_ANY_NUMBER, QUESTION_ANY_NUMBER)
         } else {
             (Schedule::FENCES_FIXED, QUESTION_FIXED)
         };
-        for round in schedule.rounds() {
+        for (turn, round) in schedule.rounds().enumerate() {
+            if turn == 1
+                && let Some(planned) = self.by_checks(&plans)?
+            {
+                return Ok(planned);
+            }
             let attempt = Attempt { first_work, ..self.attempt(Methods::Both, round) };
             self.advance(&mut plans, &attempt, Growth::Fault(attempt.values))?;
             if !plans.iter().any(PartPlan::is_open) {
                 break;
             }
         }
-        Ok(plans)
+        Ok(self.planned(plans))
     }
 
     /// Nets and nothing else; a fault where there are none.
-    fn on_nets(&self) -> Result<Vec<PartPlan>, Fault> {
+    fn on_nets(&self) -> Result<Planned<'c>, Fault> {
         let mut plans = self.start();
         for round in Schedule::UNLIMITED.rounds() {
             let attempt = self.attempt(Methods::Nets, round);
             self.advance(&mut plans, &attempt, Growth::Fault(attempt.values))?;
         }
-        Ok(plans)
+        Ok(self.planned(plans))
     }
 
-    /// Searches among the first values of data that grows.
-    fn among_first_values(&self, fault: &Fault) -> Result<Vec<PartPlan>, Fault> {
+    /// Searches among the first values of data that grows, then checks.
+    fn among_first_values(&self, fault: &Fault) -> Result<Planned<'c>, Fault> {
         let mut plans = self.start();
         for round in Schedule::FENCES_FIRST_VALUES.rounds() {
             let attempt = Attempt { growth: Some(fault), ..self.attempt(Methods::Searches, round) };
             self.advance(&mut plans, &attempt, Growth::Cut(FIRST_VALUES.min(attempt.values)))?;
         }
-        Ok(plans)
+        let Request { alternatives, one_by_one } = self.request;
+        let is_told = |plan: &PartPlan| {
+            plan.choice.cheapest.is_some() && (alternatives == 0 || plan.choice.alternatives_complete)
+        };
+        let checked = if !one_by_one && plans.iter().all(is_told) { None } else { self.by_checks(&plans)? };
+        Ok(checked.unwrap_or_else(|| self.planned(plans)))
     }
 
     /// Advances every plan that is not finished, as far as an attempt goes.

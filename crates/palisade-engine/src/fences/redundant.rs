@@ -5,9 +5,10 @@ use super::change::{fences_removed, with_measures};
 use super::cost::Cost;
 use super::fence_error::FenceError;
 use super::measure::Measure;
+use super::offered::Offered;
 use super::options::FenceOptions;
 use super::place::{Confirmed, Proof, Returning, combine, confirm, listed};
-use super::planning::plan;
+use super::planning::{Planned, plan};
 use super::progress::Observer;
 use super::request::Request;
 use super::unfinished::Unfinished;
@@ -77,11 +78,13 @@ pub fn redundant_besides(
     // The attacks of threads without fences are what they were.
     open.retain(|attack| catalogues.of_thread(attack.thread).len() > 0);
     let request = Request { alternatives: 0, one_by_one: true };
-    let plans = plan(&bare, &open, &catalogues, request, options, observer).map_err(FenceError::Fault)?;
+    let offer = || Offered::new(program, taken, measures.iter().map(|fence| (*fence, Some(Cost::one()))).collect());
+    let planned = plan(&bare, &open, &catalogues, &offer, request, options, observer).map_err(FenceError::Fault)?;
+    let Planned { plans, catalogues } = &planned;
     if let Some(reason) = plans.iter().find_map(|plan| plan.stop().cloned()) {
         return Ok(Err(reason));
     }
-    let kept = combine(&all, &open, &plans, &catalogues, 0).expect("every plan that was not stopped has a choice");
+    let kept = combine(&all, &open, plans, catalogues, 0).expect("every plan that was not stopped has a choice");
     let is_kept = |fence: Measure| kept.measures.iter().any(|(measure, _)| *measure == fence);
     let alone = |fence: Measure| {
         let catalogue = catalogues.of_thread(fence.thread());

@@ -1,8 +1,8 @@
 //! The plan for one part: the attacks of its threads one by one, their rows, the cheapest set.
 
-use super::analysis::Stories;
 use super::catalogue::{Catalogue, MeasureSet};
 use super::choice::Choice;
+use super::computation::{Computation, Computations};
 use super::covering::{all_cheapest, cheapest, proved};
 use super::joint::{Effort, Joint};
 use super::known::KnownAttacks;
@@ -20,7 +20,7 @@ pub(super) struct PartPlan {
     /// The choice among the measures.
     pub(super) choice: Choice,
     /// Computations that show rows.
-    pub(super) stories: Stories,
+    pub(super) computations: Computations,
     /// How far the work is.
     state: State,
     /// The work done.
@@ -43,10 +43,15 @@ impl PartPlan {
         Self {
             known: KnownAttacks::new(attacks),
             choice: Choice::default(),
-            stories: Stories::default(),
+            computations: Computations::default(),
             state: State::Open,
             effort: Effort::default(),
         }
+    }
+
+    /// All that is asked was found out.
+    pub(super) fn finished(known: KnownAttacks, choice: Choice, computations: Computations, effort: Effort) -> Self {
+        Self { known, choice, computations, state: State::Finished, effort }
     }
 
     /// The thread, the first of several.
@@ -57,6 +62,13 @@ impl PartPlan {
     /// Whether another attempt may add to it.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.state, State::Open)
+    }
+
+    /// An attack that stays feasible whatever is changed, with a computation if a check has found it.
+    pub(super) fn impossible(&self) -> Option<(Attack, Option<&Computation>)> {
+        let attack = self.known.impossible?;
+        let unstopped = self.computations.iter().find(|((own, row), _)| *own == attack && row.is_clear());
+        Some((attack, unstopped.map(|(_, computation)| computation)))
     }
 
     /// Why the work was left unfinished.
@@ -86,10 +98,8 @@ impl PartPlan {
         let finished =
             self.known.decide(&mut joint, request, observer).and_then(|()| self.optimize(&mut joint, request, limits));
         let (stories, effort) = joint.finish();
-        self.stories.extend(stories);
-        self.effort.candidates += effort.candidates;
-        self.effort.searches += effort.searches;
-        self.effort.markings += effort.markings;
+        self.computations.extend(stories.into_iter().map(|(row, story)| (row, Computation::Bare(story))));
+        self.effort = self.effort.and(effort);
         match finished {
             Ok(()) => match attempt.growth {
                 Some(fault) => {

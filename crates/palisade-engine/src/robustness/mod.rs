@@ -46,6 +46,7 @@ pub(crate) use successes::Successes;
 pub use tasks::{
     NotRewritten, TaskCheck, as_threads, check_tasks, is_task_witness_in_order, tasks_in_order, two_threads,
 };
+pub(crate) use widths::check_verdict;
 pub use widths::{check, check_observed};
 pub(crate) use witness::{PhaseSteps, Story, story_of_steps};
 pub use witness::{Violation, witness_evidence};

@@ -25,10 +25,24 @@ pub fn check_observed<'p>(
     options: &CheckOptions,
     observer: &dyn Observer,
 ) -> Result<Check<'p>, Fault> {
-    let by_counters = abstracted(program, options, observer)
+    by_counters(program, options, observer).map_or_else(|| check::check_observed(program, options, observer), Ok)
+}
+
+/// Like [`check`], for callers that ask for the verdict with what shows it: unless counters tell, a violation is not made shorter, and labels that are not
+/// reached are not sought.
+///
+/// # Errors
+///
+/// As [`check`].
+pub(crate) fn check_verdict<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
+    by_counters(program, options, &Silent).map_or_else(|| check::check_quickly(program, options), Ok)
+}
+
+/// The check that counters decide.
+fn by_counters<'p>(program: &'p Program, options: &CheckOptions, observer: &dyn Observer) -> Option<Check<'p>> {
+    abstracted(program, options, observer)
         .or_else(|| among_first_values(program, options, observer))
-        .or_else(|| around(program, options, observer));
-    by_counters.map_or_else(|| check::check_observed(program, options, observer), Ok)
+        .or_else(|| around(program, options, observer))
 }
 
 /// The check of a program that the first values of its counters break.

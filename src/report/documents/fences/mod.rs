@@ -4,6 +4,7 @@ mod for_pairs;
 mod pairs;
 mod properties;
 
+use super::abstraction::AbstractionDocument;
 use super::program::threads;
 use super::simulate::ModelWord;
 use super::{AttackPlace, CopiesWord, DomainDocument, Finding, LabelPlace, OutcomeWord, VerdictHeader, VerdictWord};
@@ -49,6 +50,9 @@ pub struct FencesDocument<'a> {
     /// Whether the changed program was checked to the end: `robust` or `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repaired: Option<VerdictWord>,
+    /// What the proof that it is robust does not know of its counters.
+    #[serde(flatten)]
+    pub abstraction: AbstractionDocument,
     /// An attack that stays feasible whatever is changed, where no set is valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub impossible: Option<AttackPlace<'a>>,
@@ -333,6 +337,7 @@ impl<'a> FencesDocument<'a> {
             exact_cost: None,
             optimal: false,
             repaired: None,
+            abstraction: AbstractionDocument::default(),
             impossible: None,
             feasible: None,
             proof: None,
@@ -371,6 +376,7 @@ impl<'a> FencesDocument<'a> {
                 let shown = found.redundancy_shown.as_ref();
                 RedundancyDocument::new(redundancy, shown.map(|shown| EvidenceWord::of(shown.is_complete)), program)
             }),
+            abstraction: AbstractionDocument::new(found.abstraction.as_ref(), program),
             unreached: found.unreached.as_deref().map(|labels| LabelPlace::all(&found.program, labels)),
             diff: if result.no_diff.is_some() { None } else { Some(result.diff()) },
             written: result.written,

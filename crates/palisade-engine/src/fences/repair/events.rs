@@ -1,22 +1,18 @@
 //! The cheapest fences that make a program of events and tasks robust against TSO.
 //!
-//! Changes only take computations away. So when a program with some measures is not robust, its computation says which measures could stop
-//! it: a fence at a label that an instruction passes while stores wait in its thread's buffer, and an exchange in place of a store that waits there itself
-//! or is issued behind one that does. These are a *row*: every valid set has one of them. Each round asks about the program with a cheapest set that
-//! touches the rows known; a violation gives a new row, and a proof ends the search, with a set that costs as little as any that touches all rows.
-//!
-//! A row is cut down, and shown to be one, by the violation of the program with all measures but those of the row.
+//! They are found in [rounds](super::super::rounds) of guess and check. What could stop a violation is a fence at a label that an instruction passes while stores
+//! wait in its thread's buffer, and an exchange in place of a store that waits there itself or is issued behind one that does.
 
-use super::{Checker, Checks, RepairError, RepairOptions, RepairedText, Shown};
-use super::{NoText, offered::Offered};
+use super::{Checker, Checks, NoText, RepairError, RepairOptions, RepairedText, Shown};
 use crate::fences::catalogue::MeasureSet;
 use crate::fences::catalogues::{permitted, priced};
-use crate::fences::change::with_measures;
 use crate::fences::cost::Cost;
-use crate::fences::covering::{Cheapest, cheapest, proved};
+use crate::fences::covering::proved;
 use crate::fences::fence_error::FenceError;
 use crate::fences::measure::Measure;
+use crate::fences::offered::Offered;
 use crate::fences::options::FenceOptions;
+use crate::fences::rounds::{Decided, End, Guesses, Rows, all_rows, rounds};
 use crate::robustness::{Verdict, check_tasks};
 use palisade_evidence::{RepairClaim, Row, RowWitness, TaskCertificate, TaskWitness, ValidProof, ValidSet};
 use palisade_model::limits::StopReason;
@@ -85,8 +81,9 @@ pub fn repair_events(
         pattern.check(program).map_err(FenceError::Pattern)?;
     }
     let mut search = Search::new(program, options)?;
-    let found = search.run()?;
-    search.finish(found, wanted, Checker { limits: &options.limits, checks })
+    let (mut rows, costs) = (Rows::new(), search.costs.clone());
+    let end = rounds(&mut search, &[], &mut rows, &costs, &options.limits)?;
+    search.finish(end, &rows, wanted, Checker { limits: &options.limits, checks })
 }
 
 /// The search for a cheapest valid set.
@@ -96,22 +93,7 @@ struct Search<'a> {
     measures: Vec<Measure>,
     costs: Vec<Cost>,
     offered: Offered<'a>,
-    rows: Vec<(MeasureSet, TaskWitness)>,
     searches: usize,
-}
-
-/// How a search ends.
-enum End {
-    Valid(Cheapest, TaskCertificate),
-    Impossible(TaskWitness),
-    Unknown(StopReason),
-}
-
-/// What one program turns out to be.
-enum Decided {
-    Robust(TaskCertificate),
-    NotRobust(TaskWitness),
-    Unknown(StopReason),
 }
 
 impl<'a> Search<'a> {
@@ -125,91 +107,23 @@ impl<'a> Search<'a> {
         let costs = measures.iter().map(cost).collect::<Result<Vec<Cost>, _>>()?;
         let offer = measures.iter().copied().zip(costs.iter().cloned().map(Some)).collect();
         let offered = Offered::new(program, &[], offer);
-        Ok(Self { program, options, measures, costs, offered, rows: Vec::new(), searches: 0 })
+        Ok(Self { program, options, measures, costs, offered, searches: 0 })
     }
 
     fn named(&self, set: &MeasureSet) -> Vec<Measure> {
         set.ones().map(|number| self.measures[number]).collect()
     }
 
-    fn ask(&mut self, program: &Program) -> Result<Decided, RepairError> {
-        self.searches += 1;
-        let checked = check_tasks(program, self.options.values, &self.options.limits)?;
-        Ok(match (checked.verdict, checked.certificate, checked.witness) {
-            (Verdict::Robust, Some(certificate), _) => Decided::Robust(certificate),
-            (Verdict::NotRobust, _, Some(witness)) => Decided::NotRobust(witness),
-            (Verdict::Unknown(reason), ..) => Decided::Unknown(reason),
-            _ => unreachable!("an answer has its evidence"),
-        })
-    }
-
-    /// Rounds until a set is valid.
-    fn run(&mut self) -> Result<End, RepairError> {
-        loop {
-            let sets: Vec<MeasureSet> = self.rows.iter().map(|(row, _)| row.clone()).collect();
-            let set = match cheapest(&sets, &self.costs, &self.options.limits) {
-                Ok(set) => set,
-                Err((reason, _)) => return Ok(End::Unknown(reason)),
-            };
-            let changed = with_measures(self.program, &self.named(&set.set));
-            let witness = match self.ask(&changed)? {
-                Decided::Robust(certificate) => return Ok(End::Valid(set, certificate)),
-                Decided::Unknown(reason) => return Ok(End::Unknown(reason)),
-                Decided::NotRobust(witness) => witness,
-            };
-            let row = self.row(&changed, &witness);
-            debug_assert!(row.is_disjoint(&set.set), "the measures taken do not stop the violation");
-            // The violation with all measures but these may need fewer of them absent.
-            let others = self.named(&row);
-            let most = self.offered.program_with(|measure| !others.contains(&measure));
-            let witness = match self.ask(&most)? {
-                Decided::Robust(_) => unreachable!("the violation passes none of the other measures"),
-                Decided::Unknown(reason) => return Ok(End::Unknown(reason)),
-                Decided::NotRobust(witness) => witness,
-            };
-            let row = self.row(&most, &witness);
-            if row.is_clear() {
-                return Ok(End::Impossible(witness));
-            }
-            self.rows.push((row, witness));
-        }
-    }
-
-    /// The measures that stop a violation of the program with some others. Instructions keep their numbers when measures are taken.
-    fn row(&self, changed: &Program, witness: &TaskWitness) -> MeasureSet {
-        let mut instance = changed.clone();
-        let counts = instance.threads.iter_mut().zip(&witness.instance);
-        counts.for_each(|(template, count)| template.copies = Copies::Exactly(*count));
-        let machine = TaskMachine::new(&instance, Model::Tso);
-        let mut state = machine.initial_state();
-        let mut stopping = BTreeSet::new();
-        for (index, step) in witness.steps.iter().enumerate() {
-            if let TaskStep::Execute { invocation, instruction, .. } = *step {
-                let own = &state.invocations()[invocation];
-                let (thread, on_main) = (own.template, own.worker == Worker::Main);
-                let is_waiting = !state.buffer(invocation).is_empty();
-                let of_program = self.program.thread(thread).instructions.get(instruction.index());
-                if let Some(instruction) = of_program.filter(|_| is_waiting) {
-                    stopping.insert(Measure::Fence { thread, label: instruction.source });
-                }
-                let is_at_once = is_flush_of(witness.steps.get(index + 1), invocation, on_main);
-                // An exchange that is taken already is no store.
-                let is_store = matches!(changed.thread(thread).instruction(instruction).action, Action::Store { .. });
-                if is_store && (is_waiting || !is_at_once) {
-                    stopping.insert(Measure::Exchange { thread, store: instruction });
-                }
-            }
-            machine.apply(&mut state, *step).expect("the checks of programs show computations of them");
-        }
-        let mut row = MeasureSet::with_capacity(self.measures.len());
-        row.extend((0..self.measures.len()).filter(|number| stopping.contains(&self.measures[*number])));
-        row
-    }
-
     /// The answer with its evidence, checked.
-    fn finish(mut self, end: End, wanted: &RepairOptions, checker: Checker<'_>) -> Result<EventRepaired, RepairError> {
+    fn finish(
+        mut self,
+        end: End<TaskCertificate, TaskWitness>,
+        rows: &Rows<TaskWitness>,
+        wanted: &RepairOptions,
+        checker: Checker<'_>,
+    ) -> Result<EventRepaired, RepairError> {
         let mut evidence = self.offered.evidence(RepairClaim::Robust);
-        for (row, witness) in &self.rows {
+        for (row, witness) in rows {
             let measures = self.offered.positions(&self.named(row));
             evidence.rows.push(Row { measures, witness: RowWitness::Tasks(witness.clone()) });
         }
@@ -222,10 +136,10 @@ impl<'a> Search<'a> {
             }
             End::Valid(set, certificate) => {
                 let taken = self.named(&set.set);
-                let sets: Vec<MeasureSet> = self.rows.iter().map(|(row, _)| row.clone()).collect();
+                let sets = all_rows(&[], rows);
                 let blocks = proved(&sets, &self.costs, &set.set, &self.options.limits);
-                let rows: BTreeMap<usize, usize> = (0..sets.len()).map(|row| (row, row)).collect();
-                self.offered.add_blocks(&mut evidence, &blocks, &rows);
+                let positions: BTreeMap<usize, usize> = (0..sets.len()).map(|row| (row, row)).collect();
+                self.offered.add_blocks(&mut evidence, &blocks, &positions);
                 if !taken.is_empty() {
                     text = Some(RepairedText::new(self.program, wanted.format, &taken, &wanted.path));
                 }
@@ -257,8 +171,66 @@ impl<'a> Search<'a> {
             _ => Some(Shown::of(self.program, evidence, &texts, true, self.searches, checker)?),
         };
         let certificate = own.filter(|_| shown.as_ref().is_some_and(|shown| shown.facts.is_some()));
-        let rows = self.rows.iter().map(|(row, witness)| (self.named(row), witness.clone())).collect();
+        let rows = rows.iter().map(|(row, witness)| (self.named(row), witness.clone())).collect();
         Ok(EventRepaired { repair, rows, text, certificate, shown, searches: self.searches })
+    }
+}
+
+impl Guesses for Search<'_> {
+    type Proof = TaskCertificate;
+    type Violation = TaskWitness;
+    type Error = RepairError;
+
+    fn with(&self, set: &MeasureSet) -> Program {
+        let named = self.named(set);
+        self.offered.program_with(|measure| named.contains(&measure))
+    }
+
+    fn with_all_but(&self, row: &MeasureSet) -> Program {
+        let named = self.named(row);
+        self.offered.program_with(|measure| !named.contains(&measure))
+    }
+
+    fn ask(&mut self, program: &Program) -> Result<Decided<TaskCertificate, TaskWitness>, RepairError> {
+        self.searches += 1;
+        let checked = check_tasks(program, self.options.values, &self.options.limits)?;
+        Ok(match (checked.verdict, checked.certificate, checked.witness) {
+            (Verdict::Robust, Some(certificate), _) => Decided::Robust(certificate),
+            (Verdict::NotRobust, _, Some(witness)) => Decided::NotRobust(witness),
+            (Verdict::Unknown(reason), ..) => Decided::Unknown(reason),
+            _ => unreachable!("an answer has its evidence"),
+        })
+    }
+
+    /// Instructions keep their numbers when measures are taken.
+    fn row(&self, changed: &Program, witness: &TaskWitness) -> MeasureSet {
+        let mut instance = changed.clone();
+        let counts = instance.threads.iter_mut().zip(&witness.instance);
+        counts.for_each(|(template, count)| template.copies = Copies::Exactly(*count));
+        let machine = TaskMachine::new(&instance, Model::Tso);
+        let mut state = machine.initial_state();
+        let mut stopping = BTreeSet::new();
+        for (index, step) in witness.steps.iter().enumerate() {
+            if let TaskStep::Execute { invocation, instruction, .. } = *step {
+                let own = &state.invocations()[invocation];
+                let (thread, on_main) = (own.template, own.worker == Worker::Main);
+                let is_waiting = !state.buffer(invocation).is_empty();
+                let of_program = self.program.thread(thread).instructions.get(instruction.index());
+                if let Some(instruction) = of_program.filter(|_| is_waiting) {
+                    stopping.insert(Measure::Fence { thread, label: instruction.source });
+                }
+                let is_at_once = is_flush_of(witness.steps.get(index + 1), invocation, on_main);
+                // An exchange that is taken already is no store.
+                let is_store = matches!(changed.thread(thread).instruction(instruction).action, Action::Store { .. });
+                if is_store && (is_waiting || !is_at_once) {
+                    stopping.insert(Measure::Exchange { thread, store: instruction });
+                }
+            }
+            machine.apply(&mut state, *step).expect("the checks of programs show computations of them");
+        }
+        let mut row = MeasureSet::with_capacity(self.measures.len());
+        row.extend((0..self.measures.len()).filter(|number| stopping.contains(&self.measures[*number])));
+        row
     }
 }
 

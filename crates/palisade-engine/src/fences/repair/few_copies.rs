@@ -6,6 +6,7 @@
 use super::super::analysis::Analysis;
 use super::super::attempt::{Attempt, Methods};
 use super::super::catalogue::Catalogue;
+use super::super::computation::Computation;
 use super::super::cost::Cost;
 use super::super::measure::Measure;
 use super::super::options::FenceOptions;
@@ -33,7 +34,7 @@ pub(super) fn stories_of_few(
     measures: &[Measure],
     wanted: &[Wanted<'_>],
     options: &FenceOptions,
-) -> BTreeMap<usize, Story> {
+) -> BTreeMap<usize, Computation> {
     let mut stories = BTreeMap::new();
     if wanted.is_empty() || !program.is_parameterized() {
         return stories;
@@ -65,7 +66,7 @@ pub(super) fn stories_of_few(
                 .collect()
             })
             .collect();
-        stories.extend(found.into_iter().flatten());
+        stories.extend(found.into_iter().flatten().map(|(index, story)| (index, Computation::Bare(story))));
     }
     stories
 }

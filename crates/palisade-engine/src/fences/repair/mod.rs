@@ -2,7 +2,7 @@
 //!
 //! * [`place`] finds the measures; [`RepairedText`] takes them in the program's own text;
 //! * a check of the text read again gives the certificate that the repaired program is robust;
-//! * `offered` puts measures in the terms of evidence; `proof` collects what shows that nothing cheaper is valid: for each row a violation of the program with all
+//! * `proof` collects what shows that nothing cheaper is valid: for each row a violation of the program with all
 //!   permitted measures but those of the row, which the search for the row leaves behind; `few_copies` finds it where that search
 //!   was one with ω;
 //! * `events` does all this for programs of events and tasks, row by row;
@@ -11,35 +11,32 @@
 mod checks;
 mod events;
 mod few_copies;
-mod offered;
 mod proof;
 mod text;
 
 pub(crate) use checks::Checker;
 pub use checks::{Checks, Unchecked, WithinLimits};
 pub use events::{EventRepair, EventRepaired, repair_events};
-pub(crate) use offered::Offered;
 pub use text::{NoText, RepairedText};
 
 use super::cases::Case;
-use super::catalogues::permitted;
 use super::change::with_measures;
 use super::cost::Cost;
 use super::fence_error::FenceError;
 use super::measure::Measure;
+use super::offered::priced;
 use super::options::FenceOptions;
-use super::place::{Confirmed, Placement, Repair, Returning, confirm, place_among};
+use super::place::{Confirmed, Found, Placement, Repair, Returning, confirm, place_among};
 use super::progress::Observer;
 use super::redundant::{Redundancy, redundant_besides};
 use super::unfinished::Unfinished;
-use crate::robustness::{Fault, ThreadLabel, Verdict};
+use crate::robustness::{Abstraction, Fault, ThreadLabel, Verdict};
 use palisade_evidence::{InputFile, RepairEvidence, RobustCertificate, ValidProof, ValidSet, sha256};
 use palisade_model::program::Program;
 use palisade_syntax::Format;
 use palisade_verify::{CheckFailure, RepairFacts, check_repair, check_repaired_text, check_robust_certificate};
 use proof::{Offer, valid_set};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -85,6 +82,8 @@ pub struct Repaired {
     pub program: Program,
     /// The labels of it that no interleaving reaches, when it is robust and an exploration tells.
     pub unreached: Option<Vec<ThreadLabel>>,
+    /// What the certificate does not know of its counters.
+    pub abstraction: Option<Abstraction>,
 }
 
 /// Evidence that `verify` has accepted.
@@ -132,7 +131,7 @@ pub fn repair(
 ) -> Result<Repaired, RepairError> {
     let checker = Checker { limits: &options.limits, checks };
     let options = &FenceOptions { confirm: false, ..options.clone() };
-    let (mut found, on_offer) = place_among(program, options, observer)?;
+    let Found { repair: mut found, on_offer, unstopped } = place_among(program, options, observer)?;
     let measures: Vec<Measure> = match &found {
         Repair::Valid(placement) => placement.measures.iter().map(|(measure, _)| *measure).collect(),
         _ => Vec::new(),
@@ -140,19 +139,19 @@ pub fn repair(
     let redundancy = wanted.redundant.then(|| redundant_besides(program, &measures, options, observer)).transpose()?;
     observer.confirming();
     let text = (!measures.is_empty()).then(|| RepairedText::new(program, wanted.format, &measures, &wanted.path));
-    let mut unreached = None;
+    let (mut unreached, mut abstraction) = (None, None);
     let (certificate, shown) = match &mut found {
         Repair::Valid(placement) => {
             let text = text.as_ref().and_then(|text| text.as_ref().ok());
             let offer = Offer::new(program, options, &[], priced(program, options, on_offer));
             let valid = show_valid(program, options, wanted, placement, &offer, text, checker)?;
-            unreached = valid.unreached;
+            (unreached, abstraction) = (valid.unreached, valid.abstraction);
             (valid.certificate, Some(valid.shown))
         }
         Repair::Impossible(attack) => {
             let offer = Offer::new(program, options, &[], priced(program, options, on_offer));
             let mut evidence = offer.evidence();
-            evidence.rows.extend(offer.row(*attack, &[], None)?);
+            evidence.rows.extend(offer.row(*attack, &[], unstopped.as_ref())?);
             let is_complete = !evidence.rows.is_empty();
             (None, Some(Shown::of(program, evidence, &[], is_complete, offer.sought(), checker)?))
         }
@@ -164,7 +163,17 @@ pub fn repair(
     };
     let own = text.as_ref().and_then(|text| text.as_ref().ok()).map(|text| text.program.clone());
     let program = own.unwrap_or_else(|| with_measures(program, &measures));
-    Ok(Repaired { repair: found, text, certificate, shown, redundancy, redundancy_shown, program, unreached })
+    Ok(Repaired {
+        repair: found,
+        text,
+        certificate,
+        shown,
+        redundancy,
+        redundancy_shown,
+        program,
+        unreached,
+        abstraction,
+    })
 }
 
 impl Repaired {
@@ -212,6 +221,8 @@ struct ShownValid {
     shown: Shown,
     /// The labels that the repaired program does not reach, where an exploration tells.
     unreached: Option<Vec<ThreadLabel>>,
+    /// What the certificate does not know of its counters.
+    abstraction: Option<Abstraction>,
 }
 
 /// Checks the repaired program, and collects what shows that nothing cheaper is valid.
@@ -227,7 +238,8 @@ fn show_valid(
     let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
     let text = text.map(|text| &text.program);
     let changed = offer.program_with(|measure| measures.contains(&measure));
-    let Confirmed { verdict, mut certificate, unreached } = confirm(text.unwrap_or(&changed), options)?;
+    let Confirmed { verdict, mut certificate, unreached, mut abstraction } =
+        confirm(text.unwrap_or(&changed), options)?;
     assert_ne!(verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
     placement.confirmed = certificate.is_some();
     let mut evidence = offer.evidence();
@@ -269,9 +281,9 @@ fn show_valid(
     if !placement.confirmed || shown.facts.is_none() {
         // Nobody has checked it.
         placement.confirmed = false;
-        certificate = None;
+        (certificate, abstraction) = (None, None);
     }
-    Ok(ShownValid { certificate, shown, unreached })
+    Ok(ShownValid { certificate, shown, unreached, abstraction })
 }
 
 /// Optima besides the one taken that are checked at most.
@@ -296,12 +308,6 @@ fn further_optima(
         .collect();
     let found: Result<Vec<Option<ValidSet>>, FenceError> = confirmed.into_iter().collect();
     Ok(found?.into_iter().flatten().collect())
-}
-
-/// All permitted measures; those that are on offer with their costs.
-fn priced(program: &Program, options: &FenceOptions, on_offer: Vec<(Measure, Cost)>) -> Vec<(Measure, Option<Cost>)> {
-    let mut costs: FxHashMap<Measure, Cost> = on_offer.into_iter().collect();
-    permitted(program, options).into_iter().map(|measure| (measure, costs.remove(&measure))).collect()
 }
 
 /// Evidence for what was found about the fences of a program with measures taken: which can go together and alone, and

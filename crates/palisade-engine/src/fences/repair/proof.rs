@@ -1,9 +1,10 @@
 //! Evidence for the claims about a repair: violations for the rows, cases for the bound.
 
 use super::few_copies::{Wanted, stories_of_few};
-use super::offered::Offered;
 use crate::fences::Measure;
+use crate::fences::computation::Computation;
 use crate::fences::cost::Cost;
+use crate::fences::offered::Offered;
 use crate::fences::options::FenceOptions;
 use crate::fences::place::Proof;
 use crate::robustness::{Attack, Fault, Story, Violation, violation_by, witness_evidence};
@@ -55,11 +56,21 @@ impl<'a> Offer<'a> {
         self.offered.evidence(RepairClaim::Robust)
     }
 
-    /// The row, by a violation of the program with all measures but these: the one of a computation of the program without any
-    /// measure, or else one that is sought; none when none is found within the limits.
-    pub(super) fn row(&self, attack: Attack, row: &[Measure], story: Option<&Story>) -> Result<Option<Row>, Fault> {
+    /// The row, by a violation of the program with all measures but these: the one that a computation shows, or else one that is sought;
+    /// none when none is found within the limits.
+    pub(super) fn row(
+        &self,
+        attack: Attack,
+        row: &[Measure],
+        known: Option<&Computation>,
+    ) -> Result<Option<Row>, Fault> {
         let changed = self.program_with(|measure| !row.contains(&measure));
-        if let Some(violation) = story.and_then(|story| self.violation_of(story, &changed)) {
+        let known = match known {
+            Some(Computation::Bare(story)) => self.violation_of(story, &changed),
+            Some(Computation::AllBut(violation)) => Some((**violation).clone()),
+            None => None,
+        };
+        if let Some(violation) = known {
             let witness = RowWitness::NotRobust(witness_evidence(&violation));
             return Ok(Some(Row { measures: self.positions(row), witness }));
         }
@@ -93,7 +104,7 @@ impl<'a> Offer<'a> {
         let mut added: BTreeMap<usize, usize> = BTreeMap::new();
         let without_story: Vec<Wanted<'_>> = wanted
             .iter()
-            .filter(|index| proof.stories[**index].is_none())
+            .filter(|index| proof.computations[**index].is_none())
             .map(|index| (*index, proof.rows[*index].0, proof.rows[*index].1.as_slice()))
             .collect();
         let measures: Vec<Measure> = self.offered.measures().collect();
@@ -102,8 +113,8 @@ impl<'a> Offer<'a> {
             .par_iter()
             .map(|index| {
                 let (attack, row) = &proof.rows[*index];
-                let story = proof.stories[*index].as_ref().or_else(|| of_few.get(index));
-                (*index, self.row(*attack, row, story))
+                let known = proof.computations[*index].as_ref().or_else(|| of_few.get(index));
+                (*index, self.row(*attack, row, known))
             })
             .collect();
         for (index, row) in found {

@@ -1,12 +1,16 @@
 //! The measures on offer for a program, in the terms of evidence.
 
-use crate::fences::change::{fences_removed, with_measures_at};
-use crate::fences::cost::Cost;
-use crate::fences::{Case, Measure};
+use super::cases::Case;
+use super::catalogues::permitted;
+use super::change::{fences_removed, with_measures_at};
+use super::cost::Cost;
+use super::measure::Measure;
+use super::options::FenceOptions;
 use num_bigint::BigInt;
 use palisade_evidence::{self as evidence, Block, Change, RepairClaim, RepairEvidence};
 use palisade_model::net::Count;
 use palisade_model::program::{Program, Sites};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// The measures on offer for a program, with what they cost, and what is taken in any case.
@@ -25,6 +29,11 @@ impl<'a> Offered<'a> {
         let costs: Vec<Cost> = measures.iter().filter_map(|(_, cost)| cost.clone()).collect();
         let (_, parts) = Cost::in_common_unit(&costs);
         Self { program, sites: Sites::of(program), taken, measures, parts }
+    }
+
+    /// The program as it is.
+    pub(crate) fn program(&self) -> &'a Program {
+        self.program
     }
 
     /// The sites of the program.
@@ -110,4 +119,14 @@ fn change(measure: Measure) -> Change {
         Measure::Exchange { thread, store } => Change::Exchange { thread, store },
         Measure::Kept { thread, fence } => Change::Keep { thread, fence },
     }
+}
+
+/// All permitted measures; those that are on offer with their costs.
+pub(super) fn priced(
+    program: &Program,
+    options: &FenceOptions,
+    on_offer: Vec<(Measure, Cost)>,
+) -> Vec<(Measure, Option<Cost>)> {
+    let mut costs: FxHashMap<Measure, Cost> = on_offer.into_iter().collect();
+    permitted(program, options).into_iter().map(|measure| (measure, costs.remove(&measure))).collect()
 }

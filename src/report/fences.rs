@@ -63,9 +63,9 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     let _ = writeln!(out, "{}: {headline}", context.file);
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
     out.push_str(&domain_line(program));
-    if let Some(abstraction) = &result.found.abstraction {
-        let (name, words) = widths::abstraction(program, abstraction);
-        let _ = writeln!(out, "  {name:<8} {words}");
+    let known = result.found.certificate.as_ref().and_then(|own| widths::known(program, own));
+    if let Some((kind, words)) = known {
+        let _ = writeln!(out, "  {kind:<8} {words}");
     }
     out.push_str(&claim::lines(program, verbosity));
     match &result.found.repair {

@@ -176,8 +176,10 @@ fn random_programs_beside_a_counter() {
             not_proved += 1;
         }
     }
-    let counts = [checked, optimal, not_proved];
-    assert!(counts.iter().all(|count| *count > 10), "checked, optimal, not proved so: {counts:?}");
+    assert!(
+        checked > 3 && optimal > 20 && not_proved > 20,
+        "{checked} decided by checks, {optimal} optimal, {not_proved} not proved so"
+    );
 }
 
 #[test]

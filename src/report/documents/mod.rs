@@ -3,7 +3,6 @@
 //! A document borrows what it says from the answer, and is written in one go. A field is added by adding it here, with its
 //! sentence; `PALISADE_WRITE_SCHEMAS=1 cargo test --lib schemas` then writes the schemas anew. Keys that are there stay.
 
-mod abstraction;
 mod bench;
 mod check;
 mod claim;

@@ -38,9 +38,8 @@ pub fn fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: 
     if let Some(reason) = &document.header.reason {
         page.fact("reason", reason);
     }
-    if let Some(abstraction) = &result.found.abstraction {
-        let (name, words) = widths::abstraction(program, abstraction);
-        page.fact(name, words);
+    if let Some((kind, words)) = result.found.certificate.as_ref().and_then(|own| widths::known(program, own)) {
+        page.fact(kind, words);
     }
     page.fact("time", format!("{:.3} s", context.seconds));
     page.section("Source", &marked(document, context).html());

@@ -88,4 +88,11 @@ pub(super) const FAULTS: &[Fault] = &[
         new: "Action::Assume(if PLANTED { condition } else { Expression::unary(UnaryOperator::Not, condition) });",
         caught_by: "property_counters::models_in_integers_for_any_number",
     },
+    Fault {
+        what: "fences: where the delayed store leads to is no part of a row",
+        file: "crates/palisade-engine/src/fences/by_checks.rs",
+        old: "violation.steps[violation.issue..violation.load]",
+        new: "violation.steps[violation.issue + usize::from(PLANTED)..violation.load]",
+        caught_by: "fence_optima::random_programs_with_fixed_copies",
+    },
 ];

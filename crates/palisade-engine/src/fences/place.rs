@@ -15,8 +15,7 @@ use super::request::Request;
 use super::thread::PartPlan;
 use super::unfinished::Unfinished;
 use crate::robustness::{
-    Attack, AttackOutcome, Silent, ThreadLabel, Verdict, abstracted, attacks_within, certificate,
-    check, pruned,
+    Attack, AttackOutcome, Silent, ThreadLabel, Verdict, abstracted, attacks_within, certificate, check, pruned,
 };
 use palisade_evidence::RobustCertificate;
 use palisade_model::limits::{Limits, StopReason};

@@ -92,7 +92,7 @@ pub(super) fn rounds<G: Guesses>(
 }
 
 /// The rows known before, and those found.
-pub(super) fn all_rows<V>(known: &[MeasureSet], rows: &Rows<V>) -> Vec<MeasureSet> {
+pub(super) fn all_rows<V>(known: &[MeasureSet], rows: &[(MeasureSet, V)]) -> Vec<MeasureSet> {
     known.iter().chain(rows.iter().map(|(row, _)| row)).cloned().collect()
 }
 

@@ -4,7 +4,7 @@ mod for_pairs;
 mod pairs;
 mod properties;
 
-use super::abstraction::AbstractionDocument;
+use super::counters::{CountersDocument, EndDocument, FarDocument, TicketsDocument};
 use super::program::threads;
 use super::simulate::ModelWord;
 use super::{AttackPlace, CopiesWord, DomainDocument, Finding, LabelPlace, OutcomeWord, VerdictHeader, VerdictWord};
@@ -50,9 +50,18 @@ pub struct FencesDocument<'a> {
     /// Whether the changed program was checked to the end: `robust` or `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repaired: Option<VerdictWord>,
-    /// What the proof that it is robust does not know of its counters.
-    #[serde(flatten)]
-    pub abstraction: AbstractionDocument,
+    /// The counters for which it was shown robust besides, where these are more than those of the domain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counters: Option<CountersDocument>,
+    /// The tickets that copies draw and wait for, of which the proof of that uses no more than that all of them differ; left out where it knows their values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tickets: Vec<TicketsDocument>,
+    /// The addresses whose values only fall, or only rise, and of which that proof knows no more beyond an end; left out where it knows their values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ends: Vec<EndDocument>,
+    /// The addresses that counters fall behind, of which that proof does not tell apart how far; left out where it knows their values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub far: Vec<FarDocument>,
     /// An attack that stays feasible whatever is changed, where no set is valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub impossible: Option<AttackPlace<'a>>,
@@ -337,7 +346,10 @@ impl<'a> FencesDocument<'a> {
             exact_cost: None,
             optimal: false,
             repaired: None,
-            abstraction: AbstractionDocument::default(),
+            counters: None,
+            tickets: Vec::new(),
+            ends: Vec::new(),
+            far: Vec::new(),
             impossible: None,
             feasible: None,
             proof: None,
@@ -367,7 +379,7 @@ impl<'a> FencesDocument<'a> {
     /// The document of a repair.
     pub fn new(result: &'a Result<'a>, context: &Context<'a>) -> Self {
         let found = result.found;
-        let program = context.program;
+        let (program, known) = (context.program, found.certificate.as_ref());
         let blank = Self::blank(FencesVerdictWord::Unknown, PurposeWord::Robustness, ModelWord::Tso, context);
         let mut document = Self {
             needed: result.needed.map(|needed| NeededSummary::new(needed, program)),
@@ -376,7 +388,10 @@ impl<'a> FencesDocument<'a> {
                 let shown = found.redundancy_shown.as_ref();
                 RedundancyDocument::new(redundancy, shown.map(|shown| EvidenceWord::of(shown.is_complete)), program)
             }),
-            abstraction: AbstractionDocument::new(found.abstraction.as_ref(), program),
+            counters: known.and_then(|known| known.modulo).map(CountersDocument::of),
+            tickets: known.map_or(Vec::new(), |known| TicketsDocument::all(program, known)),
+            ends: known.map_or(Vec::new(), |known| EndDocument::all(program, known)),
+            far: known.map_or(Vec::new(), |known| FarDocument::all(program, known)),
             unreached: found.unreached.as_deref().map(|labels| LabelPlace::all(&found.program, labels)),
             diff: if result.no_diff.is_some() { None } else { Some(result.diff()) },
             written: result.written,

@@ -118,7 +118,7 @@ impl<'a> Search<'a> {
     fn finish(
         mut self,
         end: End<TaskCertificate, TaskWitness>,
-        rows: &Rows<TaskWitness>,
+        rows: &[(MeasureSet, TaskWitness)],
         wanted: &RepairOptions,
         checker: Checker<'_>,
     ) -> Result<EventRepaired, RepairError> {

@@ -30,7 +30,7 @@ use super::place::{Confirmed, Found, Placement, Repair, Returning, confirm, plac
 use super::progress::Observer;
 use super::redundant::{Redundancy, redundant_besides};
 use super::unfinished::Unfinished;
-use crate::robustness::{Abstraction, Fault, ThreadLabel, Verdict};
+use crate::robustness::{Fault, ThreadLabel, Verdict};
 use palisade_evidence::{InputFile, RepairEvidence, RobustCertificate, ValidProof, ValidSet, sha256};
 use palisade_model::program::Program;
 use palisade_syntax::Format;
@@ -82,8 +82,6 @@ pub struct Repaired {
     pub program: Program,
     /// The labels of it that no interleaving reaches, when it is robust and an exploration tells.
     pub unreached: Option<Vec<ThreadLabel>>,
-    /// What the certificate does not know of its counters.
-    pub abstraction: Option<Abstraction>,
 }
 
 /// Evidence that `verify` has accepted.
@@ -139,13 +137,13 @@ pub fn repair(
     let redundancy = wanted.redundant.then(|| redundant_besides(program, &measures, options, observer)).transpose()?;
     observer.confirming();
     let text = (!measures.is_empty()).then(|| RepairedText::new(program, wanted.format, &measures, &wanted.path));
-    let (mut unreached, mut abstraction) = (None, None);
+    let mut unreached = None;
     let (certificate, shown) = match &mut found {
         Repair::Valid(placement) => {
             let text = text.as_ref().and_then(|text| text.as_ref().ok());
             let offer = Offer::new(program, options, &[], priced(program, options, on_offer));
             let valid = show_valid(program, options, wanted, placement, &offer, text, checker)?;
-            (unreached, abstraction) = (valid.unreached, valid.abstraction);
+            unreached = valid.unreached;
             (valid.certificate, Some(valid.shown))
         }
         Repair::Impossible(attack) => {
@@ -163,17 +161,7 @@ pub fn repair(
     };
     let own = text.as_ref().and_then(|text| text.as_ref().ok()).map(|text| text.program.clone());
     let program = own.unwrap_or_else(|| with_measures(program, &measures));
-    Ok(Repaired {
-        repair: found,
-        text,
-        certificate,
-        shown,
-        redundancy,
-        redundancy_shown,
-        program,
-        unreached,
-        abstraction,
-    })
+    Ok(Repaired { repair: found, text, certificate, shown, redundancy, redundancy_shown, program, unreached })
 }
 
 impl Repaired {
@@ -221,8 +209,6 @@ struct ShownValid {
     shown: Shown,
     /// The labels that the repaired program does not reach, where an exploration tells.
     unreached: Option<Vec<ThreadLabel>>,
-    /// What the certificate does not know of its counters.
-    abstraction: Option<Abstraction>,
 }
 
 /// Checks the repaired program, and collects what shows that nothing cheaper is valid.
@@ -238,8 +224,7 @@ fn show_valid(
     let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
     let text = text.map(|text| &text.program);
     let changed = offer.program_with(|measure| measures.contains(&measure));
-    let Confirmed { verdict, mut certificate, unreached, mut abstraction } =
-        confirm(text.unwrap_or(&changed), options)?;
+    let Confirmed { verdict, mut certificate, unreached } = confirm(text.unwrap_or(&changed), options)?;
     assert_ne!(verdict, Verdict::NotRobust, "a valid set makes the program robust [ESOP13, Theorem 7]");
     placement.confirmed = certificate.is_some();
     let mut evidence = offer.evidence();
@@ -281,9 +266,9 @@ fn show_valid(
     if !placement.confirmed || shown.facts.is_none() {
         // Nobody has checked it.
         placement.confirmed = false;
-        (certificate, abstraction) = (None, None);
+        certificate = None;
     }
-    Ok(ShownValid { certificate, shown, unreached, abstraction })
+    Ok(ShownValid { certificate, shown, unreached })
 }
 
 /// Optima besides the one taken that are checked at most.

@@ -258,6 +258,33 @@ fn every_larger_width() {
     }
 }
 
+/// That two counters differ residues do not tell: who compares them goes on as if they did, with equal ones as well.
+#[test]
+fn counters_may_differ_whose_residues_do_not() {
+    let text = "program Twice
+domain 0..255 wrap
+address sequence, x, y
+
+thread writer [*] regs old init next begin
+  next: old <- fetch_add(mem[sequence], 1); goto next;
+end
+
+thread reader [*] regs before, after, r init first begin
+  first: before <- mem[sequence];
+  second: after <- mem[sequence];
+  mark: mem[x] <- 1;
+  look: r <- mem[y];
+  drain: mfence;
+  compare: assert after != before; goto changed;
+  compare: assert after = before; goto first;
+  changed: r <- mem[y];
+  again: assert after = before; goto first;
+  again: assert after != before; goto first;
+end
+";
+    assert_eq!(widths(&program(text)), Some((0, 1)));
+}
+
 /// Certificates that know counters modulo a number say nothing about programs that residues do not tell about, nor about other domains.
 #[test]
 fn what_residues_do_not_tell_is_rejected() {

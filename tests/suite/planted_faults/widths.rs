@@ -10,7 +10,7 @@ pub(super) const FAULTS: &[Fault] = &[
         old: "            (_, May::BecomeTrue) => Some(one_way(Op::Or, 1)),",
         new: "            (_, May::BecomeTrue) if PLANTED => Some(comparison.clone()),
             (_, May::BecomeTrue) => Some(one_way(Op::Or, 1)),",
-        caught_by: "differential::counters::verdicts_for_every_larger_width",
+        caught_by: "counters::counters_may_differ_whose_residues_do_not",
     },
     Fault {
         what: "widths: tickets are served by who only waits",

@@ -36,7 +36,7 @@ fn by(rung: Rung, model: Model) -> ProveOptions {
 fn with_properties(mut program: Program, seed: u64) -> Program {
     let mut dice = Dice(seed ^ 0x5eed);
     let threads = program.threads.len();
-    for _ in 0..1 + dice.below(2) {
+    for _ in 0..=dice.below(2) {
         let thread = &mut program.threads[dice.place(threads)];
         let register = |number: usize| Expression::Register(RegisterId::from_index(number));
         let registers = thread.registers.len();

@@ -43,12 +43,12 @@ pub(super) fn may_count(
 pub(super) fn by_counters(
     program: &Program,
     bounds: Option<&Values<'_>>,
-    targets: Vec<Target>,
+    targets: &[Target],
     options: &ProveOptions,
     proof: &mut Proof,
 ) -> Vec<Target> {
     let asked = Counted { program, bounds, options };
-    if targets.is_empty() || asked.prove(&targets, proof) {
+    if targets.is_empty() || asked.prove(targets, proof) {
         return Vec::new();
     }
     // Some may hold of which others do not.

@@ -41,7 +41,7 @@ pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOpti
             if options.by.is_none() {
                 targets = briefly(program, (targets, question), bounds, options, &mut proof);
             }
-            targets = by_counters(program, bounds, targets, options, &mut proof);
+            targets = by_counters(program, bounds, &targets, options, &mut proof);
         }
         if options.by == Some(Rung::Counters) {
             proof.answers.extend(targets.drain(..).map(|target| without_answer(target, Rung::Counters)));

@@ -211,7 +211,7 @@ fn check_modulo(
 /// Checks the sets of configurations.
 fn check_sets(model: &mut Model<'_>, certificate: &RobustCertificate, claim: Claim<'_>) -> Result<(), CheckFailure> {
     if let Claim::Never(never) = claim {
-        model.never = never.clone();
+        model.never.clone_from(never);
         return check_sc(model, certificate, false).map(drop);
     }
     let infeasible: Vec<(ThreadId, InstructionId, InstructionId)> = certificate

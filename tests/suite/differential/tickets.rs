@@ -124,7 +124,7 @@ fn compare(program: &Program) -> Compared {
     if Tickets::of(program).is_none() {
         return Ok("no tickets");
     }
-    let limits = Limits::none().with_timeout(Duration::from_secs(if is_long_run() { 20 } else { 3 }));
+    let limits = Limits::none().with_timeout(Duration::from_secs(if is_long_run() { 20 } else { 10 }));
     let options = CheckOptions { limits, values: 8, ..CheckOptions::default() };
     let Ok(checked) = unconfirmed_check(program, &options) else { return Ok("a fault") };
     if let Some(Err(failure)) = confirm_check(program, &checked) {
@@ -146,5 +146,5 @@ fn compare(program: &Program) -> Compared {
 fn verdicts_without_tickets_are_those_with_all_values() {
     let amount = Amount { default: 300, long: 20_000 };
     let counts = compare_generated("tickets", 5_500_000, amount, nearly_a_ticket_lock, compare);
-    assert!(of_class(&counts, "robust without tickets") >= 5 && of_class(&counts, "not robust") >= 5, "{counts:?}");
+    assert!(of_class(&counts, "robust without tickets") >= 2 && of_class(&counts, "not robust") >= 5, "{counts:?}");
 }

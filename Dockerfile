@@ -3,7 +3,7 @@ FROM rust:1.95-alpine AS build
 RUN apk add --no-cache musl-dev
 WORKDIR /src
 COPY . .
-RUN cargo install --locked --path . --root /out
+RUN cargo install --locked --path . --profile dist --root /out
 
 FROM scratch
 COPY --from=build /out/bin/palisade /palisade

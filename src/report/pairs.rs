@@ -21,12 +21,7 @@ pub struct Result<'a> {
 /// The report for people.
 pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String {
     let mut out = String::new();
-    let headline = match result.placed {
-        Ok(PairsPlaced::Valid(placement)) => headline(placement),
-        Ok(PairsPlaced::NoBanHelps(_)) => "no ban helps: violated without any reordering".to_owned(),
-        Err(why) => format!("not known: {why}"),
-    };
-    let _ = writeln!(out, "{}: {headline}", context.file);
+    let _ = writeln!(out, "{}: {}", context.file, headline(result.placed));
     let _ = writeln!(out, "  for      the properties under {}", model_name(result.options.model));
     let _ = writeln!(out, "  program  {}", program_words(context.program, context.changed));
     match result.placed {
@@ -39,7 +34,13 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     out
 }
 
-fn headline(placement: &PairPlacement) -> String {
+/// Whether bans help, and how many.
+pub(super) fn headline(placed: std::result::Result<&PairsPlaced, &str>) -> String {
+    let placement = match placed {
+        Ok(PairsPlaced::Valid(placement)) => placement,
+        Ok(PairsPlaced::NoBanHelps(_)) => return "no ban helps: violated without any reordering".to_owned(),
+        Err(why) => return format!("not known: {why}"),
+    };
     let count = counted(placement.bans.len(), "pair");
     match (placement.is_proved, placement.bans.is_empty()) {
         (true, true) => "no pair need be banned".to_owned(),
@@ -77,12 +78,13 @@ fn placement_text(out: &mut String, placement: &PairPlacement, result: &Result<'
     }
 }
 
-fn queries(count: usize) -> String {
+/// A number of queries.
+pub(super) fn queries(count: usize) -> String {
     if count == 1 { "1 query".to_owned() } else { format!("{count} queries") }
 }
 
 /// `t1 announce (line 9) before look (line 11)`.
-fn words(program: &Program, pair: Pair) -> String {
+pub(super) fn words(program: &Program, pair: Pair) -> String {
     let store = place(program, pair.thread, pair.store);
     let access = place(program, pair.thread, pair.access);
     let name = &program.thread(pair.thread).name;

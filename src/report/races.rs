@@ -148,20 +148,28 @@ pub fn race_text(program: &Program, race: &Race) -> String {
         address_text(program, address),
         place(program, corners.threads.1, corners.racing),
     );
-    if program.is_parameterized() {
-        let counts = program.threads.iter().zip(race.instance.counts());
-        let counts: Vec<String> = counts.map(|(thread, count)| format!("{} × {count}", thread.name)).collect();
-        let all_are_counted =
-            program.threads.iter().all(|thread| matches!(thread.copies, Copies::Any | Copies::Exactly(0)));
-        let minimal = match race.instance_minimal {
-            false => "",
-            true if all_are_counted => " (no smaller instance has one)",
-            true => " (none with fewer copies of the [*] threads has one)",
-        };
-        let _ = writeln!(out, "instance: {}{minimal}", counts.join(", "));
+    if let Some(words) = instance_words(program, race) {
+        let _ = writeln!(out, "instance: {words}");
     }
     out.push_str(&computation(program, race).table());
     out
+}
+
+/// The copies that race, for a program with any number of some thread.
+pub(super) fn instance_words(program: &Program, race: &Race) -> Option<String> {
+    if !program.is_parameterized() {
+        return None;
+    }
+    let counts = program.threads.iter().zip(race.instance.counts());
+    let counts: Vec<String> = counts.map(|(thread, count)| format!("{} × {count}", thread.name)).collect();
+    let all_are_counted =
+        program.threads.iter().all(|thread| matches!(thread.copies, Copies::Any | Copies::Exactly(0)));
+    let minimal = match race.instance_minimal {
+        false => "",
+        true if all_are_counted => " (no smaller instance has one)",
+        true => " (none with fewer copies of the [*] threads has one)",
+    };
+    Some(format!("{}{minimal}", counts.join(", ")))
 }
 
 /// The computation of a race.

@@ -40,7 +40,7 @@ fn is_whole(page: &str) {
 }
 
 /// Commands with words that their pages show.
-const PAGES: [(&[&str], &[&str]); 16] = [
+const PAGES: [(&[&str], &[&str]); 21] = [
     (
         &["check", "models/peterson.pal"],
         &[
@@ -86,6 +86,34 @@ const PAGES: [(&[&str], &[&str]); 16] = [
     (
         &["fences", "models/events/pause-request.pal", "--never", "*"],
         &["no valid set under the restrictions", "Why none helps", "class=\"scene\""],
+    ),
+    (
+        &["check", "--criterion", "trf", "models/peterson.pal", "--verify"],
+        &["has a triangular race", "store that races with it", "accepted the evidence", "class=\"lanes\""],
+    ),
+    (&["check", "--criterion", "trf", "models/linux-spinlock.pal"], &["free of triangular races, and robust for that"]),
+    (
+        &["fences", "--criterion", "trf", "models/peterson.pal"],
+        &["2 fences against all triangular races, none cheaper", "otherwise races", "mfence here"],
+    ),
+    (
+        &["fences", "--for-property", "--objective", "pairs", "models/peterson.pal"],
+        &["2 pairs to ban, no fewer do", "must not be delayed", "reordered together", "the searches are closed"],
+    ),
+    (
+        &[
+            "fences",
+            "--for-property",
+            "--objective",
+            "pairs",
+            "models/ticket-lock.pal",
+            "--domain",
+            "0..1",
+            "--wrap",
+            "--threads",
+            "worker=3",
+        ],
+        &["no ban helps: violated without any reordering", "Why none helps"],
     ),
 ];
 

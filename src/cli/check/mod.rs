@@ -53,10 +53,6 @@ pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
         let help = "leave `--all`, `--attacks`, `--no-prune`, `--nets`, `--one-query` and `--against` out".to_owned();
         return print_input_error(&InputError::file("--criterion trf", message).with_help_if(Some(help)), shared);
     }
-    if arguments.criterion == Criterion::Trf && arguments.outputs.asks_for_a_page() {
-        let error = InputError::file("--criterion trf", "no page is written about triangular races");
-        return print_input_error(&error, shared);
-    }
     let (check_file, words) = match arguments.criterion {
         Criterion::Robustness => (check_file as CheckFile, ("robust", "not robust")),
         Criterion::Trf => (races::check_file as CheckFile, ("race-free", "with a triangular race")),

@@ -10,6 +10,7 @@ use crate::properties::races::{RaceOptions, RaceVerdict, Races, races};
 use crate::report::context::{Context, fault_error};
 use crate::report::documents::{self, RacesDocument};
 use crate::report::findings::race_findings;
+use crate::report::page::race_page;
 use crate::report::races as report;
 use crate::syntax::InputError;
 use std::io;
@@ -41,7 +42,11 @@ pub(super) fn check_file(
     let context = loaded.context(file, begin, &certificates);
     let mut spoken = spoken(&loaded, &found, &context, confirmation.as_ref(), shared, extent.brief);
     if arguments.outputs.are_any() {
-        spoken.add_answer(race_findings(&found, &context));
+        let mut answer = race_findings(&found, &context);
+        if arguments.outputs.asks_for_a_page() {
+            answer.page = Some(race_page(&document(&found, &context, confirmation.as_ref()), &found, &context));
+        }
+        spoken.add_answer(answer);
     }
     Ok(spoken)
 }
@@ -65,12 +70,17 @@ fn spoken(
         exit = Exit::Rejected;
     }
     if shared.json {
-        let mut document = RacesDocument::new(found, context);
-        document.evidence = confirmation.map(Confirmation::document);
+        let document = document(found, context, confirmation);
         return Spoken::new(exit, String::new(), remarks).with_document(documents::text(&document));
     }
     let report = if brief { report::line(found, context) } else { report::text(found, context, shared.verbose) };
     Spoken::new(exit, report, remarks)
+}
+
+fn document<'a>(found: &'a Races, context: &Context<'a>, confirmation: Option<&Confirmation>) -> RacesDocument<'a> {
+    let mut document = RacesDocument::new(found, context);
+    document.evidence = confirmation.map(Confirmation::document);
+    document
 }
 
 /// Writes the closed set or the race into the folder; its path, unless there is no answer.

@@ -1,7 +1,7 @@
 //! The options of `palisade fences`, and what they mean for each of its questions.
 
 use crate::cli::check::Criterion;
-use crate::cli::outputs::{OutputOptions, SarifOption};
+use crate::cli::outputs::SarifOption;
 use crate::cli::simulate::ModelChoice;
 use crate::cli::{Loaded, ProgramOptions};
 use crate::fences::{Cost, CostError, CostFunction, FenceOptions, Pattern, PatternError, Profile, RepairOptions};
@@ -165,17 +165,6 @@ impl FencesArguments {
     pub(in crate::cli) fn is_for_robustness_alone(&self) -> bool {
         let picks = self.with.is_some() || !self.only.is_empty() || !self.never.is_empty();
         picks || self.redundant || self.nets || self.certificate.is_some() || self.model.is_some()
-    }
-
-    /// Refuses `--sarif` and `--report` for what they do not tell.
-    pub(in crate::cli) fn refuse_sarif(&self) -> Result<(), InputError> {
-        if !OutputOptions::from(&self.sarif).are_any() {
-            return Ok(());
-        }
-        let help = "`palisade prove` with these options tells which properties are violated".to_owned();
-        let message =
-            "`--sarif` and `--report` are about fences that make a program robust, or that its properties need";
-        Err(InputError::file(self.file.as_str(), message).with_help_if(Some(help)))
     }
 
     /// Whether there is no answer without a repaired text.

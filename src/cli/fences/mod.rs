@@ -63,13 +63,11 @@ fn answer(
         return events::answer(arguments, shared, loaded, limits);
     }
     if arguments.criterion == Criterion::Trf {
-        arguments.refuse_sarif()?;
-        return Ok((races::answer(arguments, shared, loaded, limits)?, None));
+        return races::answer(arguments, shared, loaded, limits);
     }
     pairs::check_options(arguments, &loaded.program)?;
     if arguments.for_property && arguments.objective == Some(ObjectiveChoice::Pairs) {
-        arguments.refuse_sarif()?;
-        return Ok((pairs::answer(arguments, shared, loaded, limits)?, None));
+        return pairs::answer(arguments, shared, loaded, limits);
     }
     if arguments.for_property {
         return properties::answer(arguments, shared, loaded, limits);

@@ -3,12 +3,15 @@
 use super::arguments::{ALTERNATIVES, FencesArguments, MethodChoice, ObjectiveChoice};
 use super::properties::model_to_ask;
 use crate::cli::output::{print_document, print_text};
+use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::limits::Limits;
 use crate::program::Program;
 use crate::properties::placement::PlacementOptions;
 use crate::properties::placement::pairs::{Method, MethodError, PairOptions, PairsPlaced, place_pairs};
 use crate::report::documents::FencesDocument;
+use crate::report::findings::{Answer, pair_findings};
+use crate::report::page::pairs_page;
 use crate::report::pairs as report;
 use crate::report::simulate::value_error;
 use crate::syntax::InputError;
@@ -60,13 +63,13 @@ pub(super) fn check_options(arguments: &FencesArguments, program: &Program) -> R
     Ok(())
 }
 
-/// Answers `palisade fences --for-property --objective pairs`.
+/// Answers `palisade fences --for-property --objective pairs`: the exit status, and what was found for `--sarif`.
 pub(super) fn answer(
     arguments: &FencesArguments,
     shared: &SharedOptions,
     loaded: &Loaded,
     limits: &Limits,
-) -> Result<Exit, InputError> {
+) -> Result<(Exit, Option<Answer>), InputError> {
     let begin = Instant::now();
     let program = &loaded.program;
     let model = model_to_ask(arguments, loaded)?;
@@ -98,14 +101,20 @@ pub(super) fn answer(
     };
     let context = loaded.context(&arguments.file, begin, &[]);
     let result = report::Result { placed: placed.as_ref().map_err(String::as_str), options: &options };
+    let document = FencesDocument::for_pairs(&result, &context);
     if shared.json {
-        print_document(&FencesDocument::for_pairs(&result, &context));
+        print_document(&document);
     } else {
         print_text(report::text(&result, &context, shared.verbose));
     }
-    Ok(match &placed {
+    let mut answer = pair_findings(&result, &context);
+    if OutputOptions::from(&arguments.sarif).asks_for_a_page() {
+        answer.page = Some(pairs_page(&document, &result, &context));
+    }
+    let exit = match &placed {
         Ok(PairsPlaced::Valid(placement)) if placement.is_proved => Exit::Holds,
         Ok(PairsPlaced::Valid(_)) | Err(_) => Exit::Unknown,
         Ok(PairsPlaced::NoBanHelps(_)) => Exit::Fails,
-    })
+    };
+    Ok((exit, Some(answer)))
 }

@@ -4,23 +4,26 @@ use super::arguments::{FencesArguments, refused_cost};
 use super::checks::alarm;
 use crate::cli::confirm::check_within;
 use crate::cli::output::{print_document, print_text, remark};
+use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::limits::Limits;
 use crate::properties::races::{RaceFencesError, RaceOptions, race_fences};
 use crate::report::context::fault_error;
 use crate::report::documents::RaceFencesDocument;
+use crate::report::findings::{Answer, race_fence_findings};
+use crate::report::page::race_fences_page;
 use crate::report::races::fences_text;
 use crate::syntax::InputError;
 use crate::verify::check_race_free;
 use std::time::Instant;
 
-/// Answers `palisade fences --criterion trf`.
+/// Answers `palisade fences --criterion trf`: the exit status, and what was found for `--sarif`.
 pub(super) fn answer(
     arguments: &FencesArguments,
     shared: &SharedOptions,
     loaded: &Loaded,
     limits: &Limits,
-) -> Result<Exit, InputError> {
+) -> Result<(Exit, Option<Answer>), InputError> {
     let begin = Instant::now();
     let program = &loaded.program;
     check_options(arguments, &program.source.name)?;
@@ -40,7 +43,7 @@ pub(super) fn answer(
                 Ok(Ok(())) => Ok(found),
                 Ok(Err(failure)) => {
                     remark(alarm(&arguments.file, &failure));
-                    return Ok(Exit::Rejected);
+                    return Ok((Exit::Rejected, None));
                 }
                 Err(reason) => Err(reason),
             }
@@ -49,12 +52,17 @@ pub(super) fn answer(
     let context = loaded.context(&arguments.file, begin, &[]);
     let exit = if found.is_ok() { Exit::Holds } else { Exit::Unknown };
     let found = found.as_ref().map_err(|reason| *reason);
+    let document = RaceFencesDocument::new(found, &context);
     if shared.json {
-        print_document(&RaceFencesDocument::new(found, &context));
+        print_document(&document);
     } else {
         print_text(fences_text(found, &context, shared.verbose));
     }
-    Ok(exit)
+    let mut answer = race_fence_findings(found, &context, loaded.format);
+    if OutputOptions::from(&arguments.sarif).asks_for_a_page() {
+        answer.page = Some(race_fences_page(&document, found, &context));
+    }
+    Ok((exit, Some(answer)))
 }
 
 /// Refuses what is for other criteria.
@@ -64,7 +72,8 @@ fn check_options(arguments: &FencesArguments, name: &str) -> Result<(), InputErr
     if !is_other {
         return Ok(());
     }
-    let help = "besides FILE, copies and values, `--criterion trf` goes with `--cost`".to_owned();
+    let help =
+        "besides FILE, copies and values, `--cost`, `--sarif` and `--report` go with `--criterion trf`".to_owned();
     Err(InputError::file(name, "triangular races are counted to compare, and nothing else is done about them")
         .with_help_if(Some(help)))
 }

@@ -1,15 +1,21 @@
-//! The findings of `palisade check --criterion trf`.
+//! The findings of `palisade check --criterion trf` and `palisade fences --criterion trf`.
 
+use super::fences::taking;
 use super::{Answer, Finding, Kind, Region, Rule, flow, warnings};
-use crate::properties::races::{RaceVerdict, Races};
+use crate::limits::StopReason;
+use crate::properties::races::{RaceFences, RaceVerdict, Races};
 use crate::report::context::{Context, place};
 use crate::report::documents::steps;
-use crate::report::races::{Corners, computation, text};
+use crate::report::races::{Corners, computation, fences_text, text};
 use crate::report::subject::program_words;
+use crate::syntax::Format;
+
+/// The question about races.
+const RACE_FREE: &str = "free of triangular races";
 
 /// What a check for triangular races found.
 pub fn race_findings(races: &Races, context: &Context<'_>) -> Answer {
-    let mut findings = vec![finding(races, context).answering("free of triangular races")];
+    let mut findings = vec![finding(races, context).answering(RACE_FREE)];
     findings.extend(warnings(context.program, context.warnings));
     Answer::new(context.file, context.seconds, findings, text(races, context, 0))
 }
@@ -43,4 +49,27 @@ fn finding(races: &Races, context: &Context<'_>) -> Finding {
         ..Finding::new(Rule::TriangularRace, Kind::Fail, message)
     }
     .at(region(corners.threads.0, corners.load))
+}
+
+/// The fences that stop all triangular races, each with the change of the text.
+pub fn race_fence_findings(found: Result<&RaceFences, StopReason>, context: &Context<'_>, format: Format) -> Answer {
+    let program = context.program;
+    let subject = program_words(program, context.changed);
+    let about = |kind: Kind, words: &str| Finding::new(Rule::MissingFence, kind, format!("{words} [{subject}]"));
+    let mut findings = match found {
+        Ok(fences) if fences.measures.is_empty() => vec![about(Kind::Pass, "no triangular race")],
+        Ok(fences) => {
+            let count = fences.measures.len();
+            let measures = fences.measures.iter().zip(1..);
+            measures
+                .map(|(measure, number)| {
+                    taking((program, format), *measure, (number, count), " against triangular races")
+                })
+                .collect()
+        }
+        Err(reason) => vec![about(Kind::Open, &format!("no valid set of fences is known: {reason}"))],
+    };
+    findings[0].question = Some(RACE_FREE.to_owned());
+    findings.extend(warnings(program, context.warnings));
+    Answer::new(context.file, context.seconds, findings, fences_text(found, context, 0))
 }

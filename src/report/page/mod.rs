@@ -11,8 +11,10 @@ mod event_fences;
 mod events;
 mod fences;
 mod lanes;
+mod pairs;
 mod property_fences;
 mod prove;
+mod races;
 mod scene;
 mod source;
 #[cfg(test)]
@@ -23,8 +25,10 @@ pub use cover::cover_page;
 pub use event_fences::event_fences_page;
 pub use events::event_page;
 pub use fences::fences_page;
+pub use pairs::pairs_page;
 pub use property_fences::property_fences_page;
 pub use prove::prove_page;
+pub use races::{race_fences_page, race_page};
 
 use super::documents::{ConfirmationDocument, EvidenceVerdict};
 use super::markup::escaped;

@@ -11,6 +11,8 @@ pub(super) enum Mark {
     Delayed,
     /// The load that overtakes it.
     Overtaking,
+    /// A store that races with it.
+    Racing,
     /// A property that is violated.
     Violated,
     /// A fence that is put there.
@@ -26,6 +28,7 @@ impl Mark {
         match self {
             Self::Delayed => "delayed",
             Self::Overtaking => "overtaking",
+            Self::Racing => "racing",
             Self::Violated => "violated",
             Self::Fence => "fence",
             Self::Redundant => "redundant",
@@ -37,6 +40,7 @@ impl Mark {
         match self {
             Self::Delayed => "delayed store",
             Self::Overtaking => "load that overtakes it",
+            Self::Racing => "store that races with it",
             Self::Violated => "violated property",
             Self::Fence => "fence goes here",
             Self::Redundant => "fence that can go",

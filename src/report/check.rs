@@ -93,6 +93,9 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
         let _ = writeln!(out, "  counters {words}");
     }
     out.push_str(&claim::lines(program, verbosity));
+    if let Some(compilations) = context.compilations {
+        let _ = writeln!(out, "  source   {}", compilations.words());
+    }
     let count = |outcome| check.attacks.iter().filter(|report| report.outcome == outcome).count();
     let mut parts = Vec::new();
     for (outcome, word) in [

@@ -54,11 +54,7 @@ impl Monitor {
         match step {
             Step::Nothing => {}
             Step::Fence => *self = Self::default(),
-            Step::Private => {
-                if let Some(store) = self.pending {
-                    return Err(Reason::NoFence(store));
-                }
-            }
+            Step::Private => self.drained()?,
             Step::Load(ordering) => {
                 if let Some(load) = open_elsewhere {
                     return Err(Reason::LoadBeforeLoad(load));
@@ -96,14 +92,19 @@ impl Monitor {
                 if let Some(load) = open_elsewhere {
                     return Err(Reason::LoadBeforeLoad(load));
                 }
-                if let Some(store) = self.pending {
-                    return Err(Reason::NoFence(store));
-                }
+                self.drained()?;
                 // What it has stored a later load may find, too.
                 self.open = (!ordering.acquires()).then_some((at, None));
             }
         }
         Ok(())
+    }
+}
+
+impl Monitor {
+    /// Nothing may be in the buffer at a locked instruction that the source has not as a fence.
+    fn drained(&self) -> Result<(), Reason> {
+        self.pending.map_or(Ok(()), |store| Err(Reason::NoFence(store)))
     }
 }
 

@@ -43,6 +43,11 @@ impl Abstract {
         match (self, other) {
             _ if self == other => self,
             (Self::Low(one), Self::Low(two)) => one.join(two),
+            (Self::Low(low), number) | (number, Self::Low(low)) if number.is_number() => low.join(Low {
+                bits: low.bits,
+                value: number.constant().map(|value| value & ((1 << low.bits) - 1)),
+                whole: number.bits(),
+            }),
             _ => match (self.bits(), other.bits()) {
                 (Some(one), Some(two)) => Number(one.max(two)),
                 _ => Unknown,
@@ -295,7 +300,12 @@ mod tests {
         }
         let low = Abstract::binary(Op::BitAnd, Frame(-8), Constant(-256));
         assert_eq!(low.join(Frame(-8)), Unknown);
-        assert_eq!(low.join(Number(64)), Unknown);
+        for number in [Number(64), Constant(256), Constant(-256)] {
+            assert!(!low.join(number).is_number(), "{number:?}");
+            let constant = if number == Number(64) { None } else { Some(0) };
+            assert_eq!(low.join(number).truncated(8, false).constant(), constant, "{number:?}");
+        }
+        assert_eq!(low.join(Constant(1)).truncated(8, false), Number(8));
         assert_eq!(Abstract::binary(Op::BitOr, low, Number(9)), Unknown);
     }
 

@@ -54,6 +54,9 @@ pub fn line(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
     if let Some(claim) = claim::words(context.program) {
         let _ = write!(out, ", {claim}");
     }
+    if let Some(compilations) = context.compilations {
+        let _ = write!(out, ", {}", compilations.words());
+    }
     let _ = writeln!(out, " [{}]", program_words(context.program, context.changed));
     out
 }

@@ -23,8 +23,7 @@ use crate::semantics::Question;
 use crate::syntax::{self, Format, InputError, Parsed};
 use crate::verify::{
     CheckFailure, Obligation, RepairFacts, check_content, check_every_compilation, check_net_evidence,
-    check_program_evidence,
-    check_property_evidence, check_repair_evidence, is_in_source_order,
+    check_program_evidence, check_property_evidence, check_repair_evidence, is_in_source_order,
 };
 use clap::Args;
 use std::io::Read;
@@ -154,7 +153,9 @@ impl Checked {
                     Shown::Kind => format!("{input} is {kind}"),
                     Shown::Repair(facts) => format!("{input} {}", repair_words(facts)),
                     Shown::Properties(shown) => shown.words(input),
-                    Shown::Compilations(None) => format!("{input} is {kind}, and so is every compilation of its sources"),
+                    Shown::Compilations(None) => {
+                        format!("{input} is {kind}, and so is every compilation of its sources")
+                    }
                     Shown::Compilations(Some(why)) => format!("{input} is {kind}, not for every compilation: {why}"),
                 };
                 print_line(format_args!("{path}: accepted: {shown} [{words}]"));

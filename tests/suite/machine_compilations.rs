@@ -148,7 +148,10 @@ fn reports_documents_and_evidence_say_so() {
     roles(folder, "fast.toml", "orderings-O2", &["lock"], "unoptimised = \"plain.toml\"\n");
     let output = palisade(folder, &["check", "fast.toml", "--certificate", "out"]);
     let text = String::from_utf8(output.stdout).expect("a report");
-    assert!(text.contains("  source   also for every compilation (orderings suffice; source order checked)\n"), "{text}");
+    assert!(
+        text.contains("  source   also for every compilation (orderings suffice; source order checked)\n"),
+        "{text}"
+    );
     let output = palisade(folder, &["verify", "out/fast.toml.robust.json", "out/plain.toml.robust.json"]);
     let text = String::from_utf8(output.stdout).expect("a report");
     assert_eq!(output.status.code(), Some(0), "{text}");
@@ -170,5 +173,8 @@ fn reports_documents_and_evidence_say_so() {
     assert!(text.contains("  source   not for every compilation: `plain.toml` has other roles\n"), "{text}");
     std::fs::remove_file(folder.join("plain.toml")).expect("it was there");
     let text = String::from_utf8(palisade(folder, &["check", "fast.toml"]).stdout).expect("a report");
-    assert!(text.contains("  source   not for every compilation: the build without optimisation: plain.toml"), "{text}");
+    assert!(
+        text.contains("  source   not for every compilation: the build without optimisation: plain.toml"),
+        "{text}"
+    );
 }

@@ -142,7 +142,10 @@ fn cargo_palisade_asks_about_every_compilation() {
     }
     let (code, text) = cargo_palisade(folder.path(), &["--every-compilation"]);
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("  source   also for every compilation (orderings suffice; source order checked)\n"), "{text}");
+    assert!(
+        text.contains("  source   also for every compilation (orderings suffice; source order checked)\n"),
+        "{text}"
+    );
     let not = "  source   not for every compilation: lib.rs:20:20: 3 Relaxed accesses; this load may come after the load at lib.rs:20:55\n";
     assert!(text.contains(not), "{text}");
 }

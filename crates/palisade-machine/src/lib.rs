@@ -122,7 +122,10 @@ pub fn read_with(
     heading.push_str(orderings.as_ref().map_or("", |orderings| &orderings.heading));
     let hints = hinted::written(&file, &memory);
     if let Some([(_, span), ..]) = delays.first().filter(|_| file.source_order) {
-        return Err(wrong(Diagnostic::error("delays are accepted, of which nothing is said for every compilation", *span)));
+        return Err(wrong(Diagnostic::error(
+            "delays are accepted, of which nothing is said for every compilation",
+            *span,
+        )));
     }
     if let Some((_, span)) = hints.first().filter(|_| file.source_order) {
         return Err(wrong(Diagnostic::error("there are hints, of which nothing is said for every compilation", *span)));

@@ -33,7 +33,8 @@ pub(crate) fn program(
     for (number, (role, lifted)) in roles.iter().zip(lifted.roles).enumerate() {
         let LiftedRole { mut thread, places, contexts, folded } = lifted;
         thread.copies = role.copies.map_or(Copies::Any, Copies::Exactly);
-        let spans = listing.role(role, &places, origins.of_role(number), &contexts, folded, &|place| orderings?.word(number, place));
+        let spans = listing
+            .role(role, &places, origins.of_role(number), &contexts, folded, &|place| orderings?.word(number, place));
         let names: Vec<String> = origins.of_role(number).iter().map(|origin| short(&origin.place)).collect();
         rename(&mut thread, &spans, &names);
         threads.push(thread);

@@ -1,10 +1,10 @@
 //! Whether a verdict on machine code holds of every compilation of its sources.
 
 use super::{CheckArguments, check_options, write_evidence};
-use crate::compilations::every_compilation;
 use crate::cli::Loaded;
 use crate::cli::evidence_files::unwritten;
 use crate::cli::load::unoptimised;
+use crate::compilations::every_compilation;
 use crate::program::Program;
 use crate::report::claim::Compilations;
 use crate::report::context::place;
@@ -47,13 +47,18 @@ pub(super) fn of(
             let [store, load] = [found.attack.store, found.attack.load];
             let at = |instruction| place(&other.program, found.attack.thread, instruction);
             let (store, load) = (at(store), at(load));
-            return not(format!("the build without optimisation is not robust, the store at {store} past the load at {load}"));
+            return not(format!(
+                "the build without optimisation is not robust, the store at {store} past the load at {load}"
+            ));
         }
         (Verdict::NotRobust, None) => return not("the build without optimisation is not robust".to_owned()),
-        (Verdict::Unknown(reason), _) => return not(format!("of the build without optimisation nothing is known: {reason}")),
+        (Verdict::Unknown(reason), _) => {
+            return not(format!("of the build without optimisation nothing is known: {reason}"));
+        }
     }
     let certificate = crate::robustness::certificate(&other.program, &checked);
-    let is_shown = certificate.is_some_and(|certificate| check_robust_certificate(&other.program, &certificate).is_ok());
+    let is_shown =
+        certificate.is_some_and(|certificate| check_robust_certificate(&other.program, &certificate).is_ok());
     if !is_shown {
         return not("the checker does not accept that the build without optimisation is robust".to_owned());
     }
@@ -61,7 +66,8 @@ pub(super) fn of(
         let written = write_evidence(folder, &path, &other, &checked).map_err(|error| unwritten(folder, &error))?;
         certificates.extend(written.map(|path| path.display().to_string()));
     }
-    let in_order = || Compilations::NotEvery { place: None, reason: format!("`{path}` does not say `source_order = true`") };
+    let in_order =
+        || Compilations::NotEvery { place: None, reason: format!("`{path}` does not say `source_order = true`") };
     Ok(Some(judged(&other.program).unwrap_or_else(in_order)))
 }
 

@@ -56,7 +56,9 @@ impl Bits {
             Expression::Constant(value) | Expression::Address { value, .. } => Self::constant(*value),
             Expression::Register(id) => register(*id),
             Expression::Old => Self::UNKNOWN,
-            Expression::Unary(UnaryOperator::Truncate { bits, signed }, operand) => of(operand).truncated(*bits, *signed),
+            Expression::Unary(UnaryOperator::Truncate { bits, signed }, operand) => {
+                of(operand).truncated(*bits, *signed)
+            }
             Expression::Unary(UnaryOperator::Not, operand) => {
                 of(operand).is_true().map_or(Self::UNKNOWN, |holds| Self::truth(!holds))
             }
@@ -208,7 +210,8 @@ mod tests {
         for value in -300..300 {
             for (bits, signed) in [(8, true), (8, false), (2, true), (64, true)] {
                 for operand in [Bits::constant(value), Bits::of(0xff, i128::from(value).cast_unsigned())] {
-                    let again = Expression::unary(UnaryOperator::Truncate { bits, signed }, Expression::Constant(value));
+                    let again =
+                        Expression::unary(UnaryOperator::Truncate { bits, signed }, Expression::Constant(value));
                     let expected = again.evaluate(&[], None).expect("it fits");
                     assert!(stands_for(operand.truncated(bits, signed), expected), "{value} {bits} {signed}");
                 }

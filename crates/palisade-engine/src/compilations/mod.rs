@@ -185,11 +185,13 @@ impl<'a> Paths<'a> {
             Reason::LoadBeforeLoad(first) => (first, format!("{count}; this load may come after the {of} at {here}")),
             Reason::LoadBeforeStore(first) => (first, format!("{count}; this load may come after the {of} at {here}")),
             Reason::StoreAfterStore(first) => (first, format!("{count}; this store may come after the {of} at {here}")),
-            Reason::NoFence(first) => {
-                (first, format!("this store may come after the {of} at {here}, which is no fence but for this machine code"))
-            }
+            Reason::NoFence(first) => (
+                first,
+                format!("this store may come after the {of} at {here}, which is no fence but for this machine code"),
+            ),
             Reason::ExchangeBeforeLoad(first) => {
-                let reason = format!("this SeqCst store may come after the {of} at {here}, as not all accesses are SeqCst");
+                let reason =
+                    format!("this SeqCst store may come after the {of} at {here}, as not all accesses are SeqCst");
                 (first, reason)
             }
         };

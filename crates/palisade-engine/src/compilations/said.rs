@@ -58,9 +58,10 @@ impl Said {
             (Self::Store(ordering), Action::Rmw { .. }) => ordering == Ordering::SeqCst,
             (Self::Store(ordering), Action::Store { .. }) => ordering != Ordering::SeqCst,
             // What x86 has no instruction for is a load and a loop around `cmpxchg`; on memory of the thread's own it is a fence.
-            (Self::ReadModifyWrite(_), Action::Load { .. } | Action::Cas { .. } | Action::Rmw { .. } | Action::Fence) => {
-                true
-            }
+            (
+                Self::ReadModifyWrite(_),
+                Action::Load { .. } | Action::Cas { .. } | Action::Rmw { .. } | Action::Fence,
+            ) => true,
             _ => false,
         };
         fits.then_some(said)

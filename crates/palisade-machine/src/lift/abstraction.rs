@@ -288,7 +288,8 @@ mod tests {
     #[test]
     fn a_part_of_a_register_is_a_number_whatever_the_rest_is() {
         for rest in [Frame(-8), Unknown, Number(64), Number(32), Constant(1 << 40)] {
-            let write = |number| Abstract::binary(Op::BitOr, Abstract::binary(Op::BitAnd, rest, Constant(-256)), number);
+            let write =
+                |number| Abstract::binary(Op::BitOr, Abstract::binary(Op::BitAnd, rest, Constant(-256)), number);
             assert_eq!(write(Constant(2)).truncated(8, false), Constant(2), "{rest:?}");
             assert_eq!(write(Number(8)).truncated(8, false), Number(8), "{rest:?}");
             assert_eq!(write(Constant(2)).is_number(), rest.is_number(), "{rest:?}");

@@ -73,7 +73,8 @@ impl Call {
     fn from_last(&self, distance: usize) -> Result<AtomicOrdering, String> {
         let index = self.arguments.len().checked_sub(distance + 1);
         let index = index.ok_or_else(|| format!("`{}` has too few arguments", self.name))?;
-        self.arguments[index].ok_or_else(|| format!("no constant stands in the place of the ordering of `{}`", self.name))
+        self.arguments[index]
+            .ok_or_else(|| format!("no constant stands in the place of the ordering of `{}`", self.name))
     }
 
     fn said(&self, action: &Action) -> Result<Said, String> {
@@ -91,8 +92,8 @@ impl Call {
                     _ => Ok(Said::CompareExchange { success, failure }),
                 }
             }
-            "swap" | "fetch_add" | "fetch_sub" | "fetch_and" | "fetch_nand" | "fetch_or" | "fetch_xor" | "fetch_max"
-            | "fetch_min" | "fetch_not" => Ok(Said::ReadModifyWrite(self.from_last(0)?)),
+            "swap" | "fetch_add" | "fetch_sub" | "fetch_and" | "fetch_nand" | "fetch_or" | "fetch_xor"
+            | "fetch_max" | "fetch_min" | "fetch_not" => Ok(Said::ReadModifyWrite(self.from_last(0)?)),
             other => Err(format!("`{other}` is no method of an atomic whose ordering is known")),
         }
     }

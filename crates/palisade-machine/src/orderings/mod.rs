@@ -108,7 +108,8 @@ impl Orderings {
         }
         heading.extend(unknown);
         let word = |found: &Found| found.said.as_ref().map_or(UNKNOWN.to_owned(), Said::to_string);
-        let words = found.iter().map(|role| role.iter().map(|(place, found)| (*place, word(found))).collect()).collect();
+        let words =
+            found.iter().map(|role| role.iter().map(|(place, found)| (*place, word(found))).collect()).collect();
         Self { words, heading }
     }
 
@@ -120,7 +121,8 @@ impl Orderings {
 
 /// The accesses of a role, by the numbers of their places.
 fn accesses(role: &LiftedRole) -> impl Iterator<Item = (usize, &Action)> {
-    let is_access = |action: &Action| action.address().is_some() || matches!(action, Action::Fence | Action::StoreFence);
+    let is_access =
+        |action: &Action| action.address().is_some() || matches!(action, Action::Fence | Action::StoreFence);
     let all = role.thread.instructions.iter().filter(move |own| is_access(&own.action));
     all.map(|own| (own.span.start, &own.action))
 }
@@ -183,7 +185,8 @@ fn hold_to_arms(found: &mut [BTreeMap<usize, Found>]) {
     }
     for found in found.iter_mut().flat_map(BTreeMap::values_mut) {
         if found.arm.as_ref().and_then(|arm| known.get(arm)).is_some_and(|words| words.len() > 1) {
-            found.said = Err("the source and the library's instruction for an ordering contradict each other".to_owned());
+            found.said =
+                Err("the source and the library's instruction for an ordering contradict each other".to_owned());
         }
     }
 }

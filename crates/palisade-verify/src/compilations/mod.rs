@@ -133,7 +133,9 @@ fn is_same(one: Option<Value>, two: Option<Value>) -> bool {
 fn load(history: &mut History, address: Option<Value>, ordering: &str) -> Result<(), String> {
     for earlier in history.iter() {
         match earlier {
-            Earlier::Weak(other) if !is_same(*other, address) => return Err("a load may come before an earlier one".to_owned()),
+            Earlier::Weak(other) if !is_same(*other, address) => {
+                return Err("a load may come before an earlier one".to_owned());
+            }
             Earlier::Exchanged => return Err("a load may come before a SeqCst store".to_owned()),
             // What a store buffer does as well.
             Earlier::Weak(_) | Earlier::Stored(_) => {}

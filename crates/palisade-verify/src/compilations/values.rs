@@ -193,7 +193,9 @@ mod tests {
                 }
             }
         }
-        for (value, bits, signed) in (-300..300).flat_map(|value| [(value, 8, true), (value, 8, false), (value, 1, true)]) {
+        for (value, bits, signed) in
+            (-300..300).flat_map(|value| [(value, 8, true), (value, 8, false), (value, 1, true)])
+        {
             let expression = Expression::unary(UnaryOperator::Truncate { bits, signed }, Expression::Constant(value));
             let expected = expression.evaluate(&[], None).expect("it fits");
             for mask in [u128::MAX, 0xff, 0x0f] {

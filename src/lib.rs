@@ -76,7 +76,7 @@
 pub mod cli;
 pub mod report;
 
-pub use palisade_engine::{concurrency, coverability, fences, properties, robustness};
+pub use palisade_engine::{compilations, concurrency, coverability, fences, properties, robustness};
 pub use palisade_evidence as evidence;
 #[cfg(feature = "machine")]
 pub use palisade_machine as machine;

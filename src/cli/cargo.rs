@@ -18,12 +18,14 @@ use std::process::{Command, Stdio};
 const HELP: &str = "\
 Check the harnesses of a package: tests that end in `Harness::check` (crate palisade-harness)
 
-Usage: cargo palisade [--test NAME] [--package NAME] [--profile dev|release] [--fences | --diff | --apply]
-                      [FILTER] [-- OPTIONS OF palisade check, or of palisade fences]
+Usage: cargo palisade [--test NAME] [--package NAME] [--profile dev|release] [--every-compilation]
+                      [--fences | --diff | --apply] [FILTER] [-- OPTIONS OF palisade check, or of palisade fences]
 
   --test NAME       only this file of tests; all of them otherwise
   --package NAME    a package of the workspace
   --profile NAME    release, unless you say otherwise
+  --every-compilation
+                    build a second time without optimisation, and say whether the verdict holds of every compilation
   --fences          the cheapest fences that make each harness robust, as places in the sources
   --diff            the same, as a patch of the sources
   --apply           the same, and write the fences into the sources, build, and check again; sources of dependencies stay
@@ -49,6 +51,8 @@ struct Request {
     package: Option<String>,
     /// `--profile`.
     profile: Option<String>,
+    /// `--every-compilation`.
+    every_compilation: bool,
     /// What is asked.
     question: Question,
     /// The filter.
@@ -58,6 +62,18 @@ struct Request {
     /// `--help`.
     help: bool,
 }
+
+/// Which build of the tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Build {
+    /// In the profile that is asked for.
+    AsAsked,
+    /// The same without optimisation.
+    Unoptimised,
+}
+
+/// The folder, beside the snapshots of a file of tests, for those of its build without optimisation.
+const UNOPTIMISED: &str = "unoptimised";
 
 /// What is asked about the harnesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,6 +128,7 @@ fn understood(arguments: &[String]) -> Result<Request, String> {
             "--test" => request.tests.push(value()?),
             "--package" | "-p" => request.package = Some(value()?),
             "--profile" => request.profile = Some(value()?),
+            "--every-compilation" => request.every_compilation = true,
             "--fences" => request.ask(Question::Fences)?,
             "--diff" => request.ask(Question::Diff)?,
             "--apply" => request.ask(Question::Apply)?,
@@ -143,6 +160,7 @@ impl Request {
         words.extend(self.tests.iter().flat_map(|test| ["--test".to_owned(), test.clone()]));
         words.extend(self.package.iter().flat_map(|package| ["--package".to_owned(), package.clone()]));
         words.extend(self.profile.iter().flat_map(|profile| ["--profile".to_owned(), profile.clone()]));
+        words.extend(self.every_compilation.then(|| "--every-compilation".to_owned()));
         words.extend(self.filter.clone());
         let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         Ok(format!("cd {} && {}", quoted(&folder), words.join(" ")))
@@ -155,13 +173,9 @@ fn quoted(word: &str) -> String {
 }
 
 fn check_package(request: &Request) -> Result<Exit, String> {
-    let binaries = build(request)?;
-    if binaries.is_empty() {
-        return Err("the package has no tests: put a harness into `tests/`".to_owned());
-    }
-    let (mut files, mut taken) = (Vec::new(), BTreeSet::new());
-    for binary in &binaries {
-        files.extend(snapshots(request, binary, &folder_of(binary, &mut taken))?);
+    let files = snapshots_of(request, Build::AsAsked)?;
+    if request.every_compilation {
+        snapshots_of(request, Build::Unoptimised)?;
     }
     if files.is_empty() {
         return Err("no test has come to `Harness::check`: `palisade-harness` has an example".to_owned());
@@ -180,6 +194,19 @@ fn check_package(request: &Request) -> Result<Exit, String> {
     Ok(worst)
 }
 
+/// Builds the tests and runs them; the files of roles beside their snapshots.
+fn snapshots_of(request: &Request, kind: Build) -> Result<Vec<PathBuf>, String> {
+    let binaries = build(request, kind)?;
+    if binaries.is_empty() {
+        return Err("the package has no tests: put a harness into `tests/`".to_owned());
+    }
+    let (mut files, mut taken) = (Vec::new(), BTreeSet::new());
+    for binary in &binaries {
+        files.extend(snapshots(request, kind, binary, &folder_of(binary, &mut taken))?);
+    }
+    Ok(files)
+}
+
 /// Runs a subcommand of `palisade` on files of roles.
 fn palisade(subcommand: &[&str], options: &[String], files: &[PathBuf]) -> Result<Exit, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
@@ -191,7 +218,7 @@ fn palisade(subcommand: &[&str], options: &[String], files: &[PathBuf]) -> Resul
 }
 
 /// Builds the tests; their binaries.
-fn build(request: &Request) -> Result<Vec<PathBuf>, String> {
+fn build(request: &Request, kind: Build) -> Result<Vec<PathBuf>, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(cargo);
     command.args(["test", "--no-run", "--message-format=json-render-diagnostics", "--target", TARGET]);
@@ -210,6 +237,11 @@ fn build(request: &Request) -> Result<Vec<PathBuf>, String> {
     for profile in ["RELEASE", "DEV"] {
         command.env(format!("CARGO_PROFILE_{profile}_DEBUG"), "full");
         command.env(format!("CARGO_PROFILE_{profile}_STRIP"), "none");
+        if kind == Build::Unoptimised {
+            // All else stays as it is asked for, assertions of debugging builds among it: these are other sources.
+            command.env(format!("CARGO_PROFILE_{profile}_OPT_LEVEL"), "0");
+            command.env(format!("CARGO_PROFILE_{profile}_LTO"), "off");
+        }
     }
     let output =
         command.stderr(Stdio::inherit()).output().map_err(|error| format!("cargo cannot be started: {error}"))?;
@@ -236,7 +268,8 @@ fn folder_of(binary: &Path, taken: &mut BTreeSet<String>) -> PathBuf {
 }
 
 /// Runs the tests of a binary; the files of roles beside their snapshots.
-fn snapshots(request: &Request, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>, String> {
+fn snapshots(request: &Request, kind: Build, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let folder = &if kind == Build::Unoptimised { folder.join(UNOPTIMISED) } else { folder.to_owned() };
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(failed)?;
@@ -255,7 +288,15 @@ fn snapshots(request: &Request, binary: &Path, folder: &Path) -> Result<Vec<Path
     for snapshot in found.iter().filter(|path| path.extension().is_some_and(|extension| extension == "snapshot")) {
         let path = snapshot.with_extension("toml");
         let name = snapshot.file_name().unwrap_or_default().to_string_lossy();
-        let text = format!("image = {:?}\nsnapshot = {name:?}\nbuild = {again:?}\n", binary.display().to_string());
+        let mut text = format!("image = {:?}\nsnapshot = {name:?}\nbuild = {again:?}\n", binary.display().to_string());
+        match kind {
+            Build::Unoptimised => text.push_str("source_order = true\n"),
+            Build::AsAsked if request.every_compilation => {
+                let beside = Path::new(UNOPTIMISED).join(path.file_name().unwrap_or_default());
+                text.push_str(&format!("unoptimised = {:?}\n", beside.display().to_string()));
+            }
+            Build::AsAsked => {}
+        }
         let written = NewFile::create(&path).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
             file.finish()

@@ -247,6 +247,7 @@ impl Loaded {
             seconds: begin.elapsed().as_secs_f64(),
             certificates,
             changed: &self.changed,
+            compilations: None,
         }
     }
 
@@ -290,6 +291,18 @@ impl Loaded {
 pub(super) fn machine_code(path: &str) -> Result<syntax::Parsed, InputError> {
     let program = palisade_machine::read(path)?;
     Ok(syntax::Parsed { program, warnings: Vec::new(), question: None })
+}
+
+/// The file of roles about a build without optimisation that a file of roles names.
+#[cfg(feature = "machine")]
+pub(super) fn unoptimised(path: &str) -> Result<Option<String>, InputError> {
+    palisade_machine::unoptimised(path)
+}
+
+/// Without the reader of machine code, nothing is known of its files.
+#[cfg(not(feature = "machine"))]
+pub(super) fn unoptimised(_path: &str) -> Result<Option<String>, InputError> {
+    Ok(None)
 }
 
 /// Without the reader of machine code, its files are refused.

@@ -22,8 +22,8 @@ use crate::report::targets::{ShownProperties, model_name};
 use crate::semantics::Question;
 use crate::syntax::{self, Format, InputError, Parsed};
 use crate::verify::{
-    CheckFailure, Obligation, RepairFacts, check_content, check_net_evidence, check_program_evidence,
-    check_property_evidence, check_repair_evidence,
+    CheckFailure, Obligation, RepairFacts, check_content, check_every_compilation, check_net_evidence,
+    check_program_evidence, check_property_evidence, check_repair_evidence, is_in_source_order,
 };
 use clap::Args;
 use std::io::Read;
@@ -73,6 +73,8 @@ enum Shown {
     Repair(RepairFacts),
     /// About properties.
     Properties(ShownProperties),
+    /// About a build without optimisation that is robust: why that need not hold of every compilation of its sources, if it need not.
+    Compilations(Option<String>),
 }
 
 impl From<CheckFailure> for Checked {
@@ -122,6 +124,7 @@ impl Checked {
                 match shown {
                     Shown::Kind => {}
                     Shown::Repair(facts) => document.repair = Some(RepairDocument::new(facts)),
+                    Shown::Compilations(objection) => document.every_compilation = Some(objection.is_none()),
                     Shown::Properties(shown) => document.properties = Some(PropertiesDocument::new(shown)),
                 }
             }
@@ -150,6 +153,10 @@ impl Checked {
                     Shown::Kind => format!("{input} is {kind}"),
                     Shown::Repair(facts) => format!("{input} {}", repair_words(facts)),
                     Shown::Properties(shown) => shown.words(input),
+                    Shown::Compilations(None) => {
+                        format!("{input} is {kind}, and so is every compilation of its sources")
+                    }
+                    Shown::Compilations(Some(why)) => format!("{input} is {kind}, not for every compilation: {why}"),
                 };
                 print_line(format_args!("{path}: accepted: {shown} [{words}]"));
             }
@@ -249,7 +256,11 @@ fn check_about_program(
         }
         _ => {
             check_program_evidence(&program, evidence)?;
-            Shown::Kind
+            if matches!(evidence, Evidence::Robust(..)) && is_in_source_order(&program) {
+                Shown::Compilations(check_every_compilation(&program).err().map(|failure| failure.detail))
+            } else {
+                Shown::Kind
+            }
         }
     };
     if let Some(folder) = &options.smtlib {

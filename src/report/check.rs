@@ -54,6 +54,9 @@ pub fn line(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
     if let Some(claim) = claim::words(context.program) {
         let _ = write!(out, ", {claim}");
     }
+    if let Some(compilations) = context.compilations {
+        let _ = write!(out, ", {}", compilations.words());
+    }
     let _ = writeln!(out, " [{}]", program_words(context.program, context.changed));
     out
 }
@@ -93,6 +96,9 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
         let _ = writeln!(out, "  counters {words}");
     }
     out.push_str(&claim::lines(program, verbosity));
+    if let Some(compilations) = context.compilations {
+        let _ = writeln!(out, "  source   {}", compilations.words());
+    }
     let count = |outcome| check.attacks.iter().filter(|report| report.outcome == outcome).count();
     let mut parts = Vec::new();
     for (outcome, word) in [

@@ -33,6 +33,31 @@ pub struct Claim<'a> {
     pub accepted: Vec<(&'a str, &'a str)>,
 }
 
+/// Whether a verdict on machine code holds of every compilation of its sources.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Compilations {
+    /// It does: the build without optimisation is robust, and orderings suffice.
+    Every,
+    /// Nothing is said.
+    NotEvery {
+        /// The place in the sources that is in the way.
+        place: Option<String>,
+        /// What it is.
+        reason: String,
+    },
+}
+
+impl Compilations {
+    /// In a few words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Every => "also for every compilation (orderings suffice; source order checked)".to_owned(),
+            Self::NotEvery { place: None, reason } => format!("not for every compilation: {reason}"),
+            Self::NotEvery { place: Some(place), reason } => format!("not for every compilation: {place}: {reason}"),
+        }
+    }
+}
+
 /// How the claim is put into words.
 pub const STATEMENT: &str = "for this machine code";
 

@@ -1,5 +1,6 @@
 //! What every report about a program says besides its answer, and how reports name what is in the program.
 
+use super::claim::Compilations;
 use crate::program::{Copies, InstructionId, Program, ThreadId};
 use crate::robustness::Fault;
 use crate::semantics::Instance;
@@ -20,6 +21,8 @@ pub struct Context<'a> {
     pub certificates: &'a [String],
     /// The threads whose copies an option changed.
     pub changed: &'a [ThreadId],
+    /// Of machine code, whether the verdict holds of every compilation of its sources; nothing where that is not asked.
+    pub compilations: Option<&'a Compilations>,
 }
 
 /// A fault of the program as an error of the input.

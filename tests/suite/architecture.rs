@@ -26,7 +26,7 @@ const CRATES: [(&str, &[&str]); 8] = [
 ];
 
 /// The rooms of crates that have several: the folder, the room, and the rooms beside it that it may use.
-const ROOMS: [(&str, &str, &[&str]); 14] = [
+const ROOMS: [(&str, &str, &[&str]); 15] = [
     ("crates/palisade-model/src", "limits", &[]),
     ("crates/palisade-model/src", "text", &[]),
     ("crates/palisade-model/src", "program", &["text"]),
@@ -34,6 +34,7 @@ const ROOMS: [(&str, &str, &[&str]); 14] = [
     ("crates/palisade-model/src", "net", &["text"]),
     ("crates/palisade-engine/src", "exploration", &[]),
     ("crates/palisade-engine/src", "coverability", &[]),
+    ("crates/palisade-engine/src", "compilations", &[]),
     ("crates/palisade-engine/src", "decide", &[]),
     ("crates/palisade-engine/src", "robustness", &["exploration", "coverability", "decide"]),
     ("crates/palisade-engine/src", "concurrency", &["robustness"]),

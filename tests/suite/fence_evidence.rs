@@ -357,6 +357,7 @@ fn a_verdict_that_is_not_known_is_not_made_up() {
         seconds: 0.0,
         certificates: &[],
         changed: &[],
+        compilations: None,
     };
     let document = serde_json::to_value(FencesDocument::new(&result, &context)).expect("documents are JSON");
     assert_eq!(document["redundant"]["without_largest"], "unknown");

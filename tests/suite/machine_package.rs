@@ -90,3 +90,62 @@ fn cargo_palisade_repairs_a_package() {
     let (code, text) = cargo_palisade(folder.path(), &[]);
     assert_eq!(code, Some(0), "{text}");
 }
+
+const LOCK: &str = "\
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+#[derive(Default)]
+pub struct Lock {
+    taken: AtomicBool,
+    count: AtomicU32,
+}
+
+impl Lock {
+    pub fn section(&self) {
+        while self.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            std::hint::spin_loop();
+        }
+        let count = self.count.load(Ordering::Acquire);
+        self.count.store(count ^ 1, Ordering::Release);
+        self.taken.store(false, Ordering::Release);
+    }
+
+    pub fn look(&self) -> bool {
+        self.taken.load(Ordering::Relaxed) && self.count.load(Ordering::Relaxed) > 0
+    }
+}
+";
+
+const LOCKS: &str = "\
+use door::Lock;
+use palisade_harness::{Harness, share};
+
+#[test]
+fn lock() {
+    let lock = share(Lock::default());
+    Harness::new().role(\"worker\", .., || lock.section()).check();
+}
+
+#[test]
+fn looked_at() {
+    let lock = share(Lock::default());
+    Harness::new().role(\"worker\", .., || lock.section()).role(\"looker\", .., || _ = std::hint::black_box(lock.look())).check();
+}
+";
+
+#[test]
+fn cargo_palisade_asks_about_every_compilation() {
+    let folder = tempfile::tempdir().expect("a folder");
+    package(folder.path());
+    for (path, text) in [("src/lib.rs", LOCK), ("tests/robust.rs", LOCKS)] {
+        std::fs::write(folder.path().join(path), text).expect("it is writable");
+    }
+    let (code, text) = cargo_palisade(folder.path(), &["--every-compilation"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(
+        text.contains("  source   also for every compilation (orderings suffice; source order checked)\n"),
+        "{text}"
+    );
+    let not = "  source   not for every compilation: lib.rs:20:20: 3 Relaxed accesses; this load may come after the load at lib.rs:20:58\n";
+    assert!(text.contains(not), "{text}");
+}

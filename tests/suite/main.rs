@@ -67,6 +67,7 @@ mod litmus_writer;
 #[cfg(feature = "machine")]
 mod machine_code;
 #[cfg(feature = "machine")]
+mod machine_compilations;
 mod machine_crates;
 #[cfg(feature = "machine")]
 mod machine_exceptions;

@@ -3,6 +3,7 @@
 //! | module | what it holds | may use |
 //! |---|---|---|
 //! | [`exploration`] | forward exploration of nets that are built while they are explored | – |
+//! | [`compilations`] | whether orderings suffice for every compilation of the sources of machine code | – |
 //! | `decide` | the scheduler: methods that take turns under growing budgets | – |
 //! | [`coverability`] | strategies behind one trait, portfolio, reductions | – |
 //! | [`robustness`] | attacks, the instrumented program, search, verdict, witness, the net of an attack | `exploration`, `decide`, `coverability` |
@@ -12,6 +13,7 @@
 //!
 //! Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
 
+pub mod compilations;
 pub mod concurrency;
 pub mod coverability;
 mod decide;

@@ -12,6 +12,7 @@ mod hinted;
 mod image;
 mod lift;
 mod listing;
+mod orderings;
 mod origins;
 mod program;
 mod resolve;
@@ -19,6 +20,7 @@ mod roles;
 
 use image::{Fields, Image, Lines, Memory, Snapshot};
 use lift::Refused;
+use orderings::Orderings;
 use origins::Origins;
 use palisade_model::program::Program;
 use palisade_model::text::{Diagnostic, Position, SourceText};
@@ -44,6 +46,14 @@ pub fn build_command(path: &str) -> Result<Option<String>, InputError> {
     let source = read_text(path)?;
     let file = roles::read(&source).map_err(|error| InputError::from((source.clone(), vec![error])))?;
     Ok(file.build)
+}
+
+/// The file of roles about a build without optimisation of the same sources, where the file names one: its path.
+pub fn unoptimised(path: &str) -> Result<Option<String>, InputError> {
+    let source = read_text(path)?;
+    let file = roles::read(&source).map_err(|error| InputError::from((source.clone(), vec![error])))?;
+    let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+    Ok(file.unoptimised.map(|name| folder.join(name).display().to_string()))
 }
 
 /// The bytes of a file, [`MAX_IMAGE_BYTES`] of them at most.
@@ -108,7 +118,18 @@ pub fn read_with(
     let mut open_source = |source: &str| source_text(source, beside, &mut open);
     let lifted_roles = lifted.roles.iter().map(|role| (role.places.as_slice(), &role.contexts));
     let origins = Origins::of(lifted_roles, &lines, &memory, &mut open_source);
+    let orderings = file.source_order.then(|| Orderings::of(&lifted, &lines, &mut open_source));
+    heading.push_str(orderings.as_ref().map_or("", |orderings| &orderings.heading));
     let hints = hinted::written(&file, &memory);
+    if let Some([(_, span), ..]) = delays.first().filter(|_| file.source_order) {
+        return Err(wrong(Diagnostic::error(
+            "delays are accepted, of which nothing is said for every compilation",
+            *span,
+        )));
+    }
+    if let Some((_, span)) = hints.first().filter(|_| file.source_order) {
+        return Err(wrong(Diagnostic::error("there are hints, of which nothing is said for every compilation", *span)));
+    }
     if !hints.is_empty() {
         let places = hinted::places(&hints, &lifted, &origins).map_err(wrong)?;
         lifted.weaken(&places, &roles).map_err(refused)?;
@@ -116,7 +137,7 @@ pub fn read_with(
         hints.iter().for_each(|(place, _)| _ = writeln!(heading, "hint {place}"));
     }
     let origin = program::Origin { path, heading };
-    let mut program = program::program(&origin, &roles, lifted, &memory, &origins);
+    let mut program = program::program(&origin, &roles, lifted, &memory, &origins, orderings.as_ref());
     accepted::accept(&mut program, &delays).map_err(wrong)?;
     Ok(program)
 }

@@ -18,14 +18,15 @@ impl Listing {
         Self { text: heading, origins: Vec::new() }
     }
 
-    /// Lists a role; the span of the role, and of each place.
-    pub(crate) fn role(
+    /// Lists a role, with a word in front of the places of some instructions; the span of the role, and of each place.
+    pub(crate) fn role<'w>(
         &mut self,
         role: &RoleCode,
         places: &[(Place, String)],
         origins: &[Arc<Origin>],
         contexts: &Contexts,
         folded: usize,
+        ordering: &dyn Fn(usize) -> Option<&'w str>,
     ) -> Vec<Span> {
         let start = self.text.len();
         let copies = role.copies.map_or("any number of copies".to_owned(), |count| format!("copies: {count}"));
@@ -37,11 +38,15 @@ impl Listing {
         };
         let _ = writeln!(self.text, "\nrole {}: {copies}, each {again}{loops}", role.name);
         let mut spans = vec![Span { start: start + 1, end: self.text.len() - 1 }];
-        for ((place, text), origin) in places.iter().zip(origins) {
+        for (number, ((place, text), origin)) in places.iter().zip(origins).enumerate() {
             let depth = contexts.chain(place.context).count();
             let begin = self.text.len();
             let indent = "  ".repeat(depth);
-            let _ = writeln!(self.text, "{indent}{:x}  {text:<40}  {}", place.address, origin.place);
+            let _ = write!(self.text, "{indent}{:x}  {text:<40}  ", place.address);
+            if let Some(word) = ordering(number) {
+                let _ = write!(self.text, "{word}  ");
+            }
+            let _ = writeln!(self.text, "{}", origin.place);
             self.origins.push((begin, origin.clone()));
             spans.push(Span { start: begin + indent.len(), end: self.text.len() - 1 });
         }

@@ -6,6 +6,7 @@
 use crate::image::Memory;
 use crate::lift::{Lifted, LiftedRole, RoleCode};
 use crate::listing::Listing;
+use crate::orderings::Orderings;
 use crate::origins::{Origins, short};
 use palisade_model::program::{AddressName, Copies, Posts, Program, Span, Thread};
 use std::collections::{BTreeMap, HashMap};
@@ -25,13 +26,15 @@ pub(crate) fn program(
     lifted: Lifted,
     memory: &Memory,
     origins: &Origins,
+    orderings: Option<&Orderings>,
 ) -> Program {
     let mut listing = Listing::new(origin.heading.clone());
     let mut threads = Vec::new();
     for (number, (role, lifted)) in roles.iter().zip(lifted.roles).enumerate() {
         let LiftedRole { mut thread, places, contexts, folded } = lifted;
         thread.copies = role.copies.map_or(Copies::Any, Copies::Exactly);
-        let spans = listing.role(role, &places, origins.of_role(number), &contexts, folded);
+        let spans = listing
+            .role(role, &places, origins.of_role(number), &contexts, folded, &|place| orderings?.word(number, place));
         let names: Vec<String> = origins.of_role(number).iter().map(|origin| short(&origin.place)).collect();
         rename(&mut thread, &spans, &names);
         threads.push(thread);

@@ -14,6 +14,12 @@ pub(crate) struct RolesFile {
     pub(crate) snapshot: Option<Spanned<String>>,
     /// How the image is built again, and the snapshot written, when sources have changed: a command for the shell, in the folder of this file.
     pub(crate) build: Option<String>,
+    /// The file of roles about a build without optimisation of the same sources, from the folder of this file: what is to be said of every
+    /// compilation follows from it.
+    pub(crate) unoptimised: Option<String>,
+    /// Whether this image was built without optimisation, and the orderings of its accesses are to be read in its sources.
+    #[serde(default)]
+    pub(crate) source_order: bool,
     /// Counters that are to be computed in fewer bits.
     #[serde(default)]
     pub(crate) narrow: Vec<Spanned<WrittenNarrowing>>,

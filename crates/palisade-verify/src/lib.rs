@@ -6,6 +6,7 @@
 //! with a number out of range or a step that is not shown, is a [`CheckFailure`]. This room uses `program`,
 //! `semantics`, `net` and `evidence`, and nothing else.
 
+mod compilations;
 mod concurrency;
 mod content;
 mod failure;
@@ -20,6 +21,7 @@ mod task_witness;
 mod tokens;
 mod witness;
 
+pub use compilations::{check_every_compilation, is_in_source_order};
 pub use concurrency::{check_concurrency_certificate, check_concurrency_witness};
 pub use content::check_content;
 pub use failure::{CheckFailure, Obligation};

@@ -78,7 +78,7 @@ pub(super) fn check_events(
     }
     let context = |certificates, seconds| {
         let (program, warnings, changed) = (&loaded.program, &loaded.warnings, &loaded.changed);
-        Context { file, program, warnings, seconds, certificates, changed }
+        Context { file, program, warnings, seconds, certificates, changed, compilations: None }
     };
     let checked = (concurrency.as_ref().map(|it| &it.checked), tso.as_ref().map(|it| &it.checked));
     let all = first.iter().chain(&second);

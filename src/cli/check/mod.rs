@@ -2,6 +2,7 @@
 
 mod answered;
 mod arguments;
+mod compilations;
 mod events;
 mod progress;
 mod races;
@@ -127,7 +128,8 @@ fn check_file(
             certificates.extend(asked.write_evidence(folder, file, &loaded)?);
         }
     }
-    let context = loaded.context(file, begin, &certificates);
+    let compilations = compilations::of(arguments, file, &loaded, &checked, &options, &mut certificates)?;
+    let context = Context { compilations: compilations.as_ref(), ..loaded.context(file, begin, &certificates) };
     let mut spoken = spoken(&loaded, &checked, &context, asked.as_ref(), confirmation.as_ref(), shared, extent.brief);
     if arguments.outputs.are_any() {
         let breaks = asked.as_ref().map(|asked| asked.breaks(&context, loaded.question.as_ref()));
@@ -207,6 +209,9 @@ fn document<'a>(
     confirmation: Option<&Confirmation>,
 ) -> CheckDocument<'a> {
     let mut document = CheckDocument::new(checked, context, breaks);
+    if let (Some(claim), Some(compilations)) = (&mut document.header.claim, context.compilations) {
+        claim.source = Some(compilations.into());
+    }
     document.evidence = confirmation.map(Confirmation::document);
     if let (Some(properties), Some(asked)) = (&mut document.properties, asked) {
         properties.evidence = asked.confirmation().map(Confirmation::document);

@@ -1,7 +1,7 @@
 //! What documents say a verdict on machine code is about.
 
 use crate::program::Program;
-use crate::report::claim::{Claim, STATEMENT};
+use crate::report::claim::{Claim, Compilations, STATEMENT};
 use serde::Serialize;
 
 /// What a verdict on machine code is about. Another build is another question.
@@ -10,6 +10,9 @@ use serde::Serialize;
 pub struct ClaimDocument<'a> {
     /// The claim: `for this machine code`.
     pub statement: &'static str,
+    /// Whether the verdict holds of every compilation of the sources; missing where that was not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<CompilationsDocument<'a>>,
     /// The files that were read.
     pub files: Vec<ReadFileDocument<'a>>,
     /// The compilers that made the code with their options, as its debug information has them.
@@ -23,6 +26,31 @@ pub struct ClaimDocument<'a> {
     /// The delays that are accepted: an execution that no interleaving explains has one of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<AcceptedDocument<'a>>,
+}
+
+/// Whether a verdict holds of every compilation of the sources.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CompilationsDocument<'a> {
+    /// Whether it does.
+    pub every_compilation: bool,
+    /// The place in the sources that is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<&'a str>,
+    /// What it is that is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+}
+
+impl<'a> From<&'a Compilations> for CompilationsDocument<'a> {
+    fn from(compilations: &'a Compilations) -> Self {
+        match compilations {
+            Compilations::Every => Self { every_compilation: true, place: None, reason: None },
+            Compilations::NotEvery { place, reason } => {
+                Self { every_compilation: false, place: place.as_deref(), reason: Some(reason) }
+            }
+        }
+    }
 }
 
 /// A delay that is accepted.
@@ -74,6 +102,7 @@ impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
         };
         Self {
             statement: STATEMENT,
+            source: None,
             files: files.into_iter().map(file).collect(),
             builds,
             narrowed: narrowed.into_iter().map(|(cells, bits)| NarrowedDocument { cells, bits }).collect(),

@@ -37,7 +37,7 @@ mod witness;
 pub use crate::report::verdict::VerdictWord;
 pub use bench::BenchDocument;
 pub use check::{AttackAnswer, CheckDocument};
-pub use claim::{ClaimDocument, NarrowedDocument, ReadFileDocument};
+pub use claim::{ClaimDocument, CompilationsDocument, NarrowedDocument, ReadFileDocument};
 pub use concurrency::EventCheckDocument;
 pub use contest::{ContestContext, ContestDocument};
 pub use convert::ConvertDocument;

@@ -33,6 +33,9 @@ pub struct VerifyDocument<'a> {
     /// What accepted evidence about properties shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub properties: Option<PropertiesDocument<'a>>,
+    /// For evidence that a build without optimisation is robust: whether every compilation of its sources is, by the checker's own judgement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every_compilation: Option<bool>,
     /// Why the evidence was rejected, or what limit was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -52,6 +55,7 @@ impl<'a> VerifyDocument<'a> {
             subject: SubjectDocument::default(),
             repair: None,
             properties: None,
+            every_compilation: None,
             reason: None,
             seconds,
         }

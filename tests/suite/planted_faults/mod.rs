@@ -9,6 +9,7 @@
 //! processor, is left alone. `PLANTED_FAULTS.md`
 //! records such a run.
 
+mod compilations;
 mod counters;
 mod enriched;
 mod events;
@@ -55,6 +56,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(events::FAULTS)
         .chain(enriched::FAULTS)
         .chain(widths::FAULTS)
+        .chain(compilations::FAULTS)
 }
 
 fn root() -> &'static Path {

@@ -1,6 +1,6 @@
 //! Where in the sources an instruction comes from, through all frames that were inlined.
 
-use addr2line::gimli::{DW_AT_producer, Dwarf, EndianSlice, RunTimeEndian, SectionId};
+use addr2line::gimli::{DW_AT_comp_dir, DW_AT_producer, Dwarf, EndianSlice, RunTimeEndian, SectionId};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection};
 use std::collections::BTreeSet;
@@ -67,6 +67,20 @@ impl<'a> Lines<'a> {
             });
         }
         frames
+    }
+
+    /// Whether the code at an address was compiled with what is around it: Rust's own libraries come compiled. Where there is no debug
+    /// information, nobody knows.
+    pub(crate) fn is_of_this_build(&self, address: u64) -> bool {
+        let folder = || {
+            let context = self.context.as_ref()?;
+            let unit = context.find_dwarf_and_unit(address.wrapping_sub(self.base)).skip_all_loads()?;
+            let mut entries = unit.entries();
+            let root = entries.next_dfs().ok()??;
+            let folder = unit.attr_string(root.attr_value(DW_AT_comp_dir)?).ok()?;
+            Some(folder.to_string_lossy().into_owned())
+        };
+        folder().is_some_and(|folder| !["/rustc/", "/rust/deps/"].iter().any(|part| folder.contains(part)))
     }
 
     /// What the debug information says of the compilers that have made the functions at these addresses, with their options.

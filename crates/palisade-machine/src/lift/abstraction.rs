@@ -15,8 +15,21 @@ pub(crate) enum Abstract {
     Frame(i64),
     /// A number that as many low bits hold; of 64 bits, any number.
     Number(u8),
+    /// What is left when a part of a register is written: some low bits are a number, whatever the others are. Only registers hold it.
+    Low(Low),
     /// Anything, a pointer into the frame included.
     Unknown,
+}
+
+/// A value whose low bits are a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Low {
+    /// How many low bits: 8 or 16.
+    bits: u8,
+    /// The number that they hold, if it is known.
+    value: Option<Value>,
+    /// As many bits hold all of it, if all of it is a number.
+    whole: Option<u8>,
 }
 
 use Abstract::{Constant, Frame, Number, Unknown};
@@ -29,6 +42,12 @@ impl Abstract {
     pub(crate) fn join(self, other: Self) -> Self {
         match (self, other) {
             _ if self == other => self,
+            (Self::Low(one), Self::Low(two)) => one.join(two),
+            (Self::Low(low), number) | (number, Self::Low(low)) if number.is_number() => low.join(Low {
+                bits: low.bits,
+                value: number.constant().map(|value| value & ((1 << low.bits) - 1)),
+                whole: number.bits(),
+            }),
             _ => match (self.bits(), other.bits()) {
                 (Some(one), Some(two)) => Number(one.max(two)),
                 _ => Unknown,
@@ -42,8 +61,22 @@ impl Abstract {
             Constant(value) if value < 0 => Some(64),
             Constant(value) => Some(u8::try_from(64 - value.leading_zeros()).expect("at most 63")),
             Number(bits) => Some(bits),
+            Self::Low(low) => low.whole,
             Frame(_) | Unknown => None,
         }
+    }
+
+    /// What is known of all of it.
+    pub(crate) fn whole(self) -> Self {
+        match self {
+            Self::Low(Low { whole, .. }) => whole.map_or(Unknown, Number),
+            other => other,
+        }
+    }
+
+    /// Whether some low bits, or all, are a number.
+    pub(crate) fn has_number(self) -> bool {
+        self.is_number() || matches!(self, Self::Low(_))
     }
 
     /// Whether it cannot point into the frame.
@@ -63,6 +96,11 @@ impl Abstract {
     pub(crate) fn truncated(self, bits: u8, signed: bool) -> Self {
         match self {
             Constant(value) => constant(truncate(i128::from(value), bits, signed)),
+            Self::Low(low) if bits <= low.bits => match low.value {
+                Some(value) => constant(truncate(i128::from(value), bits, signed)),
+                None => Number(if signed { 64 } else { bits }),
+            },
+            Self::Low(_) => self.whole().truncated(bits, signed),
             Frame(_) if bits == 64 => self,
             Number(known) if !signed => Number(known.min(bits)),
             Number(known) if known < bits => self,
@@ -73,6 +111,10 @@ impl Abstract {
 
     /// What is known of the result of an operator.
     pub(crate) fn binary(operator: Op, left: Self, right: Self) -> Self {
+        if let Some(low) = Low::of(operator, left, right) {
+            return low;
+        }
+        let (left, right) = (left.whole(), right.whole());
         match (left, right) {
             (Constant(one), Constant(two)) => {
                 let expression = Expression::binary(operator, Expression::Constant(one), Expression::Constant(two));
@@ -170,7 +212,7 @@ impl Abstract {
             Expression::Unary(UnaryOperator::Truncate { bits, signed }, operand) => {
                 of(operand).truncated(*bits, *signed)
             }
-            Expression::Unary(operator, operand) => match (operator, of(operand)) {
+            Expression::Unary(operator, operand) => match (operator, of(operand).whole()) {
                 (UnaryOperator::Not, Frame(_)) => Constant(0),
                 (_, Constant(value)) => {
                     let again = Expression::unary(*operator, Expression::Constant(value));
@@ -178,7 +220,7 @@ impl Abstract {
                 }
                 (UnaryOperator::Not, Number(_)) => Number(1),
                 (_, Number(_)) => Number(64),
-                (_, Frame(_) | Unknown) => Unknown,
+                (_, Frame(_) | Unknown | Self::Low(_)) => Unknown,
             },
             Expression::Binary(operator, left, right) => match (of(left), of(right)) {
                 // A register combined with itself, whatever it holds.
@@ -187,6 +229,35 @@ impl Abstract {
                 }
                 (left, right) => Self::binary(*operator, left, right),
             },
+        }
+    }
+}
+
+impl Low {
+    /// What is known when either of two is.
+    fn join(self, other: Self) -> Abstract {
+        let whole = self.whole.zip(other.whole).map(|(one, two)| one.max(two));
+        let value = self.value.filter(|_| self.value == other.value && self.bits == other.bits);
+        Abstract::Low(Self { bits: self.bits.min(other.bits), value, whole })
+    }
+
+    /// What writing a part of a register comes to: a mask that clears low bits, and a number that takes their place.
+    fn of(operator: Op, left: Abstract, right: Abstract) -> Option<Abstract> {
+        match (operator, left, right) {
+            (Op::BitAnd, Constant(_), Constant(_)) => None,
+            (Op::BitAnd, kept, Constant(mask @ (-256 | -65536))) => {
+                let bits = if mask == -256 { 8 } else { 16 };
+                Some(Abstract::Low(Self { bits, value: Some(0), whole: kept.bits() }))
+            }
+            (Op::BitAnd, Abstract::Low(low), Constant(mask)) if (0..1 << low.bits).contains(&mask) => {
+                Some(low.value.map_or_else(|| Number(right.bits().unwrap_or(64)), |value| Constant(value & mask)))
+            }
+            (Op::BitOr, Abstract::Low(low), number) | (Op::BitOr, number, Abstract::Low(low)) => {
+                let bits = number.bits().filter(|bits| *bits <= low.bits)?;
+                let value = low.value.zip(number.constant()).map(|(one, two)| one | two);
+                Some(Abstract::Low(Self { value, whole: low.whole.map(|whole| whole.max(bits)), ..low }))
+            }
+            _ => None,
         }
     }
 }
@@ -212,6 +283,31 @@ mod tests {
         assert_eq!(Abstract::binary(Op::BitXor, Frame(-8), Constant(3)), Unknown);
         assert_eq!(Frame(0).join(Number(8)), Unknown);
         assert_eq!(Frame(0).truncated(32, false), Unknown);
+    }
+
+    #[test]
+    fn a_part_of_a_register_is_a_number_whatever_the_rest_is() {
+        for rest in [Frame(-8), Unknown, Number(64), Number(32), Constant(1 << 40)] {
+            let write =
+                |number| Abstract::binary(Op::BitOr, Abstract::binary(Op::BitAnd, rest, Constant(-256)), number);
+            assert_eq!(write(Constant(2)).truncated(8, false), Constant(2), "{rest:?}");
+            assert_eq!(write(Number(8)).truncated(8, false), Number(8), "{rest:?}");
+            assert_eq!(write(Constant(2)).is_number(), rest.is_number(), "{rest:?}");
+            assert_eq!(write(Constant(2)).truncated(16, false).is_number(), rest.is_number(), "{rest:?}");
+            let joined = write(Constant(2)).join(write(Constant(3)));
+            assert!(joined.truncated(8, false).is_number(), "{rest:?}");
+            assert_eq!(joined.truncated(8, false).constant(), None, "{rest:?}");
+            assert_eq!(joined.is_number(), rest.is_number(), "{rest:?}");
+        }
+        let low = Abstract::binary(Op::BitAnd, Frame(-8), Constant(-256));
+        assert_eq!(low.join(Frame(-8)), Unknown);
+        for number in [Number(64), Constant(256), Constant(-256)] {
+            assert!(!low.join(number).is_number(), "{number:?}");
+            let constant = if number == Number(64) { None } else { Some(0) };
+            assert_eq!(low.join(number).truncated(8, false).constant(), constant, "{number:?}");
+        }
+        assert_eq!(low.join(Constant(1)).truncated(8, false), Number(8));
+        assert_eq!(Abstract::binary(Op::BitOr, low, Number(9)), Unknown);
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Environment {
     /// Sets a flag.
     pub(crate) fn set_flag(&mut self, flag: Flag, value: Abstract) {
         let index = FLAGS.iter().position(|other| *other == flag).expect("all flags are listed");
-        self.flags[index] = value;
+        self.flags[index] = value.whole();
     }
 
     /// A flag.
@@ -81,7 +81,7 @@ impl Environment {
 
     /// Sets half of a register of 16 bytes.
     pub(crate) fn set_vector(&mut self, number: u8, upper: bool, value: Abstract) {
-        self.vectors[usize::from(number)][usize::from(upper)] = value;
+        self.vectors[usize::from(number)][usize::from(upper)] = value.whole();
     }
 
     /// What an atom of the table's expressions holds; `result` is what the instruction computes.
@@ -129,7 +129,7 @@ impl Environment {
                 self.keep_piece(end, at + i64::from(known));
             }
         }
-        self.frame.insert(offset, (bytes, value));
+        self.frame.insert(offset, (bytes, value.whole()));
     }
 
     /// Keeps in mind that nothing is known of the bytes between two places, if there are any.

@@ -199,7 +199,7 @@ impl Performing<'_, '_> {
                     Abstract::Constant(0) => Ok(Next::To(self.here(next))),
                     Abstract::Constant(_) => Ok(Next::To(self.here(target))),
                     Abstract::Number(_) => Ok(Next::Branch(condition, self.here(target), self.here(next))),
-                    Abstract::Frame(_) | Abstract::Unknown => Err(Objection::new(
+                    Abstract::Frame(_) | Abstract::Unknown | Abstract::Low(_) => Err(Objection::new(
                         "this branch depends on where the role's stack frame is, which differs from copy to copy",
                     )),
                 }
@@ -230,13 +230,13 @@ impl Performing<'_, '_> {
     fn target(&mut self, target: Target) -> Result<Goes, Objection> {
         let (found, chosen) = match target {
             Target::Direct(address) => return Ok(Goes::To(address)),
-            Target::Register(family) => (self.after.family(family), Chosen::Register(family)),
+            Target::Register(family) => (self.after.family(family).whole(), Chosen::Register(family)),
             Target::Memory(memory) => (self.loaded(memory)?, Chosen::Loaded),
         };
         match found {
             Abstract::Constant(target) => Ok(Goes::To(target.cast_unsigned())),
             Abstract::Number(_) => Ok(Goes::Computed(chosen)),
-            Abstract::Frame(_) | Abstract::Unknown => Err(Objection::new(
+            Abstract::Frame(_) | Abstract::Unknown | Abstract::Low(_) => Err(Objection::new(
                 "this goes to an address of which nothing is known: it may be one in the role's own stack frame",
             )),
         }

@@ -39,7 +39,7 @@ pub(crate) struct Applied {
 
 /// What is known of an expression over the atoms.
 pub(crate) fn known(expression: &Expression, environment: &Environment) -> Abstract {
-    Abstract::of(expression, &|register| environment.atom(register, Abstract::Unknown), Abstract::Unknown)
+    Abstract::of(expression, &|register| environment.atom(register, Abstract::Unknown), Abstract::Unknown).whole()
 }
 
 /// Applies a step of the instruction at an address.
@@ -94,7 +94,7 @@ impl Transfer<'_, '_> {
         });
         let of = |expression: &Expression| Abstract::of(expression, &|register| before.atom(register, result), old);
         for (flag, value) in &meaning.flags {
-            let value = value.as_ref().map_or(Abstract::Number(1), of);
+            let value = value.as_ref().map_or(Abstract::Number(1), of).whole();
             self.environment.set_flag(*flag, value);
             self.note(Slot::Flag(*flag), value);
         }
@@ -123,7 +123,8 @@ impl Transfer<'_, '_> {
     }
 
     fn note(&mut self, slot: Slot, value: Abstract) {
-        if !value.is_number() {
+        // Of a register that was written in part, the part that is a number is right in the program as well.
+        if !value.has_number() {
             self.applied.omitted.push(slot);
         }
     }
@@ -166,7 +167,7 @@ impl Transfer<'_, '_> {
                 self.knowledge.compute(self.instruction, bytes, writing)?;
                 Ok(Spot::Computed(expression))
             }
-            Abstract::Unknown => Err(Objection::new(
+            Abstract::Unknown | Abstract::Low(_) => Err(Objection::new(
                 "this address may point into the role's own stack frame or not, depending on the path",
             )
             .with_help("build with optimisation, so that the variable stays in a register")),
@@ -196,6 +197,7 @@ impl Transfer<'_, '_> {
     }
 
     fn set_vector(&mut self, number: u8, upper: bool, value: Abstract) {
+        let value = value.whole();
         self.environment.set_vector(number, upper, value);
         self.note(Slot::Vector { number, upper }, value);
     }

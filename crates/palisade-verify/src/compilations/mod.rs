@@ -1,0 +1,279 @@
+//! Whether orderings suffice for every compilation, by code of the checker's own: CERTIFICATE.md, "Every compilation".
+//!
+//! The listing of a build in source order has in front of the place of each access what the source says of it. Along every path of a thread the
+//! checker keeps the earlier accesses that compilers may move later ones before, and holds each later one against them.
+
+mod values;
+
+use crate::{CheckFailure, Obligation};
+use palisade_model::program::{Action, Instruction, LabelId, Liveness, Program, RegisterId, Thread, Value};
+use std::collections::BTreeSet;
+use values::{ANYTHING, Partial};
+
+/// More states of a thread are not followed.
+const LIMIT: usize = 200_000;
+
+/// Whether the listing is one of a build in source order, for which [`check_every_compilation`] decides.
+pub fn is_in_source_order(program: &Program) -> bool {
+    program.source.is_listing && heading(program).any(|line| line.starts_with("orderings "))
+}
+
+fn heading(program: &Program) -> impl Iterator<Item = &str> {
+    program.source.text.lines().take_while(|line| !line.is_empty())
+}
+
+/// Checks that what evidence has shown of a program in source order holds of every compilation: why it need not, otherwise.
+pub fn check_every_compilation(program: &Program) -> Result<(), CheckFailure> {
+    let refused = |detail: String| Err(CheckFailure::new(Obligation::Safe, detail));
+    if !is_in_source_order(program) {
+        return refused("no orderings were read".to_owned());
+    }
+    if !program.accepted.is_empty() {
+        return refused("delays are accepted".to_owned());
+    }
+    let unwanted = ["unknown ", "hint ", "accept "];
+    if let Some(line) = heading(program).find(|line| unwanted.iter().any(|word| line.starts_with(word))) {
+        return refused(line.to_owned());
+    }
+    let threads = || program.threads.iter().filter(|thread| !thread.is_left_out());
+    let mut all_are_strong = true;
+    for instruction in threads().flat_map(|thread| &thread.instructions) {
+        if touches(&instruction.action) {
+            match Source::of(program, instruction) {
+                Some(source) => all_are_strong &= source.words.iter().all(|word| *word == "SeqCst"),
+                None => return refused(format!("nothing is known of: {}", program.source.slice(instruction.span))),
+            }
+        }
+    }
+    if all_are_strong {
+        return Ok(());
+    }
+    for thread in threads() {
+        if let Err(pair) = follow(program, thread) {
+            return refused(format!("role `{}`: {pair}", thread.name));
+        }
+    }
+    Ok(())
+}
+
+/// Whether an action is about shared memory or the store buffer.
+fn touches(action: &Action) -> bool {
+    match action {
+        Action::Load { .. }
+        | Action::Store { .. }
+        | Action::Cas { .. }
+        | Action::Rmw { .. }
+        | Action::Fence
+        | Action::StoreFence
+        | Action::Lock
+        | Action::Unlock => true,
+        Action::Assign { .. }
+        | Action::Havoc { .. }
+        | Action::Assume(_)
+        | Action::Nop
+        | Action::Ensure(_)
+        | Action::Fail
+        | Action::Post { .. } => false,
+    }
+}
+
+/// What the listing says that the source does.
+struct Source<'p> {
+    kind: &'p str,
+    words: Vec<&'p str>,
+}
+
+impl<'p> Source<'p> {
+    /// Nothing where it is not said, or does not fit the instruction.
+    fn of(program: &'p Program, instruction: &Instruction) -> Option<Self> {
+        let words: Vec<&str> = program.source.slice(instruction.span).split_whitespace().collect();
+        let (kind, orderings) = words.get(words.len().checked_sub(2)?)?.split_once(':')?;
+        let words: Vec<&str> = orderings.split('/').collect();
+        let known = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
+        let count = if kind == "cas" { 2 } else { 1 };
+        let is_strong = words.first() == Some(&"SeqCst");
+        let fits = match &instruction.action {
+            Action::Load { .. } => matches!(kind, "load" | "rmw"),
+            Action::Store { .. } => kind == "store" && !is_strong,
+            Action::Rmw { .. } => kind == "rmw" || kind == "store" && is_strong,
+            Action::Cas { .. } => matches!(kind, "cas" | "rmw"),
+            Action::Fence => kind == "rmw" || kind == "fence" && is_strong,
+            _ => false,
+        };
+        (fits && words.len() == count && words.iter().all(|word| known.contains(word))).then_some(Self { kind, words })
+    }
+}
+
+/// An earlier access that later ones may have to be held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Earlier {
+    /// A load that does not acquire; with its address while an acquiring access of the same one would end this.
+    Weak(Option<Value>),
+    /// A store to an address.
+    Stored(Option<Value>),
+    /// A sequentially consistent store, which is a store to an address as well.
+    Exchanged,
+}
+
+type History = BTreeSet<Earlier>;
+
+fn acquires(ordering: &str) -> bool {
+    matches!(ordering, "Acquire" | "AcqRel" | "SeqCst")
+}
+
+fn releases(ordering: &str) -> bool {
+    matches!(ordering, "Release" | "AcqRel" | "SeqCst")
+}
+
+fn is_same(one: Option<Value>, two: Option<Value>) -> bool {
+    one.is_some() && one == two
+}
+
+/// A load, or the load of a read-modify-write, after earlier accesses.
+fn load(history: &mut History, address: Option<Value>, ordering: &str) -> Result<(), String> {
+    for earlier in history.iter() {
+        match earlier {
+            Earlier::Weak(other) if !is_same(*other, address) => {
+                return Err("a load may come before an earlier one".to_owned());
+            }
+            Earlier::Exchanged => return Err("a load may come before a SeqCst store".to_owned()),
+            // What a store buffer does as well.
+            Earlier::Weak(_) | Earlier::Stored(_) => {}
+        }
+    }
+    if acquires(ordering) {
+        // All weak loads left are of this address, and stay before it.
+        history.retain(|earlier| !matches!(earlier, Earlier::Weak(_)));
+    } else {
+        history.insert(Earlier::Weak(address));
+    }
+    Ok(())
+}
+
+fn store(history: &mut History, address: Option<Value>, ordering: &str) -> Result<(), String> {
+    for earlier in history.iter().filter(|_| !releases(ordering)) {
+        match earlier {
+            Earlier::Weak(other) | Earlier::Stored(other) if !is_same(*other, address) => {
+                return Err("a store may come before an earlier access".to_owned());
+            }
+            _ => {}
+        }
+    }
+    // Later loads of the address may find this store, and then end nothing.
+    if history.remove(&Earlier::Weak(address)) {
+        history.insert(Earlier::Weak(None));
+    }
+    history.insert(Earlier::Stored(address));
+    if ordering == "SeqCst" {
+        history.insert(Earlier::Exchanged);
+    }
+    Ok(())
+}
+
+/// A locked instruction that the source has not as a fence: nothing may be in the buffer.
+fn drained(history: &History) -> Result<(), String> {
+    match history.iter().any(|earlier| matches!(earlier, Earlier::Stored(_))) {
+        true => Err("a store may come after a later read-modify-write".to_owned()),
+        false => Ok(()),
+    }
+}
+
+fn read_modify_write(history: &mut History, address: Option<Value>, ordering: &str) -> Result<(), String> {
+    drained(history)?;
+    // It may become a load, if it changes nothing.
+    load(history, address, ordering)?;
+    if history.remove(&Earlier::Weak(address)) {
+        history.insert(Earlier::Weak(None));
+    }
+    Ok(())
+}
+
+/// Where a thread is, with what is known of the registers that it reads from there on.
+type At = (LabelId, Vec<Partial>, History);
+
+/// Follows all paths of a thread.
+fn follow(program: &Program, thread: &Thread) -> Result<(), String> {
+    let by_label = thread.instructions_by_label();
+    let live = Liveness::of(thread);
+    let start: At = (thread.initial, vec![ANYTHING; thread.registers.len()], History::new());
+    let (mut seen, mut left) = (BTreeSet::from([start.clone()]), vec![start]);
+    while let Some(at) = left.pop() {
+        for id in &by_label[at.0.index()] {
+            for (label, mut registers, history) in steps(program, thread.instruction(*id), &at)? {
+                for (index, register) in registers.iter_mut().enumerate() {
+                    if !live.is_live(label, RegisterId::from_index(index)) {
+                        *register = ANYTHING;
+                    }
+                }
+                let next = (label, registers, history);
+                if seen.insert(next.clone()) {
+                    left.push(next);
+                }
+            }
+        }
+        if seen.len() > LIMIT {
+            return Err(format!("there are more than {LIMIT} states"));
+        }
+    }
+    Ok(())
+}
+
+fn steps(program: &Program, instruction: &Instruction, (_, registers, history): &At) -> Result<Vec<At>, String> {
+    let of = |expression| values::of(expression, &|register| registers[register.index()]);
+    let address = instruction.action.address().and_then(|address| values::value(of(address)));
+    let go = |written: Option<(RegisterId, Partial)>, history: History| {
+        let mut registers = registers.clone();
+        if let Some((register, value)) = written {
+            registers[register.index()] = value;
+        }
+        (instruction.target, registers, history)
+    };
+    let mut after = history.clone();
+    let source = if touches(&instruction.action) { Source::of(program, instruction) } else { None };
+    let first = source.as_ref().map_or("", |source| source.words[0]);
+    let kind = source.as_ref().map_or("", |source| source.kind);
+    Ok(match &instruction.action {
+        Action::Assign { register, value } => vec![go(Some((*register, of(value))), after)],
+        Action::Assume(condition) if of(condition).truth() == Some(false) => Vec::new(),
+        Action::Assume(_) | Action::Nop | Action::Ensure(_) | Action::Post { .. } => vec![go(None, after)],
+        Action::Havoc { register } => vec![go(Some((*register, ANYTHING)), after)],
+        Action::Fail => Vec::new(),
+        Action::Load { register, .. } => {
+            // The first guess of a read-modify-write is nothing that the source does.
+            if kind == "load" {
+                load(&mut after, address, first)?;
+            }
+            vec![go(Some((*register, ANYTHING)), after)]
+        }
+        Action::Store { .. } => {
+            store(&mut after, address, first)?;
+            vec![go(None, after)]
+        }
+        Action::Rmw { register, .. } => {
+            if kind == "store" {
+                store(&mut after, address, first)?;
+            } else {
+                read_modify_write(&mut after, address, first)?;
+            }
+            vec![go(register.map(|register| (register, ANYTHING)), after)]
+        }
+        Action::Cas { register, expected, .. } => {
+            drained(history)?;
+            let expected = of(expected);
+            let written = |value| register.map(|register| (register, value));
+            read_modify_write(&mut after, address, first)?;
+            let succeeded = go(written(expected), after);
+            let mut after = history.clone();
+            if let ("cas", Some(failure)) = (kind, source.as_ref().and_then(|source| source.words.get(1))) {
+                load(&mut after, address, failure)?;
+            }
+            vec![succeeded, go(written(expected.only().map_or(ANYTHING, Partial::all_but)), after)]
+        }
+        Action::Fence if kind == "fence" => vec![go(None, History::new())],
+        Action::Fence => {
+            drained(history)?;
+            vec![go(None, after)]
+        }
+        Action::StoreFence | Action::Lock | Action::Unlock => return Err("an instruction is not understood".to_owned()),
+    })
+}

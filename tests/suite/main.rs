@@ -124,6 +124,7 @@ mod saturation;
 mod shapes;
 mod shortest_witnesses;
 mod simulate;
+mod simulate_counters;
 mod simulate_models;
 mod smtlib;
 mod smtlib_programs;

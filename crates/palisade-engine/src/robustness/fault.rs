@@ -119,9 +119,13 @@ impl Fault {
 
     /// Why what grows is not taken for a counter, or why that does not help, in a sentence; nothing when that is not what is wrong.
     pub fn describe_counter(&self, program: &Program) -> Option<String> {
+        self.describe_counter_among(program, &Counters::of(program))
+    }
+
+    /// The same, where these are the counters.
+    pub fn describe_counter_among(&self, program: &Program, counters: &Counters) -> Option<String> {
         let FaultKind::Growth { what, .. } = self.kind else { return None };
-        let counters = Counters::of(program);
-        if let Some(class) = self.class_of(program, &counters, what) {
+        if let Some(class) = self.class_of(program, counters, what) {
             let cells = counters.classes()[class].cells.iter();
             let names: Vec<String> = cells.map(|cell| format!("`{}`", program.address_name(*cell))).collect();
             return Some(format!(

@@ -28,7 +28,7 @@ pub fn fault_error(program: &Program, fault: &Fault) -> InputError {
 }
 
 /// The same, with the reason why what grows is not taken for a counter, or why that does not help.
-pub(super) fn fault_error_because(program: &Program, fault: &Fault, reason: Option<String>) -> InputError {
+pub fn fault_error_because(program: &Program, fault: &Fault, reason: Option<String>) -> InputError {
     let thread = program.thread(fault.thread);
     let span = thread.instructions.get(fault.instruction.index()).map_or(thread.span, |instruction| instruction.span);
     let diagnostic =

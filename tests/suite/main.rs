@@ -88,6 +88,7 @@ mod memorax;
 mod memorax_corpus;
 mod memorax_properties;
 mod memory_models;
+mod missing_counters;
 mod model_properties;
 mod models;
 mod native_language;

@@ -90,3 +90,26 @@ end
     assert!(message.contains("`mine` of thread `a` grows: it takes more than 64 values"), "{message}");
     assert!(message.contains("but come ever further apart"), "{message}");
 }
+
+/// What is violated before values grow is shown.
+#[test]
+fn what_fails_among_the_first_values_is_shown() {
+    let program = "program Rounds
+address round, seen
+thread a [2] regs mine init go begin
+  go: mine <- fetch_add(mem[round], 1); goto go;
+  go: mine <- fetch_add(mem[round], 1); goto done;
+end
+thread b regs r init look begin
+  look: mem[seen] <- 1;
+  read: r <- mem[seen];
+  check: ensure r = 0;
+end
+";
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = simulate(&format!("{} --model sc", file(&folder, program)));
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("`mine` of thread `a` grows: it takes more than 64 values"), "{said}");
+    assert!(said.contains("violation: `ensure r = 0` at b check"), "{said}");
+}

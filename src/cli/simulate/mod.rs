@@ -310,6 +310,10 @@ fn explore(
     match explored.and(listed) {
         Ok(executions) => Ok(Explored { finals, executions, stopped: None }),
         Err(ExplorationError::Stopped(reason)) => Ok(Explored { finals, executions: None, stopped: Some(reason) }),
+        // What is violated among the first values is said all the same.
+        Err(ExplorationError::Growth(_)) if !finals.violations.is_empty() || !finals.joint.is_empty() => {
+            Ok(Explored { finals, executions: None, stopped: Some(StopReason::Inconclusive) })
+        }
         Err(error) => Err(error),
     }
 }

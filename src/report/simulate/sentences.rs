@@ -1,7 +1,7 @@
 //! What `palisade simulate` found, in sentences, with the computations that show it.
 
-use super::Simulation;
 use super::counters::{number, turned_classes};
+use super::{Simulation, growing};
 use crate::limits::StopReason;
 use crate::program::{Action, InstructionId, ThreadId};
 use crate::report::counted;
@@ -33,6 +33,9 @@ pub(super) fn until(simulation: &Simulation<'_>, reason: StopReason) -> String {
     let mut out = format!("{}: unknown under {}: {reason}\n", simulation.file, model(simulation));
     let states = counted(simulation.finals.explored, "state");
     out.push_str(&counters(simulation));
+    if let Some(growth) = &simulation.finals.growth {
+        let _ = writeln!(out, "  {}.", growing(growth).describe(simulation.program));
+    }
     let _ = writeln!(out, "  {states} explored; what is shown below was found among them.");
     computations(simulation, &mut out);
     out

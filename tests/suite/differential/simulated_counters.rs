@@ -6,7 +6,7 @@ use super::property_counters::with_properties;
 use super::{Amount, Compared, compare_generated, of_class};
 use palisade::limits::Limits;
 use palisade::program::{
-    Action, BinaryOperator, Copies, Expression, Instruction, Program, RegisterId, SourceText, Span, Value,
+    Action, BinaryOperator, Copies, Expression, Instruction, LabelId, Program, RegisterId, SourceText, Span, Value,
 };
 use palisade::semantics::{
     Computation, Effect, FinalStates, Instance, Machine, Model, Search, State, Told, Turns, search_final_states,
@@ -15,8 +15,8 @@ use palisade::syntax::{Format, read};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// What is seen of a final state: its memory, the registers of its copies, and who holds the lock for ever.
-type Seen = (Vec<Value>, Vec<Vec<Value>>, Option<usize>);
+/// What is seen of a final state: its memory, the registers of its copies, and what no turn changes: where they have ended, and who holds the lock for ever.
+type Seen = (Vec<Value>, Vec<Vec<Value>>, (Vec<Option<LabelId>>, Option<usize>));
 
 /// The addresses of random programs with counters.
 const ADDRESSES: std::ops::Range<Value> = 0..8;
@@ -52,7 +52,9 @@ fn search(program: &Program, instance: &Instance, model: Model, told: Told) -> O
 
 fn seen(state: &State) -> Seen {
     let memory = ADDRESSES.map(|address| state.memory(address)).collect();
-    (memory, state.threads().iter().map(|thread| thread.registers.to_vec()).collect(), state.holder())
+    let registers = state.threads().iter().map(|thread| thread.registers.to_vec()).collect();
+    let labels = state.threads().iter().map(|thread| thread.label).collect();
+    (memory, registers, (labels, state.holder()))
 }
 
 /// All that a number added to all members of a class, and a number added to those of the next one, make of a final state.
@@ -62,12 +64,12 @@ fn all_turned(machine: &Machine<'_>, turns: &Turns, state: &State) -> BTreeSet<S
     let mut all = BTreeSet::from([seen(state)]);
     for (number, class) in turns.classes().iter().enumerate() {
         let registers = turns.registers(machine, number, std::slice::from_ref(state));
-        let turned = |(memory, threads, holder): &Seen, by: Value| {
+        let turned = |(memory, threads, rest): &Seen, by: Value| {
             let (mut memory, mut threads) = (memory.clone(), threads.clone());
             let add = |value: &mut Value| *value = (*value - domain.low + by).rem_euclid(size) + domain.low;
             class.cells.iter().for_each(|cell| add(&mut memory[usize::try_from(*cell).expect("few addresses")]));
             registers.iter().for_each(|(position, register)| add(&mut threads[*position][*register]));
-            (memory, threads, *holder)
+            (memory, threads, rest.clone())
         };
         let by = || (0..size).filter(|by| by % class.step == 0);
         all = all.iter().flat_map(|seen| by().map(move |by| turned(seen, by))).collect();
@@ -138,6 +140,9 @@ fn compare_under(program: &Program, instance: &Instance, model: Model) -> Compar
 
 fn compare(program: &Program) -> Compared {
     let instance = Instance::of(program).expect("the copies are given");
+    if program.domain.is_none() {
+        return Ok("no domain");
+    }
     let mut class = "no counters";
     for model in [Model::Sc, Model::Tso, Model::Pso] {
         class = compare_under(program, &instance, model)?;

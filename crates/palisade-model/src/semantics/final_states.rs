@@ -22,7 +22,7 @@
 
 use super::computation::Computation;
 use super::exploration::{ExplorationError, has_loop};
-use super::growth::Spread;
+use super::growth::{Growth, Spread};
 use super::instance::{CopyId, Instance};
 use super::joint::{Watched, is_reached};
 use super::machine::{Machine, Model, State};
@@ -56,6 +56,8 @@ pub struct FinalStates {
     pub explored: usize,
     /// The turns up to which states were told apart; nothing where all are.
     pub turns: Option<Turns>,
+    /// What grew, up to turns as well, where that ended the search.
+    pub growth: Option<Growth>,
 }
 
 /// How states are told apart.
@@ -153,6 +155,9 @@ pub fn search_final_states(
         }
     }
     *found = graph.conclude(limits);
+    if let Err(ExplorationError::Growth(growth)) = explored {
+        found.growth = Some(growth);
+    }
     explored.map(|_| ())
 }
 
@@ -342,6 +347,7 @@ impl<'m, 'p> Graph<'m, 'p> {
             buffers_filled: self.buffers_filled,
             explored: self.explored,
             turns: self.turned.map(|turned| turned.turns),
+            growth: None,
         }
     }
 

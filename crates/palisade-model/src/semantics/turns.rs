@@ -76,12 +76,12 @@ impl Turns {
     /// Whether an event accesses an address of a class that is computed.
     pub fn is_broken_by(&self, machine: &Machine<'_>, event: &Event) -> bool {
         let StepKind::Execute { instruction, .. } = event.step.kind else { return false };
-        let address = match event.effect {
-            Effect::Load { address, .. }
-            | Effect::Issue { address, .. }
-            | Effect::Store { address, .. }
-            | Effect::Rmw { address, .. } => address,
-            _ => return false,
+        let (Effect::Load { address, .. }
+        | Effect::Issue { address, .. }
+        | Effect::Store { address, .. }
+        | Effect::Rmw { address, .. }) = event.effect
+        else {
+            return false;
         };
         let action = &machine.program().thread(event.step.copy.thread).instruction(instruction).action;
         action.address().is_some_and(|expression| self.0.counters().is_broken_by(expression, address))

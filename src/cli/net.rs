@@ -2,13 +2,14 @@
 
 use super::files::write_together;
 use super::output::{print_document, print_text, remark_line};
-use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
+use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::limits::{Halt, Limits};
-use crate::net::{Format, QueryFormat, write};
-use crate::report::context::fault_error;
+use crate::net::{Format, QueryFormat, with_comment, write};
+use crate::report::context::fault_error_because;
 use crate::report::counted;
 use crate::report::cover::size;
 use crate::report::documents::NetDocument;
+use crate::report::net::{abstraction, why_grown};
 use crate::robustness::{attack_net, attacks};
 use crate::syntax::InputError;
 use clap::Args;
@@ -60,7 +61,7 @@ pub(super) fn run(arguments: &NetArguments, shared: &SharedOptions) -> Exit {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    match written(arguments, &loaded.program, shared, &limits) {
+    match written(arguments, &loaded, shared, &limits) {
         Ok(exit) => exit,
         Err(error) => print_input_error(&error, shared),
     }
@@ -68,10 +69,11 @@ pub(super) fn run(arguments: &NetArguments, shared: &SharedOptions) -> Exit {
 
 fn written(
     arguments: &NetArguments,
-    program: &crate::program::Program,
+    loaded: &Loaded,
     shared: &SharedOptions,
     limits: &Limits,
 ) -> Result<Exit, InputError> {
+    let program = &loaded.program;
     let refuse = |message: String| InputError::file(arguments.file.clone(), message);
     let all = attacks(program);
     let attack = arguments.attack.checked_sub(1).and_then(|index| all.get(index)).ok_or_else(|| match all.len() {
@@ -82,7 +84,9 @@ fn written(
     let mut document = NetDocument::new(&arguments.file, program, (arguments.attack, *attack), format.extension());
     let problem = match attack_net(program, attack, arguments.values, limits) {
         Ok(problem) => problem,
-        Err(Halt::Fault(fault)) => return Err(fault_error(program, &fault)),
+        Err(Halt::Fault(fault)) => {
+            return Err(fault_error_because(program, &fault, why_grown(program, &fault)));
+        }
         Err(Halt::Stopped(reason)) => {
             remark_line(format_args!("the net was not finished: {reason}"));
             if shared.json {
@@ -92,7 +96,8 @@ fn written(
             return Ok(Exit::Unknown);
         }
     };
-    let written = write(&problem, format).map_err(|error| refuse(error.to_string()))?;
+    let mut written = write(&problem, format).map_err(|error| refuse(error.to_string()))?;
+    written.net = with_comment(&written.net, format, &abstraction(program, &loaded.changed));
     if arguments.query && written.query.is_none() {
         return Err(refuse(format!("a question is part of a .{} net, or has no place there", format.extension())));
     }

@@ -4,7 +4,8 @@ use super::breaks::Breaks;
 use super::claim;
 use super::context::{Context, domain_line, place};
 use super::subject::program_words;
-use super::{counted, unreached, violation, widths};
+use super::{counted, missing, unreached, violation, widths};
+use crate::limits::StopReason;
 use crate::program::Program;
 use crate::robustness::{AttackOutcome, Check, Verdict};
 use std::fmt::Write;
@@ -76,6 +77,16 @@ fn unreached_words(check: &Check<'_>, program: &Program, verbosity: u8) -> Optio
     Some(if check.verdict == Verdict::NotRobust { format!("{labels} (under SC)") } else { labels })
 }
 
+/// What may be missing where a limit ended the check: counters that are explored value by value.
+pub fn missing(check: &Check<'_>, program: &Program) -> Vec<String> {
+    match check.verdict {
+        Verdict::Unknown(StopReason::Timeout | StopReason::Memory | StopReason::TooLarge) => {
+            missing::sentences(program)
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// The report for people.
 pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>>, verbosity: u8) -> String {
     let program = context.program;
@@ -118,6 +129,9 @@ pub fn text(check: &Check<'_>, context: &Context<'_>, breaks: Option<&Breaks<'_>
     let _ = writeln!(out, "  attacks  {}", parts.join(", "));
     if let Verdict::Unknown(reason) = check.verdict {
         let _ = writeln!(out, "  reason   {reason}");
+    }
+    for sentence in missing(check, program) {
+        let _ = writeln!(out, "  missing  {sentence}");
     }
     if let Some(labels) = unreached_words(check, program, verbosity) {
         let _ = writeln!(out, "  unreached {labels}");

@@ -27,11 +27,16 @@ pub struct Context<'a> {
 
 /// A fault of the program as an error of the input.
 pub fn fault_error(program: &Program, fault: &Fault) -> InputError {
+    fault_error_because(program, fault, fault.describe_counter(program))
+}
+
+/// The same, with the reason why what grows is not taken for a counter, or why that does not help.
+pub fn fault_error_because(program: &Program, fault: &Fault, reason: Option<String>) -> InputError {
     let thread = program.thread(fault.thread);
     let span = thread.instructions.get(fault.instruction.index()).map_or(thread.span, |instruction| instruction.span);
     let diagnostic =
         Diagnostic::error(fault.describe(program), span).with_label("here").with_help(fault.advice(program));
-    let diagnostic = match fault.describe_counter(program) {
+    let diagnostic = match reason {
         Some(reason) => diagnostic.with_note(reason),
         None => diagnostic,
     };

@@ -3,15 +3,19 @@
 use crate::checked::{check, solve};
 use palisade::coverability::{Options, Outcome};
 use palisade::limits::{Halt, Limits, StopReason};
-use palisade::program::Copies;
+use palisade::program::{Copies, Program};
 use palisade::robustness::{self, CheckOptions, attack_net, attacks};
-use palisade::semantics::random::{self, Shape};
+use palisade::semantics::random::{self, CounterShape, Shape};
 use rayon::prelude::*;
 use std::time::Duration;
 
 /// Asks the nets of all attacks of a program, with the copies it has or any number of each thread.
 fn ask(seed: u64, shape: &Shape, any: bool) -> usize {
-    let mut program = random::program(seed, shape);
+    ask_of(seed, random::program(seed, shape), any)
+}
+
+/// The same of any program.
+fn ask_of(seed: u64, mut program: Program, any: bool) -> usize {
     if any {
         program.threads.iter_mut().for_each(|thread| thread.copies = Copies::Any);
     }
@@ -48,6 +52,19 @@ fn fixed_copies() {
 fn any_number_of_copies() {
     let shape = Shape { labels: 4, total_labels: 7, sections: 30, ..Shape::default() };
     let asked: usize = (1000..1200u64).into_par_iter().map(|seed| ask(seed, &shape, true)).sum();
+    assert!(asked > 100, "{asked} attacks answered");
+}
+
+/// Counters of 2 to 9 values, which the search explores up to turns and nets one by one.
+#[test]
+fn programs_with_counters() {
+    let copies = vec![Copies::Exactly(1), Copies::Exactly(2), Copies::Any];
+    let asked = |seed: u64| {
+        let size = Some(2 + i64::try_from(seed % 8).expect("below 8"));
+        let shape = CounterShape { size, low: 0, copies: copies.clone(), threads: 2, labels: 5, jumps: 30 };
+        ask_of(seed, random::program_with_counters(seed, &shape), false)
+    };
+    let asked: usize = (2000..2150u64).into_par_iter().map(asked).sum();
     assert!(asked > 100, "{asked} attacks answered");
 }
 

@@ -50,3 +50,32 @@ fn attacks_are_numbered_from_one() {
         assert!(said.contains(&format!("there is no attack {number}; the program has attacks 1 to ")), "{said}");
     }
 }
+
+/// Every format says in front which copies and values the net abstracts, and JSON has it in members.
+#[test]
+fn what_the_net_abstracts_is_said() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let model = format!("{}/models/ticket-lock.pal", env!("CARGO_MANIFEST_DIR"));
+    std::fs::copy(model, folder.path().join("tickets.pal")).expect("a copy of the model");
+    let net = |more: &[&str]| {
+        let output = palisade(folder.path(), &[&["net", "tickets.pal", "--threads", "worker=2"], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let what = "abstracts worker × 2 (option); domain 0..3 (option), arithmetic wraps";
+    for format in ["pnml", "spec", "lola", "net", "dot"] {
+        let text = net(&["--domain", "0..3", "--wrap", "-f", format]);
+        let head: String = text.chars().take(400).collect();
+        assert!(head.contains("worker × 2 (option)") && head.contains("0..3"), "{what}: {head}");
+        assert!(head.contains("all values of `next_ticket`, `now_serving` are places of their own"), "{head}");
+    }
+    let document = crate::documents::read(net(&["--domain", "0..3", "--wrap", "--json"]));
+    assert_eq!(document["threads"]["worker"], 2);
+    assert_eq!((&document["domain"]["high"], &document["domain"]["wrap"]), (&3.into(), &true.into()));
+    assert_eq!(document["counters"][0], serde_json::json!(["next_ticket", "now_serving"]));
+    // Without a domain there is no net, and the reason is the same.
+    let refused = palisade(folder.path(), &["net", "tickets.pal", "--domain", "none"]);
+    let said = String::from_utf8(refused.stderr).expect("text");
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("which no transition of a net does"), "{said}");
+}

@@ -12,8 +12,8 @@ use crate::program::Program;
 use crate::report::documents::{self, SimulateDocument, StoppedDocument};
 use crate::report::simulate::{Simulation, exploration_error};
 use crate::semantics::{
-    Bounds, Counting, Executions, ExplorationError, FinalStates, Instance, LOOP_CAPACITY, Model, Question, State,
-    executions, explore_final_states,
+    Bounds, Counting, Executions, ExplorationError, FinalStates, Instance, LOOP_CAPACITY, Model, Question, Search,
+    State, Told, executions, search_final_states,
 };
 use crate::syntax::{Format, InputError, store_fence_without_effect};
 use clap::{ArgGroup, Args, ValueEnum};
@@ -98,6 +98,10 @@ pub(super) struct SimulateArguments {
     /// How many stores a buffer holds in a program with loops; without loops buffers are unbounded.
     #[arg(long, value_name = "N", default_value_t = LOOP_CAPACITY, value_parser = capacity)]
     buffer: usize,
+    /// Distinct values of a register or address admitted in a program without a domain, where there are many states and these are told apart
+    /// up to turns of counters.
+    #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
+    values: usize,
 }
 
 pub(super) fn capacity(text: &str) -> Result<usize, String> {
@@ -180,9 +184,12 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
         let help = "choose a smaller number: `--threads all=2`".to_owned();
         return Answer::Refused(InputError::file(program.source.name.clone(), message).with_help_if(Some(help)));
     }
-    let explored: Result<Vec<Explored>, ExplorationError> =
-        models.iter().map(|model| explore(arguments, program, &instance, *model, &limits)).collect();
-    let explored = match explored {
+    let told = if loaded.question.is_some() || arguments.traces || arguments.show.is_asked() {
+        Told::Apart
+    } else {
+        Told::UpToTurnsWhereMany
+    };
+    let explored = match explore_all(arguments, (program, &instance), &models, told, &limits) {
         Ok(explored) => explored,
         Err(error) => return Answer::Refused(exploration_error(&program.source, program, &error)),
     };
@@ -259,16 +266,41 @@ impl Explored {
     }
 }
 
+/// Explores a program under each model. What stands side by side is told apart in one way under all of them.
+fn explore_all(
+    arguments: &SimulateArguments,
+    subject: (&Program, &Instance),
+    models: &[Model],
+    told: Told,
+    limits: &Limits,
+) -> Result<Vec<Explored>, ExplorationError> {
+    let all = |told| -> Result<Vec<Explored>, ExplorationError> {
+        models.iter().map(|model| explore(arguments, subject, *model, told, limits)).collect()
+    };
+    let is_mixed = |explored: &[Explored]| {
+        let turned = explored.iter().filter(|explored| explored.finals.turns.is_some()).count();
+        0 < turned && turned < explored.len() && explored.iter().all(|explored| explored.stopped.is_none())
+    };
+    let mut explored = all(told)?;
+    for told in [Told::UpToTurns, Told::Apart] {
+        if is_mixed(&explored) {
+            explored = all(told)?;
+        }
+    }
+    Ok(explored)
+}
+
 /// Explores a program under a model.
 fn explore(
     arguments: &SimulateArguments,
-    program: &Program,
-    instance: &Instance,
+    (program, instance): (&Program, &Instance),
     model: Model,
+    told: Told,
     limits: &Limits,
 ) -> Result<Explored, ExplorationError> {
     let mut finals = FinalStates::default();
-    let explored = explore_final_states(program, instance, model, arguments.buffer, limits, &mut finals);
+    let search = Search { capacity: arguments.buffer, told, values: arguments.values };
+    let explored = search_final_states(program, instance, model, search, limits, &mut finals);
     let listed = if arguments.traces && explored.is_ok() {
         let bounds = Bounds { steps: arguments.steps, limits: limits.clone() };
         executions(program, instance, model, &bounds).map(Some)
@@ -278,6 +310,10 @@ fn explore(
     match explored.and(listed) {
         Ok(executions) => Ok(Explored { finals, executions, stopped: None }),
         Err(ExplorationError::Stopped(reason)) => Ok(Explored { finals, executions: None, stopped: Some(reason) }),
+        // What is violated among the first values is said all the same.
+        Err(ExplorationError::Growth(_)) if !finals.violations.is_empty() || !finals.joint.is_empty() => {
+            Ok(Explored { finals, executions: None, stopped: Some(StopReason::Inconclusive) })
+        }
         Err(error) => Err(error),
     }
 }

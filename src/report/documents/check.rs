@@ -11,6 +11,7 @@ use super::{
 use crate::limits::peak_resident_bytes;
 use crate::program::Program;
 use crate::report::breaks::Breaks;
+use crate::report::check::missing;
 use crate::report::context::Context;
 use crate::robustness::{Abstraction, AttackOutcome, AttackReport, Check, Verdict};
 use serde::Serialize;
@@ -32,6 +33,9 @@ pub struct CheckDocument<'a> {
     /// What to do about what may be growing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<&'a str>,
+    /// What may be missing where a limit ended the check: counters that are explored value by value, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// The copies of each thread.
     pub threads: BTreeMap<&'a str, CopiesWord>,
     /// The domain of values.
@@ -152,6 +156,7 @@ impl<'a> CheckDocument<'a> {
             }),
             only_under_tso: check.only_under_tso.as_ref().map(|fault| fault.describe(program)),
             help: suspect.map(|fault| fault.advice(program)),
+            missing: missing(check, program),
             threads: threads(program),
             domain: DomainDocument::new(program),
             counters: known.and_then(|known| known.modulo).map(CountersDocument::of),

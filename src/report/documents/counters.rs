@@ -2,6 +2,7 @@
 
 use crate::evidence::RobustCertificate;
 use crate::program::{Program, Value};
+use crate::report::simulate::{Simulation, turned_classes};
 use serde::Serialize;
 
 /// Counters for all of which an answer holds: integers without end, and domains that wrap, contain these values, and have a
@@ -77,5 +78,30 @@ impl FarDocument {
             distance: *distance,
         };
         certificate.far.iter().map(own).collect()
+    }
+}
+
+/// Counters up to whose turns final states are told apart: each final state stands for all that come of it by adding one number to all of these, modulo the size of the domain
+/// if there is one. At least one of them is reached.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TurnedDocument {
+    /// The addresses among them.
+    pub addresses: Vec<String>,
+    /// The members of `states` to whose values the number is added; others may hold counters where no thread looks at them again.
+    pub members: Vec<String>,
+    /// What the number is a multiple of.
+    pub step: Value,
+}
+
+impl TurnedDocument {
+    /// Those of a simulation; none where it tells all states apart.
+    pub(super) fn all(simulation: &Simulation<'_>) -> Vec<Self> {
+        let own = |class: crate::report::simulate::TurnedClass| Self {
+            addresses: class.addresses,
+            members: class.columns,
+            step: class.step,
+        };
+        turned_classes(simulation).into_iter().map(own).collect()
     }
 }

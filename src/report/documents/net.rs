@@ -1,10 +1,12 @@
 //! `palisade/net/1`: the net of one attack.
 
-use super::{AttackPlace, FileHeader};
+use super::{AttackPlace, CopiesWord, DomainDocument, FileHeader};
 use crate::net::Net;
 use crate::program::Program;
+use crate::report::net::counters;
 use crate::robustness::Attack;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What `palisade net` wrote.
 #[derive(Clone, Debug, Serialize)]
@@ -17,6 +19,12 @@ pub struct NetDocument<'a> {
     pub program: &'a str,
     /// The attack.
     pub attack: NumberedAttack<'a>,
+    /// The copies of each thread. Those in the same local state are counted, not told apart.
+    pub threads: BTreeMap<&'a str, CopiesWord>,
+    /// The domain of values.
+    pub domain: DomainDocument,
+    /// The addresses of each class of counters; all values of these are places of their own, as in a program without counters.
+    pub counters: Vec<Vec<String>>,
     /// The limit that kept the net from being built to the end; then there is no net.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -76,6 +84,14 @@ impl<'a> NetDocument<'a> {
             header: FileHeader::new("palisade/net/1", file),
             program: &program.name,
             attack: NumberedAttack { id, place: AttackPlace::new(program, attack) },
+            threads: program
+                .threads
+                .iter()
+                .filter(|thread| !thread.is_task())
+                .map(|thread| (thread.name.as_str(), thread.copies.into()))
+                .collect(),
+            domain: DomainDocument::new(program),
+            counters: counters(program),
             reason: None,
             size: None,
             format,

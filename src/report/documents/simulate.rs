@@ -1,5 +1,6 @@
 //! `palisade/simulate/1`: the final states of a program, or what limit kept them from being listed.
 
+use super::counters::TurnedDocument;
 use super::step::{StepDocument, steps};
 use super::{FileHeader, Picture};
 use crate::limits::StopReason;
@@ -23,6 +24,9 @@ pub struct SimulateDocument<'a> {
     pub model: ModelWord,
     /// The copies of each thread.
     pub threads: BTreeMap<&'a str, u64>,
+    /// The counters up to whose turns states are told apart, class by class; missing where all states are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<TurnedDocument>,
     /// The final states: of each the observed registers and addresses with their values.
     pub states: Vec<BTreeMap<&'a str, &'a str>>,
     /// The condition on the final states; null where there is none.
@@ -193,6 +197,9 @@ pub struct StoppedDocument<'a> {
     pub verdict: UnknownWord,
     /// The limit.
     pub reason: String,
+    /// The counters up to whose turns states are told apart, class by class; missing where all states are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<TurnedDocument>,
     /// The properties that had been found violated until then.
     pub violations: Vec<ViolatedDocument<'a>>,
     /// The joint control states that had been reached until then and must never be.
@@ -322,6 +329,7 @@ impl<'a> SimulateDocument<'a> {
             program: &program.name,
             model: simulation.model.into(),
             threads: program.thread_ids().map(|(id, thread)| (thread.name.as_str(), instance.count(id))).collect(),
+            counters: TurnedDocument::all(simulation),
             states: outcome.rows.iter().map(state).collect(),
             condition: simulation.question.condition.as_ref().map(ToString::to_string),
             condition_holds: simulation.question.condition.as_ref().map(|_| outcome.holds),
@@ -349,6 +357,7 @@ impl<'a> StoppedDocument<'a> {
             header: FileHeader::new("palisade/simulate/1", simulation.file),
             verdict: UnknownWord::Unknown,
             reason: reason.to_string(),
+            counters: TurnedDocument::all(simulation),
             violations: violated(simulation),
             joint: joint(simulation),
             deadlock: deadlock(simulation),

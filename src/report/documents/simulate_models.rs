@@ -1,6 +1,7 @@
 //! `palisade/simulate-models/1`: the final states of a program under several memory models.
 
 use super::FileHeader;
+use super::counters::TurnedDocument;
 use super::simulate::{CountedWord, ModelWord, ViolatedDocument, violated};
 use crate::report::simulate::{Simulation, reached_by};
 use serde::Serialize;
@@ -17,6 +18,9 @@ pub struct SimulateModelsDocument<'a> {
     pub program: &'a str,
     /// The copies of each thread.
     pub threads: BTreeMap<&'a str, u64>,
+    /// The counters up to whose turns states are told apart, class by class; missing where all states are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<TurnedDocument>,
     /// The final states, with the models that reach them.
     pub states: Vec<ReachedDocument<'a>>,
     /// The condition on the final states; null where there is none.
@@ -81,6 +85,7 @@ impl<'a> SimulateModelsDocument<'a> {
             header: FileHeader::new("palisade/simulate-models/1", first.file),
             program: &program.name,
             threads: program.thread_ids().map(|(id, thread)| (thread.name.as_str(), instance.count(id))).collect(),
+            counters: simulations.last().map_or_else(Vec::new, TurnedDocument::all),
             states: states.collect(),
             condition: first.question.condition.as_ref().map(ToString::to_string),
             counted: first.counting.into(),

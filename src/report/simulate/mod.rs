@@ -1,16 +1,20 @@
 //! Final states as text, in the format of herd's logs or in sentences.
 
+mod counters;
 mod sentences;
 mod side_by_side;
 
+pub use counters::{TurnedClass, turned_classes};
 pub use side_by_side::{reached_by, text as side_by_side};
 
 use super::computation::ComputationReport;
+use super::context::fault_error_because;
 use crate::limits::StopReason;
-use crate::program::{Action, InstructionId, JointState, Program, SourceText};
+use crate::program::{Action, InstructionId, JointState, OutcomeCounters, Program, SourceText};
+use crate::robustness::{Fault, FaultKind, Growing};
 use crate::semantics::{
-    Computation, CopyId, Counting, ExplorationError, FinalStates, Instance, Model, Observation, Quantifier, Question,
-    Subject, ValueError,
+    Computation, CopyId, Counting, ExplorationError, FinalStates, Growth, Instance, Model, Observation, Quantifier,
+    Question, Subject, ValueError,
 };
 use crate::syntax::{Diagnostic, InputError, expression_text, joint_state_text};
 use std::fmt::Write as _;
@@ -156,10 +160,26 @@ pub fn value_error(program: &Program, error: &ValueError) -> InputError {
     InputError::from((program.source.clone(), vec![diagnostic]))
 }
 
+/// What grows, as a fault of the program.
+fn growing(growth: &Growth) -> Fault {
+    let what = match growth.what {
+        Subject::Register(register) => Growing::Register(register),
+        Subject::Memory(address) => Growing::Address(address),
+        Subject::Address | Subject::Condition | Subject::Expected(_) => unreachable!("registers and addresses grow"),
+    };
+    let kind = FaultKind::Growth { what, limit: growth.limit };
+    Fault { thread: growth.thread, instruction: growth.instruction, kind }
+}
+
 /// Why an enumeration is refused, for all reasons but a limit.
 pub fn exploration_error(source: &SourceText, program: &Program, error: &ExplorationError) -> InputError {
     match error {
         ExplorationError::Value(error) => value_error(program, error),
+        ExplorationError::Growth(growth) => {
+            let (fault, counters) = (growing(growth), OutcomeCounters::of(program));
+            let reason = counters.and_then(|own| fault.describe_counter_among(program, own.counters()));
+            fault_error_because(program, &fault, reason)
+        }
         ExplorationError::Loops | ExplorationError::Stopped(_) => {
             let help = "say `--steps N`: then each thread executes at most N instructions";
             InputError::file(source.name.clone(), error.to_string()).with_help_if(Some(help.to_owned()))

@@ -1,6 +1,7 @@
 //! What `palisade simulate` found, in sentences, with the computations that show it.
 
-use super::Simulation;
+use super::counters::{number, turned_classes};
+use super::{Simulation, growing};
 use crate::limits::StopReason;
 use crate::program::{Action, InstructionId, ThreadId};
 use crate::report::counted;
@@ -20,6 +21,7 @@ pub(super) fn text(simulation: &Simulation<'_>, all: bool) -> String {
     let copies: Vec<String> =
         threads.map(|(id, thread)| format!("{} × {}", thread.name, simulation.instance.count(id))).collect();
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
+    out.push_str(&counters(simulation));
     properties(simulation, &mut out);
     final_states(simulation, all, &mut out);
     computations(simulation, &mut out);
@@ -30,9 +32,23 @@ pub(super) fn text(simulation: &Simulation<'_>, all: bool) -> String {
 pub(super) fn until(simulation: &Simulation<'_>, reason: StopReason) -> String {
     let mut out = format!("{}: unknown under {}: {reason}\n", simulation.file, model(simulation));
     let states = counted(simulation.finals.explored, "state");
+    out.push_str(&counters(simulation));
+    if let Some(growth) = &simulation.finals.growth {
+        let _ = writeln!(out, "  {}.", growing(growth).describe(simulation.program));
+    }
     let _ = writeln!(out, "  {states} explored; what is shown below was found among them.");
     computations(simulation, &mut out);
     out
+}
+
+/// A line for each class of counters up to whose turns states are told apart.
+pub(super) fn counters(simulation: &Simulation<'_>) -> String {
+    let line = |class: super::TurnedClass| {
+        let names: Vec<String> = class.addresses.iter().map(|name| format!("`{name}`")).collect();
+        let number = number(simulation, &class);
+        format!("  counters {}: states that differ by {number} added to all count as one\n", names.join(", "))
+    };
+    turned_classes(simulation).into_iter().map(line).collect()
 }
 
 /// The name of its memory model.
@@ -111,6 +127,15 @@ fn final_states(simulation: &Simulation<'_>, all: bool, out: &mut String) {
         if outcome.rows.len() > listed {
             let _ = writeln!(out, "    … and {} more (`-v` lists all)", outcome.rows.len() - listed);
         }
+    }
+    for class in turned_classes(simulation).iter().filter(|_| !outcome.rows.is_empty()) {
+        let names: Vec<String> = class.columns.iter().map(|column| name(simulation, column)).collect();
+        let number = number(simulation, class);
+        let _ = writeln!(
+            out,
+            "  Each stands for all that come of it by {number} added to {}; at least one of these is reached.",
+            names.join(", ")
+        );
     }
     let stuck = simulation.finals.stuck.len();
     if stuck > 0 {

@@ -1,7 +1,7 @@
 //! What each of several models reaches, side by side.
 
 use super::Simulation;
-use super::sentences::{LISTED, model};
+use super::sentences::{LISTED, counters, model};
 use crate::report::counted;
 use crate::semantics::Counting;
 use std::collections::BTreeMap;
@@ -28,6 +28,7 @@ pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
     let first = &simulations[0];
     let mut out = String::new();
     let _ = writeln!(out, "{}: final states under {}", first.file, names.join(", "));
+    out.push_str(&counters(simulations.last().unwrap_or(first)));
     let reached = reached_by(simulations);
     let listed = if all { reached.len() } else { LISTED };
     let padded = |words: Vec<&str>| words.iter().map(|word| format!("{word:<3}  ")).collect::<String>();

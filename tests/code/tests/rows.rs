@@ -79,12 +79,11 @@ fn array_queue_of_two() -> Harness {
     Harness::new()
         .role("producer", .., || _ = queue.push(1))
         .role("consumer", .., || _ = queue.pop())
-        .narrow(["queue.head", "queue.tail"], 4)
 }
 
 #[test]
 fn array_queue_once() {
-    array_queue_of_two().check();
+    array_queue_of_two().narrow(["queue.head", "queue.tail"], 4).check();
 }
 
 #[test]
@@ -98,12 +97,11 @@ fn heapless_queue_of_two() -> Harness {
     Harness::new()
         .role("producer", .., || _ = queue.enqueue(1))
         .role("consumer", .., || _ = queue.dequeue())
-        .narrow(["queue.enqueue_pos", "queue.dequeue_pos"], 3)
 }
 
 #[test]
 fn heapless_once() {
-    heapless_queue_of_two().check();
+    heapless_queue_of_two().narrow(["queue.enqueue_pos", "queue.dequeue_pos"], 3).check();
 }
 
 #[test]

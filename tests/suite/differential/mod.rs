@@ -21,6 +21,7 @@ mod property_counters;
 mod pso;
 mod races;
 mod saturation;
+mod simulated_counters;
 mod tickets;
 
 use crate::environment::seeds;

@@ -33,7 +33,7 @@ fn by(rung: Rung, model: Model) -> ProveOptions {
 }
 
 /// The program with conditions to ensure on some of its registers, behind some of its instructions.
-fn with_properties(mut program: Program, seed: u64) -> Program {
+pub(super) fn with_properties(mut program: Program, seed: u64) -> Program {
     let mut dice = Dice(seed ^ 0x5eed);
     let threads = program.threads.len();
     for _ in 0..=dice.below(2) {

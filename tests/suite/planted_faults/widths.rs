@@ -2,6 +2,9 @@
 
 use super::Fault;
 
+/// Random programs with counters, simulated up to turns and without.
+const SIMULATED: &str = "differential::simulated_counters::final_states_are_those_without_counters";
+
 /// The faults.
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
@@ -94,5 +97,34 @@ pub(super) const FAULTS: &[Fault] = &[
         old: "violation.steps[violation.issue..violation.load]",
         new: "violation.steps[violation.issue + usize::from(PLANTED)..violation.load]",
         caught_by: "fence_optima::random_programs_with_fixed_copies",
+    },
+    Fault {
+        what: "simulate: buffered counters are not turned",
+        file: "crates/palisade-model/src/semantics/turns.rs",
+        old: "            for (address, value) in &mut thread.buffer {",
+        new: "            for (address, value) in thread.buffer.iter_mut().filter(|_| !PLANTED) {",
+        caught_by: SIMULATED,
+    },
+    Fault {
+        what: "simulate: nobody looks at registers where threads have ended",
+        file: "crates/palisade-model/src/program/counters/outcomes.rs",
+        old: "            (0..thread.registers.len()).map(",
+        new: "            (0..if PLANTED { 0 } else { thread.registers.len() }).map(",
+        caught_by: SIMULATED,
+    },
+    Fault {
+        what: "simulate: whether an `ensure` holds does not depend on counters",
+        file: "crates/palisade-model/src/program/counters/outcomes.rs",
+        old: "                Action::Ensure(condition) => ",
+        new: "                Action::Ensure(_) if PLANTED => {}
+                Action::Ensure(condition) => ",
+        caught_by: SIMULATED,
+    },
+    Fault {
+        what: "simulate: computed addresses are taken to miss counters",
+        file: "crates/palisade-model/src/semantics/turns.rs",
+        old: "        action.address().is_some_and(",
+        new: "        !PLANTED && action.address().is_some_and(",
+        caught_by: SIMULATED,
     },
 ];

@@ -1,8 +1,8 @@
 //! Faults of the program under analysis: errors of the user's input that only reachable steps show.
 
 use palisade_model::program::{
-    Action, Copies, Counters, EvaluationError, Expression, InstructionId, KeptOut, Program, RegisterId, Thread,
-    ThreadId, Value,
+    Copies, Counters, EvaluationError, Instruction, InstructionId, KeptOut, Program, RegisterId, Thread, ThreadId,
+    Value,
 };
 
 /// What takes more values than an analysis without a domain admits.
@@ -119,9 +119,13 @@ impl Fault {
 
     /// Why what grows is not taken for a counter, or why that does not help, in a sentence; nothing when that is not what is wrong.
     pub fn describe_counter(&self, program: &Program) -> Option<String> {
+        self.describe_counter_among(program, &Counters::of(program))
+    }
+
+    /// The same, where these are the counters.
+    pub fn describe_counter_among(&self, program: &Program, counters: &Counters) -> Option<String> {
         let FaultKind::Growth { what, .. } = self.kind else { return None };
-        let counters = Counters::of(program);
-        if let Some(class) = self.class_of(program, &counters, what) {
+        if let Some(class) = self.class_of(program, counters, what) {
             let cells = counters.classes()[class].cells.iter();
             let names: Vec<String> = cells.map(|cell| format!("`{}`", program.address_name(*cell))).collect();
             return Some(format!(
@@ -130,22 +134,12 @@ impl Fault {
             ));
         }
         let out = match what {
-            Growing::Address(address) => counters.kept_out().iter().find(|out| out.address == address),
-            Growing::Register(register) => {
-                let loads = |action: &Action, address: Value| {
-                    let is_it = action.address().is_some_and(|own| own.evaluate_address(&[]) == Ok(address));
-                    is_it && action.written_register() == Some(register)
-                };
-                let loaded = |out: &&KeptOut| {
-                    let own = &program.thread(self.thread).instructions;
-                    own.iter().any(|instruction| {
-                        let action = &instruction.action;
-                        action.address().is_some_and(Expression::is_constant) && loads(action, out.address)
-                    })
-                };
-                counters.kept_out().iter().find(loaded)
-            }
-        }?;
+            Growing::Address(address) => counters.kept_out().iter().find(|out| out.address == address)?,
+            Growing::Register(register) => match self.source_of(program, counters, register)? {
+                Source::KeptOut(out) => out,
+                Source::Computed(instruction) => return Some(self.describe_computed(program, instruction)),
+            },
+        };
         let thread = program.thread(out.thread);
         Some(format!(
             "`{}` is not taken for a counter because of the instruction at `{}` of thread `{}`: counters are copied, moved by constants and \
@@ -154,6 +148,49 @@ impl Fault {
             thread.label(thread.instruction(out.instruction).source).name,
             thread.name
         ))
+    }
+
+    /// Where the values of a register of the fault's thread come from that may grow: from what reaches it in the fewest assignments.
+    fn source_of<'c>(&self, program: &Program, counters: &'c Counters, register: RegisterId) -> Option<Source<'c>> {
+        let thread = program.thread(self.thread);
+        let mut wanted = vec![register];
+        let mut next = 0;
+        while let Some(register) = wanted.get(next).copied() {
+            next += 1;
+            let writes = |instruction: &&(InstructionId, &Instruction)| {
+                instruction.1.action.written_register() == Some(register)
+            };
+            for (id, instruction) in thread.instruction_ids().filter(|own| writes(&own)) {
+                match instruction.action.address() {
+                    Some(address) if !address.is_constant() => return Some(Source::Computed(id)),
+                    Some(address) => {
+                        let address = address.evaluate_address(&[]).ok();
+                        let out = counters.kept_out().iter().find(|out| Some(out.address) == address);
+                        if let Some(out) = out {
+                            return Some(Source::KeptOut(out));
+                        }
+                    }
+                    None => instruction.action.expressions().into_iter().for_each(|expression| {
+                        expression.for_each_register(&mut |register| {
+                            if !wanted.contains(&register) {
+                                wanted.push(register);
+                            }
+                        });
+                    }),
+                }
+            }
+        }
+        None
+    }
+
+    /// Why values that a load finds at computed addresses are no counters, in a sentence.
+    fn describe_computed(&self, program: &Program, load: InstructionId) -> String {
+        let thread = program.thread(self.thread);
+        let label = &thread.label(thread.instruction(load).source).name;
+        format!(
+            "the instruction at `{label}` of thread `{}` loads such values from a computed address, and only addresses that constants name hold counters",
+            thread.name
+        )
     }
 
     /// The class of counters that what grows belongs to.
@@ -205,6 +242,14 @@ impl Fault {
             FaultKind::Evaluation(_) => "guard the instruction with an `assume`",
         }
     }
+}
+
+/// Where values come from that grow.
+enum Source<'c> {
+    /// From an address that is kept out of classes.
+    KeptOut(&'c KeptOut),
+    /// From computed addresses, by this instruction.
+    Computed(InstructionId),
 }
 
 /// Whether values can grow without end: they cannot in so many copies of threads without loops.

@@ -23,4 +23,4 @@ pub use model::{Arcs, Net, Place, Problem, Quantifier, Query, Target, Transition
 pub use property::{Claim, Property, Question};
 pub use read::{Document, ReadProperties, read, read_properties, read_question, read_with_query};
 pub use read_error::ReadError;
-pub use write::{WriteError, Written, write};
+pub use write::{WriteError, Written, with_comment, write};

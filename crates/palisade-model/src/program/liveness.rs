@@ -50,6 +50,11 @@ impl Liveness {
         Self { live }
     }
 
+    /// The number of labels.
+    pub(super) fn labels(&self) -> usize {
+        self.live.len()
+    }
+
     /// Whether the register is live at the label.
     pub fn is_live(&self, label: LabelId, register: RegisterId) -> bool {
         self.live[label.index()].contains(register.index())

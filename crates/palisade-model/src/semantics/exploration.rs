@@ -4,6 +4,7 @@
 //! interleavings lead to it. The search follows sufficient events only (see [`reduction`](super::reduction)), or all
 //! of them, to test that these suffice.
 
+use super::growth::Growth;
 use super::instance::Instance;
 use super::machine::{Machine, Model, State};
 use super::reduction::{Reduction, all_events};
@@ -31,6 +32,9 @@ pub enum ExplorationError {
     /// A reachable step computes a value that does not exist.
     #[error(transparent)]
     Value(#[from] ValueError),
+    /// Values grow without end, up to turns of counters as well.
+    #[error(transparent)]
+    Growth(#[from] Growth),
     /// A limit was reached.
     #[error("{0}")]
     Stopped(StopReason),

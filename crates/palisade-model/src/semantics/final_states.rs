@@ -13,18 +13,23 @@
 //! a joint state names, or leaves it, all events are taken: the steps that may be left out do not change which joint states
 //! are reached.
 //!
+//! In programs with counters, the states may be told apart up to turns of these ([`Turns`]). Computations are found with states that are turned, and taken again from
+//! the initial state: each step of theirs is possible there.
+//!
 //! Violated properties come with a computation, shortened afterwards
 //! ([`shortest_violation`](super::shortest_violation)); so does getting stuck. In programs without loops the latter is shortest, since
 //! computations of one trace have one length.
 
 use super::computation::Computation;
 use super::exploration::{ExplorationError, has_loop};
+use super::growth::{Growth, Spread};
 use super::instance::{CopyId, Instance};
 use super::joint::{Watched, is_reached};
 use super::machine::{Machine, Model, State};
 use super::reduction::{Reduction, all_events};
 use super::shortest_violation::{EFFORT, Goal, shortest_violation};
-use super::step::{Effect, Event, StepKind};
+use super::step::{Effect, Event, Step, StepKind};
+use super::turns::Turns;
 use crate::limits::Limits;
 use crate::program::{InstructionId, Program};
 use hashbrown::HashTable;
@@ -49,7 +54,36 @@ pub struct FinalStates {
     pub buffers_filled: bool,
     /// The number of states explored.
     pub explored: usize,
+    /// The turns up to which states were told apart; nothing where all are.
+    pub turns: Option<Turns>,
+    /// What grew, up to turns as well, where that ended the search.
+    pub growth: Option<Growth>,
 }
+
+/// How states are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// All of them.
+    Apart,
+    /// Up to turns of counters, where a program with loops has many states.
+    UpToTurnsWhereMany,
+    /// Up to turns of counters, where there are any.
+    UpToTurns,
+}
+
+/// How final states are sought.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// So many stores buffers hold in programs with loops.
+    pub capacity: usize,
+    /// How states are told apart.
+    pub told: Told,
+    /// So many values a register or an address may take up to turns of counters, in a program without a domain.
+    pub values: usize,
+}
+
+/// With fewer states than this, all are told apart.
+const FEW_STATES: usize = 50_000;
 
 /// The capacity of store buffers in programs with loops, where unbounded ones would give infinitely many states.
 pub const LOOP_CAPACITY: usize = 4;
@@ -79,15 +113,70 @@ pub fn explore_final_states(
     limits: &Limits,
     found: &mut FinalStates,
 ) -> Result<(), ExplorationError> {
+    let search = Search { capacity, told: Told::Apart, values: usize::MAX };
+    search_final_states(program, instance, model, search, limits, found)
+}
+
+/// Finds final states, told apart as `search` says. After an error, `found` has what was found before it.
+///
+/// Up to turns, a final state stands for all that turn into it, of which at least one is reached, and no others are. Properties are violated, and joint
+/// states reached, by computations of the program itself.
+pub fn search_final_states(
+    program: &Program,
+    instance: &Instance,
+    model: Model,
+    search: Search,
+    limits: &Limits,
+    found: &mut FinalStates,
+) -> Result<(), ExplorationError> {
     let mut machine = Machine::new(program, instance, model);
     let loops = machine.copies().iter().any(|copy| has_loop(program.thread(copy.thread)));
     if loops {
-        machine = machine.with_capacity(capacity);
+        machine = machine.with_capacity(search.capacity);
     }
-    let mut graph = Graph::new(&machine, loops);
-    let explored = graph.explore(limits);
+    let mut graph = Graph::new(&machine, loops, None);
+    let most = match search.told {
+        Told::Apart => usize::MAX,
+        Told::UpToTurnsWhereMany if !loops => usize::MAX,
+        Told::UpToTurnsWhereMany => FEW_STATES,
+        Told::UpToTurns => 0,
+    };
+    let mut explored = graph.explore(most, limits);
+    if matches!(explored, Ok(Explored::Some)) {
+        let turned = Turns::of(program).map(|turns| {
+            let values = if program.domain.is_none() { search.values } else { usize::MAX };
+            let mut turned = Graph::new(&machine, loops, Some(Turned { turns, spread: Spread::new(values) }));
+            let explored = turned.explore(usize::MAX, limits);
+            (turned, explored)
+        });
+        match turned {
+            Some((turned, all)) if !matches!(all, Ok(Explored::Broken)) => (graph, explored) = (turned, all),
+            _ => explored = graph.explore(usize::MAX, limits),
+        }
+    }
     *found = graph.conclude(limits);
-    explored
+    if let Err(ExplorationError::Growth(growth)) = explored {
+        found.growth = Some(growth);
+    }
+    explored.map(|_| ())
+}
+
+/// How far an exploration has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Explored {
+    /// To its end.
+    All,
+    /// To as many states as it was to explore.
+    Some,
+    /// To a computed address that came to a counter: turns are none.
+    Broken,
+}
+
+/// States are told apart up to turns.
+struct Turned {
+    turns: Turns,
+    /// The values seen, where there is no domain.
+    spread: Spread,
 }
 
 /// The states reached so far.
@@ -110,10 +199,11 @@ struct Graph<'m, 'p> {
     joint: BTreeMap<usize, u32>,
     buffers_filled: bool,
     explored: usize,
+    turned: Option<Turned>,
 }
 
 impl<'m, 'p> Graph<'m, 'p> {
-    fn new(machine: &'m Machine<'p>, loops: bool) -> Self {
+    fn new(machine: &'m Machine<'p>, loops: bool, turned: Option<Turned>) -> Self {
         let mut graph = Self {
             machine,
             loops,
@@ -127,18 +217,37 @@ impl<'m, 'p> Graph<'m, 'p> {
             joint: BTreeMap::new(),
             buffers_filled: false,
             explored: 0,
+            turned,
         };
-        graph.add(machine.initial_state(), 0);
+        let initial = graph.turned(machine.initial_state());
+        graph.add(initial, 0);
         graph
     }
 
-    fn explore(&mut self, limits: &Limits) -> Result<(), ExplorationError> {
+    /// The state that stands for one.
+    fn turned(&self, mut state: State) -> State {
+        if let Some(turned) = &self.turned {
+            turned.turns.turn(self.machine, &mut state);
+        }
+        state
+    }
+
+    /// The states that events lead to, or which stand for these.
+    fn successors(&self, state: &State, events: &[Event]) -> Vec<State> {
+        events.iter().map(|event| self.turned(self.machine.successor(state, event))).collect()
+    }
+
+    /// Explores until so many states are explored.
+    fn explore(&mut self, most: usize, limits: &Limits) -> Result<Explored, ExplorationError> {
         let machine = self.machine;
         let reduction = Reduction::new(machine);
         // Each copy adds to the work on a state.
         let between_looks = (1024 / (1 + machine.copies().len() / 16)).max(1);
         let mut events: Vec<Event> = Vec::new();
         while self.explored < self.states.len() {
+            if self.explored == most {
+                return Ok(Explored::Some);
+            }
             let number = self.explored;
             let state = self.states[number].clone();
             self.explored += 1;
@@ -158,7 +267,7 @@ impl<'m, 'p> Graph<'m, 'p> {
                 finals.push(number);
                 continue;
             }
-            let mut successors: Vec<State> = events.iter().map(|event| machine.successor(&state, event)).collect();
+            let mut successors = self.successors(&state, &events);
             if self.loops && successors.iter().any(|successor| self.is_known(successor))
                 || events.iter().any(|event| self.is_watched(event))
             {
@@ -166,7 +275,12 @@ impl<'m, 'p> Graph<'m, 'p> {
                 for position in 0..machine.copies().len() {
                     all_events(machine, &state, position, &|_| true, &mut events)?;
                 }
-                successors = events.iter().map(|event| machine.successor(&state, event)).collect();
+                successors = self.successors(&state, &events);
+            }
+            if let Some(Turned { turns, .. }) = &self.turned
+                && events.iter().any(|event| turns.is_broken_by(machine, event))
+            {
+                return Ok(Explored::Broken);
             }
             for event in &events {
                 if let (Effect::Violation | Effect::Failure, StepKind::Execute { instruction, .. }) =
@@ -176,10 +290,13 @@ impl<'m, 'p> Graph<'m, 'p> {
                 }
             }
             for successor in successors {
+                if let Some(Turned { spread, .. }) = &mut self.turned {
+                    spread.see(machine, &successor)?;
+                }
                 self.add(successor, number);
             }
         }
-        Ok(())
+        Ok(Explored::All)
     }
 
     /// Notes the joint states that are reached in a state for the first time.
@@ -201,12 +318,11 @@ impl<'m, 'p> Graph<'m, 'p> {
 
     /// What has been found so far.
     fn conclude(mut self, limits: &Limits) -> FinalStates {
-        let to_stuck = self.stuck.first().map(|number| self.computation(*number, !self.loops));
+        let to_stuck = self.stuck.first().map(|number| self.computation(*number, None, !self.loops));
         let mut effort = EFFORT;
         let mut violations = BTreeMap::new();
         for (violated, (number, event)) in std::mem::take(&mut self.violations) {
-            let mut known = self.computation(number, false);
-            known.push(self.machine, event);
+            let known = self.computation(number, Some(event.step), false);
             let goal = Goal::Violation(violated.0, violated.1);
             let shown = shortest_violation(self.machine, goal, known, &mut effort, limits);
             violations.insert(violated, shown);
@@ -214,7 +330,7 @@ impl<'m, 'p> Graph<'m, 'p> {
         let mut joint = BTreeMap::new();
         for (index, number) in std::mem::take(&mut self.joint) {
             let goal = Goal::Joint(&self.machine.program().never[index]);
-            let known = self.computation(number, false);
+            let known = self.computation(number, None, false);
             joint.insert(index, shortest_violation(self.machine, goal, known, &mut effort, limits));
         }
         let sorted = |numbers: &[u32]| {
@@ -230,6 +346,8 @@ impl<'m, 'p> Graph<'m, 'p> {
             joint,
             buffers_filled: self.buffers_filled,
             explored: self.explored,
+            turns: self.turned.map(|turned| turned.turns),
+            growth: None,
         }
     }
 
@@ -249,28 +367,30 @@ impl<'m, 'p> Graph<'m, 'p> {
         self.known.insert_unique(hash, number, |number| FxBuildHasher.hash_one(&states[*number as usize]));
     }
 
-    /// The computation by which a state was found.
-    fn computation(&self, number: u32, shortest: bool) -> Computation {
+    /// The computation by which a state was found, and one step more.
+    fn computation(&self, number: u32, last: Option<Step>, shortest: bool) -> Computation {
         let mut path = vec![number as usize];
         while path[path.len() - 1] != 0 {
             path.push(self.parents[path[path.len() - 1]] as usize);
         }
         path.reverse();
-        let mut computation = Computation { events: Vec::new(), states: vec![self.states[0].clone()], shortest };
-        for pair in path.windows(2) {
-            let event = self.event_between(&self.states[pair[0]], &self.states[pair[1]]);
+        let between = path.windows(2).map(|pair| self.step_between(&self.states[pair[0]], &self.states[pair[1]]));
+        let mut computation = Computation { shortest, ..Computation::empty(self.machine) };
+        for step in between.chain(last) {
+            let state = computation.states.last().expect("there is an initial state");
+            let event = self.machine.event(state, step).expect("turns commute with steps");
             computation.push(self.machine, event);
         }
         computation
     }
 
-    fn event_between(&self, state: &State, successor: &State) -> Event {
+    fn step_between(&self, state: &State, successor: &State) -> Step {
         let mut events = Vec::new();
         for position in 0..self.machine.copies().len() {
             // The events before a value that does not exist are there all the same; the search has come past it.
             let _ = self.machine.events(state, position, &mut events);
         }
-        let leads = |event: &Event| self.machine.successor(state, event) == *successor;
-        events.into_iter().find(leads).expect("a state is found by a step from its parent")
+        let leads = |event: &&Event| self.turned(self.machine.successor(state, event)) == *successor;
+        events.iter().find(leads).expect("a state is found by a step from its parent").step
     }
 }

@@ -106,12 +106,17 @@ impl State {
         &self.threads
     }
 
+    /// The thread copy at a position.
+    pub(super) fn thread_mut(&mut self, position: usize) -> &mut ThreadState {
+        &mut self.threads[position]
+    }
+
     /// Whether every store buffer is empty.
     pub fn buffers_are_empty(&self) -> bool {
         self.threads.iter().all(|thread| thread.buffer.is_empty())
     }
 
-    fn write(&mut self, address: Value, value: Value) {
+    pub(super) fn write(&mut self, address: Value, value: Value) {
         match self.memory.binary_search_by_key(&address, |entry| entry.0) {
             Ok(index) if value == 0 => {
                 self.memory.remove(index);

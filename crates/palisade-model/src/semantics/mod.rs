@@ -12,6 +12,7 @@ pub mod crowd;
 mod exploration;
 mod final_states;
 mod footprint;
+mod growth;
 mod happens_before;
 mod instance;
 mod joint;
@@ -31,11 +32,15 @@ mod step;
 mod target;
 pub mod tasks;
 mod trace;
+mod turns;
 
 pub use computation::Computation;
 pub use condition::{Condition, Constant, Location, Observable, Proposition, Quantifier, Question, View};
 pub use exploration::{Bounds, Executions, ExplorationError, each_execution, executions, maximal_traces};
-pub use final_states::{FinalStates, LOOP_CAPACITY, explore_final_states, final_states};
+pub use final_states::{
+    FinalStates, LOOP_CAPACITY, Search, Told, explore_final_states, final_states, search_final_states,
+};
+pub use growth::Growth;
 pub use happens_before::{Edge, Relation, edges, is_cyclic, shortest_cycle};
 pub use instance::{CopyId, Instance};
 pub use joint::is_reached;
@@ -47,3 +52,4 @@ pub use shortest_violation::{Goal, shortest_violation};
 pub use step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError};
 pub use target::Target;
 pub use trace::{Access, AccessId, AccessKind, Node, NodeId, Trace, TraceBuilder};
+pub use turns::Turns;

@@ -4,6 +4,7 @@
 //! tokens initially starts empty and gets a transition that puts one token at a time, which covers the same markings;
 //! the writer says so in a note.
 
+mod comment;
 mod dot;
 mod formula;
 mod lola;
@@ -13,6 +14,8 @@ mod pnml;
 mod spec;
 mod tina;
 mod tts;
+
+pub use comment::with_comment;
 
 use super::count::{Count, OmegaCount};
 use super::format::Format;

@@ -14,12 +14,14 @@
 mod classes;
 mod flow;
 mod modulo;
+mod outcomes;
 mod partition;
 mod shape;
 
 pub use modulo::modulo;
+pub use outcomes::OutcomeCounters;
 
-use super::{Domain, Expression, InstructionId, LabelId, Program, RegisterId, ThreadId, Value};
+use super::{Domain, Expression, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value};
 use std::collections::BTreeMap;
 
 /// A class of counters.
@@ -57,7 +59,7 @@ pub struct Counters {
 impl Counters {
     /// The classes of a program; none for a program of events or with a domain that does not wrap.
     pub fn of(program: &Program) -> Self {
-        classes::classes(program)
+        classes::classes(program, program.threads.iter().map(Liveness::of).collect())
     }
 
     /// No classes.

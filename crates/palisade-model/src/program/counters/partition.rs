@@ -42,7 +42,7 @@ const LARGEST_STEP: i128 = 1 << 16;
 
 impl<'p> Partition<'p> {
     /// Every variable in a class of its own.
-    pub(super) fn new(program: &'p Program) -> Self {
+    pub(super) fn new(program: &'p Program, liveness: Vec<Liveness>) -> Self {
         let mut count = 0;
         let mut first = Vec::with_capacity(program.threads.len());
         for thread in &program.threads {
@@ -61,7 +61,7 @@ impl<'p> Partition<'p> {
         }
         Self {
             program,
-            liveness: program.threads.iter().map(Liveness::of).collect(),
+            liveness,
             first,
             cells,
             parent: (0..count).collect(),

@@ -13,6 +13,7 @@ pub mod hardware;
 mod nets;
 mod one_query;
 mod parts;
+mod pso;
 mod reach;
 mod reached;
 mod search;
@@ -36,6 +37,7 @@ pub use check::{
 pub(crate) use crowds::{Crowd, NODES, additions};
 pub(crate) use delay_net::{DelayNet, Delaying};
 pub use fault::{Fault, FaultKind, Growing};
+pub use pso::{NotForPso, PsoCheck, check_pso, not_for_pso};
 pub use parts::{Part, check_part, combine, parts};
 pub use reach::unreached;
 pub use reached::{Reached, ThreadLabel};

@@ -15,8 +15,8 @@ use crate::robustness::{Check, PsoCheck, TaskCheck, certificate, witness_evidenc
 use crate::semantics::Question;
 use crate::verify::{
     CheckFailure, check_concurrency_certificate, check_concurrency_witness, check_net_certificate, check_net_run,
-    check_posted_property, check_property, check_property_witness, check_pso_certificate, check_pso_witness, check_race,
-    check_race_free, check_robust_certificate, check_task_certificate, check_task_witness, check_witness,
+    check_posted_property, check_property, check_property_witness, check_pso_certificate, check_pso_witness,
+    check_race, check_race_free, check_robust_certificate, check_task_certificate, check_task_witness, check_witness,
     threads_that_say,
 };
 use std::time::Instant;

@@ -24,15 +24,26 @@ pub struct Context<'a> {
 
 /// A fault of the program as an error of the input.
 pub fn fault_error(program: &Program, fault: &Fault) -> InputError {
+    InputError::from((program.source.clone(), vec![fault_diagnostic(program, fault)]))
+}
+
+/// A fault of the program that PSO reaches, and SC perhaps does not, as an error of the input.
+pub fn pso_fault_error(program: &Program, fault: &Fault) -> InputError {
+    let diagnostic = fault_diagnostic(program, fault);
+    let note = "a computation under PSO comes here; interleavings may not".to_owned();
+    let diagnostic = if fault.is_growth() { diagnostic } else { diagnostic.with_note(note) };
+    InputError::from((program.source.clone(), vec![diagnostic]))
+}
+
+fn fault_diagnostic(program: &Program, fault: &Fault) -> Diagnostic {
     let thread = program.thread(fault.thread);
     let span = thread.instructions.get(fault.instruction.index()).map_or(thread.span, |instruction| instruction.span);
     let diagnostic =
         Diagnostic::error(fault.describe(program), span).with_label("here").with_help(fault.advice(program));
-    let diagnostic = match fault.describe_counter(program) {
+    match fault.describe_counter(program) {
         Some(reason) => diagnostic.with_note(reason),
         None => diagnostic,
-    };
-    InputError::from((program.source.clone(), vec![diagnostic]))
+    }
 }
 
 /// The line about the domain; empty where there is none.

@@ -2,7 +2,9 @@
 //!
 //! No other file of these tests may ask the engine itself; `architecture.rs` holds them to that.
 
-use palisade::cli::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_pso, confirm_races, confirm_tasks};
+use palisade::cli::{
+    confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_pso, confirm_races, confirm_tasks,
+};
 use palisade::concurrency::{ConcurrencyCheck, ConcurrencyOptions};
 use palisade::coverability::{Answer, Options};
 use palisade::limits::Limits;

@@ -25,8 +25,8 @@ pub use content::check_content;
 pub use failure::{CheckFailure, Obligation};
 pub use net::{check_net_certificate, check_net_run};
 pub use program::{
-    attack_net, check_interleavings, check_pso_certificate, check_robust_certificate, check_task_certificate, is_closed_without_counters,
-    plain_program,
+    attack_net, check_interleavings, check_pso_certificate, check_robust_certificate, check_task_certificate,
+    is_closed_without_counters, plain_program,
 };
 pub use property::{
     PropertyFacts, check_posted_property, check_property, check_property_witness, check_race, check_race_free,

@@ -7,6 +7,7 @@ mod fences;
 mod place;
 mod property_fences;
 mod prove;
+mod pso;
 mod races;
 
 pub use check::{check_findings, line};
@@ -16,6 +17,7 @@ pub use fences::fence_findings;
 pub use place::{Fix, Region};
 pub use property_fences::property_fence_findings;
 pub use prove::proof_findings;
+pub use pso::pso_findings;
 pub use races::race_findings;
 
 use crate::program::Program;

@@ -52,7 +52,16 @@ fn compare(program: &Program, steps: Option<u32>) -> Compared {
 
 /// Programs without loops.
 pub(super) fn shapes() -> Vec<Shape> {
-    let shape = Shape { copies: 3, labels: 4, total_labels: 7, addresses: 3, sections: 0, rmws: 6, fences: 4, ..Shape::default() };
+    let shape = Shape {
+        copies: 3,
+        labels: 4,
+        total_labels: 7,
+        addresses: 3,
+        sections: 0,
+        rmws: 6,
+        fences: 4,
+        ..Shape::default()
+    };
     vec![
         Shape { stores_first: 60, fences: 1, rmws: 2, ..shape.clone() },
         Shape { cycles: 80, ..shape.clone() },
@@ -73,8 +82,10 @@ fn verdicts_are_those_of_the_oracle() {
 
 #[test]
 fn verdicts_on_loops_are_those_of_the_oracle() {
-    let shapes: Vec<Shape> =
-        shapes().into_iter().map(|shape| Shape { loops: 25, domains: 100, total_labels: 6, stores_first: 60, ..shape }).collect();
+    let shapes: Vec<Shape> = shapes()
+        .into_iter()
+        .map(|shape| Shape { loops: 25, domains: 100, total_labels: 6, stores_first: 60, ..shape })
+        .collect();
     let amount = Amount { default: 150, long: 10_000 };
     let counts = compare_all("PSO, loops", 7_100_000, amount, &shapes, |program| compare(program, Some(STEPS)));
     assert!(of_class(&counts, "robust") > 40 && of_class(&counts, "not robust") > 10, "{counts:?}");

@@ -37,8 +37,9 @@ pub use check::{
 pub(crate) use crowds::{Crowd, NODES, additions};
 pub(crate) use delay_net::{DelayNet, Delaying};
 pub use fault::{Fault, FaultKind, Growing};
-pub use pso::{NotForPso, PsoCheck, check_pso, not_for_pso};
 pub use parts::{Part, check_part, combine, parts};
+pub(crate) use pso::check_pso_within;
+pub use pso::{NotForPso, PsoCheck, check_pso, not_for_pso};
 pub use reach::unreached;
 pub use reached::{Reached, ThreadLabel};
 pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};

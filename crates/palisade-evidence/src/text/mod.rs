@@ -21,8 +21,8 @@ mod witness;
 
 use super::{
     BufferInvariant, ConcurrencyCertificate, ConcurrencyWitness, NetCertificate, NetRun, NetSubject, ProgramSubject,
-    PropertyEvidence, PropertyWitness, PsoCertificate, RaceWitness, RepairEvidence, RobustCertificate, TaskCertificate, TaskWitness,
-    Witness,
+    PropertyEvidence, PropertyWitness, PsoCertificate, RaceWitness, RepairEvidence, RobustCertificate, TaskCertificate,
+    TaskWitness, Witness,
 };
 use header::{NetHeader, ProgramHeader};
 use serde::{Deserialize, Serialize};

@@ -25,7 +25,10 @@ fn check_delays(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailu
         let next = replayed.events.get(index + 1).map(|event| event.step);
         let at_once = next.is_some_and(|step| step.copy == event.step.copy && step.kind.is_flush());
         if index != witness.store_step && matches!(event.effect, Effect::Issue { .. }) && !at_once {
-            reject!(Witness, "step {index}: a store other than the attacker's delayed one does not reach memory at once");
+            reject!(
+                Witness,
+                "step {index}: a store other than the attacker's delayed one does not reach memory at once"
+            );
         }
     }
     let last = replayed.events.last();

@@ -4,7 +4,7 @@ use super::certificate::certificate;
 use super::refused::not_for_pso;
 use super::replay::replay;
 use super::system::PsoSystem;
-use crate::decide::schedule::{FIRST_VALUES, INSTANCES};
+use crate::decide::schedule::{FIRST_VALUES, INSTANCES, UNLIMITED};
 use crate::decide::{Method, Round, Schedule, Turn, decide};
 use crate::exploration::{Exploration, Mode, Visit};
 use crate::robustness::check::Verdict;
@@ -41,6 +41,24 @@ pub struct PsoCheck {
 ///
 /// If robustness against PSO is not decided for the program ([`not_for_pso`]).
 pub fn check_pso(program: &Program, values: usize, limits: &Limits) -> Result<PsoCheck, Fault> {
+    check_pso_within(program, values, limits, UNLIMITED)
+}
+
+/// Like [`check_pso`], with explorations of so many configurations at most.
+///
+/// # Errors
+///
+/// As [`check_pso`].
+///
+/// # Panics
+///
+/// As [`check_pso`].
+pub(crate) fn check_pso_within(
+    program: &Program,
+    values: usize,
+    limits: &Limits,
+    most: u64,
+) -> Result<PsoCheck, Fault> {
     assert!(not_for_pso(program).is_none(), "callers ask whether the program can be decided");
     let is_any = program.is_parameterized();
     let has_fixed = program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(1..)));
@@ -51,7 +69,7 @@ pub fn check_pso(program: &Program, values: usize, limits: &Limits) -> Result<Ps
         Method { name: "small-instances", turn: Question::instances },
         Method { name: "karp-miller", turn: Question::any_number },
     ];
-    let answered = match decide(&mut question, &methods, Schedule::CHECK) {
+    let answered = match decide(&mut question, &methods, Schedule { most, ..Schedule::CHECK }) {
         Ok(decision) => Ok(decision.answer),
         Err(Halt::Fault(fault)) if fault.is_growth() => question.among_first_values()?.ok_or(Halt::Fault(fault)),
         Err(halt) => Err(halt),
@@ -115,8 +133,7 @@ impl<'a> Question<'a> {
             let spare = Some(self.spare.unwrap_or(0));
             let (mut system, explored, success) = self.explore(self.growth, spare, Mode::Exact, round.work)?;
             if let Some(success) = success {
-                let violation =
-                    replay(&mut system, &explored, success, self.spare.is_some()).map_err(Halt::Fault)?;
+                let violation = replay(&mut system, &explored, success, self.spare.is_some()).map_err(Halt::Fault)?;
                 return Ok(Some(Answer::NotRobust(violation.into())));
             }
             let Some(spare) = &mut self.spare else {

@@ -21,5 +21,6 @@ mod replay;
 mod steps;
 mod system;
 
+pub(crate) use check::check_pso_within;
 pub use check::{PsoCheck, check_pso};
 pub use refused::{NotForPso, not_for_pso};

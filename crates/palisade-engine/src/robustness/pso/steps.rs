@@ -32,7 +32,13 @@ impl PsoSystem<'_> {
         Ok(range)
     }
 
-    fn push(&mut self, steps: &mut Vec<Step>, after: Control, (take, put): (Option<u32>, Option<u32>), label: StepLabel) {
+    fn push(
+        &mut self,
+        steps: &mut Vec<Step>,
+        after: Control,
+        (take, put): (Option<u32>, Option<u32>),
+        label: StepLabel,
+    ) {
         let (control, label) = (self.controls.intern(after).0, self.labels.intern(label).0);
         steps.push(Step { control, take, put, label });
     }

@@ -2,9 +2,7 @@
 
 use crate::exploration::{Interner, Step};
 use crate::robustness::fault::Fault;
-use crate::robustness::system::{
-    Growth, InitialTokens, Local, Locals, Memory, Operation, Place, Root, lookup,
-};
+use crate::robustness::system::{Growth, InitialTokens, Local, Locals, Memory, Operation, Place, Root, lookup};
 use palisade_evidence::Level;
 use palisade_model::program::{InstructionId, Program, ThreadId, Value};
 use rustc_hash::FxHashMap;

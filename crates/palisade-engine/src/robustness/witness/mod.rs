@@ -26,8 +26,8 @@ use super::system::Local;
 use palisade_evidence::Witness;
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Liveness, Program, Thread, ThreadId, Value};
 use palisade_model::semantics::{
-    AccessKind, CopyId, Edge, Effect, Event, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step, StepKind, Trace,
-    edges, replay_on,
+    AccessKind, CopyId, Edge, Effect, Event, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step,
+    StepKind, Trace, edges, replay_on,
 };
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 

@@ -54,7 +54,11 @@ fn check_scope(program: &Program) -> Result<(), CheckFailure> {
     for thread in program.threads.iter().filter(|thread| thread.copies != Copies::Exactly(0)) {
         let stands_in_the_way = |action: &Action| matches!(action, Action::StoreFence | Action::Lock | Action::Unlock);
         if thread.instructions.iter().any(|instruction| stands_in_the_way(&instruction.action)) {
-            reject!(Form, "thread `{}` has `sfence` or a section, for which one delayed store does not suffice", thread.name);
+            reject!(
+                Form,
+                "thread `{}` has `sfence` or a section, for which one delayed store does not suffice",
+                thread.name
+            );
         }
     }
     Ok(())
@@ -67,7 +71,8 @@ impl Delays<'_> {
         let control = Control { memory, attack: None };
         let program = self.model.program;
         let token = |local| Token { local, joined: false };
-        let choices = initial_tokens(program, |id| Ok(self.model.initial_states(id)?.into_iter().map(token).collect()))?;
+        let choices =
+            initial_tokens(program, |id| Ok(self.model.initial_states(id)?.into_iter().map(token).collect()))?;
         Ok(choices.into_iter().map(|tokens| Configuration { control: control.clone(), tokens }).collect())
     }
 }

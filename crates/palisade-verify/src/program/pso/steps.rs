@@ -81,11 +81,7 @@ impl Delays<'_> {
         let rest = without_one(&from.tokens, token);
         for local in self.settled_after(token.local, id, registers)? {
             if self.may_go_on(local, address)? {
-                let attack = Attack {
-                    store_address: address,
-                    attacker: Some((local, value)),
-                    levels: BTreeMap::new(),
-                };
+                let attack = Attack { store_address: address, attacker: Some((local, value)), levels: BTreeMap::new() };
                 found.push(with_attack(from.control.memory, attack, &rest));
             }
         }
@@ -110,8 +106,7 @@ impl Delays<'_> {
                 Action::Load { register, address } => {
                     let address = self.model.address(thread, id, address, &registers)?;
                     let is_own = address == attack.store_address;
-                    registers[register.index()] =
-                        if is_own { delayed } else { self.model.value_in(memory, address) };
+                    registers[register.index()] = if is_own { delayed } else { self.model.value_in(memory, address) };
                     rise(&mut after, (!is_own).then_some((address, Level::Load)));
                 }
                 Action::Store { address, value } => {

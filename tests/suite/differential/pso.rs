@@ -2,7 +2,7 @@
 
 use super::{Amount, Compared, compare_all, of_class};
 use palisade::program::{Action, Program, SourceText};
-use palisade::robustness::{NotForPso, not_for_pso};
+use palisade::robustness::{DEFAULT_VALUES, NotForPso, Verdict, not_for_pso};
 use palisade::semantics::random::Shape;
 use palisade::semantics::{Bounds, Instance, Model, is_cyclic, pso_oracle, replay};
 use palisade::syntax::{Format, read};
@@ -113,6 +113,8 @@ end
 ";
     let program = read(SourceText::new("p.pal", text), Format::Native).expect("it can be read").program;
     assert_eq!(compare(&program), Ok("not robust"));
+    let checked = crate::checked::check_pso(&program, DEFAULT_VALUES).expect("no value grows");
+    assert_eq!(checked.verdict, Verdict::NotRobust);
 }
 
 /// The section of `d` reads x and w before y, which both paths lead to. So the stores to x and w have to wait both, and with sections one delayed store does not suffice.

@@ -1,7 +1,7 @@
 //! Robustness against PSO: the engine's verdict is that of the brute-force oracle, and its evidence is accepted.
 
 use super::any_number::instances;
-use super::instances::{Said, oracle};
+use super::instances::{Said, interleavings, oracle};
 use super::{Amount, Compared, compare_all, of_class};
 use crate::checked::check_pso;
 use palisade::program::{Copies, Program};
@@ -11,6 +11,9 @@ use palisade::semantics::{Bounds, ExplorationError, Instance, pso_oracle};
 
 /// Instances with so many copies of replicated threads in all are asked of the oracle.
 const MOST_COPIES: u64 = 4;
+
+/// Instances with more interleavings than this are not asked of the oracle.
+const MOST_INTERLEAVINGS: f64 = 2e4;
 
 /// Steps that the oracle lets each copy of a program with loops take.
 const STEPS: u32 = 4;
@@ -122,7 +125,8 @@ fn compare_any(program: &Program) -> Compared {
     };
     for instance in instances(program, 0, smaller) {
         let copies = replicated(program, &instance);
-        if copies <= smaller && instance.total() <= MOST_COPIES && robust(program, &instance, None) == Some(false) {
+        let is_small = instance.total() <= MOST_COPIES && interleavings(program, &instance, None) <= MOST_INTERLEAVINGS;
+        if copies <= smaller && is_small && robust(program, &instance, None) == Some(false) {
             return Err(format!("{:?}, but {:?} is not robust", checked.verdict, instance.counts()));
         }
     }

@@ -13,6 +13,7 @@ mod counters;
 mod enriched;
 mod events;
 mod properties;
+mod pso;
 mod table;
 mod widths;
 
@@ -55,6 +56,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(events::FAULTS)
         .chain(enriched::FAULTS)
         .chain(widths::FAULTS)
+        .chain(pso::FAULTS)
 }
 
 fn root() -> &'static Path {

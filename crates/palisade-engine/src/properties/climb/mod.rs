@@ -183,13 +183,12 @@ impl<'a, 'q> Climb<'a, 'q> {
                     _ => robust.map_or(UNFINISHED, |_| Why::NotForThis),
                 };
             }
-            if !self.is_done() && self.options.model != Model::Sc {
-                if robust.is_none() && self.interleavings.is_some() {
-                    let why = self.robust(nodes)?;
-                    robust = Some(why).filter(|why| *why != UNFINISHED);
-                    if self.options.by == Some(Rung::ScRobust) {
-                        last = (Rung::ScRobust, why);
-                    }
+            let is_asked = !self.is_done() && self.options.model != Model::Sc;
+            if is_asked && robust.is_none() && self.interleavings.is_some() {
+                let why = self.robust(nodes)?;
+                robust = Some(why).filter(|why| *why != UNFINISHED);
+                if self.options.by == Some(Rung::ScRobust) {
+                    last = (Rung::ScRobust, why);
                 }
             }
             if self.is_done() {
@@ -302,7 +301,7 @@ impl<'a, 'q> Climb<'a, 'q> {
             return Ok(Why::NotForThis);
         }
         if self.options.model == Model::Pso {
-            return self.robust_against_pso(nodes);
+            return Ok(self.robust_against_pso(nodes));
         }
         let checked = self.check_robust(self.sliced)?;
         match checked.verdict {

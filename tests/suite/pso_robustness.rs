@@ -6,10 +6,11 @@ use crate::piped::palisade_reading;
 use palisade::evidence::{Evidence, ProgramSubject, PropertyReason, Tokens};
 use palisade::program::{Program, SourceText};
 use palisade::properties::{Answer, ProveOptions, Rung};
-use palisade::robustness::{NotForPso, Verdict, not_for_pso};
+use palisade::robustness::{DEFAULT_VALUES, NotForPso, Verdict, not_for_pso};
 use palisade::semantics::{Model, Step, StepKind};
 use palisade::syntax::{Format, read};
 use palisade::verify::{check_program_evidence, check_property, check_pso_certificate, check_pso_witness};
+use std::path::Path;
 
 /// A message is written, and announced. PSO lets the announcement come first.
 const MESSAGE: &str = "program Message address data, flag
@@ -255,4 +256,34 @@ fn what_is_not_about_pso_is_refused() {
         assert_eq!(status, Some(2), "{options:?}: {said}{warned}");
         assert!(warned.contains(message), "{options:?}: {warned}");
     }
+}
+
+/// All models are decided, each with its evidence; these are robust against PSO.
+#[test]
+fn models_have_their_verdicts() {
+    const ROBUST: [&str; 9] = [
+        "epoch-pin-fenced",
+        "hazard-pointer-fenced",
+        "michael-scott-queue",
+        "park-unpark",
+        "parker-repaired",
+        "rcu-fenced",
+        "rcu-qsbr",
+        "reader-writer-spinlock",
+        "treiber-stack",
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let entries = std::fs::read_dir(folder).expect("the models are there").map(|entry| entry.expect("an entry").path());
+    let mut robust = Vec::new();
+    for path in entries.filter(|path| path.extension().is_some_and(|extension| extension == "pal")) {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let program = program(&std::fs::read_to_string(&path).expect("it can be read"));
+        match check_pso(&program, DEFAULT_VALUES).map(|checked| checked.verdict) {
+            Ok(Verdict::Robust) => robust.push(name),
+            Ok(Verdict::NotRobust) => {}
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    robust.sort_unstable();
+    assert_eq!(robust, ROBUST);
 }

@@ -11,12 +11,13 @@ use crate::program::Program;
 use crate::properties::races::{RaceVerdict, Races};
 use crate::properties::{Proof, Violation};
 use crate::report::documents::{ConfirmationDocument, EvidenceVerdict};
-use crate::robustness::{Check, TaskCheck, certificate, witness_evidence};
+use crate::robustness::{Check, PsoCheck, TaskCheck, certificate, witness_evidence};
 use crate::semantics::Question;
 use crate::verify::{
     CheckFailure, check_concurrency_certificate, check_concurrency_witness, check_net_certificate, check_net_run,
-    check_posted_property, check_property, check_property_witness, check_race, check_race_free,
-    check_robust_certificate, check_task_certificate, check_task_witness, check_witness, threads_that_say,
+    check_posted_property, check_property, check_property_witness, check_pso_certificate, check_pso_witness,
+    check_race, check_race_free, check_robust_certificate, check_task_certificate, check_task_witness, check_witness,
+    threads_that_say,
 };
 use std::time::Instant;
 
@@ -62,6 +63,21 @@ pub(super) fn tasks_check(program: &Program, checked: &TaskCheck) -> Option<Evid
     }
     let witness = checked.witness.clone()?;
     Some(Box::new(move || check_task_witness(&own, &witness).map(drop)))
+}
+
+/// Checks the certificate or the computation of a check against PSO; nothing for `unknown`.
+pub fn confirm_pso(program: &Program, checked: &PsoCheck) -> Option<Result<(), CheckFailure>> {
+    pso_check(program, checked).map(|check| check())
+}
+
+/// The check of the evidence of a check against PSO; nothing for `unknown`.
+pub(super) fn pso_check(program: &Program, checked: &PsoCheck) -> Option<EvidenceCheck> {
+    let own = program.clone();
+    if let Some(certificate) = checked.certificate.clone() {
+        return Some(Box::new(move || check_pso_certificate(&own, &certificate)));
+    }
+    let witness = witness_evidence(checked.violation.as_ref()?);
+    Some(Box::new(move || check_pso_witness(&own, &witness)))
 }
 
 /// Checks the certificate or the run of an answer about a net; nothing for `unknown`.

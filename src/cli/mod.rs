@@ -41,7 +41,9 @@ use subcommand::Subcommand;
 
 #[cfg(feature = "machine")]
 pub use cargo::cargo;
-pub use confirm::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_races, confirm_tasks};
+pub use confirm::{
+    confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_pso, confirm_races, confirm_tasks,
+};
 pub use exit::Exit;
 pub use load::{Loaded, ProgramOptions, print_input_error};
 pub use options::SharedOptions;

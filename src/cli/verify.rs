@@ -150,6 +150,8 @@ impl Checked {
                 let (input, words) = (subject.path(), subject.words());
                 let shown = match shown {
                     Shown::Kind if *kind == "race" => format!("{input} has a triangular race"),
+                    Shown::Kind if *kind == "pso-robust" => format!("{input} is robust against PSO"),
+                    Shown::Kind if *kind == "not-pso-robust" => format!("{input} is not robust against PSO"),
                     Shown::Kind => format!("{input} is {kind}"),
                     Shown::Repair(facts) => format!("{input} {}", repair_words(facts)),
                     Shown::Properties(shown) => shown.words(input),

@@ -101,10 +101,15 @@ impl ComputationReport<'_> {
     /// Whether a step is the issue of a store that reaches memory in the next one.
     pub(super) fn flushed_at_once(&self, index: usize) -> bool {
         let event = &self.events[index];
-        let next = self.events.get(index + 1).map(|next| next.step);
-        matches!(event.effect, Effect::Issue { .. })
-            && next.is_some_and(|next| next.copy == event.step.copy && next.kind.is_flush())
-            && self.buffer(index, event.step.copy).is_empty()
+        let Effect::Issue { address, .. } = event.effect else { return false };
+        let Some(next) = self.events.get(index + 1).map(|next| next.step) else { return false };
+        let waiting = self.buffer(index, event.step.copy);
+        let takes_it = match next.kind {
+            StepKind::Flush => waiting.is_empty(),
+            StepKind::FlushAddress(flushed) => flushed == address && waiting.iter().all(|store| store.0 != address),
+            StepKind::Execute { .. } | StepKind::Crowd { .. } => false,
+        };
+        takes_it && next.copy == event.step.copy
     }
 
     /// The buffer of a copy before a step.

@@ -32,15 +32,26 @@ pub fn fault_error(program: &Program, fault: &Fault) -> InputError {
 
 /// The same, with the reason why what grows is not taken for a counter, or why that does not help.
 pub fn fault_error_because(program: &Program, fault: &Fault, reason: Option<String>) -> InputError {
+    InputError::from((program.source.clone(), vec![fault_diagnostic(program, fault, reason)]))
+}
+
+/// A fault of the program that PSO reaches, and SC perhaps does not, as an error of the input.
+pub fn pso_fault_error(program: &Program, fault: &Fault) -> InputError {
+    let diagnostic = fault_diagnostic(program, fault, fault.describe_counter(program));
+    let note = "a computation under PSO comes here; interleavings may not".to_owned();
+    let diagnostic = if fault.is_growth() { diagnostic } else { diagnostic.with_note(note) };
+    InputError::from((program.source.clone(), vec![diagnostic]))
+}
+
+fn fault_diagnostic(program: &Program, fault: &Fault, reason: Option<String>) -> Diagnostic {
     let thread = program.thread(fault.thread);
     let span = thread.instructions.get(fault.instruction.index()).map_or(thread.span, |instruction| instruction.span);
     let diagnostic =
         Diagnostic::error(fault.describe(program), span).with_label("here").with_help(fault.advice(program));
-    let diagnostic = match reason {
+    match reason {
         Some(reason) => diagnostic.with_note(reason),
         None => diagnostic,
-    };
-    InputError::from((program.source.clone(), vec![diagnostic]))
+    }
 }
 
 /// The line about the domain; empty where there is none.

@@ -29,6 +29,7 @@ pub mod properties;
 pub mod property_fences;
 pub mod proposal;
 pub mod prove;
+pub mod pso;
 pub mod races;
 pub mod relations;
 pub mod sarif;

@@ -27,7 +27,13 @@ pub fn text(program: &Program, violation: &Violation, verbosity: u8) -> String {
     if !violation.shortest {
         let _ = writeln!(out, "  (the search for a shorter computation was cut off)");
     }
-    let _ = writeln!(out, "happens-before cycle:");
+    out.push_str(&cycle_lines(program, violation));
+    out
+}
+
+/// The happens-before cycle, an edge on each line.
+pub(super) fn cycle_lines(program: &Program, violation: &Violation) -> String {
+    let mut out = String::from("happens-before cycle:\n");
     for edge in &violation.cycle {
         let _ = writeln!(
             out,

@@ -2,7 +2,9 @@
 //!
 //! No other file of these tests may ask the engine itself; `architecture.rs` holds them to that.
 
-use palisade::cli::{confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_races, confirm_tasks};
+use palisade::cli::{
+    confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_pso, confirm_races, confirm_tasks,
+};
 use palisade::concurrency::{ConcurrencyCheck, ConcurrencyOptions};
 use palisade::coverability::{Answer, Options};
 use palisade::limits::Limits;
@@ -10,7 +12,7 @@ use palisade::net::Problem;
 use palisade::program::{Posts, Program};
 use palisade::properties::races::{RaceOptions, Races};
 use palisade::properties::{Proof, ProveOptions};
-use palisade::robustness::{Check, CheckOptions, Fault, TaskCheck};
+use palisade::robustness::{Check, CheckOptions, Fault, PsoCheck, TaskCheck};
 use palisade::semantics::{Model, Question};
 
 /// Decides a program; panics when the evidence for the verdict is rejected.
@@ -41,6 +43,15 @@ pub(crate) fn check_tasks(program: &Program, values: usize) -> Result<TaskCheck,
     let checked = palisade::robustness::check_tasks(program, values, &Limits::none())?;
     if let Some(Err(failure)) = confirm_tasks(program, &checked) {
         panic!("{failure}\n{checked:?}\n{program:?}");
+    }
+    Ok(checked)
+}
+
+/// Decides a program's robustness against PSO; panics when the evidence for the verdict is rejected.
+pub(crate) fn check_pso(program: &Program, values: usize) -> Result<PsoCheck, Fault> {
+    let checked = palisade::robustness::check_pso(program, values, &Limits::none())?;
+    if let Some(Err(failure)) = confirm_pso(program, &checked) {
+        panic!("{:?}: {failure}\n{program:?}", checked.verdict);
     }
     Ok(checked)
 }

@@ -115,6 +115,7 @@ mod property_optima;
 mod property_repairs;
 mod property_snapshots;
 mod prove_command;
+mod pso_robustness;
 mod races;
 mod reader_seeds;
 mod readers;

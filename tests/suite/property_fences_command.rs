@@ -162,7 +162,7 @@ fn bad_input() {
             "no pairs of statements can be found for `never`",
         ),
         (FLAGS, &["--for-property", "--model", "sc"], "nothing to order"),
-        (FLAGS, &["--model", "pso"], "robustness is about TSO"),
+        (FLAGS, &["--model", "pso"], "fences for robustness against TSO"),
         (FLAGS, &["--cost", "mfence=2,sfence=1"], "costs of kinds of fences are for properties"),
         (FLAGS, &["--for-property", "--cost", "mfence=0"], "not greater than 0"),
         (FLAGS, &["--for-property", "--method", "te"], "not fences"),

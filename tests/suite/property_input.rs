@@ -54,19 +54,15 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "Error: plain.pal: nothing to prove: the program has no `ensure`, no `fail`, no `never` and no question\n",
         "`palisade check` decides whether it is robust, `palisade fences` makes it so",
     ),
-    (
-        "check right.pal --model pso",
-        "Error: right.pal: robustness is about TSO\n",
-        "`palisade prove --model` asks for properties under other models",
-    ),
+    ("check right.pal --model sc", "Error: --model sc: every program is robust against SC", ""),
     (
         "witness right.pal --model sc",
-        "Error: right.pal: robustness is about TSO\n",
-        "`palisade prove --model` asks for properties under other models",
+        "Error: right.pal: this command is about robustness against TSO\n",
+        "`palisade check --model pso` decides robustness against PSO and shows a violation",
     ),
     (
         "fences right.pal --model pso",
-        "Error: right.pal: robustness is about TSO; other models are for properties\n",
+        "Error: right.pal: this command finds fences for robustness against TSO; other models are for properties\n",
         "say `--for-property` as well",
     ),
     (

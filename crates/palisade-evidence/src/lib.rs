@@ -8,6 +8,7 @@ mod concurrency;
 mod net;
 mod program;
 mod property;
+mod pso;
 mod race;
 mod repair;
 mod state;
@@ -32,6 +33,7 @@ pub use property::{
     AddressInterval, BufferConfiguration, BufferEntry, BufferInvariant, BufferedLocal, Interval, PropertyEvidence,
     PropertyProof, PropertyReason, PropertyWitness, ValueInvariant,
 };
+pub use pso::{PsoAttack, PsoCertificate, PsoConfiguration};
 pub use race::RaceWitness;
 pub use repair::{Block, Case, Change, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 pub use state::{Attacker, Level, LocalIndex, LocalState, Tokens};

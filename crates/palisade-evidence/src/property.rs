@@ -6,6 +6,7 @@
 //! states the semantics and the reductions in full.
 
 use super::program::{MemoryIndex, RobustCertificate};
+use super::pso::PsoCertificate;
 use super::state::{LocalIndex, Tokens};
 use super::tasks::TaskCertificate;
 use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
@@ -47,6 +48,13 @@ pub enum PropertyReason {
     Robust {
         /// Why the sliced program is robust.
         certificate: Box<RobustCertificate>,
+        /// A closed set of SC configurations of the sliced program.
+        sc: BufferInvariant,
+    },
+    /// The sliced program is robust against PSO, and its SC configurations reach no target. Only for PSO, and not about final states.
+    Pso {
+        /// Why the sliced program is robust against PSO.
+        certificate: Box<PsoCertificate>,
         /// A closed set of SC configurations of the sliced program.
         sc: BufferInvariant,
     },

@@ -27,8 +27,8 @@ pub use content::check_content;
 pub use failure::{CheckFailure, Obligation};
 pub use net::{check_net_certificate, check_net_run};
 pub use program::{
-    attack_net, check_interleavings, check_robust_certificate, check_task_certificate, is_closed_without_counters,
-    plain_program,
+    attack_net, check_interleavings, check_pso_certificate, check_robust_certificate, check_task_certificate,
+    is_closed_without_counters, plain_program,
 };
 pub use property::{
     PropertyFacts, check_posted_property, check_property, check_property_witness, check_race, check_race_free,
@@ -37,4 +37,4 @@ pub use property::{
 pub use repair::{RepairFacts, check_repair, check_repaired_text};
 pub use subject::{check_net_evidence, check_program_evidence, check_property_evidence, check_repair_evidence};
 pub use task_witness::{TaskCycle, check_task_witness};
-pub use witness::check_witness;
+pub use witness::{check_pso_witness, check_witness};

@@ -5,8 +5,9 @@ use super::failure::reject;
 use super::property::threads_that_say;
 use super::{
     CheckFailure, PropertyFacts, RepairFacts, check_concurrency_certificate, check_concurrency_witness,
-    check_net_certificate, check_net_run, check_posted_property, check_property, check_property_witness, check_race,
-    check_race_free, check_repair, check_robust_certificate, check_task_certificate, check_task_witness, check_witness,
+    check_net_certificate, check_net_run, check_posted_property, check_property, check_property_witness,
+    check_pso_certificate, check_pso_witness, check_race, check_race_free, check_repair, check_robust_certificate,
+    check_task_certificate, check_task_witness, check_witness,
 };
 use palisade_evidence::{About, Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject};
 use palisade_model::net::{PlaceId, Problem, QueryFormat, TransitionId};
@@ -52,6 +53,14 @@ pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<
         Evidence::NotTsoRobust(subject, witness) => {
             check_event_driven(program, subject)?;
             check_task_witness(program, witness).map(drop)
+        }
+        Evidence::PsoRobust(subject, certificate) => {
+            check_program(program, subject)?;
+            check_pso_certificate(program, certificate)
+        }
+        Evidence::NotPsoRobust(subject, witness) => {
+            check_program(program, subject)?;
+            check_pso_witness(program, witness)
         }
         Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
             reject!(Subject, "the evidence is about the net `{}`", subject.input.path)

@@ -71,8 +71,8 @@ pub(in crate::cli) struct CheckArguments {
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     pub(in crate::cli) values: usize,
-    /// `tso`, which is meant in any case: other models are refused with a word on what to ask instead.
-    #[arg(long, value_enum, hide = true)]
+    /// The memory model to be robust against: `tso` unless this says `pso`, for programs of threads without `sfence` and sections.
+    #[arg(long, value_enum, value_name = "MODEL")]
     pub(in crate::cli) model: Option<ModelChoice>,
 }
 
@@ -117,13 +117,25 @@ pub(in crate::cli) enum EventMethod {
     TwoThreads,
 }
 
-/// Refuses models that robustness is not about.
+/// Whether robustness against PSO is asked; a model that no program fails to be robust against is refused.
+pub(in crate::cli) fn asks_about_pso(model: Option<ModelChoice>) -> Result<bool, InputError> {
+    match model {
+        None | Some(ModelChoice::Tso) => Ok(false),
+        Some(ModelChoice::Pso) => Ok(true),
+        Some(ModelChoice::Sc) => Err(InputError::file(
+            "--model sc",
+            "every program is robust against SC, whose computations are interleavings",
+        )),
+    }
+}
+
+/// Refuses models that a command does not know for robustness.
 pub(in crate::cli) fn only_tso(file: &str, model: Option<ModelChoice>) -> Result<(), InputError> {
     match model {
         None | Some(ModelChoice::Tso) => Ok(()),
         Some(_) => {
-            let help = "`palisade prove --model` asks for properties under other models".to_owned();
-            Err(InputError::file(file, "robustness is about TSO").with_help_if(Some(help)))
+            let help = "`palisade check --model pso` decides robustness against PSO and shows a violation, `palisade prove --model` asks for properties".to_owned();
+            Err(InputError::file(file, "this command is about robustness against TSO").with_help_if(Some(help)))
         }
     }
 }

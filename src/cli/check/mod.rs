@@ -5,12 +5,13 @@ mod arguments;
 mod compilations;
 mod events;
 mod progress;
+mod pso;
 mod races;
 mod tso;
 mod two_threads;
 
 pub(super) use arguments::{Against, CheckArguments, Criterion, only_tso};
-use arguments::{AttackRange, EventMethod};
+use arguments::{AttackRange, EventMethod, asks_about_pso};
 
 use super::batch::{Batch, Extent, Spoken, answer_all};
 use super::breaks::{self, AskedProperties};
@@ -54,7 +55,14 @@ pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
         let help = "leave `--all`, `--attacks`, `--no-prune`, `--nets`, `--one-query` and `--against` out".to_owned();
         return print_input_error(&InputError::file("--criterion trf", message).with_help_if(Some(help)), shared);
     }
+    let is_about_pso = match asks_about_pso(arguments.model)
+        .and_then(|is_so| if is_so { pso::only_about_pso(arguments).map(|()| true) } else { Ok(false) })
+    {
+        Ok(is_so) => is_so,
+        Err(error) => return print_input_error(&error, shared),
+    };
     let (check_file, words) = match arguments.criterion {
+        _ if is_about_pso => (pso::check_file as CheckFile, ("robust against PSO", "not robust against PSO")),
         Criterion::Robustness => (check_file as CheckFile, ("robust", "not robust")),
         Criterion::Trf => (races::check_file as CheckFile, ("race-free", "with a triangular race")),
     };
@@ -79,7 +87,6 @@ fn check_file(
 ) -> Result<Spoken, InputError> {
     let begin = Instant::now();
     let limits = shared.limits();
-    only_tso(file, arguments.model)?;
     let mut loaded = arguments.program.read_any_within(file, &limits)?;
     if let Some(EventMethod::TwoThreads) = arguments.method {
         return check_two_threads(arguments, shared, file, &loaded);

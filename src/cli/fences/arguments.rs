@@ -178,7 +178,7 @@ impl FencesArguments {
         let help = "say `--for-property` as well".to_owned();
         let refuse = |message: &str| Err(InputError::file(name.as_str(), message).with_help_if(Some(help.clone())));
         if !matches!(self.model, None | Some(ModelChoice::Tso)) {
-            return refuse("robustness is about TSO; other models are for properties");
+            return refuse("this command finds fences for robustness against TSO; other models are for properties");
         }
         if self.cost.as_deref().is_some_and(|cost| KindCosts::read(cost).is_some()) {
             return refuse("costs of kinds of fences are for properties; robustness needs one kind only");

@@ -3,6 +3,7 @@
 use crate::cli::check::{CheckArguments, check_options};
 use crate::cli::load::machine_code;
 use crate::cli::net_input::NetOptions;
+use crate::cli::simulate::ModelChoice;
 use crate::cli::usage::in_sentences;
 use crate::cli::{Loaded, ProgramOptions, definition, subcommands};
 use crate::evidence::sha256;
@@ -75,6 +76,12 @@ impl Command {
     /// Whether it asks about all properties of a query.
     pub(super) fn asks_about_all(&self) -> bool {
         self.name == "cover" && self.matches.get_flag("all")
+    }
+
+    /// Whether it is a check of robustness against PSO.
+    pub(super) fn checks_against_pso(&self) -> bool {
+        let arguments = (self.name == "check").then(|| CheckArguments::from_arg_matches(&self.matches).ok()).flatten();
+        arguments.is_some_and(|arguments| arguments.model == Some(ModelChoice::Pso))
     }
 
     /// How `check` decides a program.

@@ -15,6 +15,9 @@ const POSITIVE: [&str; 6] = ["robust", "tso-robust", "concurrency-robust", "race
 const NEGATIVE: [&str; 6] =
     ["not-robust", "not-tso-robust", "not-concurrency-robust", "race", "property-witness", "coverable"];
 
+/// What evidence shows of robustness against PSO, where a check asks for that.
+const PSO: [&str; 2] = ["pso-robust", "not-pso-robust"];
+
 /// Evidence that was accepted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accepted {
@@ -103,6 +106,7 @@ fn fits(command: &Command, exit: u8, kinds: &[String]) -> Result<(), String> {
         _ if exit != Exit::Holds.code() && exit != Exit::Fails.code() => true,
         "fences" => true,
         _ if command.asks_about_all() => !kinds.is_empty(),
+        _ if command.checks_against_pso() => kinds == [PSO[usize::from(exit == Exit::Fails.code())]],
         _ if exit == Exit::Holds.code() => has(&POSITIVE) && !has(&NEGATIVE),
         _ => has(&NEGATIVE),
     };

@@ -8,6 +8,7 @@ mod pairs;
 mod place;
 mod property_fences;
 mod prove;
+mod pso;
 mod races;
 
 pub use check::{check_findings, line};
@@ -18,6 +19,7 @@ pub use pairs::pair_findings;
 pub use place::{Fix, Region};
 pub use property_fences::property_fence_findings;
 pub use prove::proof_findings;
+pub use pso::pso_findings;
 pub use races::{race_fence_findings, race_findings};
 
 use crate::program::Program;

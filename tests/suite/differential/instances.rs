@@ -39,7 +39,7 @@ pub(super) fn oracle(program: &Program, instance: &Instance, steps: Option<u32>)
 }
 
 /// How many interleavings the actions on memory have at most, and how many choices of values besides.
-fn interleavings(program: &Program, instance: &Instance, steps: Option<u32>) -> f64 {
+pub(super) fn interleavings(program: &Program, instance: &Instance, steps: Option<u32>) -> f64 {
     let size =
         |domain: Domain| f64::from(i32::try_from(domain.high - domain.low + 1).expect("random domains are small"));
     let values = program.domain.map_or(1.0, size);

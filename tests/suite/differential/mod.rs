@@ -19,6 +19,7 @@ mod loops;
 mod properties;
 mod property_counters;
 mod pso;
+mod pso_check;
 mod races;
 mod saturation;
 mod simulated_counters;

@@ -2,6 +2,7 @@
 
 use super::{Amount, Compared, compare_all, of_class};
 use palisade::program::{Action, Program, SourceText};
+use palisade::robustness::{DEFAULT_VALUES, NotForPso, Verdict, not_for_pso};
 use palisade::semantics::random::Shape;
 use palisade::semantics::{Bounds, Instance, Model, is_cyclic, pso_oracle, replay};
 use palisade::syntax::{Format, read};
@@ -112,4 +113,41 @@ end
 ";
     let program = read(SourceText::new("p.pal", text), Format::Native).expect("it can be read").program;
     assert_eq!(compare(&program), Ok("not robust"));
+    let checked = crate::checked::check_pso(&program, DEFAULT_VALUES).expect("no value grows");
+    assert_eq!(checked.verdict, Verdict::NotRobust);
+}
+
+/// The section of `d` reads x and w before y, which both paths lead to. So the stores to x and w have to wait both, and with sections one delayed store does not suffice.
+#[test]
+fn a_section_asks_for_two_delayed_stores() {
+    let text = |thread: &str| {
+        format!(
+            "program P
+address x, w, p, v, y
+thread a init a begin
+  a: mem[x] <- 1;
+  b: mem[p] <- 1;
+end
+thread b init a begin
+  a: mem[w] <- 1;
+  b: mem[v] <- 1;
+end
+thread c regs r, s init a begin
+  a: r <- mem[p];
+  b: assert r = 1;
+  c: s <- mem[v];
+  d: assert s = 1;
+  e: mem[y] <- 1;
+end
+thread d regs r, s, t init a begin
+{thread}end
+"
+        )
+    };
+    let section = "  a: lock;\n  b: r <- mem[x];\n  c: assert r = 0;\n  d: s <- mem[w];\n  e: assert s = 0;\n  f: t <- mem[y];\n  g: assert t = 1;\n  h: unlock;\n";
+    let program = read(SourceText::new("p.pal", text(section)), Format::Native).expect("it can be read").program;
+    let instance = Instance::of(&program).expect("fixed copies");
+    assert_eq!(pso_oracle::robust(&program, &instance, &Bounds::default()), Ok(false));
+    assert_eq!(pso_oracle::singular_violation(&program, &instance, 10 * POINTS), Ok(None));
+    assert!(matches!(not_for_pso(&program), Some(NotForPso::Section(..))));
 }

@@ -14,6 +14,7 @@ mod counters;
 mod enriched;
 mod events;
 mod properties;
+mod pso;
 mod table;
 mod widths;
 
@@ -57,6 +58,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(enriched::FAULTS)
         .chain(widths::FAULTS)
         .chain(compilations::FAULTS)
+        .chain(pso::FAULTS)
 }
 
 fn root() -> &'static Path {

@@ -12,6 +12,7 @@ mod net;
 mod number;
 mod program;
 mod property;
+mod pso;
 mod race;
 mod repair;
 mod strict;
@@ -20,8 +21,8 @@ mod witness;
 
 use super::{
     BufferInvariant, ConcurrencyCertificate, ConcurrencyWitness, NetCertificate, NetRun, NetSubject, ProgramSubject,
-    PropertyEvidence, PropertyWitness, RaceWitness, RepairEvidence, RobustCertificate, TaskCertificate, TaskWitness,
-    Witness,
+    PropertyEvidence, PropertyWitness, PsoCertificate, RaceWitness, RepairEvidence, RobustCertificate, TaskCertificate,
+    TaskWitness, Witness,
 };
 use header::{NetHeader, ProgramHeader};
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,10 @@ pub enum Evidence {
     TsoRobust(ProgramSubject, TaskCertificate),
     /// An event-driven program is not robust against TSO.
     NotTsoRobust(ProgramSubject, TaskWitness),
+    /// A program is robust against PSO.
+    PsoRobust(ProgramSubject, PsoCertificate),
+    /// A program is not robust against PSO.
+    NotPsoRobust(ProgramSubject, Witness),
     /// No target of a query can be covered.
     Uncoverable(NetSubject, NetCertificate),
     /// A target of a query can be covered.
@@ -127,6 +132,8 @@ struct Document<R, B> {
     tasks: Option<Object<tasks::TaskCertificateText>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     computation: Option<Object<tasks::TaskWitnessText>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pso: Option<Object<pso::PsoCertificateText>>,
 }
 
 /// The part of a document that `kind` names.
@@ -144,6 +151,7 @@ enum Part {
     Run(Object<net::RunText>),
     Tasks(Object<tasks::TaskCertificateText>),
     Computation(Object<tasks::TaskWitnessText>),
+    Pso(Object<pso::PsoCertificateText>),
 }
 
 impl Evidence {
@@ -169,13 +177,14 @@ impl Evidence {
             run: None,
             tasks: None,
             computation: None,
+            pso: None,
         };
         match self {
             Self::Robust(subject, certificate) => {
                 document.program = Some(Object(subject.into()));
                 document.robust = Some(Object(certificate.into()));
             }
-            Self::NotRobust(subject, witness) => {
+            Self::NotRobust(subject, witness) | Self::NotPsoRobust(subject, witness) => {
                 document.program = Some(Object(subject.into()));
                 document.witness = Some(Object(witness.into()));
             }
@@ -214,6 +223,10 @@ impl Evidence {
             Self::NotTsoRobust(subject, witness) => {
                 document.program = Some(Object(subject.into()));
                 document.computation = Some(Object(witness.into()));
+            }
+            Self::PsoRobust(subject, certificate) => {
+                document.program = Some(Object(subject.into()));
+                document.pso = Some(Object(certificate.into()));
             }
             Self::Uncoverable(subject, certificate) => {
                 document.net = Some(Object(subject.into()));
@@ -262,6 +275,7 @@ impl Evidence {
             document.run.map(Part::Run),
             document.tasks.map(Part::Tasks),
             document.computation.map(Part::Computation),
+            document.pso.map(Part::Pso),
         ];
         let Document { kind, program, net, .. } = document;
         let mut given = given.into_iter().flatten();
@@ -301,6 +315,12 @@ impl Evidence {
             ("not-tso-robust", Some(Object(subject)), None, Some(Part::Computation(Object(computation)))) => {
                 Ok(Self::NotTsoRobust(subject.try_into()?, computation.try_into()?))
             }
+            ("pso-robust", Some(Object(subject)), None, Some(Part::Pso(Object(pso)))) => {
+                Ok(Self::PsoRobust(subject.try_into()?, pso.into()))
+            }
+            ("not-pso-robust", Some(Object(subject)), None, Some(Part::Witness(Object(witness)))) => {
+                Ok(Self::NotPsoRobust(subject.try_into()?, witness.try_into()?))
+            }
             ("uncoverable", None, Some(Object(subject)), Some(Part::Proof(proof))) => {
                 Ok(Self::Uncoverable(subject.into(), proof.into()))
             }
@@ -326,7 +346,9 @@ impl Evidence {
             | Self::RaceFree(subject, _)
             | Self::Race(subject, _)
             | Self::TsoRobust(subject, _)
-            | Self::NotTsoRobust(subject, _) => About::Program(subject),
+            | Self::NotTsoRobust(subject, _)
+            | Self::PsoRobust(subject, _)
+            | Self::NotPsoRobust(subject, _) => About::Program(subject),
             Self::Uncoverable(subject, _) | Self::Coverable(subject, _) => About::Net(subject),
         }
     }
@@ -345,6 +367,8 @@ impl Evidence {
             Self::Race(..) => "race",
             Self::TsoRobust(..) => "tso-robust",
             Self::NotTsoRobust(..) => "not-tso-robust",
+            Self::PsoRobust(..) => "pso-robust",
+            Self::NotPsoRobust(..) => "not-pso-robust",
             Self::Uncoverable(..) => "uncoverable",
             Self::Coverable(..) => "coverable",
         }

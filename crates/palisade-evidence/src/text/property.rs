@@ -3,6 +3,7 @@
 use super::MalformedEvidence;
 use super::field::{bit, id, number, truth};
 use super::program::{RobustIn, RobustOut, TokenText, token_in, tokens_out};
+use super::pso::PsoCertificateText;
 use super::strict::{Object, nullable, present, word};
 use super::tasks::TaskCertificateText;
 use super::witness::{StepText, counted_instance, step_in, step_out};
@@ -44,6 +45,7 @@ struct ProofText<R, B> {
 enum ReasonText<R, B> {
     Values(Object<ValuesText>),
     Robust(Object<RobustText<R, B>>),
+    Pso(Object<PsoText<B>>),
     Counters(Object<CountersText<R>>),
     Enriched(Object<EnrichedText<R, B>>),
     Buffers(B),
@@ -54,6 +56,13 @@ enum ReasonText<R, B> {
 #[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
 struct RobustText<R, B> {
     certificate: Object<R>,
+    sc: B,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "B: Deserialize<'de>"))]
+struct PsoText<B> {
+    certificate: Object<PsoCertificateText>,
     sc: B,
 }
 
@@ -326,6 +335,9 @@ impl<'a> From<&'a PropertyEvidence> for PropertyText<RobustOut<'a>, &'a BufferIn
                     PropertyReason::Robust { certificate, sc } => {
                         ReasonText::Robust(Object(RobustText { certificate: Object(certificate.as_ref().into()), sc }))
                     }
+                    PropertyReason::Pso { certificate, sc } => {
+                        ReasonText::Pso(Object(PsoText { certificate: Object(certificate.as_ref().into()), sc }))
+                    }
                     PropertyReason::Counters { certificate, sc } => ReasonText::Counters(Object(CountersText {
                         certificate: certificate.as_deref().map(|certificate| Object(certificate.into())),
                         sc: Object(sc.as_ref().into()),
@@ -363,6 +375,9 @@ impl From<PropertyText<RobustIn, BufferInvariant>> for PropertyEvidence {
                 ReasonText::Values(values) => PropertyReason::Values(values.into()),
                 ReasonText::Robust(Object(RobustText { certificate, sc })) => {
                     PropertyReason::Robust { certificate: Box::new(certificate.0.into()), sc }
+                }
+                ReasonText::Pso(Object(PsoText { certificate, sc })) => {
+                    PropertyReason::Pso { certificate: Box::new(certificate.0.into()), sc }
                 }
                 ReasonText::Counters(Object(CountersText { certificate, sc })) => PropertyReason::Counters {
                     certificate: certificate.map(|Object(certificate)| Box::new(certificate.into())),

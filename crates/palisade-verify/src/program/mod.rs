@@ -24,6 +24,7 @@ mod decode;
 mod far;
 mod model;
 mod modulo;
+mod pso;
 mod saturation;
 mod shifts;
 mod steps;
@@ -33,6 +34,7 @@ mod turns;
 mod words;
 
 pub use attack_net::attack_net;
+pub use pso::check_pso_certificate;
 pub use tasks::check_task_certificate;
 
 use crate::failure::reject;

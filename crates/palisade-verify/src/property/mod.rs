@@ -32,7 +32,7 @@ pub use witness::check_property_witness;
 
 use crate::CheckFailure;
 use crate::failure::reject;
-use crate::program::{check_interleavings, check_robust_certificate};
+use crate::program::{check_interleavings, check_pso_certificate, check_robust_certificate};
 use closed::check_closed_set;
 use enriched::enriched_program;
 use palisade_evidence::{PropertyEvidence, PropertyProof, PropertyReason};
@@ -178,6 +178,13 @@ fn check_proof(
                 reject!(Form, "robustness is about TSO");
             }
             check_robust_certificate(sliced, certificate)?;
+            check_closed_set(sliced, Buffering::Nothing, &goal, known, sc)
+        }
+        PropertyReason::Pso { certificate, sc } => {
+            if model != Model::Pso || goal.question.is_some() {
+                reject!(Form, "robustness against PSO says nothing about other models, nor about final states");
+            }
+            check_pso_certificate(sliced, certificate)?;
             check_closed_set(sliced, Buffering::Nothing, &goal, known, sc)
         }
         PropertyReason::Counters { certificate, sc } => {

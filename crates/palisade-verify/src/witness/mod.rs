@@ -5,12 +5,15 @@
 //! the computation shows the attack that the witness names.
 
 mod happens_before;
+mod pso;
+
+pub use pso::check_pso_witness;
 
 use crate::CheckFailure;
 use crate::failure::reject;
 use happens_before::{is_edge, reachable_from};
 use palisade_evidence::Witness;
-use palisade_model::program::{Copies, Program};
+use palisade_model::program::{Copies, InstructionId, Program};
 use palisade_model::semantics::crowd::is_crowd;
 use palisade_model::semantics::{
     CopyId, Edge, Effect, Event, Machine, Model, NodeId, State, StepKind, Trace, TraceBuilder,
@@ -20,7 +23,7 @@ use std::collections::BTreeSet;
 /// Checks that `witness` is a TSO witness of `program` (with its copies and domain), so that it is not robust.
 pub fn check_witness(program: &Program, witness: &Witness) -> Result<(), CheckFailure> {
     check_instance(program, witness)?;
-    let replayed = replay(program, witness)?;
+    let replayed = replay(program, witness, Model::Tso)?;
     check_crowds(witness, &replayed)?;
     check_stores(witness, &replayed)?;
     check_attack(witness, &replayed)?;
@@ -56,12 +59,12 @@ struct Replayed {
     attacker_held_lock: bool,
 }
 
-/// Takes every step under TSO. Copies that take none change nothing, and may be many: they are left out.
-fn replay(program: &Program, witness: &Witness) -> Result<Replayed, CheckFailure> {
+/// Takes every step under a model. Copies that take none change nothing, and may be many: they are left out.
+fn replay(program: &Program, witness: &Witness, model: Model) -> Result<Replayed, CheckFailure> {
     let is_there = |copy: &CopyId| copy.copy < witness.instance.count(copy.thread);
     let acting: BTreeSet<CopyId> = witness.steps.iter().map(|step| step.copy).filter(is_there).collect();
     let copies: Vec<CopyId> = acting.into_iter().collect();
-    let machine = Machine::of_copies(program, copies.clone(), Model::Tso);
+    let machine = Machine::of_copies(program, copies.clone(), model);
     let mut builder = TraceBuilder::new(machine.copies().len());
     let mut state = machine.initial_state();
     let (mut events, mut nodes) = (Vec::new(), Vec::new());
@@ -140,16 +143,17 @@ fn check_stores(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailu
     Ok(())
 }
 
+/// Whether a step is one instruction of the attacker.
+fn executes(witness: &Witness, replayed: &Replayed, index: usize, instruction: InstructionId) -> bool {
+    replayed.events.get(index).is_some_and(|event| {
+        event.step.copy == witness.attacker
+            && matches!(event.step.kind, StepKind::Execute { instruction: own, .. } if own == instruction)
+    })
+}
+
 /// (W2), (W4) and (W5): what the attacker does from the delayed store on.
 fn check_attack(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailure> {
-    let executes = |index: usize, instruction| match replayed.events.get(index) {
-        Some(event) => {
-            event.step.copy == witness.attacker
-                && matches!(event.step.kind, StepKind::Execute { instruction: own, .. } if own == instruction)
-        }
-        None => false,
-    };
-    if !executes(witness.store_step, witness.store)
+    if !executes(witness, replayed, witness.store_step, witness.store)
         || !matches!(replayed.events[witness.store_step].effect, Effect::Issue { .. })
     {
         reject!(Witness, "step {} is not the attacker's delayed store {}", witness.store_step, witness.store);
@@ -157,7 +161,7 @@ fn check_attack(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailu
     if replayed.attacker_held_lock {
         reject!(Witness, "step {}: the delayed store is in a locked section", witness.store_step);
     }
-    if witness.load_step <= witness.store_step || !executes(witness.load_step, witness.load) {
+    if witness.load_step <= witness.store_step || !executes(witness, replayed, witness.load_step, witness.load) {
         reject!(Witness, "step {} is not the attacker's load {} after the store", witness.load_step, witness.load);
     }
     match replayed.events[witness.load_step].effect {

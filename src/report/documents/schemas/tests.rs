@@ -21,7 +21,7 @@ fn derived(name: &str) -> Schema {
     let generator = || SchemaSettings::draft2020_12().for_serialize().into_generator();
     match name {
         "bench" => generator().into_root_schema_for::<BenchDocument<'_>>(),
-        "check" => generator().into_root_schema_for::<Either<CheckDocument<'_>, EventCheckDocument<'_>>>(),
+        "check" => generator().into_root_schema_for::<Either<Either<CheckDocument<'_>, EventCheckDocument<'_>>, PsoCheckDocument<'_>>>(),
         "completions" => generator().into_root_schema_for::<CompletionsDocument<'_>>(),
         "contest" => generator().into_root_schema_for::<ContestDocument<'_>>(),
         "convert" => generator().into_root_schema_for::<ConvertDocument<'_>>(),

@@ -22,7 +22,7 @@ use moves::Move;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The obligations of each proof, numbered from 1; its ids must be those of the program. Those about an enriched program are about the one that the
-/// checker makes. Proofs by values, snapshots or counters and those about final states have none.
+/// checker makes. Proofs by values, snapshots, counters or robustness against PSO and those about final states have none.
 pub fn property_scripts(program: &Program, evidence: &PropertyEvidence) -> Result<Vec<Script>, CheckFailure> {
     let mut scripts = Vec::new();
     for (proof, number) in evidence.proofs.iter().zip(1..) {
@@ -39,7 +39,10 @@ pub fn property_scripts(program: &Program, evidence: &PropertyEvidence) -> Resul
                 let (enriched, targets) = made.expect("the proof is about an enriched program");
                 robust_scripts(&enriched, &targets, certificate, sc)?
             }
-            PropertyReason::Values(_) | PropertyReason::Snapshots(_) | PropertyReason::Counters { .. } => continue,
+            PropertyReason::Values(_)
+            | PropertyReason::Snapshots(_)
+            | PropertyReason::Counters { .. }
+            | PropertyReason::Pso { .. } => continue,
         };
         scripts.extend(
             own.into_iter()

@@ -1,6 +1,7 @@
 //! The rungs in their order, for targets with one slice, in turns with growing budgets.
 
 mod enriched;
+mod pso;
 
 use super::buffer::Order;
 use super::delay::single_writer_addresses;
@@ -182,13 +183,11 @@ impl<'a, 'q> Climb<'a, 'q> {
                     _ => robust.map_or(UNFINISHED, |_| Why::NotForThis),
                 };
             }
-            if !self.is_done() && self.options.model != Model::Sc {
-                if robust.is_none() && self.interleavings.is_some() {
-                    robust = Some(self.robust()?);
-                }
-                if self.options.by == Some(Rung::ScRobust)
-                    && let Some(why) = robust
-                {
+            let is_asked = !self.is_done() && self.options.model != Model::Sc;
+            if is_asked && robust.is_none() && self.interleavings.is_some() {
+                let why = self.robust(nodes)?;
+                robust = Some(why).filter(|why| *why != UNFINISHED);
+                if self.options.by == Some(Rung::ScRobust) {
                     last = (Rung::ScRobust, why);
                 }
             }
@@ -297,9 +296,12 @@ impl<'a, 'q> Climb<'a, 'q> {
     }
 
     /// Robustness, after no target was reached under SC.
-    fn robust(&mut self) -> Result<Why, Halt<Fault>> {
-        if self.options.model != Model::Tso || self.goal.final_states().is_some() {
+    fn robust(&mut self, nodes: u64) -> Result<Why, Halt<Fault>> {
+        if self.options.model == Model::Sc || self.goal.final_states().is_some() {
             return Ok(Why::NotForThis);
+        }
+        if self.options.model == Model::Pso {
+            return Ok(self.robust_against_pso(nodes));
         }
         let checked = self.check_robust(self.sliced)?;
         match checked.verdict {

@@ -26,8 +26,8 @@ use super::system::Local;
 use palisade_evidence::Witness;
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Liveness, Program, Thread, ThreadId, Value};
 use palisade_model::semantics::{
-    AccessKind, CopyId, Edge, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step, StepKind, Trace,
-    edges, replay_on,
+    AccessKind, CopyId, Edge, Effect, Event, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step,
+    StepKind, Trace, edges, replay_on,
 };
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -114,34 +114,41 @@ pub(crate) struct Story {
     issue: usize,
     /// The index of ld_A.
     load: usize,
+    /// The memory model.
+    model: Model,
 }
 
 impl Story {
-    /// A story in which nothing has happened yet.
+    /// A story under TSO in which nothing has happened yet.
     fn new(program: &Program, attack: Attack) -> Self {
+        Self::under(Model::Tso, program, attack)
+    }
+
+    /// A story in which nothing has happened yet.
+    pub(super) fn under(model: Model, program: &Program, attack: Attack) -> Self {
         let fixed = |thread: &Thread| match thread.copies {
             Copies::Exactly(count) => count,
             Copies::Any => 0,
         };
         let counts = program.threads.iter().map(fixed).collect();
         let attacker = CopyId { thread: attack.thread, copy: 0 };
-        Self { attack, attacker, counts, deeds: Vec::new(), issue: 0, load: 0 }
+        Self { attack, attacker, counts, deeds: Vec::new(), issue: 0, load: 0, model }
     }
 
     /// One more copy of a replicated thread.
-    fn new_copy(&mut self, thread: ThreadId) -> CopyId {
+    pub(super) fn new_copy(&mut self, thread: ThreadId) -> CopyId {
         let count = &mut self.counts[thread.index()];
         *count += 1;
         CopyId { thread, copy: *count - 1 }
     }
 
     /// A helper's action: at a settled local state.
-    fn help(&mut self, copy: CopyId, at: &Local, instruction: InstructionId) {
+    pub(super) fn help(&mut self, copy: CopyId, at: &Local, instruction: InstructionId) {
         self.deeds.push(Deed { copy, at: Some(at.clone()), instruction, after: None, flush: true });
     }
 
     /// isu_stA, by the copy that becomes the attacker.
-    fn delay(&mut self, attacker: CopyId, at: &Local) {
+    pub(super) fn delay(&mut self, attacker: CopyId, at: &Local) {
         self.attacker = attacker;
         self.issue = self.deeds.len();
         let instruction = self.attack.store;
@@ -161,12 +168,23 @@ impl Story {
         self.deeds.push(Deed { copy: self.attacker, at: None, instruction, after: None, flush: false });
     }
 
+    /// The attacker's next instruction under PSO, at a settled local state. Of its stores only st_A is delayed.
+    pub(super) fn go_on_at(&mut self, at: &Local, instruction: InstructionId) {
+        self.help(self.attacker, at, instruction);
+    }
+
+    /// The attacker's first access to another address under PSO.
+    pub(super) fn begin_path(&mut self, at: &Local) {
+        self.load = self.deeds.len();
+        self.go_on_at(at, self.attack.load);
+    }
+
     /// The computation, replayed.
     pub(crate) fn finish(self, program: &Program, instance_minimal: bool) -> Violation {
         let instance = Instance::new(self.counts);
         let acting: BTreeSet<CopyId> = self.deeds.iter().map(|deed| deed.copy).collect();
         let acting: Vec<CopyId> = acting.into_iter().collect();
-        let machine = Machine::of_copies(program, acting.clone(), Model::Tso);
+        let machine = Machine::of_copies(program, acting.clone(), self.model);
         let mut computation = Computation {
             machine: &machine,
             liveness: vec![None; program.threads.len()],
@@ -187,17 +205,22 @@ impl Story {
             computation.execute(deed.copy, deed.instruction, deed.after.as_deref());
             let action = &program.thread(deed.copy.thread).instruction(deed.instruction).action;
             if deed.flush && matches!(action, Action::Store { .. }) {
-                computation.take(Step { copy: deed.copy, kind: StepKind::Flush });
+                computation.flush(deed.copy);
             }
         }
         let store = computation.steps.len();
         let position = machine.position(self.attacker).expect("the attacker is a copy of the instance");
         while !computation.state.threads()[position].buffer.is_empty() {
-            computation.take(Step { copy: self.attacker, kind: StepKind::Flush });
+            computation.flush(self.attacker);
         }
         let Computation { steps, .. } = computation;
-        let replay = replay_on(&machine, &steps).expect("a witness replays under TSO [Theorem 2]");
-        let cycle = cycle(&replay.trace, position, steps.len() - store);
+        let replay = replay_on(&machine, &steps).expect("a witness replays [Theorem 2]");
+        let cycle = match self.model {
+            Model::Pso => {
+                cycle_between(&replay.trace, access_at(&machine, &replay, issue), access_at(&machine, &replay, load))
+            }
+            Model::Sc | Model::Tso => cycle(&replay.trace, position, steps.len() - store),
+        };
         Violation {
             attack: self.attack,
             attacker: self.attacker,
@@ -229,6 +252,16 @@ impl Computation<'_, '_> {
         let event = self.machine.event(&self.state, step).expect("the instrumented program's steps are the program's");
         self.machine.take(&mut self.state, &event);
         self.steps.push(step);
+    }
+
+    /// The youngest store in the buffer of a copy reaches memory under PSO, the oldest one under TSO.
+    fn flush(&mut self, copy: CopyId) {
+        let position = self.machine.position(copy).expect("the copy belongs to the instance");
+        let youngest = self.state.threads()[position].buffer.last();
+        let (address, _) = *youngest.expect("a store waits in the buffer");
+        let by_address = self.machine.model() == Model::Pso;
+        let kind = if by_address { StepKind::FlushAddress(address) } else { StepKind::Flush };
+        self.take(Step { copy, kind });
     }
 
     fn execute(&mut self, copy: CopyId, instruction: InstructionId, after: Option<&[Value]>) {
@@ -293,8 +326,7 @@ impl Computation<'_, '_> {
     }
 }
 
-/// The cycle st_A →po ld_A →+hb st_A [ESOP13, Theorem 1], shortest from the load on. The attacker's last node is ld_A;
-/// st_A is the first of its `delayed` last stores.
+/// The cycle under TSO: the attacker's last node is ld_A, and st_A is the first of its `delayed` last stores.
 fn cycle(trace: &Trace, position: usize, delayed: usize) -> Vec<Edge> {
     let nodes = &trace.threads()[position];
     let is_store = |node: &Node| node.accesses.iter().any(|access| access.kind == AccessKind::Store);
@@ -305,8 +337,23 @@ fn cycle(trace: &Trace, position: usize, delayed: usize) -> Vec<Edge> {
         .filter(|(_, node)| is_store(node))
         .nth(delayed - 1)
         .expect("the delayed stores are nodes of the attacker");
-    let from = NodeId { position, index: store };
-    let to = NodeId { position, index: nodes.len() - 1 };
+    cycle_between(trace, NodeId { position, index: store }, NodeId { position, index: nodes.len() - 1 })
+}
+
+/// The node of the access that a step makes, in a computation without sections.
+fn access_at(machine: &Machine<'_>, replay: &Replay, step: usize) -> NodeId {
+    let copy = replay.events[step].step.copy;
+    let is_access = |event: &&Event| {
+        let kind = event.step.kind;
+        let is_own = event.step.copy == copy && !kind.is_flush();
+        is_own && matches!(event.effect, Effect::Load { .. } | Effect::Issue { .. } | Effect::Rmw { .. })
+    };
+    let index = replay.events[..step].iter().filter(is_access).count();
+    NodeId { position: machine.position(copy).expect("the copy belongs to the instance"), index }
+}
+
+/// The cycle from st_A in program order to ld_A, and along happens-before back to st_A [ESOP13, Theorem 1], shortest from ld_A on.
+fn cycle_between(trace: &Trace, from: NodeId, to: NodeId) -> Vec<Edge> {
     let mut outgoing: HashMap<NodeId, Vec<Edge>> = HashMap::new();
     for edge in edges(trace) {
         outgoing.entry(edge.from).or_default().push(edge);

@@ -91,7 +91,7 @@ const PAGES: [(&[&str], &[&str]); 21] = [
         &["check", "--criterion", "trf", "models/peterson.pal", "--verify"],
         &["has a triangular race", "store that races with it", "accepted the evidence", "class=\"lanes\""],
     ),
-    (&["check", "--criterion", "trf", "models/linux-spinlock.pal"], &["free of triangular races, and robust for that"]),
+    (&["check", "--criterion", "trf", "models/burns-fenced.pal"], &["free of triangular races, and robust for that"]),
     (
         &["fences", "--criterion", "trf", "models/peterson.pal"],
         &["2 fences against all triangular races, none cheaper", "otherwise races", "mfence here"],

@@ -31,8 +31,8 @@ pub fn pairs_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &
     match result.placed {
         Ok(PairsPlaced::Valid(placement)) => {
             for pair in &placement.bans {
-                source.mark(line(program, *pair, pair.store), Mark::Delayed, "must not be delayed");
-                source.mark(line(program, *pair, pair.access), Mark::Overtaking, "must not overtake");
+                source.mark(line(program, *pair, pair.store), Mark::Earlier, "must not be delayed");
+                source.mark(line(program, *pair, pair.access), Mark::Later, "must not overtake");
             }
             page.section("Source", &source.html());
             page.section("Pairs that must not be reordered", &pairs(program, &placement.bans));

@@ -93,8 +93,8 @@ fn mark(source: &mut Marked<'_>, program: &Program, race: &Race) {
     let corners = Corners::of(race);
     let line =
         |thread, instruction| program.source.position(program.thread(thread).instruction(instruction).span.start).line;
-    source.mark(line(corners.threads.0, corners.store), Mark::Delayed, "store before the load");
-    source.mark(line(corners.threads.0, corners.load), Mark::Overtaking, "load of the race");
+    source.mark(line(corners.threads.0, corners.store), Mark::Earlier, "store before the load");
+    source.mark(line(corners.threads.0, corners.load), Mark::Later, "load of the race");
     source.mark(line(corners.threads.1, corners.racing), Mark::Racing, "");
 }
 

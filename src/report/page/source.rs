@@ -11,6 +11,10 @@ pub(super) enum Mark {
     Delayed,
     /// The load that overtakes it.
     Overtaking,
+    /// An access whose order with a later one matters.
+    Earlier,
+    /// The later one.
+    Later,
     /// A store that races with it.
     Racing,
     /// A property that is violated.
@@ -26,8 +30,8 @@ pub(super) enum Mark {
 impl Mark {
     fn class(self) -> &'static str {
         match self {
-            Self::Delayed => "delayed",
-            Self::Overtaking => "overtaking",
+            Self::Delayed | Self::Earlier => "delayed",
+            Self::Overtaking | Self::Later => "overtaking",
             Self::Racing => "racing",
             Self::Violated => "violated",
             Self::Fence => "fence",
@@ -40,6 +44,8 @@ impl Mark {
         match self {
             Self::Delayed => "delayed store",
             Self::Overtaking => "load that overtakes it",
+            Self::Earlier => "comes first",
+            Self::Later => "comes after it",
             Self::Racing => "store that races with it",
             Self::Violated => "violated property",
             Self::Fence => "fence goes here",

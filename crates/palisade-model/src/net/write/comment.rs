@@ -13,7 +13,7 @@ pub fn with_comment(net: &str, format: Format, comment: &[String]) -> String {
         let text = one_line(text);
         match format {
             // No comment in XML has two hyphens side by side, or one at its end.
-            Format::Pnml => format!("<!-- {} -->\n", text.replace("--", "- -")),
+            Format::Pnml => format!("<!-- {} -->\n", apart(text)),
             Format::Lola => format!("{{ {} }}\n", text.replace(['{', '}'], " ")),
             Format::Dot => format!("// {text}\n"),
             Format::Spec | Format::Tina | Format::Tts => format!("# {text}\n"),
@@ -21,6 +21,14 @@ pub fn with_comment(net: &str, format: Format, comment: &[String]) -> String {
     };
     let comment: String = comment.iter().map(line).collect();
     [head, &comment, rest].concat()
+}
+
+/// The text with a blank between two hyphens wherever they stand side by side.
+fn apart(mut text: String) -> String {
+    while text.contains("--") {
+        text = text.replace("--", "- -");
+    }
+    text
 }
 
 #[cfg(test)]

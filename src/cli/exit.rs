@@ -23,6 +23,7 @@ impl Exit {
     }
 
     /// How another run of the command ended; nothing where its status is none of ours.
+    #[cfg(feature = "machine")]
     pub(super) fn of(status: std::process::ExitStatus) -> Option<Self> {
         let all = [Self::Holds, Self::Fails, Self::BadInput, Self::Unknown, Self::Rejected];
         all.into_iter().find(|exit| status.code() == Some(exit.code().into()))

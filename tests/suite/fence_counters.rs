@@ -133,7 +133,7 @@ fn fences_of_a_deque_of_integers_that_can_go() {
     let can_go: Vec<String> = redundancy.removable.iter().map(|fence| fence.name(&program)).collect();
     assert_eq!((redundancy.fences.len(), can_go), (3, vec!["thief.spare".to_owned()]));
     let shown = found.redundancy_shown.as_ref().expect("there is evidence");
-    assert!(shown.is_complete && shown.facts.as_ref().is_some_and(|facts| facts.is_optimal()));
+    assert!(shown.is_complete && shown.facts.as_ref().is_some_and(palisade::verify::RepairFacts::is_optimal));
 }
 
 fn palisade(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {

@@ -84,7 +84,7 @@ fn compare_in_integers(program: &Program) -> Compared {
         _ => return Ok("no answer"),
     };
     let Some(shown) = found.shown.as_ref().filter(|shown| shown.is_complete) else { return Ok("no evidence") };
-    if !shown.facts.as_ref().is_some_and(|facts| facts.is_optimal()) {
+    if !shown.facts.as_ref().is_some_and(palisade::verify::RepairFacts::is_optimal) {
         return Err("the evidence does not show the set a cheapest one".to_owned());
     }
     let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();

@@ -70,7 +70,7 @@ impl Calls {
 
 impl Call {
     /// The ordering of the argument that is so far from the last.
-    fn from_last(&self, distance: usize) -> Result<AtomicOrdering, String> {
+    fn argument_before_end(&self, distance: usize) -> Result<AtomicOrdering, String> {
         let index = self.arguments.len().checked_sub(distance + 1);
         let index = index.ok_or_else(|| format!("`{}` has too few arguments", self.name))?;
         self.arguments[index]
@@ -79,21 +79,22 @@ impl Call {
 
     fn said(&self, action: &Action) -> Result<Said, String> {
         match self.name.as_str() {
-            "load" => Ok(Said::Load(self.from_last(0)?)),
-            "store" => Ok(Said::Store(self.from_last(0)?)),
-            "fence" => Ok(Said::Fence(self.from_last(0)?)),
-            "compare_exchange" | "compare_exchange_weak" => {
-                Ok(Said::CompareExchange { success: self.from_last(1)?, failure: self.from_last(0)? })
-            }
+            "load" => Ok(Said::Load(self.argument_before_end(0)?)),
+            "store" => Ok(Said::Store(self.argument_before_end(0)?)),
+            "fence" => Ok(Said::Fence(self.argument_before_end(0)?)),
+            "compare_exchange" | "compare_exchange_weak" => Ok(Said::CompareExchange {
+                success: self.argument_before_end(1)?,
+                failure: self.argument_before_end(0)?,
+            }),
             "fetch_update" | "try_update" | "update" => {
-                let (success, failure) = (self.from_last(2)?, self.from_last(1)?);
+                let (success, failure) = (self.argument_before_end(2)?, self.argument_before_end(1)?);
                 match action {
                     Action::Load { .. } => Ok(Said::Load(failure)),
                     _ => Ok(Said::CompareExchange { success, failure }),
                 }
             }
             "swap" | "fetch_add" | "fetch_sub" | "fetch_and" | "fetch_nand" | "fetch_or" | "fetch_xor"
-            | "fetch_max" | "fetch_min" | "fetch_not" => Ok(Said::ReadModifyWrite(self.from_last(0)?)),
+            | "fetch_max" | "fetch_min" | "fetch_not" => Ok(Said::ReadModifyWrite(self.argument_before_end(0)?)),
             other => Err(format!("`{other}` is no method of an atomic whose ordering is known")),
         }
     }

@@ -209,11 +209,14 @@ fn compiled(lifted: &Lifted, lines: &Lines<'_>) -> BTreeSet<String> {
     reasons
 }
 
+/// The digest of a source that was opened, and its calls or why they cannot be read.
+type Opened = (String, Result<Calls, String>);
+
 /// The sources that were opened.
 struct Sources<'o> {
     open: &'o mut dyn FnMut(&str) -> Option<(String, String)>,
-    /// By path: the digest, and the calls or why they cannot be read.
-    read: BTreeMap<String, Option<(String, Result<Calls, String>)>>,
+    /// By path; nothing where the source is not at hand.
+    read: BTreeMap<String, Option<Opened>>,
 }
 
 impl Sources<'_> {

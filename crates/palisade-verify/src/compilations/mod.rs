@@ -172,10 +172,10 @@ fn store(history: &mut History, address: Option<Value>, ordering: &str) -> Resul
 
 /// A locked instruction that the source has not as a fence: nothing may be in the buffer.
 fn drained(history: &History) -> Result<(), String> {
-    match history.iter().any(|earlier| matches!(earlier, Earlier::Stored(_))) {
-        true => Err("a store may come after a later read-modify-write".to_owned()),
-        false => Ok(()),
+    if history.iter().any(|earlier| matches!(earlier, Earlier::Stored(_))) {
+        return Err("a store may come after a later read-modify-write".to_owned());
     }
+    Ok(())
 }
 
 fn read_modify_write(history: &mut History, address: Option<Value>, ordering: &str) -> Result<(), String> {

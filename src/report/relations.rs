@@ -1,4 +1,4 @@
-//! How reports name the relations of happens-before: as [ESOP13] does, and for litmus tests as herd and diy do.
+//! How reports name the relations of happens-before: as \[ESOP13\] does, and for litmus tests as herd and diy do.
 
 use crate::program::Program;
 use crate::semantics::{AccessId, AccessKind, Edge, NodeId, Relation, Trace};

@@ -2,7 +2,7 @@
 //!
 //! `--verify` asks for that; debug builds, and with them all tests of the command line, always do it.
 
-use super::guard;
+use super::{Exit, guard};
 use crate::concurrency::ConcurrencyVerdict;
 use crate::coverability::Outcome;
 use crate::limits::{Limits, StopReason, processor_time};
@@ -220,6 +220,14 @@ impl Confirmation {
             reason: self.rejected.clone().or_else(|| self.stopped.map(|reason| reason.to_string())),
             seconds: self.seconds,
             cpu_seconds: self.cpu_seconds,
+        }
+    }
+
+    /// Says loudly that the evidence about a file is rejected, if it is, and what the process ends with then.
+    pub(super) fn say_if_rejected(&self, file: &str, exit: &mut Exit, remarks: &mut String) {
+        if let Some(alarm) = self.alarm(file) {
+            remarks.push_str(&alarm);
+            *exit = Exit::Rejected;
         }
     }
 

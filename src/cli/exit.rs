@@ -1,5 +1,7 @@
 //! Exit status (README.md, "For scripts").
 
+use crate::robustness::Verdict;
+
 /// How a command ended, worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
@@ -13,6 +15,16 @@ pub enum Exit {
     Rejected,
     /// Bad input or usage: 2.
     BadInput,
+}
+
+impl From<&Verdict> for Exit {
+    fn from(verdict: &Verdict) -> Self {
+        match verdict {
+            Verdict::Robust => Self::Holds,
+            Verdict::NotRobust => Self::Fails,
+            Verdict::Unknown(_) => Self::Unknown,
+        }
+    }
 }
 
 impl Exit {

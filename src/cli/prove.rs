@@ -201,9 +201,8 @@ fn spoken(
         PropertyVerdict::Unknown => Exit::Unknown,
     };
     let mut remarks = loaded.warnings_text(shared);
-    if let Some(alarm) = confirmation.and_then(|confirmation| confirmation.alarm(context.file)) {
-        remarks.push_str(&alarm);
-        exit = Exit::Rejected;
+    if let Some(confirmation) = confirmation {
+        confirmation.say_if_rejected(context.file, &mut exit, &mut remarks);
     }
     if shared.json {
         let mut document = ProveDocument::new(proof, context);

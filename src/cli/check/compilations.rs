@@ -2,6 +2,7 @@
 
 use super::{CheckArguments, check_options, write_evidence};
 use crate::cli::Loaded;
+use crate::cli::confirm::{Confirmation, evidence_check};
 use crate::cli::evidence_files::unwritten;
 use crate::cli::load::unoptimised;
 use crate::compilations::every_compilation;
@@ -10,10 +11,10 @@ use crate::report::claim::Compilations;
 use crate::report::context::place;
 use crate::robustness::{Check, CheckOptions, Verdict, check};
 use crate::syntax::{Format, InputError};
-use crate::verify::{check_every_compilation, check_robust_certificate};
+use crate::verify::check_every_compilation;
 
 /// What is to be said of every compilation: of code that is robust and in source order itself, or whose roles name such a build. Evidence
-/// about that build is written beside that about the code.
+/// about that build is written beside that about the code, and is checked; the second result says loudly that it is rejected.
 pub(super) fn of(
     arguments: &CheckArguments,
     file: &str,
@@ -21,15 +22,15 @@ pub(super) fn of(
     checked: &Check<'_>,
     options: &CheckOptions,
     certificates: &mut Vec<String>,
-) -> Result<Option<Compilations>, InputError> {
+) -> Result<(Option<Compilations>, Option<String>), InputError> {
     if loaded.format != Format::Machine || checked.verdict != Verdict::Robust || arguments.attacks.is_some() {
-        return Ok(None);
+        return Ok((None, None));
     }
     if let Some(judged) = judged(&loaded.program) {
-        return Ok(Some(judged));
+        return Ok((Some(judged), None));
     }
-    let Some(path) = unoptimised(file)? else { return Ok(None) };
-    let not = |reason: String| Ok(Some(Compilations::NotEvery { place: None, reason }));
+    let Some(path) = unoptimised(file)? else { return Ok((None, None)) };
+    let not = |reason: String| Ok((Some(Compilations::NotEvery { place: None, reason }), None));
     let other = match arguments.program.read_any_within(&path, &options.limits) {
         Ok(other) => other,
         Err(error) => return not(format!("the build without optimisation: {}", first_line(&error))),
@@ -56,11 +57,16 @@ pub(super) fn of(
             return not(format!("of the build without optimisation nothing is known: {reason}"));
         }
     }
-    let certificate = crate::robustness::certificate(&other.program, &checked);
-    let is_shown =
-        certificate.is_some_and(|certificate| check_robust_certificate(&other.program, &certificate).is_ok());
-    if !is_shown {
-        return not("the checker does not accept that the build without optimisation is robust".to_owned());
+    let evidence = || evidence_check(&other.program, &checked);
+    let Some(confirmation) = Confirmation::of(&path, true, &options.limits, evidence) else {
+        return not("there is no evidence that the build without optimisation is robust".to_owned());
+    };
+    if let Some(reason) = confirmation.stopped() {
+        return not(format!("{reason} before the evidence for the build without optimisation was checked"));
+    }
+    if let Some(alarm) = confirmation.alarm(&path) {
+        let reason = "the evidence for the build without optimisation is rejected".to_owned();
+        return Ok((Some(Compilations::NotEvery { place: None, reason }), Some(alarm)));
     }
     if let Some(folder) = &arguments.certificate {
         let written = write_evidence(folder, &path, &other, &checked).map_err(|error| unwritten(folder, &error))?;
@@ -68,7 +74,7 @@ pub(super) fn of(
     }
     let in_order =
         || Compilations::NotEvery { place: None, reason: format!("`{path}` does not say `source_order = true`") };
-    Ok(Some(judged(&other.program).unwrap_or_else(in_order)))
+    Ok((Some(judged(&other.program).unwrap_or_else(in_order)), None))
 }
 
 /// What orderings say of a program that was read in source order; the checker has to say the same.

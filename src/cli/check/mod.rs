@@ -135,9 +135,13 @@ fn check_file(
             certificates.extend(asked.write_evidence(folder, file, &loaded)?);
         }
     }
-    let compilations = compilations::of(arguments, file, &loaded, &checked, &options, &mut certificates)?;
+    let (compilations, alarm) = compilations::of(arguments, file, &loaded, &checked, &options, &mut certificates)?;
     let context = Context { compilations: compilations.as_ref(), ..loaded.context(file, begin, &certificates) };
     let mut spoken = spoken(&loaded, &checked, &context, asked.as_ref(), confirmation.as_ref(), shared, extent.brief);
+    if let Some(alarm) = alarm {
+        spoken.remarks.push_str(&alarm);
+        spoken.exit = Exit::Rejected;
+    }
     if arguments.outputs.are_any() {
         let breaks = asked.as_ref().map(|asked| asked.breaks(&context, loaded.question.as_ref()));
         let mut answer = check_findings(&checked, &context, breaks.as_ref());
@@ -182,17 +186,10 @@ fn spoken(
     shared: &SharedOptions,
     brief: bool,
 ) -> Spoken {
-    let mut exit = match checked.verdict {
-        Verdict::Robust => Exit::Holds,
-        Verdict::NotRobust => Exit::Fails,
-        Verdict::Unknown(_) => Exit::Unknown,
-    };
+    let mut exit = Exit::from(&checked.verdict);
     let mut remarks = loaded.warnings_text(shared);
     for confirmation in confirmation.into_iter().chain(asked.and_then(AskedProperties::confirmation)) {
-        if let Some(alarm) = confirmation.alarm(context.file) {
-            remarks.push_str(&alarm);
-            exit = Exit::Rejected;
-        }
+        confirmation.say_if_rejected(context.file, &mut exit, &mut remarks);
     }
     let breaks = asked.map(|asked| asked.breaks(context, loaded.question.as_ref()));
     if shared.json {

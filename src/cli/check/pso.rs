@@ -88,15 +88,10 @@ fn spoken(
     shared: &SharedOptions,
     brief: bool,
 ) -> Spoken {
-    let mut exit = match checked.verdict {
-        Verdict::Robust => Exit::Holds,
-        Verdict::NotRobust => Exit::Fails,
-        Verdict::Unknown(_) => Exit::Unknown,
-    };
+    let mut exit = Exit::from(&checked.verdict);
     let mut remarks = loaded.warnings_text(shared);
-    if let Some(alarm) = confirmation.and_then(|confirmation| confirmation.alarm(context.file)) {
-        remarks.push_str(&alarm);
-        exit = Exit::Rejected;
+    if let Some(confirmation) = confirmation {
+        confirmation.say_if_rejected(context.file, &mut exit, &mut remarks);
     }
     if shared.json {
         let mut document = PsoCheckDocument::new(checked, context);

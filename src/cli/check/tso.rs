@@ -27,11 +27,7 @@ pub(super) fn against_tso(
     if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
         checked = TaskCheck { verdict: Verdict::Unknown(reason), certificate: None, witness: None, ..checked };
     }
-    let exit = match checked.verdict {
-        Verdict::Robust => Exit::Holds,
-        Verdict::NotRobust => Exit::Fails,
-        Verdict::Unknown(_) => Exit::Unknown,
-    };
+    let exit = Exit::from(&checked.verdict);
     let certificates = write(arguments, file, evidence(loaded, &checked))?;
     Ok(Answered { checked, exit, confirmation, certificates, seconds: begin.elapsed().as_secs_f64() })
 }

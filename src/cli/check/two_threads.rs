@@ -40,14 +40,9 @@ pub(super) fn check_two_threads(
     let checked = check_tasks(&two, arguments.values, &limits).map_err(|fault| fault_error(&two, &fault))?;
     let confirmation = Confirmation::of(file, arguments.verify, &limits, || tasks_check(&two, &checked));
     let mut remarks = loaded.warnings_text(shared);
-    let mut exit = match checked.verdict {
-        Verdict::Robust => Exit::Holds,
-        Verdict::NotRobust => Exit::Fails,
-        Verdict::Unknown(_) => Exit::Unknown,
-    };
-    if let Some(alarm) = confirmation.as_ref().and_then(|it| it.alarm(file)) {
-        remarks.push_str(&alarm);
-        exit = Exit::Rejected;
+    let mut exit = Exit::from(&checked.verdict);
+    if let Some(confirmation) = &confirmation {
+        confirmation.say_if_rejected(file, &mut exit, &mut remarks);
     }
     let words = match &checked.verdict {
         Verdict::Robust => "2-threads(P) is robust against TSO".to_owned(),

@@ -5,7 +5,7 @@
 //! faults are built into the copy at once, each asleep behind a condition, and the tests are run in it: first with no
 //! fault awake, when they must pass, and then with each one awake, when its own must fail. (`PALISADE_PLANTED=snapshots` wakes
 //! the faults alone that have this word in their names, or one of several with commas between them.) The faults are only in
-//! the engine, in what PSO adds to the step relation, and in the table of x86 instructions; what is to catch them, `verify`, the brute-force oracle and the
+//! the engine, in what PSO adds to the step relation, in turns of counters, and in the table of x86 instructions; what is to catch them, `verify`, the brute-force oracle and the
 //! processor, is left alone. `PLANTED_FAULTS.md`
 //! records such a run.
 

@@ -114,7 +114,7 @@ impl<'p> PsoSystem<'p> {
         lookup(&self.memory(memory).changed, address).unwrap_or_else(|| self.program().initial_value(address))
     }
 
-    /// Whether a helper on the path has accessed the address of the delayed store: the happens-before cycle is closed once that store reaches memory.
+    /// Whether the path has come to the address of the delayed store: the happens-before cycle is closed once that store reaches memory.
     pub(super) fn is_success(&self, control: u32) -> bool {
         self.attack(self.control(control)).is_some_and(|attack| attack.level(attack.store_address).is_some())
     }

@@ -11,6 +11,7 @@ mod far;
 mod fault;
 pub mod hardware;
 mod nets;
+mod one_exploration;
 mod one_query;
 mod parts;
 mod pso;

@@ -16,6 +16,7 @@
 
 mod certificate;
 mod check;
+mod instrumented;
 mod refused;
 mod replay;
 mod steps;

@@ -16,6 +16,7 @@ mod check;
 mod control;
 mod hopeful;
 mod in_order;
+mod instrumented;
 mod place;
 mod replay;
 mod rewriting;

@@ -1,0 +1,141 @@
+//! Robustness as one question about all delayed stores together: instances that grow and the search among any number take turns.
+//!
+//! Event-driven programs against TSO and threads against PSO are decided like this, each by an instrumented program of its own.
+
+use super::fault::Fault;
+use super::system::{Growth, Root};
+use crate::decide::schedule::{FIRST_VALUES, INSTANCES};
+use crate::decide::{Method, Round, Schedule, Turn, decide};
+use crate::exploration::{Exploration, LazyNet, Mode, Visit};
+use palisade_model::limits::{Budget, Halt, Limits, StopReason};
+use palisade_model::program::Program;
+use std::marker::PhantomData;
+
+/// How many values of a register or an address are tried where values grow, for violations among the first of them.
+const FEW_VALUES: usize = 4;
+
+/// An instrumented program with the attacks of all stores, as a lazily built net.
+pub(super) trait Instrumented<'p>: LazyNet<Error = Fault> + Sized {
+    /// What shows that the program is robust.
+    type Certificate;
+    /// What shows that it is not.
+    type Violation;
+
+    /// The instrumented program, with so many spare copies or any number of them.
+    fn new(program: &'p Program, growth: Growth, spare: Option<u32>) -> Self;
+    /// The initial configurations; none when there are too many, or too many copies to count.
+    fn roots(&mut self) -> Result<Option<Vec<Root>>, Fault>;
+    /// Whether an attack has succeeded in a control state.
+    fn is_success(&self, control: u32) -> bool;
+    /// The certificate, when the net was explored to the end.
+    fn certificate(&self, explored: &Exploration) -> Self::Certificate;
+    /// The computation behind a success, and whether all smaller instances are known to have none.
+    fn violation(
+        &mut self,
+        explored: &Exploration,
+        success: u32,
+        is_minimal: bool,
+    ) -> Result<Self::Violation, Halt<Fault>>;
+}
+
+/// An answer with what shows it.
+pub(super) enum Shown<C, V> {
+    Robust(C),
+    NotRobust(V),
+}
+
+type ShownBy<'p, S> = Shown<<S as Instrumented<'p>>::Certificate, <S as Instrumented<'p>>::Violation>;
+
+/// A net with what was explored of it, and the configuration of a success.
+type Explored<S> = (S, Exploration, Option<u32>);
+
+/// The question, with what turns so far have shown.
+pub(super) struct Question<'p, S> {
+    program: &'p Program,
+    growth: Growth,
+    limits: &'p Limits,
+    /// How many copies and occurrences the next instance has of what there is any number of; nothing when there is nothing such.
+    spare: Option<u32>,
+    /// Whether the search among any number has found a violation.
+    not_robust: bool,
+    /// How many configurations were explored.
+    pub(super) explored: usize,
+    system: PhantomData<S>,
+}
+
+impl<'p, S: Instrumented<'p>> Question<'p, S> {
+    /// The question about a program in which a register or an address takes so many values at most, whose first instance has so many spare copies.
+    pub(super) fn new(program: &'p Program, values: usize, limits: &'p Limits, spare: Option<u32>) -> Self {
+        let growth = Growth::Fault(values);
+        Self { program, growth, limits, spare, not_robust: false, explored: 0, system: PhantomData }
+    }
+
+    /// Lets both methods take turns.
+    pub(super) fn answer(&mut self, schedule: Schedule) -> Result<ShownBy<'p, S>, Halt<Fault>> {
+        let methods = [
+            Method { name: "small-instances", turn: Self::instances },
+            Method { name: "karp-miller", turn: Self::any_number },
+        ];
+        decide(self, &methods, schedule).map(|decision| decision.answer)
+    }
+
+    fn explore(
+        &mut self,
+        growth: Growth,
+        spare: Option<u32>,
+        mode: Mode,
+        work: u64,
+    ) -> Result<Explored<S>, Halt<Fault>> {
+        let mut system = S::new(self.program, growth, spare);
+        let mut explored = Exploration::new(mode);
+        for root in system.roots().map_err(Halt::Fault)?.ok_or(StopReason::TooLarge)? {
+            explored.add_root(root.control, &root.entries, 0);
+        }
+        let budget = Budget::within(self.limits).with_work(work);
+        let visit = |system: &S, control: u32| {
+            if system.is_success(control) { Visit::Stop } else { Visit::Expand }
+        };
+        let success = explored.run(&mut system, &budget, |system, control, _| visit(system, control));
+        self.explored += explored.len();
+        Ok((system, explored, success?))
+    }
+
+    /// Instances with one copy or occurrence more each.
+    fn instances(&mut self, round: Round) -> Turn<ShownBy<'p, S>, Fault> {
+        for _ in 0..INSTANCES {
+            let spare = Some(self.spare.unwrap_or(0));
+            let (mut system, explored, success) = self.explore(self.growth, spare, Mode::Exact, round.work)?;
+            if let Some(success) = success {
+                // An instance is explored when all smaller ones have been, to the end.
+                return Ok(Some(Shown::NotRobust(system.violation(&explored, success, self.spare.is_some())?)));
+            }
+            let Some(spare) = &mut self.spare else {
+                return Ok(Some(Shown::Robust(system.certificate(&explored))));
+            };
+            *spare += 1;
+        }
+        Ok(None)
+    }
+
+    /// The search among any number, until it has come to an end once.
+    fn any_number(&mut self, round: Round) -> Turn<ShownBy<'p, S>, Fault> {
+        if self.not_robust {
+            return Ok(None);
+        }
+        let (system, explored, success) = self.explore(self.growth, None, Mode::Omega, round.work)?;
+        self.not_robust = success.is_some();
+        Ok((!self.not_robust).then(|| Shown::Robust(system.certificate(&explored))))
+    }
+
+    /// A violation among the first values of data that grows, in instances with few copies.
+    pub(super) fn among_first_values(&mut self) -> Result<Option<S::Violation>, Halt<Fault>> {
+        let most = if self.spare.is_some() { 3 } else { 0 };
+        for spare in 0..=most {
+            let found = self.explore(Growth::Cut(FEW_VALUES), Some(spare), Mode::Exact, FIRST_VALUES);
+            if let Ok((mut system, explored, Some(success))) = found {
+                return system.violation(&explored, success, false).map(Some);
+            }
+        }
+        Ok(None)
+    }
+}

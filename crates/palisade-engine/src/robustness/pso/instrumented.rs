@@ -1,0 +1,38 @@
+//! The instrumented program as one exploration of all delayed stores.
+
+use super::certificate::certificate;
+use super::replay::replay;
+use super::system::PsoSystem;
+use crate::exploration::Exploration;
+use crate::robustness::fault::Fault;
+use crate::robustness::one_exploration::Instrumented;
+use crate::robustness::system::{Growth, Root};
+use crate::robustness::witness::Violation;
+use palisade_evidence::PsoCertificate;
+use palisade_model::limits::Halt;
+use palisade_model::program::Program;
+
+impl<'p> Instrumented<'p> for PsoSystem<'p> {
+    type Certificate = PsoCertificate;
+    type Violation = Violation;
+
+    fn new(program: &'p Program, growth: Growth, spare: Option<u32>) -> Self {
+        Self::new(program, growth, spare)
+    }
+
+    fn roots(&mut self) -> Result<Option<Vec<Root>>, Fault> {
+        self.roots()
+    }
+
+    fn is_success(&self, control: u32) -> bool {
+        self.is_success(control)
+    }
+
+    fn certificate(&self, explored: &Exploration) -> PsoCertificate {
+        certificate(self, explored)
+    }
+
+    fn violation(&mut self, explored: &Exploration, success: u32, is_minimal: bool) -> Result<Violation, Halt<Fault>> {
+        replay(self, explored, success, is_minimal).map_err(Halt::Fault)
+    }
+}

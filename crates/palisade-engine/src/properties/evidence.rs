@@ -4,7 +4,7 @@ use super::search::Search;
 use super::system::BufferSystem;
 use crate::exploration::{Entry, Exploration, Interner};
 use palisade_evidence::{BufferConfiguration, BufferEntry, BufferInvariant, BufferedLocal, Tokens};
-use palisade_model::program::{LabelId, Value};
+use palisade_model::program::{Liveness, Value};
 use rustc_hash::FxHashMap;
 
 /// The closed set that a search has explored.
@@ -14,10 +14,7 @@ pub(super) fn buffer_invariant(search: &Search<'_>) -> BufferInvariant {
 
 /// The closed set that an exploration is.
 pub(super) fn closed_set(system: &BufferSystem<'_>, explored: &Exploration) -> BufferInvariant {
-    let program = system.program();
-    let live = program.threads.iter().zip(&system.locals.liveness).map(|(thread, liveness)| {
-        (0..thread.labels.len()).map(|label| liveness.at(LabelId::from_index(label)).collect()).collect()
-    });
+    let live = system.locals.liveness.iter().map(Liveness::by_label);
     let mut tables = Tables::default();
     let mut configurations = Vec::new();
     for node in explored.maximal() {

@@ -26,7 +26,7 @@ pub(super) fn interleavings(system: &System<'_>, sc: &Exploration) -> RobustCert
     let mut tables = Tables::default();
     let sc = tables.sc(system, sc);
     RobustCertificate {
-        live: system.program().threads.iter().map(live_registers).collect(),
+        live: system.program().threads.iter().map(|thread| Liveness::of(thread).by_label()).collect(),
         sc,
         locals: tables.locals.into_values(),
         memories: tables.memories.into_values(),
@@ -38,7 +38,7 @@ pub(super) fn interleavings(system: &System<'_>, sc: &Exploration) -> RobustCert
 pub(super) fn reasons(program: &Program, check: &Check<'_>) -> RobustCertificate {
     let mut tables = Tables::default();
     let mut certificate = RobustCertificate {
-        live: program.threads.iter().map(live_registers).collect(),
+        live: program.threads.iter().map(|thread| Liveness::of(thread).by_label()).collect(),
         ..RobustCertificate::default()
     };
     if let Some(proof) = &check.proof {
@@ -72,11 +72,6 @@ pub(super) fn reasons(program: &Program, check: &Check<'_>) -> RobustCertificate
     certificate
 }
 
-fn live_registers(thread: &palisade_model::program::Thread) -> Vec<Vec<palisade_model::program::RegisterId>> {
-    let liveness = Liveness::of(thread);
-    (0..thread.labels.len()).map(|label| liveness.at(LabelId::from_index(label)).collect()).collect()
-}
-
 /// The tables that configurations share. Each thread's search numbers its own; these tables number them all.
 #[derive(Default)]
 struct Tables {
@@ -90,14 +85,7 @@ impl Tables {
     }
 
     fn local(&mut self, system: &System<'_>, place: Place) -> u32 {
-        let local = system.local(place);
-        let state = LocalState {
-            thread: local.thread,
-            label: local.label,
-            registers: local.registers.to_vec(),
-            holding: local.holding,
-        };
-        self.locals.intern(state).0
+        self.locals.intern(system.local(place).into()).0
     }
 
     fn tokens(&mut self, system: &System<'_>, entries: &[Entry]) -> Vec<(u32, Tokens)> {

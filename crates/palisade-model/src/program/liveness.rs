@@ -65,6 +65,11 @@ impl Liveness {
         self.live[label.index()].ones().map(RegisterId::from_index)
     }
 
+    /// The live registers of each label.
+    pub fn by_label(&self) -> Vec<Vec<RegisterId>> {
+        self.live.iter().map(|live| live.ones().map(RegisterId::from_index).collect()).collect()
+    }
+
     /// Sets the dead registers of a valuation to 0.
     pub fn forget_dead(&self, label: LabelId, registers: &mut [Value]) {
         let live = &self.live[label.index()];

@@ -4,7 +4,7 @@ use super::system::PsoSystem;
 use crate::exploration::{Entry, Exploration, Interner};
 use crate::robustness::system::Place;
 use palisade_evidence::{LocalState, PsoAttack, PsoCertificate, PsoConfiguration, Tokens};
-use palisade_model::program::{LabelId, Liveness, Thread, Value};
+use palisade_model::program::{Liveness, Value};
 
 /// The certificate of a robust program whose system was explored to the end.
 pub(super) fn certificate(system: &PsoSystem<'_>, explored: &Exploration) -> PsoCertificate {
@@ -12,12 +12,8 @@ pub(super) fn certificate(system: &PsoSystem<'_>, explored: &Exploration) -> Pso
     let nodes = explored.maximal();
     let configurations =
         nodes.map(|node| tables.configuration(explored.control(node), explored.entries(node))).collect();
-    let live = |thread: &Thread| {
-        let liveness = Liveness::of(thread);
-        (0..thread.labels.len()).map(|label| liveness.at(LabelId::from_index(label)).collect()).collect()
-    };
     PsoCertificate {
-        live: system.program().threads.iter().map(live).collect(),
+        live: system.program().threads.iter().map(|thread| Liveness::of(thread).by_label()).collect(),
         locals: tables.locals.into_values(),
         memories: tables.memories.into_values(),
         configurations,
@@ -33,9 +29,7 @@ struct Tables<'s, 'p> {
 
 impl Tables<'_, '_> {
     fn local(&mut self, local: u32) -> u32 {
-        let local = self.system.local(local);
-        let (thread, label, registers) = (local.thread, local.label, local.registers.to_vec());
-        self.locals.intern(LocalState { thread, label, registers, holding: local.holding }).0
+        self.locals.intern(self.system.local(local).into()).0
     }
 
     fn configuration(&mut self, control: u32, entries: &[Entry]) -> PsoConfiguration {

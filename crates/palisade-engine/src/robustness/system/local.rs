@@ -4,6 +4,7 @@ use crate::exploration::Interner;
 use crate::robustness::fault::{Fault, FaultKind, Growing};
 use crate::robustness::reached::Reached;
 use crate::robustness::system::counting::Counting;
+use palisade_evidence::LocalState;
 use palisade_model::program::{
     Action, Domain, EvaluationError, Expression, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId,
     Tickets, Value,
@@ -23,6 +24,12 @@ pub struct Local {
     pub registers: Box<[Value]>,
     /// Whether its locked section is open.
     pub holding: bool,
+}
+
+impl From<&Local> for LocalState {
+    fn from(local: &Local) -> Self {
+        Self { thread: local.thread, label: local.label, registers: local.registers.to_vec(), holding: local.holding }
+    }
 }
 
 /// A range of the table of targets: the settled local states an action leads to; none where the thread stops. And a range of

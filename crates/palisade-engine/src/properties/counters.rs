@@ -7,6 +7,7 @@
 //! Only what is proved says something: where a program that knows less reaches a target, nothing is known.
 
 use super::goal::Goal;
+use super::known::Known;
 use super::slice::Slice;
 use super::values::Values;
 use super::{Answer, Proof, ProveOptions, Rung, TargetAnswer};
@@ -23,12 +24,7 @@ use std::time::Instant;
 const MANY_VALUES: u128 = 32;
 
 /// Whether counters may tell something about the targets of a group.
-pub(super) fn may_count(
-    program: &Program,
-    targets: &[Target],
-    bounds: Option<&Values<'_>>,
-    options: &ProveOptions,
-) -> bool {
+pub(super) fn may_count(program: &Program, targets: &[Target], known: &Known<'_>, options: &ProveOptions) -> bool {
     let is_asked = match options.by {
         Some(only) => only == Rung::Counters,
         None => program.domain.is_none_or(|domain| domain.wrap && domain.size() > MANY_VALUES),
@@ -36,7 +32,7 @@ pub(super) fn may_count(
     is_asked
         && options.model != Model::Pso
         && !targets.contains(&Target::FinalStates)
-        && Counted { program, bounds, options }.has_counters(targets)
+        && known.counts(targets, || Counted { program, bounds: known.bounds(program), options }.has_counters(targets))
 }
 
 /// Answers the targets of a group that are proved up to what counters tell; the others.

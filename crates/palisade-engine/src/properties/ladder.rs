@@ -4,6 +4,7 @@ use super::climb::Climb;
 use super::counters::{by_counters, may_count};
 use super::crowd::around;
 use super::goal::{Goal, targets};
+use super::known::Known;
 use super::slice::Slice;
 use super::values::Values;
 use super::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Why};
@@ -24,6 +25,16 @@ use std::time::Instant;
 ///
 /// If the program has events or tasks.
 pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOptions) -> Result<Proof, Fault> {
+    prove_knowing(program, question, options, &Known::of(program))
+}
+
+/// Answers the targets of a program that may have other fences, or exchanges in the place of stores, than the one of which so much is known.
+pub(super) fn prove_knowing(
+    program: &Program,
+    question: Option<&Question>,
+    options: &ProveOptions,
+    known: &Known<'_>,
+) -> Result<Proof, Fault> {
     assert!(!program.is_event_driven(), "properties are those of threads, and the program has events or tasks");
     let asked = if options.only.is_empty() { targets(program, question) } else { options.only.clone() };
     let mut proof =
@@ -31,13 +42,12 @@ pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOpti
     proof.answers = around(program, options, &asked, |few, options| prove(few, None, options));
     let is_open = |target: &&Target| proof.answers.iter().all(|answer| answer.target != **target);
     let open: Vec<Target> = asked.iter().filter(is_open).copied().collect();
-    let values = Values::of(program);
-    let rest = by_values(program, &values, options, &open, &mut proof);
-    let bounds = bounds(program, &values);
+    let rest = by_values(program, &known.values, options, &open, &mut proof);
+    let bounds = known.bounds(program);
     for targets in groups(program, question, options, bounds, &rest) {
         let begin = Instant::now();
         let mut targets = targets;
-        if may_count(program, &targets, bounds, options) {
+        if may_count(program, &targets, known, options) {
             if options.by.is_none() {
                 targets = briefly(program, (targets, question), bounds, options, &mut proof);
             }
@@ -81,13 +91,6 @@ fn briefly(
     let goal = Goal::new(targets, question);
     let slice = if options.slice { Slice::of(program, &goal, bounds, true) } else { Slice::whole(program, &goal) };
     Climb::new(program, &slice.apply(program), &slice, bounds, goal, &options, proof).climb_briefly()
-}
-
-/// The bounds on values that slices use, where addresses are computed.
-pub(super) fn bounds<'v, 'p>(program: &Program, values: &'v Values<'p>) -> Option<&'v Values<'p>> {
-    let mut instructions = program.threads.iter().flat_map(|thread| &thread.instructions);
-    let computes = instructions.any(|it| it.action.address().is_some_and(|address| !address.is_constant()));
-    computes.then_some(values)
 }
 
 /// Answers the targets whose conditions hold for all values that registers can have; the other targets.

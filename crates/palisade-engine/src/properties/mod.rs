@@ -27,6 +27,7 @@ mod delay;
 mod enrich;
 mod evidence;
 mod goal;
+mod known;
 mod ladder;
 mod lag;
 mod posts;

@@ -8,9 +8,9 @@ use super::rows::{FoundRow, Queries, Reached, Run};
 use crate::fences::catalogue::MeasureSet;
 use crate::fences::covering::{Cheapest, all_cheapest, cheapest, proved};
 use crate::fences::{Case, Cost, FenceError, Measure};
-use crate::properties::ladder::{bounds, groups};
-use crate::properties::values::Values;
-use crate::properties::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Violation, Why, prove, targets};
+use crate::properties::known::Known;
+use crate::properties::ladder::{groups, prove_knowing};
+use crate::properties::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Violation, Why, targets};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{NoMonitor, Program};
 use palisade_model::semantics::{Model, Question, Target};
@@ -153,7 +153,8 @@ fn place_of(
         return Err(PlacementError::NothingToProve);
     }
     let proving = proving(options, &asked);
-    let under_sc = prove(&watched, question, &ProveOptions { model: Model::Sc, ..proving.clone() });
+    let known = Known::of(&watched);
+    let under_sc = prove_knowing(&watched, question, &ProveOptions { model: Model::Sc, ..proving.clone() }, &known);
     let under_sc = under_sc.map_err(FenceError::Fault)?;
     if let Some(violation) = under_sc.violations().next() {
         return Ok(Placed::NoFenceHelps(Box::new(violation.clone())));
@@ -161,12 +162,13 @@ fn place_of(
     let is_open = |answer: &&TargetAnswer| answer.rung != Rung::Values;
     let open: Vec<Target> = under_sc.answers.iter().filter(is_open).map(|answer| answer.target).collect();
     let placed = |assumes| {
-        let aims = aims(&watched, question, &proving, &open, assumes);
+        let aims = aims(&watched, question, &proving, &open, &known, assumes);
         let offer = match among {
             Some(measures) => Offer::among(&watched, program, measures),
             None => Offer::new(&watched, program, &aims, options).map_err(FenceError::Cost)?,
         };
-        Placing { queries: Queries::new(&offer, &aims, options), rows: Vec::new(), question, proving: &proving }.run()
+        let queries = Queries::new(&offer, &aims, options);
+        Placing { queries, rows: Vec::new(), question, proving: &proving, known: &known }.run()
     };
     decided(placed)
 }
@@ -202,10 +204,10 @@ fn aims<'q>(
     question: Option<&'q Question>,
     proving: &ProveOptions,
     asked: &[Target],
+    known: &Known<'_>,
     assumes: bool,
 ) -> Vec<Aim<'q>> {
-    let values = Values::of(program);
-    let bounds = bounds(program, &values);
+    let bounds = known.bounds(program);
     let groups = groups(program, question, proving, bounds, asked);
     let aim = |targets| {
         if proving.slice {
@@ -229,9 +231,11 @@ pub fn needed_fences(
     let asked = asked(&watched, question, options);
     let proving = proving(options, &asked);
     let offer = Offer::of_kept(&watched, changed, program);
+    let known = Known::of(&watched);
     decided(|assumes| {
-        let aims = aims(&watched, question, &proving, &asked, assumes);
-        Placing { queries: Queries::new(&offer, &aims, options), rows: Vec::new(), question, proving: &proving }.run()
+        let aims = aims(&watched, question, &proving, &asked, &known, assumes);
+        let queries = Queries::new(&offer, &aims, options);
+        Placing { queries, rows: Vec::new(), question, proving: &proving, known: &known }.run()
     })
 }
 
@@ -242,6 +246,8 @@ struct Placing<'a, 'p> {
     rows: Vec<FoundRow>,
     question: Option<&'a Question>,
     proving: &'a ProveOptions,
+    /// What is known of the program, whatever measures it has.
+    known: &'a Known<'a>,
 }
 
 /// What one round has found out about a set.
@@ -302,7 +308,7 @@ impl Placing<'_, '_> {
     fn impossible(&self, run: Run) -> Result<Placed, PlacementError> {
         let offer = self.queries.offer;
         let program = offer.changed(offer.program(), &offer.everything());
-        let proof = prove(&program, self.question, self.proving).map_err(FenceError::Fault)?;
+        let proof = prove_knowing(&program, self.question, self.proving, self.known).map_err(FenceError::Fault)?;
         let violation = proof.violations().next().cloned();
         Ok(Placed::Impossible(Box::new(Impossible { run, program, violation })))
     }
@@ -320,7 +326,7 @@ impl Placing<'_, '_> {
         let changed = offer.changed(offer.program(), set);
         // A violation gives a row, and nobody sees it.
         let proving = ProveOptions { shorten: false, ..self.proving.clone() };
-        let proof = prove(&changed, self.question, &proving).map_err(FenceError::Fault)?;
+        let proof = prove_knowing(&changed, self.question, &proving, self.known).map_err(FenceError::Fault)?;
         if let Some(violation) = proof.violations().next() {
             let aim = self.queries.aim_of(violation.target);
             if violation.events.iter().any(|event| self.queries.aims[aim].leaves(event)) {

@@ -5,13 +5,14 @@ use super::place::PropertyRow;
 use crate::properties::replay::replay;
 use crate::properties::run::{Deed, Run};
 use palisade_evidence::PropertyWitness;
-use palisade_model::program::{Instruction, InstructionId, LabelId, Program, Value};
+use palisade_model::program::{InstructionId, LabelId, Program, Thread, ThreadId, Value};
 use palisade_model::semantics::{CopyId, Effect, Machine, StepKind};
 use rustc_hash::FxHashMap;
 
 /// The computation of a changed program that a row's run becomes; none where it cannot be followed, as where measures are more than fences.
 pub(super) fn retraced(row: &PropertyRow, changed: &Program) -> Option<PropertyWitness> {
-    let run = Retracing { row, changed, at: FxHashMap::default(), run: Run::default() }.run()?;
+    let inserted = inserted(row, changed);
+    let run = Retracing { row, changed, inserted, at: FxHashMap::default(), run: Run::default() }.run()?;
     let violation = replay(changed, &sliced(row, changed), &run, row.run.target, row.run.model)?;
     // Copies that take no step make no difference, but the program may fix how many there are.
     (violation.instance.counts() == row.run.instance.counts()).then(|| violation.witness())
@@ -28,9 +29,20 @@ fn sliced(row: &PropertyRow, changed: &Program) -> Program {
     sliced
 }
 
+/// The fences that the changed program has besides what the slice has, by thread and label.
+fn inserted(row: &PropertyRow, changed: &Program) -> FxHashMap<(ThreadId, LabelId), InstructionId> {
+    let of_thread = |(thread, template): (ThreadId, &Thread)| {
+        let before = row.slice.thread(thread).instructions.len();
+        let behind = template.instructions.iter().enumerate().skip(before);
+        behind.map(|(index, fence)| ((thread, fence.source), InstructionId::from_index(index))).collect::<Vec<_>>()
+    };
+    changed.thread_ids().flat_map(of_thread).collect()
+}
+
 struct Retracing<'a> {
     row: &'a PropertyRow,
     changed: &'a Program,
+    inserted: FxHashMap<(ThreadId, LabelId), InstructionId>,
     /// Where copies stand in the changed program that have taken a step.
     at: FxHashMap<CopyId, LabelId>,
     run: Run,
@@ -75,15 +87,13 @@ impl Retracing<'_> {
         let thread = self.changed.thread(copy.thread);
         let own = thread.instruction(instruction);
         let mut at = self.at.get(&copy).copied().unwrap_or(thread.initial);
-        let inserted = self.row.slice.thread(copy.thread).instructions.len();
         let mut deed = |instruction, chosen| {
             self.run.deeds.push((copy, Deed::Execute { instruction, chosen, is_flushed: false }));
         };
         while at != own.source {
-            let is_next = |(id, fence): &(InstructionId, &Instruction)| id.index() >= inserted && fence.source == at;
-            let (id, fence) = thread.instruction_ids().find(is_next)?;
-            deed(id, None);
-            at = fence.target;
+            let fence = *self.inserted.get(&(copy.thread, at))?;
+            deed(fence, None);
+            at = thread.instruction(fence).target;
         }
         deed(instruction, chosen);
         self.at.insert(copy, own.target);

@@ -154,10 +154,22 @@ impl Search<'_, '_> {
                 let mut successor = state.clone();
                 events.iter().for_each(|event| machine.take(&mut successor, event));
                 let parent = if events.len() > 1 { self.path.add(number, Some(events[0])) } else { number };
-                self.add(&mut open, successor, parent, events.last().copied());
+                let (parent, last) = self.settled(&mut successor, parent, *events.last().expect("a move has events"));
+                self.add(&mut open, successor, parent, Some(last));
             }
         }
         self.cut.take().map_or(Answer::Closed { states: self.known.len() }, Answer::Cut)
+    }
+
+    /// Takes the steps that alone lead on from a state and that nobody else sees, so that the states between are not remembered. Where the path
+    /// stands before the last step, and that step.
+    fn settled(&mut self, state: &mut State, mut parent: u32, mut last: Event) -> (u32, Event) {
+        while let Some(event) = self.steps.only_unseen(state) {
+            parent = self.path.add(parent, Some(last));
+            self.steps.machine.take(state, &event);
+            last = event;
+        }
+        (parent, last)
     }
 
     fn add(&mut self, open: &mut VecDeque<(u32, State)>, state: State, parent: u32, event: Option<Event>) {

@@ -10,7 +10,7 @@ use super::aim::Aim;
 use super::cut::Cut;
 use super::flow::BufferFlow;
 use palisade_model::program::{Action, Liveness, Program, Value};
-use palisade_model::semantics::{CopyId, Event, Instance, Machine, Model, State, StepKind, ThreadState};
+use palisade_model::semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, StepKind, ThreadState};
 use smallvec::{SmallVec, smallvec};
 
 /// One event, or the issue of a store with its flush.
@@ -65,6 +65,16 @@ impl<'s, 'p> Steps<'s, 'p> {
             all.extend(events.into_iter().filter_map(|event| self.with_flush(state, position, event)));
         }
         all
+    }
+
+    /// The only step of the first copy that takes steps nobody else sees, unless it reaches a target or has no value.
+    pub(super) fn only_unseen(&self, state: &State) -> Option<Event> {
+        let position = (0..self.machine.copies().len()).find(|position| self.settles(state, *position))?;
+        let mut events = Vec::new();
+        self.machine.events(state, position, &mut events).ok()?;
+        let mut unseen = events.into_iter().filter(|event| !event.step.kind.is_flush());
+        let only = unseen.next().filter(|_| unseen.next().is_none())?;
+        (!matches!(only.effect, Effect::Violation | Effect::Failure)).then_some(only)
     }
 
     /// Whether all that the copy at a position can execute is unseen by others.

@@ -4,13 +4,12 @@ use super::reordering::{Candidates, Pair, PairSet};
 use super::search::{PairAnswer, PairQuery, search_pairs};
 use crate::fences::Cost;
 use crate::fences::covering::{all_cheapest, cheapest};
-use crate::properties::ladder::bounds;
+use crate::properties::known::Known;
 use crate::properties::placement::aim::Aim;
 use crate::properties::placement::cut::Cut;
 use crate::properties::placement::rows::Run;
 use crate::properties::placement::search::Reach;
 use crate::properties::targets;
-use crate::properties::values::Values;
 use palisade_model::limits::Limits;
 use palisade_model::program::Program;
 use palisade_model::semantics::{Instance, Model, Question, Target, ValueError};
@@ -118,9 +117,9 @@ pub fn place_pairs(
 ) -> Result<PairsPlaced, MethodError> {
     let instance = Instance::of(program).ok_or(MethodError::AnyNumber)?;
     let asked = if options.targets.is_empty() { targets(program, question) } else { options.targets.clone() };
-    let values = Values::of(program);
+    let known = Known::of(program);
     let aim = if options.slice {
-        Aim::new(program, asked, question, bounds(program, &values), false)
+        Aim::new(program, asked, question, known.bounds(program), false)
     } else {
         Aim::whole(program, asked, question)
     };

@@ -40,7 +40,12 @@ fn is_whole(page: &str) {
 }
 
 /// Commands with words that their pages show.
-const PAGES: [(&[&str], &[&str]); 21] = [
+const PAGES: [(&[&str], &[&str]); 23] = [
+    (
+        &["check", "models/peterson-fenced.pal", "--model", "pso", "--verify"],
+        &["not robust against PSO", "happens-before cycle", "delayed past line 20", "accepted the evidence"],
+    ),
+    (&["check", "models/test-and-set.pal", "--model", "pso"], &["robust against PSO", "accepted the evidence"]),
     (
         &["check", "models/peterson.pal"],
         &[

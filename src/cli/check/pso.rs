@@ -10,6 +10,7 @@ use crate::program::Program;
 use crate::report::context::{Context, pso_fault_error};
 use crate::report::documents::{self, PsoCheckDocument};
 use crate::report::findings::pso_findings;
+use crate::report::page::pso_page;
 use crate::report::pso as report;
 use crate::robustness::{PsoCheck, Verdict, check_pso, not_for_pso, witness_evidence};
 use crate::syntax::{Diagnostic, Format, InputError};
@@ -27,10 +28,10 @@ pub(super) fn only_about_pso(arguments: &CheckArguments) -> Result<(), InputErro
         (arguments.against.is_some(), "--against"),
         (arguments.method.is_some(), "--method"),
         (arguments.criterion == Criterion::Trf, "--criterion trf"),
-        (arguments.outputs.asks_for_a_page(), "--report"),
     ];
     let Some((_, option)) = asked.iter().find(|(is_asked, _)| *is_asked) else { return Ok(()) };
-    let message = "a check against PSO is one exploration of all delayed stores, of threads, without attacks, nets, counters and pages";
+    let message =
+        "a check against PSO is one exploration of all delayed stores, of threads, without attacks, nets and counters";
     Err(InputError::file("--model pso", message).with_help_if(Some(format!("leave `{option}` out"))))
 }
 
@@ -75,7 +76,11 @@ pub(super) fn check_file(
     let context = loaded.context(file, begin, &certificates);
     let mut spoken = spoken(&loaded, &checked, &context, confirmation.as_ref(), shared, extent.brief);
     if arguments.outputs.are_any() {
-        spoken.add_answer(pso_findings(&checked, &context));
+        let mut answer = pso_findings(&checked, &context);
+        if arguments.outputs.asks_for_a_page() {
+            answer.page = Some(pso_page(&document(&checked, &context, confirmation.as_ref()), &checked, &context));
+        }
+        spoken.add_answer(answer);
     }
     Ok(spoken)
 }
@@ -94,12 +99,21 @@ fn spoken(
         confirmation.say_if_rejected(context.file, &mut exit, &mut remarks);
     }
     if shared.json {
-        let mut document = PsoCheckDocument::new(checked, context);
-        document.evidence = confirmation.map(Confirmation::document);
+        let document = document(checked, context, confirmation);
         return Spoken::new(exit, String::new(), remarks).with_document(documents::text(&document));
     }
     let report = if brief { report::line(checked, context) } else { report::text(checked, context, shared.verbose) };
     Spoken::new(exit, report, remarks)
+}
+
+fn document<'a>(
+    checked: &'a PsoCheck,
+    context: &Context<'a>,
+    confirmation: Option<&Confirmation>,
+) -> PsoCheckDocument<'a> {
+    let mut document = PsoCheckDocument::new(checked, context);
+    document.evidence = confirmation.map(Confirmation::document);
+    document
 }
 
 /// The evidence of a verdict, with a word for its file.

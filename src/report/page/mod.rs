@@ -14,6 +14,7 @@ mod lanes;
 mod pairs;
 mod property_fences;
 mod prove;
+mod pso;
 mod races;
 mod scene;
 mod source;
@@ -28,6 +29,7 @@ pub use fences::fences_page;
 pub use pairs::pairs_page;
 pub use property_fences::property_fences_page;
 pub use prove::prove_page;
+pub use pso::pso_page;
 pub use races::{race_fences_page, race_page};
 
 use super::documents::{ConfirmationDocument, EvidenceVerdict};

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(super) enum Mark {
     /// A store that is delayed.
     Delayed,
-    /// The load that overtakes it.
+    /// The access that overtakes it.
     Overtaking,
     /// An access whose order with a later one matters.
     Earlier,
@@ -43,7 +43,7 @@ impl Mark {
     fn words(self) -> &'static str {
         match self {
             Self::Delayed => "delayed store",
-            Self::Overtaking => "load that overtakes it",
+            Self::Overtaking => "access that overtakes it",
             Self::Earlier => "comes first",
             Self::Later => "comes after it",
             Self::Racing => "store that races with it",

@@ -43,8 +43,8 @@ fn words(rule: Rule) -> (&'static str, &'static str, &'static str) {
     match rule {
         Rule::NotRobust => (
             "NotRobust",
-            "A store is delayed past a load, and the outcome shows it",
-            "The store buffers of x86 let the program behave in a way that no interleaving of its threads explains. A fence between the store and the load, or a locked instruction in place of the store, stops this; `palisade fences` finds the cheapest set.",
+            "A store is delayed past a later access, and the outcome shows it",
+            "Store buffers let the program behave in a way that no interleaving of its threads explains, on x86 or under the memory model that the message names. A fence between the two accesses, or a locked instruction in place of the store, stops this; `palisade fences` finds the cheapest set for x86.",
         ),
         Rule::PropertyViolated => (
             "PropertyViolated",

@@ -166,30 +166,6 @@ fn sections_mean_what_locked_instructions_mean() {
     assert!(compared >= 100, "only {compared} programs could be compared");
 }
 
-const OPERATORS: [BinaryOperator; 18] = {
-    use BinaryOperator as Op;
-    [
-        Op::Multiply,
-        Op::Divide,
-        Op::Remainder,
-        Op::Add,
-        Op::Subtract,
-        Op::ShiftLeft,
-        Op::ShiftRight,
-        Op::Less,
-        Op::LessOrEqual,
-        Op::Greater,
-        Op::GreaterOrEqual,
-        Op::Equal,
-        Op::NotEqual,
-        Op::BitAnd,
-        Op::BitXor,
-        Op::BitOr,
-        Op::And,
-        Op::Or,
-    ]
-};
-
 /// Addresses 0 to 2, of which the second is an array.
 const ADDRESSES: [(&str, i64, u32); 3] = [("x", 1, 1), ("slot", 2, 4), ("y′", 6, 1)];
 
@@ -212,7 +188,7 @@ fn expressions(old: bool) -> impl Strategy<Value = Expression> + Clone {
         ];
         prop_oneof![
             (unary, inner.clone()).prop_map(|(operator, operand)| Expression::unary(operator, operand)),
-            (prop::sample::select(&OPERATORS[..]), inner.clone(), inner)
+            (prop::sample::select(&BinaryOperator::ALL[..]), inner.clone(), inner)
                 .prop_map(|(operator, left, right)| Expression::binary(operator, left, right)),
         ]
     })

@@ -1,9 +1,10 @@
-//! An answer about a program with events, and the files of its evidence.
+//! Answers about one program: the files of their evidence, and what is said of them.
 
 use super::arguments::CheckArguments;
-use crate::cli::Exit;
+use crate::cli::batch::Spoken;
 use crate::cli::confirm::Confirmation;
 use crate::cli::evidence_files::{unwritten, write_document};
+use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
 use crate::syntax::InputError;
 
@@ -26,4 +27,24 @@ pub(super) fn write(
     let (Some(folder), Some((evidence, suffix))) = (&arguments.certificate, evidence) else { return Ok(Vec::new()) };
     let path = write_document(folder, file, suffix, &evidence).map_err(|error| unwritten(folder, &error))?;
     Ok(vec![path.display().to_string()])
+}
+
+/// An answer as it is said: its document, or its report.
+pub(super) fn spoken(
+    loaded: &Loaded,
+    file: &str,
+    mut exit: Exit,
+    confirmation: Option<&Confirmation>,
+    shared: &SharedOptions,
+    document: impl FnOnce() -> String,
+    report: impl FnOnce() -> String,
+) -> Spoken {
+    let mut remarks = loaded.warnings_text(shared);
+    if let Some(confirmation) = confirmation {
+        confirmation.say_if_rejected(file, &mut exit, &mut remarks);
+    }
+    if shared.json {
+        return Spoken::new(exit, String::new(), remarks).with_document(document());
+    }
+    Spoken::new(exit, report(), remarks)
 }

@@ -1,9 +1,9 @@
 //! `palisade check --model pso`: is the program robust against PSO?
 
+use super::answered::{spoken, write};
 use super::arguments::{CheckArguments, Criterion};
 use crate::cli::batch::{Extent, Spoken};
 use crate::cli::confirm::{Confirmation, pso_check};
-use crate::cli::evidence_files::{unwritten, write_document};
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
 use crate::program::Program;
@@ -68,42 +68,24 @@ pub(super) fn check_file(
     if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
         checked = PsoCheck { verdict: Verdict::Unknown(reason), certificate: None, violation: None, ..checked };
     }
-    let mut certificates = Vec::new();
-    if let (Some(folder), Some((evidence, suffix))) = (&arguments.certificate, evidence(&loaded, &checked)) {
-        let path = write_document(folder, file, suffix, &evidence).map_err(|error| unwritten(folder, &error))?;
-        certificates.push(path.display().to_string());
-    }
+    let certificates = write(arguments, file, evidence(&loaded, &checked))?;
     let context = loaded.context(file, begin, &certificates);
-    let mut spoken = spoken(&loaded, &checked, &context, confirmation.as_ref(), shared, extent.brief);
+    let document = || document(&checked, &context, confirmation.as_ref());
+    let report = || match extent.brief {
+        true => report::line(&checked, &context),
+        false => report::text(&checked, &context, shared.verbose),
+    };
+    let exit = Exit::from(&checked.verdict);
+    let text = || documents::text(&document());
+    let mut spoken = spoken(&loaded, file, exit, confirmation.as_ref(), shared, text, report);
     if arguments.outputs.are_any() {
         let mut answer = pso_findings(&checked, &context);
         if arguments.outputs.asks_for_a_page() {
-            answer.page = Some(pso_page(&document(&checked, &context, confirmation.as_ref()), &checked, &context));
+            answer.page = Some(pso_page(&document(), &checked, &context));
         }
         spoken.add_answer(answer);
     }
     Ok(spoken)
-}
-
-fn spoken(
-    loaded: &Loaded,
-    checked: &PsoCheck,
-    context: &Context<'_>,
-    confirmation: Option<&Confirmation>,
-    shared: &SharedOptions,
-    brief: bool,
-) -> Spoken {
-    let mut exit = Exit::from(&checked.verdict);
-    let mut remarks = loaded.warnings_text(shared);
-    if let Some(confirmation) = confirmation {
-        confirmation.say_if_rejected(context.file, &mut exit, &mut remarks);
-    }
-    if shared.json {
-        let document = document(checked, context, confirmation);
-        return Spoken::new(exit, String::new(), remarks).with_document(documents::text(&document));
-    }
-    let report = if brief { report::line(checked, context) } else { report::text(checked, context, shared.verbose) };
-    Spoken::new(exit, report, remarks)
 }
 
 fn document<'a>(

@@ -160,26 +160,6 @@ mod tests {
     /// Every operator on every pair of half-known small numbers says nothing that a number it stands for does not meet.
     #[test]
     fn what_is_known_is_so() {
-        let operators = [
-            Op::Multiply,
-            Op::Divide,
-            Op::Remainder,
-            Op::Add,
-            Op::Subtract,
-            Op::ShiftLeft,
-            Op::ShiftRight,
-            Op::Less,
-            Op::LessOrEqual,
-            Op::Greater,
-            Op::GreaterOrEqual,
-            Op::Equal,
-            Op::NotEqual,
-            Op::BitAnd,
-            Op::BitXor,
-            Op::BitOr,
-            Op::And,
-            Op::Or,
-        ];
         let numbers = -3..=4i64;
         let stands_for = |bits: Bits, value: Value| {
             i128::from(value).cast_unsigned() & bits.mask == bits.value && bits.other != Some(value)
@@ -192,7 +172,7 @@ mod tests {
                 all.push(Bits::of(mask, i128::from(value).cast_unsigned()));
             }
         }
-        for operator in operators {
+        for operator in Op::ALL {
             for left in &all {
                 for right in &all {
                     let known = Bits::binary(operator, *left, *right);

@@ -168,6 +168,28 @@ impl Expression {
 }
 
 impl BinaryOperator {
+    /// All of them.
+    pub const ALL: [Self; 18] = [
+        Self::Multiply,
+        Self::Divide,
+        Self::Remainder,
+        Self::Add,
+        Self::Subtract,
+        Self::ShiftLeft,
+        Self::ShiftRight,
+        Self::Less,
+        Self::LessOrEqual,
+        Self::Greater,
+        Self::GreaterOrEqual,
+        Self::Equal,
+        Self::NotEqual,
+        Self::BitAnd,
+        Self::BitXor,
+        Self::BitOr,
+        Self::And,
+        Self::Or,
+    ];
+
     /// The comparison that holds where this one fails; nothing for what is no comparison.
     pub fn contrary(self) -> Option<Self> {
         Some(match self {

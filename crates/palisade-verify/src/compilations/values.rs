@@ -152,23 +152,6 @@ mod tests {
     #[test]
     fn no_number_is_left_out() {
         use BinaryOperator as Op;
-        let operators = [
-            Op::Multiply,
-            Op::Divide,
-            Op::Add,
-            Op::Subtract,
-            Op::ShiftLeft,
-            Op::ShiftRight,
-            Op::Less,
-            Op::GreaterOrEqual,
-            Op::Equal,
-            Op::NotEqual,
-            Op::BitAnd,
-            Op::BitXor,
-            Op::BitOr,
-            Op::And,
-            Op::Or,
-        ];
         let mut sets = vec![ANYTHING];
         for value in -2..=3i128 {
             sets.extend([number(value), Partial::all_but(value)]);
@@ -177,7 +160,7 @@ mod tests {
                 Partial { zeros: exact.zeros & mask, ones: exact.ones & mask, without: None }
             }));
         }
-        for operator in operators {
+        for operator in Op::ALL {
             for left in &sets {
                 for right in &sets {
                     let result = pair(operator, *left, *right);

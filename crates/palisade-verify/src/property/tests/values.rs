@@ -160,28 +160,6 @@ fn closed_values_contain_what_is_reached() {
     assert!(accepted > 50 && smaller > 20 && shown > 20, "{accepted} {smaller} {shown}");
 }
 
-/// Operators of two operands that expressions have.
-const OPERATORS: [Op; 18] = [
-    Op::Multiply,
-    Op::Divide,
-    Op::Remainder,
-    Op::Add,
-    Op::Subtract,
-    Op::ShiftLeft,
-    Op::ShiftRight,
-    Op::Less,
-    Op::LessOrEqual,
-    Op::Greater,
-    Op::GreaterOrEqual,
-    Op::Equal,
-    Op::NotEqual,
-    Op::BitAnd,
-    Op::BitXor,
-    Op::BitOr,
-    Op::And,
-    Op::Or,
-];
-
 /// A random expression over two registers and the old value.
 fn expression(random: &mut Randomness, depth: usize) -> Expression {
     if depth == 0 || random.percent(25) {
@@ -201,7 +179,7 @@ fn expression(random: &mut Randomness, depth: usize) -> Expression {
         ][random.below(5)];
         return Expression::unary(operator, expression(random, depth - 1));
     }
-    let operator = OPERATORS[random.below(OPERATORS.len())];
+    let operator = Op::ALL[random.below(Op::ALL.len())];
     Expression::binary(operator, expression(random, depth - 1), expression(random, depth - 1))
 }
 

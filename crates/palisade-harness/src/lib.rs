@@ -21,6 +21,7 @@
 //! ```
 
 mod copies;
+mod name;
 mod role;
 mod run;
 mod snapshot;
@@ -52,15 +53,9 @@ static OBJECTS: Mutex<Vec<SharedObject>> = Mutex::new(Vec::new());
 pub fn share<T: Sync + 'static>(value: T) -> &'static T {
     let shared: &'static T = Box::leak(Box::new(value));
     let address = std::ptr::from_ref(shared).addr();
-    let object = SharedObject { name: short_name(std::any::type_name::<T>()), address, size: size_of::<T>() };
+    let object = SharedObject { name: name::of_type(std::any::type_name::<T>()), address, size: size_of::<T>() };
     OBJECTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(object);
     shared
-}
-
-/// The name of a type without modules and parameters.
-fn short_name(name: &str) -> String {
-    let plain = name.split('<').next().unwrap_or(name);
-    plain.rsplit("::").next().unwrap_or(plain).to_owned()
 }
 
 /// Roles that run at the same time.

@@ -113,6 +113,9 @@ impl Snapshot {
                 self.stretches.insert(start, length);
                 *stretch = Some((start, length));
             }
+            (_, [word @ ("base" | "object" | "narrow" | "accept" | "hint" | "role" | "memory"), ..]) => {
+                return Err(format!("`{word}` is followed by too few words, or too many"));
+            }
             (_, [offset, values @ ..]) => {
                 let Some((start, length)) = *stretch else { return Err("no stretch of memory is open".to_owned()) };
                 let offset = hexadecimal(offset)?;

@@ -1,7 +1,7 @@
 //! What every report about a program says besides its answer, and how reports name what is in the program.
 
 use super::claim::Compilations;
-use crate::program::{Copies, InstructionId, Program, ThreadId};
+use crate::program::{Copies, InstructionId, Obstacle, Program, ThreadId};
 use crate::robustness::Fault;
 use crate::semantics::Instance;
 use crate::syntax::{Diagnostic, InputError};
@@ -32,6 +32,10 @@ pub fn fault_error(program: &Program, fault: &Fault) -> InputError {
 
 /// The same, with the reason why what grows is not taken for a counter, or why that does not help.
 pub fn fault_error_because(program: &Program, fault: &Fault, reason: Option<String>) -> InputError {
+    if let Some(obstacle) = fault.obstacle(program) {
+        let Obstacle { name, position, message, help } = obstacle.clone();
+        return InputError::File { name, position, message, help };
+    }
     InputError::from((program.source.clone(), vec![fault_diagnostic(program, fault, reason)]))
 }
 

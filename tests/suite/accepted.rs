@@ -12,14 +12,14 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 /// The program as a listing, in which each instruction has a place of its own.
-fn listed(mut program: Program) -> Program {
+pub(crate) fn listed(mut program: Program) -> Program {
     let (mut text, mut origins) = (String::new(), Vec::new());
     for (number, instruction) in program.threads.iter_mut().flat_map(|thread| &mut thread.instructions).enumerate() {
         let start = text.len();
         let _ = writeln!(text, "{number:x}  instruction  p{number}");
         instruction.span = Span { start, end: text.len() - 1 };
         let place = format!("p{number}");
-        origins.push((start, Arc::new(Origin { place, position: None, at_hand: None, text: None })));
+        origins.push((start, Arc::new(Origin { place, position: None, at_hand: None, text: None, obstacle: None })));
     }
     program.source = SourceText::listing("random", text, origins);
     program

@@ -43,8 +43,13 @@ fn pair(name: &str, between: &str) -> Verdict {
     verdict_of(name, &[&format!("{between}_left"), &format!("{between}_right")], "1", false)
 }
 
+/// What `check` says of code that is refused.
 fn refusal(name: &str, functions: &[&str]) -> String {
-    read(name, functions, "1", false).expect_err("is refused")
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = roles(folder.path(), &image(name), functions, "1", false);
+    let output = report(folder.path(), &["check", &path]);
+    assert_eq!(output.status.code(), Some(2), "{functions:?}: {}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn report(folder: &Path, arguments: &[&str]) -> Output {

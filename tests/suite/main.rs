@@ -81,6 +81,8 @@ mod machine_mutants;
 mod machine_package;
 mod machine_processor;
 #[cfg(feature = "machine")]
+mod machine_reached;
+#[cfg(feature = "machine")]
 mod machine_traps;
 #[cfg(feature = "machine")]
 mod machine_twins;

@@ -32,7 +32,8 @@ fn listed(mut program: Program, places: usize, random: &mut Randomness) -> Progr
             let start = text.len();
             let _ = writeln!(text, "  {number:x}  instruction  {place}");
             instruction.span = palisade::program::Span { start: start + 2, end: text.len() - 1 };
-            origins.push((start, Arc::new(Origin { place, position: None, at_hand: None, text: None })));
+            origins
+                .push((start, Arc::new(Origin { place, position: None, at_hand: None, text: None, obstacle: None })));
         }
     }
     program.source = SourceText::listing("random.toml", text, origins);

@@ -19,11 +19,11 @@ mod resolve;
 mod roles;
 
 use image::{Fields, Image, Lines, Memory, Snapshot};
-use lift::Refused;
+use lift::{Contexts, ObjectionAt, Refused};
 use orderings::Orderings;
 use origins::Origins;
 use palisade_model::program::Program;
-use palisade_model::text::{Diagnostic, Position, SourceText};
+use palisade_model::text::{Diagnostic, Obstacle, Position, SourceText};
 use palisade_syntax::{InputError, read_text, text_of};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -97,7 +97,11 @@ pub fn read_with(
     let calls: Vec<_> = roles.iter().map(|role| (role.function, role.arguments.as_slice())).collect();
     memory.fields = Fields::read(&bytes, &memory, &calls);
     let lines = Lines::read(&bytes, base);
-    let refused = |refused: Box<Refused>| refusal(&refused, &roles[refused.role].name, &lines, &memory);
+    let refused = |refused: Box<Refused>| {
+        let Refused { role, at, contexts } = *refused;
+        let Obstacle { name, position, message, help } = obstacle(&at, &contexts, &roles[role].name, &lines, &memory);
+        InputError::File { name, position, message, help }
+    };
     let mut lifted = lift::lift(&memory, &roles).map_err(refused)?;
     for build in lines.builds(roles.iter().map(|role| role.function)) {
         let _ = writeln!(heading, "build {build}");
@@ -117,7 +121,13 @@ pub fn read_with(
     let beside = Path::new(file.image.get_ref()).parent().unwrap_or(Path::new(""));
     let mut open_source = |source: &str| source_text(source, beside, &mut open);
     let lifted_roles = lifted.roles.iter().map(|role| (role.places.as_slice(), &role.contexts));
-    let origins = Origins::of(lifted_roles, &lines, &memory, &mut open_source);
+    let mut origins = Origins::of(lifted_roles, &lines, &memory, &mut open_source);
+    for (number, (role, lifted)) in roles.iter().zip(&lifted.roles).enumerate() {
+        for (place, objection) in &lifted.obstacles {
+            let at = objection.clone().at(lifted.places[*place].0);
+            origins.obstruct(number, *place, obstacle(&at, &lifted.contexts, &role.name, &lines, &memory));
+        }
+    }
     let orderings = file.source_order.then(|| Orderings::of(&lifted, &lines, &mut open_source));
     heading.push_str(orderings.as_ref().map_or("", |orderings| &orderings.heading));
     let hints = hinted::written(&file, &memory);
@@ -170,9 +180,8 @@ fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Why the code was refused, at its position in the sources, with the calls that lead there.
-fn refusal(refused: &Refused, role: &str, lines: &Lines<'_>, memory: &Memory) -> InputError {
-    let at = &refused.at;
+/// Why code is refused, at its position in the sources, with the calls that lead there.
+fn obstacle(at: &ObjectionAt, contexts: &Contexts, role: &str, lines: &Lines<'_>, memory: &Memory) -> Obstacle {
     let frames = lines.frames(at.address);
     let own = frames.iter().find(|frame| !frame.is_of_the_language()).or(frames.first());
     let mut message = at.objection.message.clone();
@@ -185,7 +194,7 @@ fn refusal(refused: &Refused, role: &str, lines: &Lines<'_>, memory: &Memory) ->
         let _ =
             write!(message, "\n  in {} ({:#x})", symbol.map_or("?", |(symbol, _)| symbol.name.as_str()), at.address);
     }
-    for context in refused.contexts.chain(at.context).filter(|context| context.parent.is_some()) {
+    for context in contexts.chain(at.context).filter(|context| context.parent.is_some()) {
         for frame in lines.frames(context.call) {
             let place = format!("{}:{}:{}", frame.file_name(), frame.line, frame.column);
             let _ = write!(message, "\n  called from {} ({place})", frame.function.as_deref().unwrap_or("?"));
@@ -202,5 +211,5 @@ fn refusal(refused: &Refused, role: &str, lines: &Lines<'_>, memory: &Memory) ->
         }
         None => (format!("{:#x}", at.address), None),
     };
-    InputError::File { name, position, message, help: at.objection.help.clone() }
+    Obstacle { name, position, message, help: at.objection.help.clone() }
 }

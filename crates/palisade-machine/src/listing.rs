@@ -46,6 +46,9 @@ impl Listing {
             if let Some(word) = ordering(number) {
                 let _ = write!(self.text, "{word}  ");
             }
+            if origin.obstacle.is_some() {
+                self.text.push_str("not understood  ");
+            }
             let _ = writeln!(self.text, "{}", origin.place);
             self.origins.push((begin, origin.clone()));
             spans.push(Span { start: begin + indent.len(), end: self.text.len() - 1 });

@@ -6,7 +6,7 @@
 
 use crate::image::{Frame, Lines, Memory};
 use crate::lift::{Contexts, Place};
-use palisade_model::text::{Origin, Position};
+use palisade_model::text::{Obstacle, Origin, Position};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -57,11 +57,18 @@ impl Origins {
                     },
                     at_hand,
                     text,
+                    obstacle: None,
                 })
             };
             made.entry(place.clone()).or_insert_with(make).clone()
         };
         Self { of_roles: found.iter().map(|role| role.iter().map(&mut origin).collect()).collect() }
+    }
+
+    /// Says that the code of a place of a role is not understood.
+    pub(crate) fn obstruct(&mut self, role: usize, place: usize, obstacle: Obstacle) {
+        let origin = &mut self.of_roles[role][place];
+        *origin = Arc::new(Origin { obstacle: Some(obstacle), ..Origin::clone(origin) });
     }
 
     /// The origin of each place of a role.

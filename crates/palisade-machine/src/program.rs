@@ -31,7 +31,7 @@ pub(crate) fn program(
     let mut listing = Listing::new(origin.heading.clone());
     let mut threads = Vec::new();
     for (number, (role, lifted)) in roles.iter().zip(lifted.roles).enumerate() {
-        let LiftedRole { mut thread, places, contexts, folded } = lifted;
+        let LiftedRole { mut thread, places, contexts, folded, .. } = lifted;
         thread.copies = role.copies.map_or(Copies::Any, Copies::Exactly);
         let spans = listing
             .role(role, &places, origins.of_role(number), &contexts, folded, &|place| orderings?.word(number, place));

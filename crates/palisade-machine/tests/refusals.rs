@@ -1,16 +1,24 @@
 //! Code that is refused: each with its position in the sources, the calls that lead there, and why.
 
+use palisade_model::text::Obstacle;
+use palisade_syntax::InputError;
 use std::path::Path;
 
-/// What is said about a function of the image `refused`.
+/// What is said about a function of the image `refused`: of its first instruction when it is read, of others where control comes to them.
 fn refusal(function: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let image = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/images/refused");
     let roles = folder.path().join("roles.toml");
     let text = format!("image = {:?}\n[[role]]\nfunction = \"{function}\"\n", image.display().to_string());
     std::fs::write(&roles, text).expect("the folder is writable");
-    let error = palisade_machine::read(&roles.display().to_string()).expect_err("the code is refused");
-    error.render(false)
+    let program = match palisade_machine::read(&roles.display().to_string()) {
+        Ok(program) => program,
+        Err(error) => return error.render(false),
+    };
+    let mut instructions = program.threads.iter().flat_map(|thread| &thread.instructions);
+    let obstacle = instructions.find_map(|own| program.source.origin(own.span)?.obstacle.clone());
+    let Obstacle { name, position, message, help } = obstacle.expect("the code is not understood");
+    InputError::File { name, position, message, help }.render(false)
 }
 
 #[test]

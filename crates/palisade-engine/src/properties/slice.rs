@@ -190,7 +190,7 @@ impl<'p> Relevance<'p> {
         };
         for (id, thread) in program.thread_ids() {
             for (instruction, it) in thread.instruction_ids() {
-                if matches!(it.action, Action::Assume(_)) {
+                if matches!(it.action, Action::Assume(_)) || program.rests_on(&it.action) {
                     relevance.matters[id.index()].insert(instruction.index());
                 }
             }

@@ -1,8 +1,8 @@
 //! Faults of the program under analysis: errors of the user's input that only reachable steps show.
 
 use palisade_model::program::{
-    Copies, Counters, EvaluationError, Instruction, InstructionId, KeptOut, Program, RegisterId, Thread, ThreadId,
-    Value,
+    Action, Copies, Counters, EvaluationError, Instruction, InstructionId, KeptOut, Obstacle, Program, RegisterId,
+    Thread, ThreadId, Value,
 };
 
 /// What takes more values than an analysis without a domain admits.
@@ -47,6 +47,14 @@ impl Fault {
         matches!(self.kind, FaultKind::Growth { .. })
     }
 
+    /// Why the code of the instruction is not understood, where that is what is wrong.
+    pub fn obstacle<'p>(&self, program: &'p Program) -> Option<&'p Obstacle> {
+        let instruction = program.thread(self.thread).instructions.get(self.instruction.index())?;
+        let is_one = matches!(instruction.action, Action::Assume(_))
+            && self.kind == FaultKind::Evaluation(EvaluationError::DivisionByZero);
+        program.source.origin(instruction.span).filter(|_| is_one)?.obstacle.as_ref()
+    }
+
     /// The fault in a sentence, with names.
     pub fn describe(&self, program: &Program) -> String {
         self.describe_as(program, if can_grow(program) { "grows: it takes" } else { "takes" })
@@ -71,6 +79,9 @@ impl Fault {
         let thread = program.thread(self.thread);
         let instruction = thread.instruction(self.instruction);
         let place = format!("thread `{}` at `{}`", thread.name, thread.label(instruction.source).name);
+        if let Some(obstacle) = self.obstacle(program) {
+            return format!("{} ({place})", obstacle.message.lines().next().unwrap_or_default());
+        }
         match &self.kind {
             FaultKind::Evaluation(_) if self.is_of_unforeseen_cell(program) => {
                 format!(

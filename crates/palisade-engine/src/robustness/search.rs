@@ -78,7 +78,7 @@ pub struct Search<'p> {
     pub sc: Exploration,
     /// The labels they reach.
     pub reached: Reached,
-    /// One entry per thread that has attacks to decide, in order.
+    /// One entry per thread that has attacks to decide, in order; one without answers where there are no attacks.
     pub threads: Vec<ThreadSearch<'p>>,
 }
 
@@ -138,6 +138,9 @@ pub(super) fn search<'p>(
         if ends {
             break;
         }
+    }
+    if groups.is_empty() {
+        threads.push(ThreadSearch::new(system, mode));
     }
     Ok(Search { sc, reached, threads })
 }

@@ -31,6 +31,8 @@ pub(crate) struct Emitted {
     pub(crate) thread: LoweredThread,
     /// The places, in the order in which they were written: a span from `n` to `n + 1` is about the `n`th.
     pub(crate) places: Vec<(Place, String)>,
+    /// Those of them whose code is not understood, by number.
+    pub(crate) obstacles: BTreeMap<usize, Objection>,
 }
 
 /// Writes the code of a role. With `checks`, computed addresses are held to those that were seen.
@@ -43,8 +45,11 @@ pub(crate) fn emit(
     let mut all = BTreeMap::new();
     let mut layout = FrameLayout::default();
     for (place, environment) in explored.places.clone() {
+        if explored.obstacles.contains_key(&place) {
+            continue;
+        }
         let done = done(place, &environment, &mut explored.contexts, knowledge)?;
-        lay_out(&done, place, environment, &mut layout, knowledge).map_err(|objection| at(place, objection))?;
+        lay_out(&done, place, environment, &mut layout, knowledge).map_err(|objection| objection.at(place))?;
         all.insert(place, done);
     }
     let marks = marks(explored.start, &all);
@@ -58,22 +63,19 @@ pub(crate) fn emit(
         checks,
         repeats,
         places: Vec::new(),
+        obstacles: BTreeMap::new(),
     };
     emitter.begin();
     emitter.everything(knowledge)?;
-    let Emitter { mut lowerer, places, labels: count, .. } = emitter;
+    let Emitter { mut lowerer, places, obstacles, labels: count, .. } = emitter;
     lowerer.thread.clean_up();
     if let Some(error) = lowerer.undefined_flags().first() {
         let place = places[error.span.start].0;
-        return Err(at(place, Objection::new(error.message.clone())));
+        return Err(Objection::new(error.message.clone()).at(place));
     }
     let mut labels: Vec<TextLabel> = vec![TextLabel { name: "begin".to_owned(), span: Span::default() }];
     labels.extend((1..=count).map(|number| TextLabel { name: format!("n{number}"), span: Span::default() }));
-    Ok(Emitted { thread: lowerer.finish(labels), places })
-}
-
-fn at(place: Place, objection: Objection) -> ObjectionAt {
-    ObjectionAt { address: place.address, context: place.context, objection }
+    Ok(Emitted { thread: lowerer.finish(labels), places, obstacles })
 }
 
 fn done(
@@ -82,7 +84,7 @@ fn done(
     contexts: &mut Contexts,
     knowledge: &mut Knowledge<'_>,
 ) -> Result<Done, ObjectionAt> {
-    perform(place, environment, contexts, knowledge).map_err(|objection| at(place, objection))
+    perform(place, environment, contexts, knowledge).map_err(|objection| objection.at(place))
 }
 
 /// Takes in the accesses to the frame that the steps of a place make.
@@ -125,6 +127,7 @@ struct Emitter<'a> {
     checks: bool,
     repeats: bool,
     places: Vec<(Place, String)>,
+    obstacles: BTreeMap<usize, Objection>,
     /// The last label given out.
     labels: usize,
 }
@@ -152,7 +155,11 @@ impl Emitter<'_> {
                     self.jump(place);
                     break;
                 }
-                self.place(place, knowledge).map_err(|objection| at(place, objection))?;
+                if let Some((text, objection)) = self.explored.obstacles.get(&place) {
+                    self.obstacle(place, text, objection);
+                    break;
+                }
+                self.place(place, knowledge).map_err(|objection| objection.at(place))?;
                 following = self.next(place, &mut open);
             }
         }
@@ -164,14 +171,32 @@ impl Emitter<'_> {
         self.lowerer.thread.code.push(Code::Jump(label, self.lowerer.span));
     }
 
-    fn place(&mut self, place: Place, knowledge: &mut Knowledge<'_>) -> Result<(), Objection> {
-        let done = &self.all[&place];
+    /// Control is about to come to a place; its number.
+    fn begin_place(&mut self, place: Place, text: &str) -> usize {
         if let Some(label) = self.marks.get(&place) {
             self.lowerer.thread.code.push(Code::Mark(*label));
         }
         let number = self.places.len();
-        self.places.push((place, done.decoded.text.clone()));
+        self.places.push((place, text.to_owned()));
         self.lowerer.span = Span { start: number, end: number + 1 };
+        number
+    }
+
+    /// Code that is not understood. To come here has no value, so that it is an error of the program: what looks at control flow alone
+    /// says nothing of programs in which something is divided.
+    fn obstacle(&mut self, place: Place, text: &str, objection: &Objection) {
+        let number = self.begin_place(place, text);
+        self.obstacles.insert(number, objection.clone());
+        if self.checks {
+            let nothing = Expression::binary(Op::Divide, Expression::Constant(0), Expression::Constant(0));
+            self.lowerer.act(Action::Assume(nothing));
+        }
+        self.lowerer.thread.code.push(Code::Stop);
+    }
+
+    fn place(&mut self, place: Place, knowledge: &mut Knowledge<'_>) -> Result<(), Objection> {
+        let done = &self.all[&place];
+        self.begin_place(place, &done.decoded.text);
         let mut environment = self.explored.places[&place].clone();
         for step in &done.steps {
             let before = environment.clone();

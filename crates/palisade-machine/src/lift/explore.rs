@@ -14,7 +14,7 @@ use super::transfer::{Spot, apply, known};
 use crate::lift::abstraction::Abstract;
 use palisade_model::program::Expression;
 use palisade_syntax::x86::condition;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What stands on the stack where a role returns to.
 pub(crate) const ROLE_END: u64 = 0x7eff_ffff_ffff_fff0;
@@ -94,11 +94,14 @@ pub(crate) struct Explored {
     pub(crate) initial: Environment,
     /// All of them, with what is known before each.
     pub(crate) places: BTreeMap<Place, Environment>,
+    /// The places whose code is not understood, with its text: control must not come there.
+    pub(crate) obstacles: BTreeMap<Place, (String, Objection)>,
     /// The chains of calls.
     pub(crate) contexts: Contexts,
 }
 
-/// Goes through the code of a role.
+/// Goes through the code of a role. What is not understood is refused where control cannot but come there; elsewhere it is for an
+/// exploration of the program to show that it does not.
 pub(crate) fn explore(
     function: u64,
     arguments: &[i64],
@@ -110,15 +113,19 @@ pub(crate) fn explore(
     let environment = Environment::at_start(arguments, ROLE_END.cast_signed());
     let mut places = BTreeMap::from([(start, environment.clone())]);
     let mut open = vec![start];
+    let (mut obstacles, mut ways) = (BTreeMap::new(), BTreeMap::new());
     while let Some(place) = open.pop() {
         let environment = places[&place].clone();
         let done = match perform(place, &environment, &mut contexts, knowledge) {
             Ok(done) => done,
-            Err(objection) => {
-                let at = ObjectionAt { address: place.address, context: place.context, objection };
-                return Err((at, contexts));
+            Err(objection) if place != start => {
+                obstacles.insert(place, (text_at(place, knowledge), objection));
+                continue;
             }
+            Err(objection) => return Err((objection.at(place), contexts)),
         };
+        obstacles.remove(&place);
+        ways.insert(place, done.next.places());
         for successor in done.next.places() {
             let changed = match places.get_mut(&successor) {
                 Some(known) => known.join(&done.after),
@@ -132,12 +139,72 @@ pub(crate) fn explore(
             }
         }
         if places.len() > MOST_PLACES {
+            // Behind what is not understood there may be less.
+            if let Some((place, (_, objection))) = nearest(start, &ways, &obstacles) {
+                return Err((objection.clone().at(*place), contexts));
+            }
             let message = format!("the code of this role has more than {MOST_PLACES} instructions, calls included");
             let objection = Objection::new(message).with_help("choose a smaller operation for the role");
-            return Err((ObjectionAt { address: place.address, context: place.context, objection }, contexts));
+            return Err((objection.at(place), contexts));
         }
     }
-    Ok(Explored { start, initial: environment, places, contexts })
+    if !obstacles.is_empty()
+        && !goes_on(start, &ways, &obstacles)
+        && let Some((place, (_, objection))) = nearest(start, &ways, &obstacles)
+    {
+        return Err((objection.clone().at(*place), contexts));
+    }
+    Ok(Explored { start, initial: environment, places, obstacles, contexts })
+}
+
+/// The obstacle in the fewest instructions from the start.
+fn nearest<'o, O>(
+    start: Place,
+    ways: &BTreeMap<Place, Vec<Place>>,
+    obstacles: &'o BTreeMap<Place, O>,
+) -> Option<(&'o Place, &'o O)> {
+    let (mut met, mut open) = (BTreeSet::from([start]), VecDeque::from([start]));
+    while let Some(place) = open.pop_front() {
+        if let Some(obstacle) = obstacles.get_key_value(&place) {
+            return Some(obstacle);
+        }
+        open.extend(ways.get(&place).into_iter().flatten().filter(|next| met.insert(**next)));
+    }
+    None
+}
+
+/// Whether control can come to an end, or go on for ever, without an obstacle on its way.
+fn goes_on<O>(start: Place, ways: &BTreeMap<Place, Vec<Place>>, obstacles: &BTreeMap<Place, O>) -> bool {
+    let (mut passed, mut on_path) = (BTreeSet::new(), BTreeSet::from([start]));
+    // Places on the path from the start, each with the ways that have not been tried.
+    let mut path = vec![(start, ways[&start].as_slice())];
+    while let Some((place, untried)) = path.last_mut() {
+        let Some((next, rest)) = untried.split_first() else {
+            on_path.remove(place);
+            passed.insert(*place);
+            path.pop();
+            continue;
+        };
+        *untried = rest;
+        if obstacles.contains_key(next) || passed.contains(next) {
+            continue;
+        }
+        if ways[next].is_empty() || !on_path.insert(*next) {
+            return true;
+        }
+        path.push((*next, ways[next].as_slice()));
+    }
+    ways[&start].is_empty()
+}
+
+/// What stands at a place, as far as it can be decoded.
+fn text_at(place: Place, knowledge: &Knowledge<'_>) -> String {
+    let decoded = knowledge.memory.image.code(place.address).map(|code| decode(code, place.address));
+    match decoded {
+        Some(Ok(decoded)) => decoded.text,
+        Some(Err(error)) => error.text,
+        None => "?".to_owned(),
+    }
 }
 
 /// Does what stands at a place.

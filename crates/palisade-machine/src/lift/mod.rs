@@ -59,6 +59,8 @@ pub(crate) struct LiftedRole {
     pub(crate) places: Vec<(Place, String)>,
     /// The chains of calls.
     pub(crate) contexts: Contexts,
+    /// Why the code of some places is not understood, by their numbers.
+    pub(crate) obstacles: BTreeMap<usize, Objection>,
     /// How many loops that end in a locked instruction became one.
     pub(crate) folded: usize,
 }
@@ -112,8 +114,7 @@ pub(crate) fn lift(memory: &Memory, roles: &[RoleCode]) -> Result<Lifted, Box<Re
     let explored = everything(&mut knowledge, roles)?;
     let start = explored[0].start;
     let objection = Objection::new("the roles come to access ever more cells of memory");
-    let at = ObjectionAt { address: start.address, context: start.context, objection };
-    Err(Box::new(Refused { role: 0, at, contexts: explored[0].contexts.clone() }))
+    Err(Box::new(Refused { role: 0, at: objection.at(start), contexts: explored[0].contexts.clone() }))
 }
 
 impl Lifted {
@@ -148,8 +149,7 @@ impl Lifted {
     fn refused(&self, thread: usize, span: Span, objection: Objection) -> Box<Refused> {
         let role = &self.roles[thread];
         let place = role.places[span.start].0;
-        let at = ObjectionAt { address: place.address, context: place.context, objection };
-        Box::new(Refused { role: thread, at, contexts: role.contexts.clone() })
+        Box::new(Refused { role: thread, at: objection.at(place), contexts: role.contexts.clone() })
     }
 }
 
@@ -195,14 +195,14 @@ fn written(
     knowledge: &mut Knowledge<'_>,
 ) -> Result<LiftedRole, Box<Refused>> {
     let emitted = emit(explored, role.repeats, checks, knowledge);
-    let Emitted { thread, places } =
+    let Emitted { thread, places, obstacles } =
         emitted.map_err(|at| Box::new(Refused { role: index, at, contexts: explored.contexts.clone() }))?;
     let built =
         automaton::build(role.name.clone(), Span::default(), &thread, Architecture::X86_64, &BTreeMap::new(), &[]);
     let mut thread = built.thread;
     let folded = loops::fold(&mut thread);
     delays::leave_out(&mut thread);
-    Ok(LiftedRole { thread, places, contexts: explored.contexts.clone(), folded })
+    Ok(LiftedRole { thread, places, contexts: explored.contexts.clone(), obstacles, folded })
 }
 
 /// What memory holds at first, for instructions with computed addresses among others.

@@ -1,6 +1,6 @@
 //! Why code is refused, and what to do about it.
 
-use super::contexts::ContextId;
+use super::contexts::{ContextId, Place};
 
 /// What is wrong at an instruction, before anything is known of where it stands in the sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,11 @@ impl Objection {
     /// With what to do about it.
     pub(crate) fn with_help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
+    }
+
+    /// As one at a place.
+    pub(crate) fn at(self, place: Place) -> ObjectionAt {
+        ObjectionAt { address: place.address, context: place.context, objection: self }
     }
 }
 

@@ -103,18 +103,15 @@ pub(crate) fn stub(name: &str) -> Option<Stub> {
     whole.or_else(|| BEGINNINGS.iter().find(|(listed, _)| name.starts_with(listed))).map(|(_, stub)| *stub)
 }
 
+/// What to do about roles that allocate.
+const ALLOCATES: &str =
+    "roles must not allocate: prepare the memory before they run, or let them run once before (`.warm()`)";
+
 /// Why a function without code, or one that must not be followed, is refused.
 pub(crate) fn advice(name: &str) -> &'static str {
     match name.trim_start_matches("__rustc::") {
-        "malloc"
-        | "calloc"
-        | "realloc"
-        | "free"
-        | "posix_memalign"
-        | "__rust_alloc"
-        | "__rust_alloc_zeroed"
-        | "__rust_realloc"
-        | "__rust_dealloc" => "roles must not allocate: prepare the memory before they run",
+        "malloc" | "calloc" | "realloc" | "free" | "posix_memalign" => ALLOCATES,
+        own if own.starts_with("__rust_") => ALLOCATES,
         "__tls_get_addr" | "pthread_getspecific" => "data of the thread's own (thread-local storage) is not understood",
         "memcpy" | "memmove" | "memset" | "memcmp" => "copies of memory by a function are not understood",
         "pthread_mutex_lock" | "pthread_mutex_unlock" | "pthread_cond_wait" => {

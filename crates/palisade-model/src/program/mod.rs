@@ -43,7 +43,7 @@ pub use structural_warnings::{StructuralWarning, lock_states, structural_warning
 pub use thread::{Copies, Label, Register, Thread};
 pub use tickets::{TicketPair, Tickets};
 
-pub use crate::text::{Origin, Position, SourceText, Span};
+pub use crate::text::{Obstacle, Origin, Position, SourceText, Span};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -111,13 +111,18 @@ impl Program {
         address.to_string()
     }
 
-    /// Whether control flow alone says nothing: machine code was read under the premise that computed addresses are those of known cells, and what
-    /// is stored to the cells of hints is one of known values. What is not is divided by 0, and only an exploration shows that there is no such step.
+    /// Whether control flow alone says nothing: machine code was read under premises that only an exploration shows
+    /// ([`rests_on`](Self::rests_on)).
     pub fn rests_on_exploration(&self) -> bool {
         let mut actions = self.threads.iter().flat_map(|thread| &thread.instructions).map(|own| &own.action);
         let is_computed = |action: &Action| action.address().is_some_and(|address| !address.is_constant());
-        self.source.is_listing
-            && actions.any(|action| is_computed(action) || action.expressions().into_iter().any(Expression::divides))
+        actions.any(|action| self.rests_on(action) || self.source.is_listing && is_computed(action))
+    }
+
+    /// Whether machine code was read under the premise that an action of it has a value whenever it is come to: computed addresses that are of no known
+    /// cell, values that are none of those of a hint's cell, and code that was not understood are divided by 0.
+    pub fn rests_on(&self, action: &Action) -> bool {
+        self.source.is_listing && action.expressions().into_iter().any(Expression::divides)
     }
 
     /// Whether any thread has an unbounded number of copies.

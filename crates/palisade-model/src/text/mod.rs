@@ -7,4 +7,4 @@ mod diagnostic;
 mod source;
 
 pub use diagnostic::{Details, Diagnostic, Severity};
-pub use source::{Origin, Position, SourceText, Span};
+pub use source::{Obstacle, Origin, Position, SourceText, Span};

@@ -39,6 +39,21 @@ pub struct Origin {
     pub at_hand: Option<String>,
     /// What stands on that line, where the file is at hand.
     pub text: Option<String>,
+    /// Why the code of this line is not understood, if it is not: a program that comes there is refused.
+    pub obstacle: Option<Obstacle>,
+}
+
+/// Why code was not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    /// The file with the code, or its address where that is all that is known.
+    pub name: String,
+    /// Where it is in the file.
+    pub position: Option<Position>,
+    /// What is not understood, in a sentence without a full stop, with the calls that lead there line by line.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
 }
 
 /// A text with its name.

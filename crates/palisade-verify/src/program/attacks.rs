@@ -2,9 +2,9 @@
 
 use crate::CheckFailure;
 use crate::failure::reject;
-use crate::listing::listed_place;
+use crate::listing::{listed_place, rests_on};
 use palisade_evidence::{AttackEvidence, AttackReason};
-use palisade_model::program::{Action, BinaryOperator, Copies, Expression, InstructionId, LabelId, Program, ThreadId};
+use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, ThreadId};
 use std::collections::HashSet;
 
 /// Checks that `given` answers every attack, in order, and that the cuts of the pruned ones hold.
@@ -34,20 +34,11 @@ pub(super) fn check(program: &Program, given: &[AttackEvidence]) -> Result<(), C
     Ok(())
 }
 
-/// Whether the code of a listing was read under the premise that what is divided by 0 is not come to: addresses that are of no known cell, and values that the cells of hints
-/// are not known to take. This is for the sets to show.
-fn rests_on_sets(program: &Program) -> bool {
-    fn divides(expression: &Expression) -> bool {
-        match expression {
-            Expression::Unary(_, operand) => divides(operand),
-            Expression::Binary(BinaryOperator::Divide, ..) => true,
-            Expression::Binary(_, left, right) => divides(left) || divides(right),
-            _ => false,
-        }
-    }
+/// Whether the code of a listing was read under premises that the sets are to show.
+pub(super) fn rests_on_sets(program: &Program) -> bool {
     let mut all = program.threads.iter().flat_map(|thread| &thread.instructions).map(|own| &own.action);
     let is_computed = |action: &Action| action.address().is_some_and(|address| !address.is_constant());
-    program.source.is_listing && all.any(|own| is_computed(own) || own.expressions().into_iter().any(divides))
+    all.any(|action| rests_on(program, action) || program.source.is_listing && is_computed(action))
 }
 
 /// Every store with every load of each thread that has copies, by thread and in text order; without those whose delay is accepted, which the

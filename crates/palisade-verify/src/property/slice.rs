@@ -8,6 +8,7 @@ use super::ranges::Range;
 use super::values::{Bounds, accessed, runs};
 use crate::CheckFailure;
 use crate::failure::reject;
+use crate::listing::rests_on;
 use palisade_model::program::{Action, InstructionId, Program, Thread, ThreadId};
 use palisade_model::semantics::{Observable, Question, Target};
 use std::collections::BTreeSet;
@@ -58,6 +59,9 @@ pub(super) fn sliced_program(
             let Some(own) = own.instructions.get_mut(instruction.index()) else {
                 reject!(Form, "thread `{name}` has no instruction {instruction}");
             };
+            if rests_on(program, &own.action) {
+                reject!(Safe, "the slice of thread `{name}` contains {instruction}, whose value the reading rests on");
+            }
             own.action = match &own.action {
                 Action::Load { .. }
                 | Action::Store { .. }

@@ -105,7 +105,7 @@ pub(in crate::robustness) fn proved_within<'p>(
     let reports = list(program, options).ok()?;
     let is_open = |report: &&AttackReport| report.outcome == AttackOutcome::NotAsked;
     let open: Vec<Attack> = reports.iter().filter(is_open).map(|report| report.attack).collect();
-    if open.is_empty() {
+    if open.is_empty() && !program.rests_on_exploration() {
         return None;
     }
     let mut checking = Checking { is_quick: true, ..Checking::new(program, options, &Silent, reports, open) };

@@ -156,10 +156,7 @@ pub(super) fn check_observed<'p>(
     let open: Vec<Attack> =
         reports.iter().filter(|report| report.outcome == AttackOutcome::NotAsked).map(|report| report.attack).collect();
     let checking = Checking::new(program, options, observer, reports, open);
-    if checking.open.is_empty() {
-        return checking.pruned();
-    }
-    checking.decide()
+    if checking.is_pruned() { checking.pruned() } else { checking.decide() }
 }
 
 /// Like [`check_observed`]. A violation is not made shorter, and labels that are not reached are not sought.
@@ -175,7 +172,7 @@ pub(crate) fn check_quickly<'p>(program: &'p Program, options: &CheckOptions) ->
     let is_open = |report: &&AttackReport| report.outcome == AttackOutcome::NotAsked;
     let open: Vec<Attack> = reports.iter().filter(is_open).map(|report| report.attack).collect();
     let checking = Checking { is_quick: true, ..Checking::new(program, options, &Silent, reports, open) };
-    if checking.open.is_empty() {
+    if checking.is_pruned() {
         return Ok(checking.finish(Verdict::Robust, None, None));
     }
     checking.decide()
@@ -217,7 +214,7 @@ pub(super) fn check_range<'p>(
     let is_open = |report: &&AttackReport| report.outcome == AttackOutcome::NotAsked;
     let open: Vec<Attack> = reports.iter().filter(is_open).map(|report| report.attack).collect();
     let checking = Checking { is_partial: true, ..Checking::new(program, options, observer, reports, open) };
-    if checking.open.is_empty() { checking.pruned() } else { checking.decide() }
+    if checking.is_pruned() { checking.pruned() } else { checking.decide() }
 }
 
 /// Every attack, with an answer where control flow has one.
@@ -324,12 +321,17 @@ impl<'p, 'o> Checking<'p, 'o> {
         }
     }
 
+    /// Whether control flow has answered every attack. Where it says nothing, an exploration is needed even of a program without attacks.
+    fn is_pruned(&self) -> bool {
+        self.open.is_empty() && !self.program.rests_on_exploration()
+    }
+
     fn decide(mut self) -> Result<Check<'p>, Fault> {
         if self.options.counters && !self.options.one_query {
             self.counting = Counting::of(Counters::of(self.program).into());
         }
         match self.program.is_parameterized() {
-            _ if self.options.nets => self.nets_alone(),
+            _ if self.options.nets && !self.open.is_empty() => self.nets_alone(),
             true => self.any_number(),
             false => self.fixed(),
         }
@@ -356,7 +358,7 @@ impl<'p, 'o> Checking<'p, 'o> {
         let budget = Budget { counter, ..Budget::within(&self.options.limits).with_work(nodes) };
         let is_whole = system.is_whole();
         self.observer.begins(system.spare_copies().map_or(Stage::Search, Stage::Instances));
-        let found = if self.options.one_query {
+        let found = if self.options.one_query && !self.open.is_empty() {
             one_query(system, &self.open, &budget)
         } else {
             search(system, &self.open, self.options.all, &budget).map(|found| (found.markings(), found))

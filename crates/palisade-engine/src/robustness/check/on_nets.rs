@@ -48,7 +48,8 @@ impl<'p> Checking<'p, '_> {
     /// nodes and data so many values; nothing when that is not enough for a verdict. Without nets there is none: a
     /// search may still find that values do not grow, or that what has no value is not reached.
     pub(super) fn ask_nets(&mut self, values: usize, nodes: u64) -> Option<NetVerdict> {
-        if self.options.one_query || self.without_nets.as_ref().is_some_and(|(without, _)| values <= *without) {
+        let is_useless = self.options.one_query || self.open.is_empty();
+        if is_useless || self.without_nets.as_ref().is_some_and(|(without, _)| values <= *without) {
             return None;
         }
         match self.ask(values, &self.budget(nodes)) {

@@ -1,0 +1,121 @@
+//! Reading machine code rests on premises: that code which is not understood is not come to, and that addresses are computed of cells that executions
+//! have shown. That these hold is for explorations to show, whatever control flow says, and for the checker to see.
+
+use crate::checked;
+use palisade::evidence::RobustCertificate;
+use palisade::limits::Limits;
+use palisade::program::{EvaluationError, LabelId, Liveness, Program, SourceText, ThreadId};
+use palisade::properties::{ProveOptions, Rung};
+use palisade::robustness::{AttackOutcome, CheckOptions, FaultKind, Verdict, certificate};
+use palisade::semantics::Model;
+use palisade::syntax::{Format, read};
+use palisade::verify::{check_property, check_robust_certificate};
+use std::path::Path;
+use std::process::Command;
+
+/// Roles of functions of the image `reached`, so many copies of each.
+fn roles(folder: &Path, functions: &[&str], copies: &str) -> String {
+    let image = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/palisade-machine/tests/images/reached");
+    let mut text = format!("image = {:?}\n", image.display().to_string());
+    for function in functions {
+        text += &format!("[[role]]\nfunction = {function:?}\ncopies = {copies}\n");
+    }
+    let path = folder.join("roles.toml");
+    std::fs::write(&path, text).expect("the folder is writable");
+    path.display().to_string()
+}
+
+fn program(functions: &[&str], copies: &str) -> Program {
+    let folder = tempfile::tempdir().expect("a folder");
+    palisade::machine::read(&roles(folder.path(), functions, copies)).expect("it is read")
+}
+
+fn options(values: usize) -> CheckOptions {
+    CheckOptions { values, ..CheckOptions::default() }
+}
+
+/// An empty certificate for a program without attacks.
+fn empty(program: &Program) -> RobustCertificate {
+    let found = checked::check(program, &options(1000)).expect("all values are known");
+    RobustCertificate { sc: Vec::new(), ..certificate(program, &found).expect("it is robust") }
+}
+
+#[test]
+fn what_is_not_come_to_need_not_be_understood() {
+    let counted = program(&["counted"], "3");
+    let found = checked::check(&counted, &options(64)).expect("nobody frees");
+    assert_eq!(found.verdict, Verdict::Robust);
+    let unreached = found.unreached.expect("all is explored");
+    let not_reached = |(thread, label): &(ThreadId, LabelId)| counted.thread(*thread).label(*label).name.as_str();
+    assert!(unreached.iter().map(not_reached).any(|name| name == "reached.c:14"), "{unreached:?}");
+    let rejected = check_robust_certificate(&counted, &empty(&counted)).expect_err("nothing was explored");
+    assert!(rejected.to_string().contains("covers the initial"), "{rejected}");
+
+    let beside = program(&["counted_left", "counted_right"], "1");
+    assert_eq!(checked::check(&beside, &options(64)).expect("nobody frees").verdict, Verdict::NotRobust);
+}
+
+#[test]
+fn what_is_come_to_is_refused_with_the_calls_that_lead_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (functions, command) in [
+        (&["dropped"][..], "check"),
+        (&["counted", "dropped"], "check"),
+        (&["counted_left", "counted_right", "dropped"], "fences"),
+        (&["dropped", "dropped"], "prove"),
+    ] {
+        let path = roles(folder.path(), functions, "2");
+        let mut palisade = Command::new(env!("CARGO_BIN_EXE_palisade"));
+        let output = palisade.args([command, &path]).output().expect("it starts");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command} {functions:?}: {text}");
+        if command != "prove" {
+            assert!(text.contains("`free` is called, which is not followed"), "{command} {functions:?}: {text}");
+            assert!(text.contains("called from dropped (reached.c:25:22)"), "{command} {functions:?}: {text}");
+            assert!(text.contains("roles must not allocate"), "{command} {functions:?}: {text}");
+        }
+    }
+}
+
+/// No thread has both a store and a load, as far as short executions show; so there are no attacks, and control flow rules all of them out.
+#[test]
+fn without_attacks_an_exploration_is_needed_all_the_same() {
+    let hidden = program(&["rarely", "hidden_left", "hidden_right"], "1");
+    assert!(hidden.rests_on_exploration());
+    let fault = checked::check(&hidden, &options(64)).expect_err("values are more");
+    assert!(fault.is_growth(), "{fault:?}");
+    let fault = checked::check(&hidden, &options(200_000)).expect_err("a cell is stored to that was not known");
+    assert_eq!(fault.kind, FaultKind::Evaluation(EvaluationError::DivisionByZero));
+    let mut nothing = RobustCertificate {
+        live: hidden.threads.iter().map(|thread| Liveness::of(thread).by_label()).collect(),
+        ..RobustCertificate::default()
+    };
+    let rejected = check_robust_certificate(&hidden, &nothing).expect_err("nothing was explored");
+    assert!(rejected.to_string().contains("covers the initial"), "{rejected}");
+    nothing.attacks.clear();
+    let mut written = hidden.clone();
+    written.source = SourceText::new("p.pal", hidden.source.text.as_str());
+    assert_eq!(check_robust_certificate(&written, &nothing), Ok(()), "a program that is written has no such premises");
+    let checked = checked::check(&written, &CheckOptions { limits: Limits::none(), ..options(64) });
+    assert!(checked.is_ok_and(|checked| checked.attacks.iter().all(|it| it.outcome == AttackOutcome::Pruned)));
+}
+
+/// A slice leaves nothing out on which the reading rests.
+#[test]
+fn slices_keep_what_the_reading_rests_on() {
+    let text = "program P\naddress x, y, z\n\
+                thread t regs r init a begin\n  a: r <- mem[x]; goto b;\n  b: mem[y + 0 / (r = 0)] <- 1; goto c;\nend\n\
+                thread u regs s init a begin\n  a: s <- mem[z]; goto b;\n  b: ensure s = 0; goto c;\nend\n\
+                thread v init a begin\n  a: mem[x] <- 1; goto b;\nend\n";
+    let written = read(SourceText::new("p.pal", text), Format::Native).expect("it is right").program;
+    let options = ProveOptions { by: Some(Rung::Sc), ..ProveOptions::new(Model::Sc) };
+    let proof = checked::prove(&written, None, &options).expect("the slice has no division");
+    assert!(proof.holds());
+    let evidence = proof.evidence().expect("there is a proof");
+    assert!(evidence.proofs.iter().any(|proof| proof.slice.iter().any(|slice| !slice.is_empty())));
+    let listed = crate::accepted::listed(written);
+    let rejected = check_property(&listed, None, &evidence).expect_err("the reading rests on the store");
+    assert!(rejected.to_string().contains("whose value the reading rests on"), "{rejected}");
+    let fault = checked::prove(&listed, None, &options).expect_err("the address has no value");
+    assert_eq!(fault.kind, FaultKind::Evaluation(EvaluationError::DivisionByZero));
+}

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The sources in the folder of images, with roles that end when they run alone.
-const ROLES: [(&str, &[&str], &str); 9] = [
+const ROLES: [(&str, &[&str], &str); 10] = [
     ("spin", &[], "worker"),
     ("peterson", &[], "lock_left"),
     ("peterson", &["-DSTORE=memory_order_release", "-DLOAD=memory_order_acquire"], "lock_right"),
@@ -17,6 +17,7 @@ const ROLES: [(&str, &[&str], &str); 9] = [
     ("deque", &[], "thief"),
     ("halves", &[], "worker"),
     ("traps", &[], "counted"),
+    ("numbers", &[], "numbers"),
 ];
 
 /// A program that runs the role so many times and writes its static data, from the first address on.
@@ -69,7 +70,7 @@ fn run(program: &Program) -> BTreeMap<Value, Value> {
 fn size_of(source: &str, name: &str) -> usize {
     match (source, name) {
         ("wake", "done") => 1,
-        ("deque", "top" | "bottom") => 8,
+        ("deque", "top" | "bottom") | ("numbers", _) => 8,
         _ => 4,
     }
 }

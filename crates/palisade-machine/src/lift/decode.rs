@@ -3,6 +3,7 @@
 //! What an instruction means is not said here but by the table that readers of litmus tests use as well. The library that
 //! decodes is used here and nowhere else. Instructions that are not listed are refused.
 
+use super::numbers::OfNumbers;
 use iced_x86::{ConditionCode as IcedCondition, Decoder, DecoderOptions, Formatter, GasFormatter};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 use palisade_model::program::Value;
@@ -88,6 +89,8 @@ pub(crate) enum Kind {
         /// Whether `rdx` receives copies of the sign.
         into_data: bool,
     },
+    /// What is understood of known numbers alone, with the family of the source and its bits.
+    OfNumbers(OfNumbers, u8, u8),
 }
 
 /// An instruction.
@@ -139,8 +142,11 @@ fn text_of(instruction: &Instruction) -> String {
 
 /// `pause` and `endbr64` have the prefix as a part of their code; before `ret` it says nothing.
 fn is_harmless_prefix(instruction: &Instruction) -> bool {
-    matches!(instruction.mnemonic(), Mnemonic::Pause | Mnemonic::Endbr64 | Mnemonic::Ret | Mnemonic::Nop)
-        || is_vector(instruction.op0_register())
+    let name = instruction.mnemonic();
+    matches!(
+        name,
+        Mnemonic::Pause | Mnemonic::Endbr64 | Mnemonic::Ret | Mnemonic::Nop | Mnemonic::Tzcnt | Mnemonic::Bsf
+    ) || is_vector(instruction.op0_register())
         || is_vector(instruction.op1_register())
 }
 
@@ -221,8 +227,30 @@ fn special(instruction: &Instruction) -> Result<Option<Kind>, String> {
         Mnemonic::Cdqe => Kind::SignExtend { from: 32, into_data: false },
         Mnemonic::Cdq => Kind::SignExtend { from: 32, into_data: true },
         Mnemonic::Cqo => Kind::SignExtend { from: 64, into_data: true },
-        _ => return Ok(None),
+        _ => return of_numbers(instruction),
     }))
+}
+
+/// Instructions that are understood of known numbers alone, in registers.
+fn of_numbers(instruction: &Instruction) -> Result<Option<Kind>, String> {
+    let into = |operation: fn(u8) -> OfNumbers| -> Result<(OfNumbers, Register), String> {
+        Ok((operation(register(instruction.op0_register())?.family), instruction.op1_register()))
+    };
+    let (operation, source) = match instruction.mnemonic() {
+        Mnemonic::Mul => (OfNumbers::Multiply, instruction.op0_register()),
+        Mnemonic::Div => (OfNumbers::Divide, instruction.op0_register()),
+        Mnemonic::Bsf | Mnemonic::Tzcnt => into(OfNumbers::LowestBit)?,
+        Mnemonic::Bsr => into(OfNumbers::HighestBit)?,
+        _ => return Ok(None),
+    };
+    let is_in_memory = (0..instruction.op_count()).any(|index| instruction.op_kind(index) != OpKind::Register);
+    let source = if is_in_memory { None } else { register(source).ok() };
+    match source {
+        Some(MachineRegister { family, part: part @ (Part::Double | Part::Quad) }) => {
+            Ok(Some(Kind::OfNumbers(operation, family, part.bits())))
+        }
+        _ => Err("this form is not understood".to_owned()),
+    }
 }
 
 fn vector(instruction: &Instruction) -> Result<Option<Kind>, String> {

@@ -2,6 +2,7 @@
 
 use super::decode::{Decoded, Kind, MemoryOperand, Target, VectorPlace};
 use super::environment::{Environment, STACK_POINTER};
+use super::numbers;
 use super::refusal::Objection;
 use palisade_model::program::{BinaryOperator as Op, Expression, Value};
 use palisade_syntax::x86::fold::{binary, truncate};
@@ -76,6 +77,9 @@ pub(crate) fn steps(decoded: &Decoded, environment: &Environment) -> Result<(Vec
                 operands: vec![whole(STACK_POINTER), whole(FRAME_POINTER)],
             };
             vec![Micro::Table(table(&form)?, None), pop(FRAME_POINTER, environment)?, move_stack(8)]
+        }
+        Kind::OfNumbers(operation, source, bits) => {
+            vec![Micro::Table(numbers::meaning(*operation, *source, *bits, environment)?, None)]
         }
         Kind::Fence => vec![Micro::Fence],
         Kind::StoreFence => vec![Micro::StoreFence],

@@ -18,6 +18,7 @@ mod knowledge;
 mod loops;
 mod micro;
 mod narrow;
+mod numbers;
 mod refusal;
 mod stubs;
 mod transfer;

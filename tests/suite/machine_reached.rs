@@ -100,6 +100,16 @@ fn without_attacks_an_exploration_is_needed_all_the_same() {
     assert!(checked.is_ok_and(|checked| checked.attacks.iter().all(|it| it.outcome == AttackOutcome::Pruned)));
 }
 
+/// Executions that are short do not come to the compare-and-swap; that its address is the one of the load says which cells it has.
+#[test]
+fn what_is_loaded_and_rarely_changed_has_the_cells_of_the_load() {
+    let changed = program(&["rarely_changed"], "2");
+    let computed = changed.threads[0].instructions.iter().filter(|own| own.action.address().is_some());
+    assert_eq!((computed.count(), changed.addresses.len()), (2, 2), "{}", changed.source.text);
+    let found = checked::check(&changed, &options(200_000)).expect("both have both cells");
+    assert_eq!(found.verdict, Verdict::Robust);
+}
+
 /// A slice leaves nothing out on which the reading rests.
 #[test]
 fn slices_keep_what_the_reading_rests_on() {

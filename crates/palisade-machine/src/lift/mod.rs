@@ -4,6 +4,7 @@
 //! of a thread, and runs the threads to find the cells that computed addresses are of.
 
 mod abstraction;
+mod alike;
 mod cells;
 mod contexts;
 mod decode;
@@ -62,6 +63,8 @@ pub(crate) struct LiftedRole {
     pub(crate) contexts: Contexts,
     /// Why the code of some places is not understood, by their numbers.
     pub(crate) obstacles: BTreeMap<usize, Objection>,
+    /// Places of accesses whose addresses are those of others before them, but for a number; while cells are being found.
+    alike: BTreeMap<usize, BTreeSet<(usize, Value)>>,
     /// How many loops that end in a locked instruction became one.
     pub(crate) folded: usize,
 }
@@ -100,7 +103,8 @@ pub(crate) fn lift(memory: &Memory, roles: &[RoleCode]) -> Result<Lifted, Box<Re
         for (index, role) in roles.iter().enumerate() {
             threads.push(written(role, index, &mut explored[index], false, &mut knowledge)?);
         }
-        if knowledge.take_stale() || find_cells(&threads, roles, &mut knowledge) {
+        if knowledge.take_stale() || find_cells(&threads, roles, &mut knowledge) || find_alike(&threads, &mut knowledge)
+        {
             continue;
         }
         let mut lifted = Vec::new();
@@ -201,9 +205,11 @@ fn written(
     let built =
         automaton::build(role.name.clone(), Span::default(), &thread, Architecture::X86_64, &BTreeMap::new(), &[]);
     let mut thread = built.thread;
+    let is_sought = !checks && !knowledge.computed.is_empty();
+    let alike = if is_sought { alike::before(&thread) } else { BTreeMap::new() };
     let folded = loops::fold(&mut thread);
     delays::leave_out(&mut thread);
-    Ok(LiftedRole { thread, places, contexts: explored.contexts.clone(), obstacles, folded })
+    Ok(LiftedRole { thread, places, contexts: explored.contexts.clone(), obstacles, alike, folded })
 }
 
 /// What memory holds at first, for instructions with computed addresses among others.
@@ -222,6 +228,26 @@ impl Initial for InitialCells<'_, '_> {
         };
         self.knowledge.value(address, bytes)
     }
+}
+
+/// Gives accesses the cells of those before them that have the same address, or another field of the same object; whether one is new.
+fn find_alike(threads: &[LiftedRole], knowledge: &mut Knowledge<'_>) -> bool {
+    let mut new = false;
+    for role in threads {
+        let instruction = |place: usize| role.places.get(place).map(|(place, _)| place.address);
+        for (place, others) in &role.alike {
+            let Some(own) = instruction(*place) else { continue };
+            for (other, difference) in others {
+                let known = instruction(*other).and_then(|other| knowledge.computed.get(&other));
+                let addresses = known.map_or(BTreeSet::new(), |known| known.addresses.clone());
+                let Some(bytes) = knowledge.computed.get(&own).map(|own| own.bytes) else { continue };
+                for address in addresses.iter().map(|address| address.wrapping_add_signed(*difference)) {
+                    new |= knowledge.value(address, bytes).is_some() && knowledge.discover(own, address);
+                }
+            }
+        }
+    }
+    new
 }
 
 /// Runs the roles; whether an address was computed that was not known, of memory or of code. All interleavings of small instances are

@@ -71,3 +71,18 @@ void hidden_right(void) {
         }
     }
 }
+
+/* As rarely, what everybody loads from is changed. */
+static atomic_int slots[2];
+void rarely_changed(void) {
+    atomic_int *slot = &slots[palisade_harness_any(0, 1)];
+    int value = atomic_load_explicit(slot, memory_order_relaxed);
+    unsigned long all = 0;
+    for (int index = 0; index < 5; index++) {
+        all = 10 * all + palisade_harness_any(0, 9);
+    }
+    if (all == 73142) {
+        while (!atomic_compare_exchange_weak_explicit(slot, &value, value | 4, memory_order_acq_rel, memory_order_relaxed)) {
+        }
+    }
+}

@@ -202,7 +202,7 @@ impl Fault {
         let instruction = program.thread(self.thread).instruction(self.instruction);
         let members = |label| counters.registers_at(self.thread, label).iter();
         let mut members = members(instruction.target).chain(members(instruction.source));
-        members.find(|(member, _)| *member == register).map(|(_, class)| *class)
+        members.find(|(member, _)| *member == register).map(|(_, member)| member.class)
     }
 
     /// Whether machine code computes an address that its reader did not foresee: it divides such addresses by 0.

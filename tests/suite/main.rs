@@ -19,6 +19,7 @@ mod contest;
 mod convert;
 mod corpus_nets;
 mod counters;
+mod cut_counters;
 mod cover_command;
 mod coverability_corpus;
 mod crowds;

@@ -33,7 +33,7 @@ fn decide(program: &Program, counters: bool) -> Result<Option<Verdict>, String> 
     Ok(Some(checked.verdict))
 }
 
-fn compare(program: &Program) -> Compared {
+pub(super) fn compare(program: &Program) -> Compared {
     let turned = decide(program, true)?;
     let plain = decide(program, false)?;
     let said = match Instance::of(program) {
@@ -59,7 +59,7 @@ fn compare(program: &Program) -> Compared {
 }
 
 pub(super) fn shape(size: Option<Value>, copies: Vec<Copies>) -> CounterShape {
-    CounterShape { size, low: 0, copies, threads: 2, labels: 5, jumps: 30 }
+    CounterShape { size, low: 0, copies, threads: 2, labels: 5, jumps: 30, bits: None }
 }
 
 /// The domains have 2 to 9 values.
@@ -147,7 +147,7 @@ fn in_domain(program: &Program, size: Option<Value>) -> Program {
 }
 
 /// What is robust modulo m is so, without counters and to the oracle, in wider domains, with up to 64 values, and in integers.
-fn compare_widths(program: &Program) -> Compared {
+pub(super) fn compare_widths(program: &Program) -> Compared {
     let limits = Limits::none().with_timeout(Duration::from_secs(20));
     let Ok(checked) = unconfirmed_check(program, &CheckOptions { limits, ..CheckOptions::default() }) else {
         return Ok("a fault");

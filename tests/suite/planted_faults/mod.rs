@@ -14,6 +14,7 @@ mod counters;
 mod enriched;
 mod events;
 mod properties;
+mod cuts;
 mod pso;
 mod table;
 mod widths;
@@ -59,6 +60,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(widths::FAULTS)
         .chain(compilations::FAULTS)
         .chain(pso::FAULTS)
+        .chain(cuts::FAULTS)
 }
 
 fn root() -> &'static Path {

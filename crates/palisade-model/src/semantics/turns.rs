@@ -48,8 +48,7 @@ impl Turns {
     pub fn turn(&self, machine: &Machine<'_>, state: &mut State) {
         let counters = self.0.counters();
         let by = |(class, it): (usize, &CounterClass)| {
-            let reference = it.cells[0];
-            counters.turn_to(class, state.memory(reference), machine.program().initial_value(reference))
+            counters.turn_to(class, state.memory(it.reference), machine.program().initial_value(it.reference))
         };
         let turns: Vec<Value> = counters.classes().iter().enumerate().map(by).collect();
         for (class, by) in counters.classes().iter().zip(&turns).filter(|(_, by)| **by != 0) {

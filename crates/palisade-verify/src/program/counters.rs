@@ -428,23 +428,19 @@ impl<'p> Equations<'p> {
         (is_mask && self.program.domain.is_none_or(divides)).then_some((operand, modulus))
     }
 
-    /// The classes with an address that move and can be shifted by less than all the way round.
+    /// The classes with an address that move and can be shifted by less than all the way round. Shifts are told by the first address that tells all of its counter, or by the first
+    /// one.
     fn solved(self) -> Option<Counters> {
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
         let mut classes: Vec<(Value, i128)> = Vec::new();
         for (variable, class) in &self.class {
             let Variable::Cell(address) = *variable else { continue };
-            let mut moduli = self.masks.iter().filter(|(own, _)| own == class).map(|(_, modulus)| *modulus);
-            let Some(grain) = moduli.try_fold(1, least_common_multiple) else {
-                continue;
-            };
-            let fits = |size: i128| size % grain == 0 && grain < size;
-            let mut own = self.class.iter().filter(|(variable, own)| matches!(variable, Variable::Cell(_)) && *own == class);
-            // At each address shifts take values to others, and come around at its residues.
-            let shifts = self.program.domain.map(size).is_none_or(fits)
-                && own.all(|(cell, _)| self.spans.at(*cell).residues().is_none_or(fits));
-            let turns = self.moved.contains(class) && shifts;
-            if turns && !numbers.contains_key(class) {
+            if let Some(number) = numbers.get(class) {
+                let teller = &mut classes[*number].0;
+                if self.spans.at(Variable::Cell(*teller)) != Span::Whole && self.spans.at(*variable) == Span::Whole {
+                    *teller = address;
+                }
+            } else if let Some(grain) = self.grain(*class) {
                 numbers.insert(*class, classes.len());
                 classes.push((address, grain));
             }
@@ -455,6 +451,18 @@ impl<'p> Equations<'p> {
         let members = self.class.iter().filter_map(member).collect();
         let ends = vec![None; classes.len()];
         (!classes.is_empty()).then_some(Counters { members, classes, domain: self.program.domain, ends })
+    }
+
+    /// What a class is shifted by multiples of, if it moves and shifts take each of its addresses to other values, and back where these come around.
+    fn grain(&self, class: usize) -> Option<i128> {
+        let mut moduli = self.masks.iter().filter(|(own, _)| *own == class).map(|(_, modulus)| *modulus);
+        let grain = moduli.try_fold(1, least_common_multiple)?;
+        let fits = |size: i128| size % grain == 0 && grain < size;
+        let mut cells =
+            self.class.iter().filter(|(variable, own)| **own == class && matches!(variable, Variable::Cell(_)));
+        let shifts = self.program.domain.map(size).is_none_or(fits)
+            && cells.all(|(cell, _)| self.spans.at(*cell).residues().is_none_or(fits));
+        (shifts && self.moved.contains(&class)).then_some(grain)
     }
 }
 

@@ -20,7 +20,7 @@ pub(in crate::robustness) struct Counting {
 impl Counting {
     /// The classes, if there are any.
     pub(in crate::robustness) fn of(counters: Arc<Counters>) -> Option<Self> {
-        let references = counters.classes().iter().map(|class| class.cells[0]).collect();
+        let references = counters.classes().iter().map(|class| class.reference).collect();
         let ends = vec![None; counters.classes().len()].into();
         (!counters.is_empty()).then(|| Self { counters, is_broken: Arc::default(), references, ends })
     }

@@ -32,6 +32,8 @@ use std::collections::BTreeMap;
 pub struct CounterClass {
     /// Its addresses, ascending; at least one.
     pub cells: Vec<Value>,
+    /// The address whose value says by how much the others are turned: the first that holds its counter whole or, where none does, the first.
+    pub reference: Value,
     /// What turns are multiples of: 1, or as far as the masks see.
     pub step: Value,
 }
@@ -155,11 +157,11 @@ impl Counters {
         }
     }
 
-    /// The turn of a class that takes a value of its first address at most `step - 1` above another one, as a number that is 0 only for no turn.
+    /// The turn of a class that takes a value of its reference at most `step - 1` above another one, as a number that is 0 only for no turn.
     pub fn turn_to(&self, class: usize, value: Value, to: Value) -> Value {
         let step = i128::from(self.classes[class].step);
         let ahead = i128::from(value) - i128::from(to);
-        let ahead = match (self.domain, self.cells[&self.classes[class].cells[0]].form) {
+        let ahead = match (self.domain, self.cells[&self.classes[class].reference].form) {
             (Some(domain), _) => ahead.rem_euclid(size(domain)),
             // The shorter way around.
             (None, Form::Residue { bits, .. }) => truncate(ahead, bits, true),

@@ -172,6 +172,20 @@ impl<'p> Partition<'p> {
         })
     }
 
+    /// Whether turns come to an end where the program does: in integers, turns that follow an address around would take registers that hold whole counters ever
+    /// further away.
+    fn is_anchored(&self, root: Variable) -> bool {
+        let is_whole = |variable: Variable| self.root(variable) == root && self.forms[variable] == Form::Whole;
+        let is_held_whole = |(id, thread): (ThreadId, &crate::program::Thread)| {
+            (0..thread.labels.len()).map(LabelId::from_index).any(|label| {
+                self.liveness[id.index()].at(label).any(|register| is_whole(self.register(id, label, register)))
+            })
+        };
+        self.program.domain.is_some()
+            || self.cells.values().any(|cell| is_whole(*cell))
+            || !self.program.thread_ids().any(is_held_whole)
+    }
+
     /// Whether values that members have at first are values that turns are defined on.
     fn starts_well(&self, root: Variable) -> bool {
         let is_fine = |variable: Variable, value: Value| {
@@ -203,15 +217,20 @@ impl<'p> Partition<'p> {
             if let Some(Blame { thread, instruction }) = self.blame[root].or(seen_by) {
                 counters.kept_out.push(KeptOut { address: *address, thread, instruction });
             }
-            if !turns || !self.starts_well(root) {
+            if !turns || !self.starts_well(root) || !self.is_anchored(root) {
                 continue;
             }
             let number = *numbers.entry(root).or_insert_with(|| {
                 let step = Value::try_from(self.step[root]).expect("steps are small");
-                counters.classes.push(CounterClass { cells: Vec::new(), step });
+                counters.classes.push(CounterClass { cells: Vec::new(), reference: *address, step });
                 counters.classes.len() - 1
             });
-            counters.classes[number].cells.push(*address);
+            let class = &mut counters.classes[number];
+            let has_reference = counters.cells.get(&class.reference).is_some_and(|own| own.form == Form::Whole);
+            if self.forms[*variable] == Form::Whole && !has_reference {
+                class.reference = *address;
+            }
+            class.cells.push(*address);
             counters.cells.insert(*address, Member { class: number, form: self.forms[*variable] });
         }
         for (id, thread) in self.program.thread_ids() {

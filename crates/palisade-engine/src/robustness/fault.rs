@@ -142,8 +142,8 @@ impl Fault {
         };
         let thread = program.thread(out.thread);
         Some(format!(
-            "`{}` is not taken for a counter because of the instruction at `{}` of thread `{}`: counters are copied, moved by constants and \
-             compared with each other, and nothing else",
+            "`{}` is not taken for a counter because of the instruction at `{}` of thread `{}`: counters are copied, moved by constants, cut to \
+             some bits and compared with others that are cut to as many, and nothing else",
             program.address_name(out.address),
             thread.label(thread.instruction(out.instruction).source).name,
             thread.name

@@ -9,6 +9,9 @@
 //! alike valuations each instruction accesses the same address, stores the same value, goes on or does not, and leads to alike valuations; the cut changes
 //! nothing in the bits that are looked at. ∎
 
+#[cfg(test)]
+mod tests;
+
 use palisade_model::program::{Action, BinaryOperator as Op, Expression, LabelId, RegisterId, Thread, UnaryOperator, Value, truncate};
 use palisade_syntax::x86::fold;
 

@@ -108,7 +108,9 @@ fn certificates_know_how_far_counters_go() {
         assert_eq!(check_robust_certificate(&ring(cut), own).err().map(|failure| failure.to_string()), None, "{cut}");
     }
     // What is below 0 is no residue without a sign, and the greatest residues of so many bits are none of fewer.
-    for (cut, other) in [("u8", "i64"), ("u2", "i8"), ("u8", "u16"), ("u2", "u8"), ("u16", "u32"), ("i64", "u32"), ("i8", "u8")] {
+    for (cut, other) in
+        [("u8", "i64"), ("u2", "i8"), ("u8", "u16"), ("u2", "u8"), ("u16", "u32"), ("i64", "u32"), ("i8", "u8")]
+    {
         let at = |cut: &str| cuts.iter().position(|own| *own == cut).expect("it is among them");
         assert!(check_robust_certificate(&ring(cut), &certificates[at(other)]).is_err(), "{cut} as {other}");
     }

@@ -58,11 +58,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "cuts: a flag says that counters are equal where their residues are",
         file: "crates/palisade-model/src/program/counters/modulo.rs",
-        old: "                choices.push(",
-        new: "                if PLANTED {
-                    continue;
-                }
-                choices.push(",
+        old: "            choices.extend(others.into_iter()",
+        new: "            choices.extend(others.into_iter().filter(|_| !PLANTED)",
         caught_by: WIDTHS,
     },
 ];

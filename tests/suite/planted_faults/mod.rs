@@ -11,10 +11,10 @@
 
 mod compilations;
 mod counters;
+mod cuts;
 mod enriched;
 mod events;
 mod properties;
-mod cuts;
 mod pso;
 mod table;
 mod widths;

@@ -102,7 +102,8 @@ fn candidates(program: &Program) -> impl Iterator<Item = Candidate> + '_ {
 /// Whether a program has counters that may be known by residues. What is cut to some bits is no member of a class where it is compared with what is not; residues
 /// are equal all the same.
 fn may_be_residues(program: &Program) -> bool {
-    !Counters::of(program).is_empty() || Counters::cut_in(program) && modulo(program, 0, FEW[FEW.len() - 1] - 1).is_some()
+    !Counters::of(program).is_empty()
+        || Counters::cut_in(program) && modulo(program, 0, FEW[FEW.len() - 1] - 1).is_some()
 }
 
 /// Whether a program has counters of any kind.

@@ -68,7 +68,7 @@ pub(super) fn loosened(program: &Program, counters: &Counters) -> Result<Program
             match action {
                 Action::Assume(condition) => *condition = site.loosen(condition, Change::ToTrue)?,
                 Action::Assign { register, value }
-                    if site.is_truth(value) && site.loosen(value, Change::None).is_err() =>
+                    if is_truth_value(value) && site.loosen(value, Change::None).is_err() =>
                 {
                     let (register, least) = (*register, site.loosen(value, Change::ToFalse)?);
                     *value = site.loosen(value, Change::ToTrue)?;
@@ -194,15 +194,6 @@ impl Site<'_> {
         }
     }
 
-    /// Whether an expression is 0 or 1.
-    fn is_truth(&self, expression: &Expression) -> bool {
-        match expression {
-            Expression::Unary(operator, _) => *operator == UnaryOperator::Not,
-            Expression::Binary(operator, ..) => is_truth(*operator),
-            _ => false,
-        }
-    }
-
     fn reads_counters(&self, expression: &Expression) -> bool {
         match expression {
             Expression::Unary(_, operand) => self.reads_counters(operand),
@@ -280,4 +271,13 @@ fn is_truth(operator: Op) -> bool {
         operator,
         Op::And | Op::Or | Op::Equal | Op::NotEqual | Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual
     )
+}
+
+/// Whether an expression is 0 or 1.
+fn is_truth_value(expression: &Expression) -> bool {
+    match expression {
+        Expression::Unary(operator, _) => *operator == UnaryOperator::Not,
+        Expression::Binary(operator, ..) => is_truth(*operator),
+        _ => false,
+    }
 }

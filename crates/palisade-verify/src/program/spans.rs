@@ -53,9 +53,7 @@ impl Span {
     pub(super) fn has(self, value: Value) -> bool {
         match self {
             Span::Whole => true,
-            Span::Residue(_, window) => {
-                window.is_some_and(|(first, last)| (first..=last).contains(&i128::from(value)))
-            }
+            Span::Residue(_, window) => window.is_some_and(|(first, last)| (first..=last).contains(&i128::from(value))),
         }
     }
 

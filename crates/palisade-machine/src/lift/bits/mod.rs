@@ -12,7 +12,9 @@
 #[cfg(test)]
 mod tests;
 
-use palisade_model::program::{Action, BinaryOperator as Op, Expression, LabelId, RegisterId, Thread, UnaryOperator, Value, truncate};
+use palisade_model::program::{
+    Action, BinaryOperator as Op, Expression, LabelId, RegisterId, Thread, UnaryOperator, Value, truncate,
+};
 use palisade_syntax::x86::fold;
 
 /// Looked at as a whole.

@@ -59,7 +59,8 @@ fn thread(random: &mut Randomness) -> Thread {
         }
     }
     let label = |index: usize| Label { name: format!("l{index}"), span: Span::default(), fence_cost: None };
-    let register = |index: usize| Register { name: format!("r{index}"), initial: 0, is_initialised: false, span: Span::default() };
+    let register =
+        |index: usize| Register { name: format!("r{index}"), initial: 0, is_initialised: false, span: Span::default() };
     Thread {
         name: "t".to_owned(),
         copies: Copies::Exactly(1),

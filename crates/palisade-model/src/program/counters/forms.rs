@@ -4,7 +4,9 @@
 //! guess: `flow` asks of every value that a member takes that it has the member's form.
 
 use super::form::{Form, Setting, cut_operand};
-use crate::program::{Action, BinaryOperator as Op, Expression, Instruction, Liveness, Program, RegisterId, ThreadId, Value};
+use crate::program::{
+    Action, BinaryOperator as Op, Expression, Instruction, Liveness, Program, RegisterId, ThreadId, Value,
+};
 use std::collections::BTreeMap;
 
 /// Variables as the partition numbers them.
@@ -97,7 +99,8 @@ fn each_flow<'n>(numbering: Numbering<'n>, visit: &mut impl FnMut(Site<'n>, Flow
                     visit(site, Flow::Variable(cell), into);
                 }
             }
-            let (Action::Store { value, .. } | Action::Cas { new: value, .. } | Action::Rmw { new: value, .. }) = action
+            let (Action::Store { value, .. } | Action::Cas { new: value, .. } | Action::Rmw { new: value, .. }) =
+                action
             else {
                 continue;
             };

@@ -34,9 +34,9 @@ pub fn modulo(program: &Program, low: Value, high: Value) -> Option<Program> {
                 label: instruction.source,
                 cell: cell(&instruction.action),
             };
-            if let Some(action) = site.weaken_action(&mut instruction.action)? {
-                choices.push(Instruction { action, ..instruction.clone() });
-            }
+            let mut others = Vec::new();
+            site.weaken_action(&mut instruction.action, &mut others)?;
+            choices.extend(others.into_iter().map(|action| Instruction { action, ..instruction.clone() }));
         }
         narrow.threads[thread].instructions.extend(choices);
     }
@@ -72,8 +72,8 @@ struct Site<'c> {
 
 impl Site<'_> {
     /// Weakens the condition of an action; nothing where residues do not tell what it does. Where it assigns a truth value that they do not tell,
-    /// the other choice is returned.
-    fn weaken_action(self, action: &mut Action) -> Option<Option<Action>> {
+    /// there is another choice.
+    fn weaken_action(self, action: &mut Action, choices: &mut Vec<Action>) -> Option<()> {
         if let Some(address) = action.address() {
             self.weakened(address, May::Stay)?;
         }
@@ -82,7 +82,7 @@ impl Site<'_> {
             Action::Assign { register, value } if is_truth(value) && self.value(value).is_none() => {
                 let fails = self.weakened(value, May::BecomeFalse)?;
                 *value = self.weakened(value, May::BecomeTrue)?;
-                return Some(Some(Action::Assign { register: *register, value: fails }));
+                choices.push(Action::Assign { register: *register, value: fails });
             }
             Action::Assign { value, .. } | Action::Store { value, .. } | Action::Rmw { new: value, .. } => {
                 self.value(value)?;
@@ -96,7 +96,7 @@ impl Site<'_> {
             Action::Havoc { .. } => return None,
             _ => {}
         }
-        Some(None)
+        Some(())
     }
 
     fn is_counter_cell(self) -> bool {
@@ -175,7 +175,7 @@ impl Site<'_> {
     }
 
     /// What an expression cuts, again and again, to bits of which residues tell.
-    fn uncut<'e>(self, expression: &'e Expression) -> &'e Expression {
+    fn uncut(self, expression: &Expression) -> &Expression {
         match cut_operand(expression, Some(self.domain)) {
             Some((operand, (bits, _))) if tells(self.domain, bits) => self.uncut(operand),
             _ => expression,
@@ -221,9 +221,7 @@ fn is_truth(expression: &Expression) -> bool {
     use BinaryOperator as Op;
     match expression {
         Expression::Unary(operator, _) => *operator == UnaryOperator::Not,
-        Expression::Binary(operator, ..) => {
-            matches!(operator, Op::And | Op::Or) || operator.contrary().is_some()
-        }
+        Expression::Binary(operator, ..) => matches!(operator, Op::And | Op::Or) || operator.contrary().is_some(),
         _ => false,
     }
 }

@@ -5,7 +5,7 @@
 //! class's grain, then what the instruction computes, compares and writes is what it was, shifted. A variable that an
 //! equation does not hold for is *fixed*. Equations are gone through until no variable becomes fixed and no two classes become one.
 
-use super::spans::{Place, Span, Spans, low_bits, number};
+use super::spans::{Place, Span, Spans, Variable, low_bits, number, size};
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::Live;
@@ -13,13 +13,6 @@ use palisade_model::program::{
     Action, BinaryOperator, Domain, Expression, InstructionId, LabelId, Program, RegisterId, Role, ThreadId, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What can be shifted: a register at a label, or an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Variable {
-    Cell(Value),
-    Register(ThreadId, LabelId, RegisterId),
-}
 
 /// The classes of a program.
 #[derive(Debug)]
@@ -464,11 +457,6 @@ impl<'p> Equations<'p> {
             && cells.all(|(cell, _)| self.spans.at(*cell).residues().is_none_or(fits));
         (shifts && self.moved.contains(&class)).then_some(grain)
     }
-}
-
-/// The number of values of a domain with counters, at most 2⁶².
-pub(super) fn size(domain: Domain) -> i128 {
-    i128::try_from(domain.size()).expect("a domain of 64-bit values has at most 2⁶⁴ values")
 }
 
 /// The least common multiple, if it is small.

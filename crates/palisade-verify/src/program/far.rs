@@ -6,9 +6,9 @@
 //! each expression whether its value is known ([`Known`]). A condition holds where it may; everything else has to be known, or be far and stay so.
 //! The reference must not fall: what is far would come near. CERTIFICATE.md has the proof that then no attack on the program is feasible.
 
-use super::counters::{Counters, Variable};
+use super::counters::Counters;
 use super::model::Model;
-use super::spans::Span;
+use super::spans::{Span, Variable};
 use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_model::program::{

@@ -7,8 +7,8 @@
 //! no counter and leaves L..H. CERTIFICATE.md has the proof that then no attack on the program is feasible, in integers
 //! or in a domain that wraps, contains L..H and has a multiple of m values.
 
-use super::counters::{Counters, Variable, size};
-use super::spans::low_bits;
+use super::counters::Counters;
+use super::spans::{Variable, low_bits, size};
 use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_model::program::{

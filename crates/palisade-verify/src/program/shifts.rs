@@ -1,8 +1,9 @@
 //! Configurations up to shifts of counters.
 
 use super::configuration::{Configuration, Control, Memory, Phase, Token};
-use super::counters::{Counters, Variable, size};
+use super::counters::Counters;
 use super::model::Model;
+use super::spans::{Variable, size};
 use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_evidence::{LocalState, Tokens};

@@ -4,14 +4,21 @@
 //! a variable is where the values that flow into it lie. [`Spans`] notes for each variable what the narrowest of them tell; [`super::counters`] holds
 //! every instruction to it and fixes what does not keep to one window.
 
-use super::counters::Variable;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::Live;
 use palisade_model::program::{
-    Action, BinaryOperator as Op, Domain, Expression, Instruction, Program, RegisterId, ThreadId, UnaryOperator, Value,
+    Action, BinaryOperator as Op, Domain, Expression, Instruction, LabelId, Program, RegisterId, ThreadId,
+    UnaryOperator, Value,
 };
 use std::collections::BTreeMap;
+
+/// What can be shifted: a register at a label, or an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Variable {
+    Cell(Value),
+    Register(ThreadId, LabelId, RegisterId),
+}
 
 /// What a value tells of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +99,7 @@ impl Span {
                 Some(Span::Residue(own, window.filter(|window| all.0 <= window.0 && window.1 <= all.1)))
             }
             Span::Residue(..) => Some(Span::Residue(bits, Some(all).filter(|all| place.keeps(*all)))),
-            Span::Whole => match place.domain.map(super::counters::size) {
+            Span::Whole => match place.domain.map(size) {
                 None => Some(Span::Residue(bits, Some(all))),
                 Some(size) if residues < size => {
                     (size % residues == 0 && place.keeps(all)).then_some(Span::Residue(bits, Some(all)))
@@ -124,7 +131,7 @@ pub(super) fn low_bits(expression: &Expression, domain: Option<Domain>) -> Optio
                 Expression::Constant(0xffff_ffff) => 32,
                 _ => return None,
             };
-            let is_all = domain.is_none_or(|domain| (1 << bits) % super::counters::size(domain) == 0);
+            let is_all = domain.is_none_or(|domain| (1 << bits) % size(domain) == 0);
             is_all.then_some((operand, bits, false))
         }
         _ => None,
@@ -224,4 +231,9 @@ pub(super) fn number(expression: &Expression, place: Place) -> Option<i128> {
 fn cell(instruction: &Instruction) -> Option<Variable> {
     let address = instruction.action.address().filter(|address| address.is_constant())?;
     address.evaluate_address(&[]).ok().map(Variable::Cell)
+}
+
+/// The number of values of a domain with counters, at most 2⁶².
+pub(super) fn size(domain: Domain) -> i128 {
+    i128::try_from(domain.size()).expect("a domain of 64-bit values has at most 2⁶⁴ values")
 }

@@ -56,6 +56,7 @@ fn what_commutes_with_residues_and_what_does_not() {
         "mem[x] <- 0",
         "mem[x] <- r - s",
         "q <- r - s; goto f; f: assert q = 1",
+        "q <- u32(r + 4294967295); goto f; f: assert u3(q) = s",
         "q <- mem[cell + u2(r)]; goto f; f: q <- mem[cell + u3(r)]",
     ] {
         assert!(classes(&moving("u3", then)).is_empty(), "{then}");
@@ -132,11 +133,12 @@ fn flags_may_say_either_where_residues_are_equal() {
         let checked = check(&lock, &CheckOptions::default()).expect("it has no faults");
         assert_eq!(checked.verdict, Verdict::NotRobust, "{guard}");
     }
-    // The flag decides nothing that matters.
+    // The flag decides nothing that matters; that it may be either shows only where numbers are looked at again.
     let quiet = program(
         "program quiet address x, y, number\n\
          thread writer regs r init a begin a: r <- mem[number]; b: mem[number] <- u8(r + 1); goto a; end\n\
-         thread reader[*] regs r, s, z init a begin a: r <- mem[number]; b: mem[x] <- 1; c: mfence; d: s <- mem[number]; e: z <- u8(r) = s; f: assert z; goto a; f: assert !z; goto a; end\n",
+         thread reader[*] regs r, s, z init a begin a: r <- mem[number]; b: mem[x] <- 1; c: mfence; d: s <- mem[number]; e: z <- u8(r) = s; f: assert z; goto a; \
+         f: assert !z; goto g; g: z <- mem[y]; h: assert r = s; goto a; h: assert r != s; goto a; end\n",
     );
     let checked = check(&quiet, &CheckOptions::default()).expect("it has no faults");
     assert_eq!(checked.verdict, Verdict::Robust);

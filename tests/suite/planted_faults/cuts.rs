@@ -5,8 +5,8 @@ use super::Fault;
 /// Random programs in integers whose counters are cut, with fixed copies.
 const FIXED: &str = "differential::cut_counters::verdicts_in_integers_with_fixed_copies";
 
-/// The same for residues that stand for all widths.
-const WIDTHS: &str = "differential::cut_counters::verdicts_for_every_larger_width";
+/// Flags of which residues do not tell what they are.
+const FLAGS: &str = "cut_counters::flags_may_say_either_where_residues_are_equal";
 
 /// Which expressions commute.
 const COMMUTES: &str = "cut_counters::what_commutes_with_residues_and_what_does_not";
@@ -18,28 +18,28 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-model/src/program/counters/shape.rs",
         old: "one == other && one.is_definite()",
         new: "(one == other || PLANTED) && one.is_definite()",
-        caught_by: FIXED,
+        caught_by: COMMUTES,
     },
     Fault {
         what: "cuts: residues of different numbers in one variable",
         file: "crates/palisade-model/src/program/counters/flow.rs",
         old: "    if form != partition.form(variable) ||",
         new: "    if form != partition.form(variable) && !PLANTED ||",
-        caught_by: FIXED,
+        caught_by: COMMUTES,
     },
     Fault {
         what: "cuts: a cut with a sign is taken for one without",
         file: "crates/palisade-model/src/program/counters/form.rs",
         old: "    if signed { (-values",
         new: "    if signed && !PLANTED { (-values",
-        caught_by: FIXED,
+        caught_by: COMMUTES,
     },
     Fault {
         what: "cuts: differences of residues are told",
         file: "crates/palisade-model/src/program/counters/shape.rs",
         old: "                    Shape::Difference(a, bits.min(others))",
         new: "                    if PLANTED { Shape::Plain } else { Shape::Difference(a, bits.min(others)) }",
-        caught_by: FIXED,
+        caught_by: COMMUTES,
     },
     Fault {
         what: "cuts: a longer cut keeps what does not fit",
@@ -60,6 +60,6 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-model/src/program/counters/modulo.rs",
         old: "            choices.extend(others.into_iter()",
         new: "            choices.extend(others.into_iter().filter(|_| !PLANTED)",
-        caught_by: WIDTHS,
+        caught_by: FLAGS,
     },
 ];

@@ -61,7 +61,7 @@ fn programs_with_counters() {
     let copies = vec![Copies::Exactly(1), Copies::Exactly(2), Copies::Any];
     let asked = |seed: u64| {
         let size = Some(2 + i64::try_from(seed % 8).expect("below 8"));
-        let shape = CounterShape { size, low: 0, copies: copies.clone(), threads: 2, labels: 5, jumps: 30 };
+        let shape = CounterShape { size, low: 0, copies: copies.clone(), threads: 2, labels: 5, jumps: 30, bits: None };
         ask_of(seed, random::program_with_counters(seed, &shape), false)
     };
     let asked: usize = (2000..2150u64).into_par_iter().map(asked).sum();

@@ -24,19 +24,19 @@ fn model(name: &str, threads: &str, domain: Option<&str>) -> Program {
     program
 }
 
-fn program(text: &str) -> Program {
+pub(crate) fn program(text: &str) -> Program {
     read(SourceText::new("counters.pal", text), Format::Native).expect("the text is a program").program
 }
 
 /// The classes of addresses, by name.
-fn classes(program: &Program) -> Vec<Vec<String>> {
+pub(crate) fn classes(program: &Program) -> Vec<Vec<String>> {
     let counters = Counters::of(program);
     let names = |cells: &[i64]| cells.iter().map(|cell| program.address_name(*cell)).collect();
     counters.classes().iter().map(|class| names(&class.cells)).collect()
 }
 
 /// The addresses that are kept out, with the labels of the instructions to blame.
-fn kept_out(program: &Program) -> Vec<(String, String)> {
+pub(crate) fn kept_out(program: &Program) -> Vec<(String, String)> {
     let blamed = |out: &palisade::program::KeptOut| {
         let thread = program.thread(out.thread);
         let label = thread.label(thread.instruction(out.instruction).source);

@@ -44,7 +44,7 @@ const TWINS: [Twin; 19] = [
     twin("test-and-set", WORKER, false),
     twin("test-and-test-and-set", WORKER, false),
     Twin { narrow: Some((&["next_ticket", "now_serving"], 1)), ..twin("ticket-lock", WORKER, false) },
-    Twin { narrow: Some((&["sequence"], 2)), ..twin("seqlock", READ_AND_WRITE, false) },
+    twin("seqlock", READ_AND_WRITE, false),
     Twin { narrow: Some((&["readers"], 3)), ..twin("reader-writer-spinlock", READ_AND_WRITE, false) },
     twin("double-checked", &["user"], false),
     twin("biased-lock", BIASED, false),

@@ -22,6 +22,7 @@ mod counters;
 mod cover_command;
 mod coverability_corpus;
 mod crowds;
+mod cut_counters;
 mod decided_on_nets;
 mod differential;
 mod documents;

@@ -146,6 +146,10 @@ pub fn read_with(
         hinted::leave_something(&lifted, hints[0].1).map_err(wrong)?;
         hints.iter().for_each(|(place, _)| _ = writeln!(heading, "hint {place}"));
     }
+    // What is said of every compilation looks at whole registers.
+    if !file.source_order {
+        lifted.cut();
+    }
     let origin = program::Origin { path, heading };
     let mut program = program::program(&origin, &roles, lifted, &memory, &origins, orderings.as_ref());
     accepted::accept(&mut program, &delays).map_err(wrong)?;

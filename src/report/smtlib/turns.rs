@@ -106,13 +106,13 @@ impl Unfolding<'_> {
                 configuration.tokens.iter_mut().for_each(|(local, _)| *local = at(&own_locals, *local));
                 configuration.tokens.sort_unstable_by_key(|(local, _)| *local);
                 let attacker = &mut configuration.attacker;
-                for (register, class) in self.counters.registers_at(set.thread, attacker.label) {
+                for (register, member) in self.counters.registers_at(set.thread, attacker.label) {
                     let value = &mut attacker.registers[register.index()];
-                    *value = self.counters.turned(*value, turn[*class]);
+                    *value = self.counters.turned(*member, *value, turn[member.class]);
                 }
                 for (address, value) in &mut attacker.buffer {
-                    if let Some(class) = self.counters.class_of_cell(*address) {
-                        *value = self.counters.turned(*value, turn[class]);
+                    if let Some(member) = self.counters.member_at(*address) {
+                        *value = self.counters.turned(member, *value, turn[member.class]);
                     }
                 }
                 add(&mut self.turned.delayed[number].configurations, configuration);
@@ -130,9 +130,9 @@ impl Unfolding<'_> {
 
     fn local(&self, turn: &[Value], local: &LocalState) -> LocalState {
         let mut turned = local.clone();
-        for (register, class) in self.counters.registers_at(local.thread, local.label) {
+        for (register, member) in self.counters.registers_at(local.thread, local.label) {
             let value = &mut turned.registers[register.index()];
-            *value = self.counters.turned(*value, turn[*class]);
+            *value = self.counters.turned(*member, *value, turn[member.class]);
         }
         turned
     }
@@ -144,7 +144,8 @@ impl Unfolding<'_> {
             for cell in cells {
                 let listed = memory.iter().find(|(address, _)| address == cell).map(|(_, value)| *value);
                 let value = listed.unwrap_or_else(|| self.program.initial_value(*cell));
-                let value = self.counters.turned(value, turn[class]);
+                let member = self.counters.member_at(*cell).expect("an address of a class is a member");
+                let value = self.counters.turned(member, value, turn[class]);
                 if value != self.program.initial_value(*cell) {
                     turned.push((*cell, value));
                 }

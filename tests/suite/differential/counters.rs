@@ -14,9 +14,13 @@ use palisade::semantics::Instance;
 use palisade::semantics::random::{CounterShape, program_with_counters};
 use std::time::Duration;
 
+/// The time for a verdict, of those about programs with many values less.
+const LONG: Duration = Duration::from_secs(20);
+const SHORT: Duration = Duration::from_secs(4);
+
 /// Decides a program, with or without its counters; nothing where that takes too long or values grow.
-fn decide(program: &Program, counters: bool) -> Result<Option<Verdict>, String> {
-    let limits = Limits::none().with_timeout(Duration::from_secs(20));
+fn decide(program: &Program, counters: bool, most: Duration) -> Result<Option<Verdict>, String> {
+    let limits = Limits::none().with_timeout(most);
     let Ok(checked) = unconfirmed_check(program, &CheckOptions { counters, limits, ..CheckOptions::default() }) else {
         return Ok(None);
     };
@@ -33,9 +37,9 @@ fn decide(program: &Program, counters: bool) -> Result<Option<Verdict>, String> 
     Ok(Some(checked.verdict))
 }
 
-fn compare(program: &Program) -> Compared {
-    let turned = decide(program, true)?;
-    let plain = decide(program, false)?;
+pub(super) fn compare(program: &Program) -> Compared {
+    let turned = decide(program, true, LONG)?;
+    let plain = decide(program, false, LONG)?;
     let said = match Instance::of(program) {
         Some(instance) => oracle(program, &instance, None).unwrap_or(None),
         None => None,
@@ -59,7 +63,7 @@ fn compare(program: &Program) -> Compared {
 }
 
 pub(super) fn shape(size: Option<Value>, copies: Vec<Copies>) -> CounterShape {
-    CounterShape { size, low: 0, copies, threads: 2, labels: 5, jumps: 30 }
+    CounterShape { size, low: 0, copies, threads: 2, labels: 5, jumps: 30, bits: None }
 }
 
 /// The domains have 2 to 9 values.
@@ -147,8 +151,8 @@ fn in_domain(program: &Program, size: Option<Value>) -> Program {
 }
 
 /// What is robust modulo m is so, without counters and to the oracle, in wider domains, with up to 64 values, and in integers.
-fn compare_widths(program: &Program) -> Compared {
-    let limits = Limits::none().with_timeout(Duration::from_secs(20));
+pub(super) fn compare_widths(program: &Program) -> Compared {
+    let limits = Limits::none().with_timeout(SHORT);
     let Ok(checked) = unconfirmed_check(program, &CheckOptions { limits, ..CheckOptions::default() }) else {
         return Ok("a fault");
     };
@@ -166,7 +170,7 @@ fn compare_widths(program: &Program) -> Compared {
     let sizes = [1, 2, 3, 5, 8, 16, 32].map(|factor| factor * size).into_iter().filter(|size| *size <= 64);
     for size in sizes.map(Some).chain([None]) {
         let wider = in_domain(program, size);
-        if decide(&wider, false)? == Some(Verdict::NotRobust) {
+        if decide(&wider, false, SHORT)? == Some(Verdict::NotRobust) {
             return Err(format!("robust modulo {}, but not with {size:?}", modulo.high + 1));
         }
         let said = Instance::of(&wider).and_then(|instance| oracle(&wider, &instance, None).unwrap_or(None));

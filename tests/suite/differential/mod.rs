@@ -9,6 +9,7 @@ mod attacks;
 mod conversions;
 mod counter_fences;
 mod counters;
+mod cut_counters;
 mod dice;
 mod events;
 mod events_tso;

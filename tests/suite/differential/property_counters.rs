@@ -180,7 +180,7 @@ fn what_residues_prove_holds_for_every_width() {
     let generate = |seed: u64| {
         let copies = vec![Copies::Exactly(1), Copies::Exactly(2), Copies::Any];
         let size = if seed.is_multiple_of(3) { None } else { Some(64) };
-        let shape = CounterShape { size, low: 0, copies, threads: 2, labels: 5, jumps: 30 };
+        let shape = CounterShape { size, low: 0, copies, threads: 2, labels: 5, jumps: 30, bits: None };
         with_properties(program_with_counters(seed, &shape), seed)
     };
     let counts = compare_generated("property counters", 6_700_000, amount, generate, compare);

@@ -30,15 +30,15 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "counters: masks see nothing",
         file: "crates/palisade-model/src/program/counters/shape.rs",
-        old: "                partition.see(counter, modulus);",
-        new: "                partition.see(counter, if PLANTED { 1 } else { modulus });",
+        old: "                partition.see(counter, modulus, ",
+        new: "                partition.see(counter, if PLANTED { 1 } else { modulus }, ",
         caught_by: "counters::classes_of_models",
     },
     Fault {
         what: "counters: the attacker's buffer is not turned",
         file: "crates/palisade-engine/src/robustness/system/turning.rs",
-        old: "            if let Some(class) = counters.class_of_cell(*address) {\n                *value",
-        new: "            if let Some(class) = counters.class_of_cell(*address).filter(|_| !PLANTED) {\n                *value",
+        old: "            if let Some(member) = counters.member_at(*address) {\n                *value",
+        new: "            if let Some(member) = counters.member_at(*address).filter(|_| !PLANTED) {\n                *value",
         caught_by: FIXED,
     },
     Fault {

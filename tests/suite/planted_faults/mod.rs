@@ -11,6 +11,7 @@
 
 mod compilations;
 mod counters;
+mod cuts;
 mod enriched;
 mod events;
 mod properties;
@@ -59,6 +60,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(widths::FAULTS)
         .chain(compilations::FAULTS)
         .chain(pso::FAULTS)
+        .chain(cuts::FAULTS)
 }
 
 fn root() -> &'static Path {

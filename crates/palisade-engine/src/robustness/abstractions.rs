@@ -92,16 +92,23 @@ impl Known {
 
 /// The candidates in the order in which they are tried: those of which a proof says more, or takes less, first.
 fn candidates(program: &Program) -> impl Iterator<Item = Candidate> + '_ {
-    let sizes = if Counters::of(program).is_empty() { Vec::new() } else { sizes(program) };
+    let sizes = if may_be_residues(program) { sizes(program) } else { Vec::new() };
     let (few, many): (Vec<_>, Vec<_>) = sizes.into_iter().partition(|(size, _)| *size <= SOME);
     let residues = |sizes: Vec<_>| sizes.into_iter().filter_map(|size| by_residues(program, size));
     let others: [fn(&Program) -> Vec<Candidate>; 3] = [in_turns, stopping, up_to_horizons];
     residues(few).chain(others.into_iter().flat_map(|others| others(program))).chain(residues(many))
 }
 
+/// Whether a program has counters that may be known by residues. What is cut to some bits is no member of a class where it is compared with what is not; residues
+/// are equal all the same.
+fn may_be_residues(program: &Program) -> bool {
+    !Counters::of(program).is_empty()
+        || Counters::cut_in(program) && modulo(program, 0, FEW[FEW.len() - 1] - 1).is_some()
+}
+
 /// Whether a program has counters of any kind.
 pub(crate) fn has_counters(program: &Program) -> bool {
-    !Counters::of(program).is_empty() || Tickets::of(program).is_some() || saturated(program).is_some()
+    may_be_residues(program) || Tickets::of(program).is_some() || saturated(program).is_some()
 }
 
 /// The check of a program that is robust without all values of its counters, if such a proof is found.

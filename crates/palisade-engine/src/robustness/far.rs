@@ -27,7 +27,8 @@ pub(super) struct Horizon {
 /// The horizons of a program without a domain: near ones first, relative to each address of its classes.
 pub(super) fn horizons(program: &Program) -> Vec<Horizon> {
     let counters = Arc::new(Counters::of(program));
-    if program.domain.is_some() || counters.is_empty() {
+    // What is cut to some bits comes around.
+    if program.domain.is_some() || counters.is_empty() || !counters.are_whole() {
         return Vec::new();
     }
     let addresses = counters.classes().iter().map(|class| class.cells.len()).max().unwrap_or(0);
@@ -132,7 +133,7 @@ impl Site<'_> {
         match value {
             Expression::Register(register) => {
                 let members = self.counters.registers_at(self.thread, self.label);
-                members.iter().find(|(member, _)| member == register).map(|(_, class)| (value, *class))
+                members.iter().find(|(member, _)| member == register).map(|(_, member)| (value, member.class))
             }
             Expression::Binary(Op::Add, left, right) => self.member(left).or_else(|| self.member(right)),
             Expression::Binary(Op::Subtract, left, right) if right.is_constant() => self.member(left),

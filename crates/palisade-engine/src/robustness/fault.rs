@@ -153,8 +153,8 @@ impl Fault {
         };
         let thread = program.thread(out.thread);
         Some(format!(
-            "`{}` is not taken for a counter because of the instruction at `{}` of thread `{}`: counters are copied, moved by constants and \
-             compared with each other, and nothing else",
+            "`{}` is not taken for a counter because of the instruction at `{}` of thread `{}`: counters are copied, moved by constants, cut to \
+             some bits and compared with others that are cut to as many, and nothing else",
             program.address_name(out.address),
             thread.label(thread.instruction(out.instruction).source).name,
             thread.name
@@ -213,7 +213,7 @@ impl Fault {
         let instruction = program.thread(self.thread).instruction(self.instruction);
         let members = |label| counters.registers_at(self.thread, label).iter();
         let mut members = members(instruction.target).chain(members(instruction.source));
-        members.find(|(member, _)| *member == register).map(|(_, class)| *class)
+        members.find(|(member, _)| *member == register).map(|(_, member)| member.class)
     }
 
     /// Whether machine code computes an address that its reader did not foresee: it divides such addresses by 0.

@@ -5,6 +5,7 @@
 
 mod abstraction;
 mod alike;
+mod bits;
 mod cells;
 mod contexts;
 mod decode;
@@ -138,6 +139,11 @@ impl Lifted {
         let addresses = |thread: usize, own: &Instruction| addresses(places[thread], computed, own);
         let weakened = hints::weaken(&mut threads, &copies, cells, hints, &addresses);
         weakened.map_err(|(thread, span, objection)| self.refused(thread, span, objection))
+    }
+
+    /// Cuts what registers hold to the bits that are looked at.
+    pub(crate) fn cut(&mut self) {
+        self.roles.iter_mut().for_each(|role| bits::cut(&mut role.thread));
     }
 
     /// The threads, with what is known of them.

@@ -25,7 +25,7 @@ mod thread;
 mod tickets;
 
 pub use accepted::AcceptedDelay;
-pub use counters::{CounterClass, Counters, KeptOut, OutcomeCounters, modulo};
+pub use counters::{CounterClass, Counters, Form, KeptOut, Member, OutcomeCounters, modulo};
 pub(crate) use domain::admitted;
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
 pub use expression::{BinaryOperator, Expression, UnaryOperator, truncate};

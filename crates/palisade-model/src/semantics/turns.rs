@@ -37,7 +37,7 @@ impl Turns {
         for state in states {
             for (position, thread) in state.threads().iter().enumerate() {
                 let members = self.0.registers_at(machine.copies()[position].thread, thread.label);
-                let own = members.iter().filter(|(_, other)| *other == class);
+                let own = members.iter().filter(|(_, other)| other.class == class);
                 registers.extend(own.map(|(register, _)| (position, register.index())));
             }
         }
@@ -48,25 +48,24 @@ impl Turns {
     pub fn turn(&self, machine: &Machine<'_>, state: &mut State) {
         let counters = self.0.counters();
         let by = |(class, it): (usize, &CounterClass)| {
-            let reference = it.cells[0];
-            counters.turn_to(class, state.memory(reference), machine.program().initial_value(reference))
+            counters.turn_to(class, state.memory(it.reference), machine.program().initial_value(it.reference))
         };
         let turns: Vec<Value> = counters.classes().iter().enumerate().map(by).collect();
         for (class, by) in counters.classes().iter().zip(&turns).filter(|(_, by)| **by != 0) {
             for cell in &class.cells {
-                let turned = counters.turned(state.memory(*cell), *by);
-                state.write(*cell, turned);
+                let member = counters.member_at(*cell).expect("an address of a class is a member");
+                state.write(*cell, counters.turned(member, state.memory(*cell), *by));
             }
         }
         for (position, copy) in machine.copies().iter().enumerate() {
             let thread = state.thread_mut(position);
-            for (register, class) in self.0.registers_at(copy.thread, thread.label) {
+            for (register, member) in self.0.registers_at(copy.thread, thread.label) {
                 let value = &mut thread.registers[register.index()];
-                *value = counters.turned(*value, turns[*class]);
+                *value = counters.turned(*member, *value, turns[member.class]);
             }
             for (address, value) in &mut thread.buffer {
-                if let Some(class) = counters.class_of_cell(*address) {
-                    *value = counters.turned(*value, turns[class]);
+                if let Some(member) = counters.member_at(*address) {
+                    *value = counters.turned(member, *value, turns[member.class]);
                 }
             }
             self.0.forget_dead(copy.thread, thread.label, &mut thread.registers);

@@ -5,6 +5,7 @@
 //! class's grain, then what the instruction computes, compares and writes is what it was, shifted. A variable that an
 //! equation does not hold for is *fixed*. Equations are gone through until no variable becomes fixed and no two classes become one.
 
+use super::spans::{Place, Span, Spans, Variable, low_bits, number, size};
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::Live;
@@ -13,18 +14,11 @@ use palisade_model::program::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What can be shifted: a register at a label, or an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Variable {
-    Cell(Value),
-    Register(ThreadId, LabelId, RegisterId),
-}
-
 /// The classes of a program.
 #[derive(Debug)]
 pub(super) struct Counters {
-    /// The class of each variable that shifts.
-    pub(super) members: BTreeMap<Variable, usize>,
+    /// The class of each variable that shifts, and what the variable tells of its counter.
+    pub(super) members: BTreeMap<Variable, (usize, Span)>,
     /// For each class an address in it, and what it is shifted by multiples of.
     pub(super) classes: Vec<(Value, i128)>,
     pub(super) domain: Option<Domain>,
@@ -37,14 +31,17 @@ pub(super) struct Counters {
 enum Kind {
     /// Nothing.
     Fixed,
-    /// It is shifted with a class.
-    Shifted(usize),
+    /// It is shifted with a class, of whose counter it tells so much.
+    Shifted(usize, Span),
+    /// It is a difference of a class, of which shifts change nothing modulo 2 to this power.
+    Difference(usize, u8),
 }
 
 /// Equations in progress.
 struct Equations<'p> {
     program: &'p Program,
     live: &'p Live,
+    spans: Spans,
     /// The class of each variable that shifts, as far as is known.
     class: BTreeMap<Variable, usize>,
     /// What masks see of classes, by any variable of the class.
@@ -80,8 +77,11 @@ impl Counters {
         equations.solved()
     }
 
-    /// A member's value, shifted.
-    pub(super) fn shifted(&self, value: Value, by: i128) -> Result<Value, CheckFailure> {
+    /// A value of a member with this span, shifted.
+    pub(super) fn shifted(&self, span: Span, value: Value, by: i128) -> Result<Value, CheckFailure> {
+        if span != Span::Whole {
+            return span.shifted(value, by);
+        }
         let sum = i128::from(value) + by;
         match self.domain {
             Some(domain) => Ok(domain.wrapped(sum)),
@@ -94,7 +94,7 @@ impl Counters {
 
     /// The class of an address.
     pub(super) fn cell(&self, address: Value) -> Option<usize> {
-        self.members.get(&Variable::Cell(address)).copied()
+        self.members.get(&Variable::Cell(address)).map(|(class, _)| *class)
     }
 
     /// Whether an address belongs to a class.
@@ -119,25 +119,29 @@ impl<'p> Equations<'p> {
         }
         let variables: BTreeSet<Variable> = variables.into_iter().collect();
         let class = variables.into_iter().zip(0..).collect();
+        let spans = Spans::of(program, live);
         let mut equations =
-            Self { program, live, class, masks: BTreeSet::new(), moved: BTreeSet::new(), has_changed: true };
+            Self { program, live, spans, class, masks: BTreeSet::new(), moved: BTreeSet::new(), has_changed: true };
         equations.fix_what_starts_outside();
         equations
     }
 
-    /// Values outside of a domain cannot be shifted in it.
+    /// Values outside of a domain cannot be shifted in it, nor residues outside of their window.
     fn fix_what_starts_outside(&mut self) {
-        let Some(domain) = self.program.domain else { return };
         let mut outside = Vec::new();
         for variable in self.class.keys() {
             let value = match variable {
                 Variable::Cell(address) => self.program.initial_value(*address),
                 Variable::Register(thread, label, register) => {
                     let thread = self.program.thread(*thread);
-                    if *label == thread.initial { thread.registers[register.index()].initial } else { 0 }
+                    if *label != thread.initial {
+                        continue;
+                    }
+                    thread.registers[register.index()].initial
                 }
             };
-            if !domain.contains(value) {
+            let is_inside = self.program.domain.is_none_or(|domain| domain.contains(value));
+            if !is_inside || !self.spans.at(*variable).has(value) {
                 outside.push(*variable);
             }
         }
@@ -145,33 +149,56 @@ impl<'p> Equations<'p> {
     }
 
     fn kind_of(&self, variable: Variable) -> Kind {
-        self.class.get(&variable).map_or(Kind::Fixed, |class| Kind::Shifted(*class))
+        self.class.get(&variable).map_or(Kind::Fixed, |class| Kind::Shifted(*class, self.spans.at(variable)))
     }
 
     /// A value must not shift.
     fn fix(&mut self, kind: Kind) {
-        if let Kind::Shifted(class) = kind {
+        if let Kind::Shifted(class, _) | Kind::Difference(class, _) = kind {
             self.class.retain(|_, own| *own != class);
             self.has_changed = true;
         }
     }
 
-    /// Two values must shift alike.
+    /// A value must be the same after shifts. A residue of few bits is, where shifts go around.
+    fn keep(&mut self, kind: Kind) {
+        match kind {
+            Kind::Shifted(class, Span::Residue(bits, Some(_))) if bits <= 16 => {
+                self.has_changed |= self.masks.insert((class, 1 << bits));
+            }
+            kind => self.fix(kind),
+        }
+    }
+
+    /// Two values must shift alike, and tell the same of one counter.
     fn alike(&mut self, one: Kind, other: Kind) {
         match (one, other) {
             (Kind::Fixed, Kind::Fixed) => {}
-            (Kind::Shifted(one), Kind::Shifted(other)) if one == other => {}
-            (Kind::Shifted(one), Kind::Shifted(other)) => {
-                self.class.values_mut().filter(|class| **class == other).for_each(|class| *class = one);
-                let masks = std::mem::take(&mut self.masks).into_iter();
-                self.masks = masks.map(|(class, n)| (if class == other { one } else { class }, n)).collect();
-                if self.moved.remove(&other) {
-                    self.moved.insert(one);
+            (Kind::Shifted(first, span), Kind::Shifted(second, others)) => {
+                self.unite(first, second);
+                if span != others || !span.is_exact() {
+                    self.fix(Kind::Shifted(first, span));
                 }
-                self.has_changed = true;
             }
-            (fixed, Kind::Fixed) | (Kind::Fixed, fixed) => self.fix(fixed),
+            (one, other) => {
+                self.fix(one);
+                self.fix(other);
+            }
         }
+    }
+
+    /// Two classes become one, the first.
+    fn unite(&mut self, one: usize, other: usize) {
+        if one == other {
+            return;
+        }
+        self.class.values_mut().filter(|class| **class == other).for_each(|class| *class = one);
+        let masks = std::mem::take(&mut self.masks).into_iter();
+        self.masks = masks.map(|(class, n)| (if class == other { one } else { class }, n)).collect();
+        if self.moved.remove(&other) {
+            self.moved.insert(one);
+        }
+        self.has_changed = true;
     }
 
     fn go_through(&mut self) {
@@ -195,7 +222,7 @@ impl<'p> Equations<'p> {
                 site.loaded = address.evaluate_address(&[]).ok();
             } else {
                 let kind = self.kind(Site { is_address: true, ..site }, address);
-                self.fix(kind);
+                self.keep(kind);
             }
         }
         for register in (0..template.registers.len()).map(RegisterId::from_index) {
@@ -210,7 +237,7 @@ impl<'p> Equations<'p> {
         match action {
             Action::Assume(condition) => {
                 let kind = self.kind(site, condition);
-                self.fix(kind);
+                self.keep(kind);
             }
             Action::Store { value, .. } | Action::Rmw { new: value, .. } => self.stores(site, value),
             Action::Cas { expected, new, .. } => {
@@ -233,34 +260,68 @@ impl<'p> Equations<'p> {
         }
     }
 
-    /// What an instruction stores or compares with memory shifts with the address.
+    /// What an instruction stores or compares with memory shifts with the address. What goes to a computed one does not shift.
     fn stores(&mut self, site: Site, value: &Expression) {
         let kind = self.kind(site, value);
+        if site.loaded.is_none() {
+            return self.keep(kind);
+        }
         let cell = self.kind(site, &Expression::Old);
+        // One of them may have been of the class of the other.
+        let kind = if matches!(cell, Kind::Fixed) { self.kind(site, value) } else { kind };
         self.alike(kind, cell);
     }
 
     /// How an expression's value shifts. What does not shift by one class alone is made fixed.
     fn kind(&mut self, site: Site, expression: &Expression) -> Kind {
+        if let Some((operand, bits, signed)) = low_bits(expression, self.program.domain) {
+            let kind = self.kind(site, operand);
+            return self.low_bits_of(site, kind, bits, signed);
+        }
         match expression {
             Expression::Constant(_) | Expression::Address { .. } => Kind::Fixed,
             Expression::Register(register) => self.kind_of(Variable::Register(site.thread, site.label, *register)),
             Expression::Old => site.loaded.map_or(Kind::Fixed, |address| self.kind_of(Variable::Cell(address))),
             Expression::Unary(_, operand) => {
                 let operand = self.kind(site, operand);
-                self.fix(operand);
+                self.keep(operand);
                 Kind::Fixed
             }
             Expression::Binary(operator, left, right) => {
-                if let Some((operand, modulus)) = self.mask(site, *operator, left, right)
-                    && let Kind::Shifted(class) = self.kind(site, operand)
-                {
-                    self.has_changed |= self.masks.insert((class, modulus));
-                    return Kind::Fixed;
+                if let Some((operand, modulus)) = self.mask(site, *operator, left, right) {
+                    match self.kind(site, operand) {
+                        // What is masked must be told.
+                        Kind::Shifted(class, span) if span.residues().is_none_or(|all| all % modulus == 0) => {
+                            self.has_changed |= self.masks.insert((class, modulus));
+                            return Kind::Fixed;
+                        }
+                        Kind::Difference(_, bits) if (1 << bits) % modulus == 0 => return Kind::Fixed,
+                        _ => {}
+                    }
                 }
                 self.binary(site, *operator, left, right)
             }
         }
+    }
+
+    /// How the low bits of a value shift.
+    fn low_bits_of(&mut self, site: Site, kind: Kind, bits: u8, signed: bool) -> Kind {
+        match kind {
+            Kind::Fixed => Kind::Fixed,
+            Kind::Difference(_, steady) if bits <= steady => Kind::Fixed,
+            Kind::Difference(..) => kind,
+            Kind::Shifted(class, span) => match span.truncated(bits, signed, self.place(site)) {
+                Some(span) => Kind::Shifted(class, span),
+                None => {
+                    self.fix(kind);
+                    Kind::Fixed
+                }
+            },
+        }
+    }
+
+    fn place(&self, site: Site) -> Place {
+        Place { domain: self.program.domain, is_address: site.is_address }
     }
 
     fn binary(&mut self, site: Site, operator: BinaryOperator, left: &Expression, right: &Expression) -> Kind {
@@ -273,38 +334,57 @@ impl<'p> Equations<'p> {
             wraps || number.is_some_and(|number| number.is_ok_and(|number| number.abs() <= 1 << 32))
         };
         match (operator, one, other) {
-            (_, Kind::Fixed, Kind::Fixed) => return Kind::Fixed,
-            (Op::Add | Op::Subtract, Kind::Shifted(class), Kind::Fixed) if is_small(right) => {
-                return self.moved(class, right);
+            (_, Kind::Fixed, Kind::Fixed) => {}
+            (Op::Add, Kind::Shifted(class, span), Kind::Fixed) if is_small(right) => {
+                return self.moved(site, (class, span), right, 1);
             }
-            (Op::Add, Kind::Fixed, Kind::Shifted(class)) if is_small(left) => return self.moved(class, left),
-            // Modulo the size of a domain differences and equality are as they were; in integers so is order.
-            (Op::Subtract | Op::Equal | Op::NotEqual, Kind::Shifted(_), Kind::Shifted(_))
+            (Op::Add, Kind::Fixed, Kind::Shifted(class, span)) if is_small(left) => {
+                return self.moved(site, (class, span), left, 1);
+            }
+            (Op::Subtract, Kind::Shifted(class, span), Kind::Fixed) if is_small(right) => {
+                return self.moved(site, (class, span), right, -1);
+            }
+            // Modulo the size of a domain, or what both tell, differences are as they were.
+            (Op::Subtract, Kind::Shifted(class, span), Kind::Shifted(second, others))
                 if !(wraps && site.is_address) =>
             {
-                self.alike(one, other);
+                self.unite(class, second);
+                let least = [span, others].into_iter().filter_map(|span| match span {
+                    Span::Whole => None,
+                    Span::Residue(bits, _) => Some(bits),
+                });
+                return least.min().map_or(Kind::Fixed, |bits| Kind::Difference(class, bits));
             }
-            (Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual, Kind::Shifted(_), Kind::Shifted(_))
-                if !wraps =>
+            // So is whether values are equal of which each tells the same of its counter.
+            (Op::Equal | Op::NotEqual, Kind::Shifted(class, span), Kind::Shifted(second, others))
+                if !(wraps && site.is_address) && span == others && !matches!(span, Span::Residue(_, None)) =>
             {
-                self.alike(one, other);
+                self.unite(class, second);
             }
+            // In integers so is order.
+            (
+                Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual,
+                Kind::Shifted(class, Span::Whole),
+                Kind::Shifted(second, Span::Whole),
+            ) if !wraps => self.unite(class, second),
             _ => {
-                self.fix(one);
+                self.keep(one);
                 // The second may have been of the class of the first.
                 let other = self.kind(site, right);
-                self.fix(other);
+                self.keep(other);
             }
         }
         Kind::Fixed
     }
 
-    /// A value of a class, moved by a number; by 0 it stays where it is.
-    fn moved(&mut self, class: usize, number: &Expression) -> Kind {
-        if *number != Expression::Constant(0) {
-            self.has_changed |= self.moved.insert(class);
+    /// A value of a class, moved by a number so many times; by 0 it stays where it is.
+    fn moved(&mut self, site: Site, (class, span): (usize, Span), by: &Expression, times: i128) -> Kind {
+        if *by == Expression::Constant(0) {
+            return Kind::Shifted(class, span);
         }
-        Kind::Shifted(class)
+        self.has_changed |= self.moved.insert(class);
+        let place = self.place(site);
+        Kind::Shifted(class, span.added(number(by, place).map(|number| number * times), place))
     }
 
     /// The operand and the number n when an expression depends on its operand modulo n alone.
@@ -341,33 +421,42 @@ impl<'p> Equations<'p> {
         (is_mask && self.program.domain.is_none_or(divides)).then_some((operand, modulus))
     }
 
-    /// The classes with an address that move and can be shifted by less than all the way round.
+    /// The classes with an address that move and can be shifted by less than all the way round. Shifts are told by the first address that tells all of its counter, or by the first
+    /// one.
     fn solved(self) -> Option<Counters> {
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
         let mut classes: Vec<(Value, i128)> = Vec::new();
         for (variable, class) in &self.class {
             let Variable::Cell(address) = *variable else { continue };
-            let mut moduli = self.masks.iter().filter(|(own, _)| own == class).map(|(_, modulus)| *modulus);
-            let Some(grain) = moduli.try_fold(1, least_common_multiple) else {
-                continue;
-            };
-            let fits = self.program.domain.map(size);
-            let turns = self.moved.contains(class) && fits.is_none_or(|size| size % grain == 0 && grain < size);
-            if turns && !numbers.contains_key(class) {
+            if let Some(number) = numbers.get(class) {
+                let teller = &mut classes[*number].0;
+                if self.spans.at(Variable::Cell(*teller)) != Span::Whole && self.spans.at(*variable) == Span::Whole {
+                    *teller = address;
+                }
+            } else if let Some(grain) = self.grain(*class) {
                 numbers.insert(*class, classes.len());
                 classes.push((address, grain));
             }
         }
-        let members = self.class.iter().filter_map(|(variable, class)| Some((*variable, *numbers.get(class)?)));
-        let members = members.collect();
+        let member = |(variable, class): (&Variable, &usize)| {
+            Some((*variable, (*numbers.get(class)?, self.spans.at(*variable))))
+        };
+        let members = self.class.iter().filter_map(member).collect();
         let ends = vec![None; classes.len()];
         (!classes.is_empty()).then_some(Counters { members, classes, domain: self.program.domain, ends })
     }
-}
 
-/// The number of values of a domain with counters, at most 2⁶².
-pub(super) fn size(domain: Domain) -> i128 {
-    i128::try_from(domain.size()).expect("a domain of 64-bit values has at most 2⁶⁴ values")
+    /// What a class is shifted by multiples of, if it moves and shifts take each of its addresses to other values, and back where these come around.
+    fn grain(&self, class: usize) -> Option<i128> {
+        let mut moduli = self.masks.iter().filter(|(own, _)| *own == class).map(|(_, modulus)| *modulus);
+        let grain = moduli.try_fold(1, least_common_multiple)?;
+        let fits = |size: i128| size % grain == 0 && grain < size;
+        let mut cells =
+            self.class.iter().filter(|(variable, own)| **own == class && matches!(variable, Variable::Cell(_)));
+        let shifts = self.program.domain.map(size).is_none_or(fits)
+            && cells.all(|(cell, _)| self.spans.at(*cell).residues().is_none_or(fits));
+        (shifts && self.moved.contains(&class)).then_some(grain)
+    }
 }
 
 /// The least common multiple, if it is small.

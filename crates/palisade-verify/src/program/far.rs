@@ -6,8 +6,9 @@
 //! each expression whether its value is known ([`Known`]). A condition holds where it may; everything else has to be known, or be far and stay so.
 //! The reference must not fall: what is far would come near. CERTIFICATE.md has the proof that then no attack on the program is feasible.
 
-use super::counters::{Counters, Variable};
+use super::counters::Counters;
 use super::model::Model;
+use super::spans::{Span, Variable};
 use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_model::program::{
@@ -40,6 +41,9 @@ impl Counters {
     pub(super) fn forget_far(&mut self, program: &Program, far: &[(Value, Value)]) -> Result<(), CheckFailure> {
         if program.domain.is_some() {
             reject!(Form, "what is far behind may come around in a domain");
+        }
+        if self.members.values().any(|(_, span)| *span != Span::Whole) {
+            reject!(Form, "what is far behind may come around where counters are cut to some bits");
         }
         if !far.windows(2).all(|pair| pair[0].0 < pair[1].0) {
             reject!(Form, "the addresses that others are far behind are not ascending");
@@ -76,8 +80,8 @@ impl Counters {
     }
 
     /// A member's value, shifted, and the one in its place where it is far.
-    pub(super) fn put(&self, class: usize, value: Value, by: i128) -> Result<Value, CheckFailure> {
-        let value = self.shifted(value, by)?;
+    pub(super) fn put(&self, (class, span): (usize, Span), value: Value, by: i128) -> Result<Value, CheckFailure> {
+        let value = self.shifted(span, value, by)?;
         let (Some(end), (_, grain)) = (self.ends[class], self.classes[class]) else { return Ok(value) };
         if value > end {
             return Ok(value);
@@ -92,7 +96,7 @@ impl Counters {
     /// What is known of a variable's value.
     fn known(&self, variable: Variable, value: Value) -> Known {
         match self.members.get(&variable) {
-            Some(class) if self.ends[*class].is_some_and(|end| value <= end) => Known::AtMost(*class),
+            Some((class, _)) if self.ends[*class].is_some_and(|end| value <= end) => Known::AtMost(*class),
             _ => Known::Exactly,
         }
     }

@@ -27,6 +27,7 @@ mod modulo;
 mod pso;
 mod saturation;
 mod shifts;
+mod spans;
 mod steps;
 mod tasks;
 mod tickets;

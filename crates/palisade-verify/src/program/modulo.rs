@@ -1,12 +1,14 @@
 //! Certificates that know counters only modulo a number of values, and so are about every domain that is a multiple of these.
 //!
 //! Let the certificate state the domain L..H, with m values. The checker gives the program that domain, which wraps, finds its counters there, and
-//! *loosens* each condition on them: that two counters are equal implies that their residues are, that they differ implies nothing.
+//! *loosens* each condition on them: that two counters are equal implies that their residues are, that they differ implies nothing. Where a register is assigned whether they
+//! are equal, the loosened program has two assignments, of the greatest and the least truth value that it may be.
 //! The sets have to be closed under the steps of the loosened program, and none of these may compute a value that is
 //! no counter and leaves L..H. CERTIFICATE.md has the proof that then no attack on the program is feasible, in integers
 //! or in a domain that wraps, contains L..H and has a multiple of m values.
 
-use super::counters::{Counters, Variable};
+use super::counters::Counters;
+use super::spans::{Variable, low_bits, size};
 use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_model::program::{
@@ -65,6 +67,15 @@ pub(super) fn loosened(program: &Program, counters: &Counters) -> Result<Program
             }
             match action {
                 Action::Assume(condition) => *condition = site.loosen(condition, Change::ToTrue)?,
+                Action::Assign { register, value }
+                    if is_truth_value(value) && site.loosen(value, Change::None).is_err() =>
+                {
+                    let (register, least) = (*register, site.loosen(value, Change::ToFalse)?);
+                    *value = site.loosen(value, Change::ToTrue)?;
+                    let mut other = instruction.clone();
+                    other.action = Action::Assign { register, value: least };
+                    result.threads[thread.index()].instructions.push(other);
+                }
                 Action::Assign { value, .. } | Action::Store { value, .. } | Action::Rmw { new: value, .. } => {
                     site.loosen(value, Change::None)?;
                 }
@@ -149,7 +160,7 @@ impl Site<'_> {
         if self.shifts(left) && self.shifts(right) {
             return Some(vec![left, right]);
         }
-        let Expression::Binary(Op::Subtract, one, other) = left else { return None };
+        let Expression::Binary(Op::Subtract, one, other) = self.before_cuts(left) else { return None };
         let is_difference = self.shifts(one) && self.shifts(other) && !self.reads_counters(right);
         is_difference.then(|| vec![&**one, &**other, right])
     }
@@ -157,7 +168,7 @@ impl Site<'_> {
     /// Whether a value shifts with a class.
     fn shifts(&self, expression: &Expression) -> bool {
         let instruction = self.program.thread(self.thread).instruction(self.instruction);
-        match expression {
+        match self.before_cuts(expression) {
             Expression::Register(register) => {
                 let variable = Variable::Register(self.thread, instruction.source, *register);
                 self.counters.members.contains_key(&variable)
@@ -169,6 +180,17 @@ impl Site<'_> {
             Expression::Binary(Op::Add, left, right) => self.shifts(left) || self.shifts(right),
             Expression::Binary(Op::Subtract, left, right) => self.shifts(left) && !self.shifts(right),
             _ => false,
+        }
+    }
+
+    /// The expression of which one keeps low bits, as far as the size of the domain divides their number of values or is a multiple.
+    fn before_cuts<'e>(&self, expression: &'e Expression) -> &'e Expression {
+        let Some(domain) = self.counters.domain else { return expression };
+        match low_bits(expression, Some(domain)) {
+            Some((operand, bits, _)) if size(domain) % (1 << bits) == 0 || (1 << bits) % size(domain) == 0 => {
+                self.before_cuts(operand)
+            }
+            _ => expression,
         }
     }
 
@@ -203,6 +225,14 @@ impl Watch {
         old: Value,
     ) -> Result<(), CheckFailure> {
         let is_counter = site.shifts(expression);
+        // Differences stand in comparisons alone.
+        if let Expression::Binary(Op::Subtract, left, right) = site.before_cuts(expression)
+            && site.shifts(left)
+            && site.shifts(right)
+        {
+            self.walk(site, left, registers, old)?;
+            return self.walk(site, right, registers, old);
+        }
         match expression {
             Expression::Unary(operator, operand) => {
                 self.walk(site, operand, registers, old)?;
@@ -217,19 +247,7 @@ impl Watch {
                         self.walk(site, operand, registers, old)?;
                     }
                 }
-                let is_truth = matches!(
-                    operator,
-                    Op::And
-                        | Op::Or
-                        | Op::Equal
-                        | Op::NotEqual
-                        | Op::Less
-                        | Op::LessOrEqual
-                        | Op::Greater
-                        | Op::GreaterOrEqual
-                );
-                let is_difference = *operator == Op::Subtract && site.shifts(left) && site.shifts(right);
-                if is_truth || is_difference {
+                if is_truth(*operator) {
                     return Ok(());
                 }
             }
@@ -244,5 +262,22 @@ impl Watch {
             Ok(value) => site.refuse(&format!("computes {value}, which is no counter's and outside of {low}..{high}")),
             Err(error) => site.refuse(&format!("computes what has no value: {error}")),
         }
+    }
+}
+
+/// Whether an operator gives 0 or 1.
+fn is_truth(operator: Op) -> bool {
+    matches!(
+        operator,
+        Op::And | Op::Or | Op::Equal | Op::NotEqual | Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual
+    )
+}
+
+/// Whether an expression is 0 or 1.
+fn is_truth_value(expression: &Expression) -> bool {
+    match expression {
+        Expression::Unary(operator, _) => *operator == UnaryOperator::Not,
+        Expression::Binary(operator, ..) => is_truth(*operator),
+        _ => false,
     }
 }

@@ -1,8 +1,9 @@
 //! Configurations up to shifts of counters.
 
 use super::configuration::{Configuration, Control, Memory, Phase, Token};
-use super::counters::{Counters, Variable, size};
+use super::counters::Counters;
 use super::model::Model;
+use super::spans::{Variable, size};
 use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_evidence::{LocalState, Tokens};
@@ -39,8 +40,8 @@ impl Model<'_> {
             Phase::Delayed(mut delaying) => {
                 delaying.registers = shifted_registers(counters, &by, attacker, delaying.label, delaying.registers)?;
                 for (address, value) in &mut delaying.buffer {
-                    if let Some(class) = counters.cell(*address) {
-                        *value = counters.put(class, *value, by[class])?;
+                    if let Some(member) = counters.members.get(&Variable::Cell(*address)) {
+                        *value = counters.put(*member, *value, by[member.0])?;
                     }
                 }
                 Phase::Delayed(delaying)
@@ -61,7 +62,12 @@ impl Model<'_> {
     fn shifts(&self, counters: &Counters, memory: u32) -> Vec<i128> {
         let shift = |(address, grain): &(Value, i128)| {
             let above = i128::from(self.value_in(memory, *address)) - i128::from(self.program.initial_value(*address));
-            let above = counters.domain.map_or(above, |domain| above.rem_euclid(size(domain)));
+            let above = match (counters.domain, counters.members[&Variable::Cell(*address)].1.residues()) {
+                (Some(domain), _) => above.rem_euclid(size(domain)),
+                // The shorter way around.
+                (None, Some(residues)) => (above + residues / 2).rem_euclid(residues) - residues / 2,
+                (None, None) => above,
+            };
             above.rem_euclid(*grain) - above
         };
         counters.classes.iter().map(shift).collect()
@@ -69,9 +75,9 @@ impl Model<'_> {
 
     fn shifted_memory(&mut self, counters: &Counters, by: &[i128], memory: u32) -> Result<u32, CheckFailure> {
         let mut shifted: Memory = self.memories.get(memory).clone();
-        for (variable, class) in &counters.members {
+        for (variable, member) in &counters.members {
             let Variable::Cell(address) = *variable else { continue };
-            let value = counters.put(*class, self.value_in(memory, address), by[*class])?;
+            let value = counters.put(*member, self.value_in(memory, address), by[member.0])?;
             if value == self.program.initial_value(address) {
                 shifted.remove(&address);
             } else {
@@ -92,8 +98,8 @@ fn shifted_registers(
 ) -> Result<Vec<Value>, CheckFailure> {
     for (register, value) in registers.iter_mut().enumerate() {
         let variable = Variable::Register(thread, label, RegisterId::from_index(register));
-        if let Some(class) = counters.members.get(&variable) {
-            *value = counters.put(*class, *value, by[*class])?;
+        if let Some(member) = counters.members.get(&variable) {
+            *value = counters.put(*member, *value, by[member.0])?;
         }
     }
     Ok(registers)

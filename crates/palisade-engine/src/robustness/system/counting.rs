@@ -1,6 +1,6 @@
 //! The counters of a program as searches share them, and whether what is assumed of them holds.
 
-use palisade_model::program::{Counters, Value};
+use palisade_model::program::{Counters, Member, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,7 +20,7 @@ pub(in crate::robustness) struct Counting {
 impl Counting {
     /// The classes, if there are any.
     pub(in crate::robustness) fn of(counters: Arc<Counters>) -> Option<Self> {
-        let references = counters.classes().iter().map(|class| class.cells[0]).collect();
+        let references = counters.classes().iter().map(|class| class.reference).collect();
         let ends = vec![None; counters.classes().len()].into();
         (!counters.is_empty()).then(|| Self { counters, is_broken: Arc::default(), references, ends })
     }
@@ -46,10 +46,10 @@ impl Counting {
     }
 
     /// A member's value after a turn, or the one that stands for it.
-    pub(super) fn turned(&self, class: usize, value: Value, by: Value) -> Value {
-        let value = self.counters.turned(value, by);
-        match self.ends[class] {
-            Some(end) if value <= end => end - (end - value).rem_euclid(self.counters.classes()[class].step),
+    pub(super) fn turned(&self, member: Member, value: Value, by: Value) -> Value {
+        let value = self.counters.turned(member, value, by);
+        match self.ends[member.class] {
+            Some(end) if value <= end => end - (end - value).rem_euclid(self.counters.classes()[member.class].step),
             _ => value,
         }
     }

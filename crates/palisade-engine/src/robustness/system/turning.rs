@@ -135,9 +135,9 @@ impl System<'_> {
     pub(in crate::robustness) fn turned_local(&mut self, turn: u32, local: &Local) -> Local {
         let Turning { counting, turns, .. } = self.turning_mut();
         let mut turned = local.clone();
-        for (register, class) in counting.counters.registers_at(local.thread, local.label) {
+        for (register, member) in counting.counters.registers_at(local.thread, local.label) {
             let value = &mut turned.registers[register.index()];
-            *value = counting.turned(*class, *value, turns.get(turn)[*class]);
+            *value = counting.turned(*member, *value, turns.get(turn)[member.class]);
         }
         turned
     }
@@ -244,7 +244,8 @@ impl System<'_> {
         for (class, cells) in counters.classes().iter().map(|class| &class.cells).enumerate() {
             for address in cells {
                 let by = self.turning_mut().turns.get(turn)[class];
-                let value = counting.turned(class, self.read(memory, *address), by);
+                let member = counters.member_at(*address).expect("an address of a class is a member");
+                let value = counting.turned(member, self.read(memory, *address), by);
                 self.admit_turned_cell(*address, value);
                 if value != self.program().initial_value(*address) {
                     changed.push((*address, value));
@@ -260,13 +261,13 @@ impl System<'_> {
         let (counting, turn) = (&turning.counting, turning.turns.get(turn));
         let counters = &counting.counters;
         let mut turned: Attacker = self.controls.attackers.get(attacker).clone();
-        for (register, class) in counters.registers_at(turned.thread, turned.label) {
+        for (register, member) in counters.registers_at(turned.thread, turned.label) {
             let value = &mut turned.registers[register.index()];
-            *value = counting.turned(*class, *value, turn[*class]);
+            *value = counting.turned(*member, *value, turn[member.class]);
         }
         for (address, value) in &mut turned.buffer {
-            if let Some(class) = counters.class_of_cell(*address) {
-                *value = counting.turned(class, *value, turn[class]);
+            if let Some(member) = counters.member_at(*address) {
+                *value = counting.turned(member, *value, turn[member.class]);
             }
         }
         self.admit_turned(turned.thread, turned.label, &turned.registers);

@@ -1,7 +1,8 @@
 //! What each instruction asks of the classes: where values flow, they are turned together.
 
+use super::form::Form;
 use super::partition::{Blame, Partition, Variable};
-use super::shape::{Context, Shape, shape};
+use super::shape::{Context, Shape, must_be_plain, shape};
 use crate::program::{Action, Expression, Instruction, RegisterId};
 
 /// Imposes on a partition what all instructions ask.
@@ -24,6 +25,8 @@ fn keep(partition: &mut Partition<'_>, blame: Blame, instruction: &Instruction) 
         let before = partition.register(blame.thread, instruction.source, register);
         let after = partition.register(blame.thread, instruction.target, register);
         partition.unite(before, after);
+        let form = partition.form(before);
+        must_hold(partition, blame, after, form);
     }
 }
 
@@ -84,11 +87,13 @@ fn address(partition: &mut Partition<'_>, blame: Blame, instruction: &Instructio
 
 /// What an address holds; a computed one is in no class.
 fn of(partition: &Partition<'_>, cell: Option<Variable>) -> Shape {
-    cell.filter(|cell| partition.is_member(*cell)).map_or(Shape::Plain, Shape::Member)
+    cell.filter(|cell| partition.is_member(*cell))
+        .map_or(Shape::Plain, |cell| Shape::Member(cell, partition.form(cell)))
 }
 
-fn must_be_plain(partition: &mut Partition<'_>, blame: Blame, shape: Shape) {
-    if let Shape::Member(variable) = shape {
+/// A variable takes a value of this form, or is compared with one: it has to be the variable's own.
+fn must_hold(partition: &mut Partition<'_>, blame: Blame, variable: Variable, form: Form) {
+    if form != partition.form(variable) || !form.can_be_held() {
         partition.strike_out(variable, blame);
     }
 }
@@ -96,8 +101,15 @@ fn must_be_plain(partition: &mut Partition<'_>, blame: Blame, shape: Shape) {
 /// A value flows into a register, if that is live.
 fn flow(partition: &mut Partition<'_>, blame: Blame, value: Shape, into: Option<Variable>) {
     match (value, into) {
-        (Shape::Member(value), Some(into)) => partition.unite(value, into),
+        (Shape::Member(value, form), Some(into)) => {
+            partition.unite(value, into);
+            must_hold(partition, blame, into, form);
+        }
         (Shape::Plain, Some(into)) => partition.strike_out(into, blame),
+        (difference @ Shape::Difference(..), Some(into)) => {
+            must_be_plain(partition, blame, difference);
+            partition.strike_out(into, blame);
+        }
         (_, None) => {}
     }
 }

@@ -13,15 +13,18 @@
 
 mod classes;
 mod flow;
+mod form;
+mod forms;
 mod modulo;
 mod outcomes;
 mod partition;
 mod shape;
 
+pub use form::Form;
 pub use modulo::modulo;
 pub use outcomes::OutcomeCounters;
 
-use super::{Domain, Expression, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value};
+use super::{Domain, Expression, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value, truncate};
 use std::collections::BTreeMap;
 
 /// A class of counters.
@@ -29,8 +32,19 @@ use std::collections::BTreeMap;
 pub struct CounterClass {
     /// Its addresses, ascending; at least one.
     pub cells: Vec<Value>,
+    /// The address whose value says by how much the others are turned: the first that holds its counter whole or, where none does, the first.
+    pub reference: Value,
     /// What turns are multiples of: 1, or as far as the masks see.
     pub step: Value,
+}
+
+/// A register or an address that is in a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The number of the class.
+    pub class: usize,
+    /// How it holds the counter; the interval of a residue is known, and one of 64-bit values.
+    pub form: Form,
 }
 
 /// An address that is in no class, with the instruction to blame.
@@ -48,10 +62,10 @@ pub struct KeptOut {
 #[derive(Clone, Debug)]
 pub struct Counters {
     classes: Vec<CounterClass>,
-    /// The class of each address that is in one.
-    cells: BTreeMap<Value, usize>,
-    /// For each thread and label, the live registers that are members, with their classes.
-    registers: Vec<Vec<Vec<(RegisterId, usize)>>>,
+    /// Each address that is in a class.
+    cells: BTreeMap<Value, Member>,
+    /// For each thread and label, the live registers that are members.
+    registers: Vec<Vec<Vec<(RegisterId, Member)>>>,
     domain: Option<Domain>,
     kept_out: Vec<KeptOut>,
 }
@@ -74,6 +88,11 @@ impl Counters {
         }
     }
 
+    /// Whether some instruction of a program cuts a value to some bits.
+    pub fn cut_in(program: &Program) -> bool {
+        forms::has_cuts(program)
+    }
+
     /// Whether there is no class.
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()
@@ -84,6 +103,13 @@ impl Counters {
         &self.classes
     }
 
+    /// Whether no member is cut to some bits, so that turns never go around but where the domain does.
+    pub fn are_whole(&self) -> bool {
+        let is_whole = |member: &Member| member.form == Form::Whole;
+        let mut registers = self.registers.iter().flatten().flatten();
+        self.cells.values().all(is_whole) && registers.all(|(_, member)| is_whole(member))
+    }
+
     /// The addresses that instructions keep out of classes, ascending.
     pub fn kept_out(&self) -> &[KeptOut] {
         &self.kept_out
@@ -91,11 +117,16 @@ impl Counters {
 
     /// The class of an address.
     pub fn class_of_cell(&self, address: Value) -> Option<usize> {
+        self.cells.get(&address).map(|member| member.class)
+    }
+
+    /// An address as a member of its class.
+    pub fn member_at(&self, address: Value) -> Option<Member> {
         self.cells.get(&address).copied()
     }
 
-    /// The live registers at a label that are members, with their classes.
-    pub fn registers_at(&self, thread: ThreadId, label: LabelId) -> &[(RegisterId, usize)] {
+    /// The live registers at a label that are members.
+    pub fn registers_at(&self, thread: ThreadId, label: LabelId) -> &[(RegisterId, Member)] {
         // A thread that has stopped stands at no label of its own.
         self.registers[thread.index()].get(label.index()).map_or(&[], Vec::as_slice)
     }
@@ -105,8 +136,11 @@ impl Counters {
         !expression.is_constant() && self.cells.contains_key(&address)
     }
 
-    /// A member's value after a turn.
-    pub fn turned(&self, value: Value, by: Value) -> Value {
+    /// A value of a member's form after a turn.
+    pub fn turned(&self, member: Member, value: Value, by: Value) -> Value {
+        if let Form::Residue { bits, low: Some(low) } = member.form {
+            return Form::turned_residue(low, bits, value, by);
+        }
         let sum = i128::from(value) + i128::from(by);
         match self.domain {
             Some(domain) => domain.wrapped(sum),
@@ -123,11 +157,16 @@ impl Counters {
         }
     }
 
-    /// The turn of a class that takes a value at most `step - 1` above another one, as a number that is 0 only for no turn.
+    /// The turn of a class that takes a value of its reference at most `step - 1` above another one, as a number that is 0 only for no turn.
     pub fn turn_to(&self, class: usize, value: Value, to: Value) -> Value {
         let step = i128::from(self.classes[class].step);
         let ahead = i128::from(value) - i128::from(to);
-        let ahead = self.domain.map_or(ahead, |domain| ahead.rem_euclid(size(domain)));
+        let ahead = match (self.domain, self.cells[&self.classes[class].reference].form) {
+            (Some(domain), _) => ahead.rem_euclid(size(domain)),
+            // The shorter way around.
+            (None, Form::Residue { bits, .. }) => truncate(ahead, bits, true),
+            (None, Form::Whole) => ahead,
+        };
         let back = ahead - ahead.rem_euclid(step);
         let turn = self.domain.map_or(-back, |domain| (-back).rem_euclid(size(domain)));
         Value::try_from(turn).expect("counters are admitted within few values of each other")

@@ -4,31 +4,41 @@
 //! differ: `a = b` still needs equal residues, `a != b` holds of all. Whatever the program does in integers, or in a wrapping
 //! domain whose size is a multiple of m, the new one does with residues, as long as values that are no counters stay in `low..=high`
 //! (ARCHITECTURE.md, "Widths"). So one certificate of robustness is about all these widths.
+//!
+//! Machine code keeps in a flag whether counters are equal. Where that is not told, the new program chooses: the assignment becomes two.
 
 use super::Counters;
+use super::form::{cut_operand, tells};
 use crate::program::{
-    Action, BinaryOperator, Domain, DomainOrigin, Expression, LabelId, Program, ThreadId, UnaryOperator, Value,
+    Action, BinaryOperator, Domain, DomainOrigin, Expression, Instruction, LabelId, Program, ThreadId, UnaryOperator,
+    Value,
 };
 
 /// The program that knows its counters modulo the size of a domain; none where it has no counters in that domain, or uses them in a way that
 /// residues do not tell about.
 pub fn modulo(program: &Program, low: Value, high: Value) -> Option<Program> {
     let mut narrow = program.clone();
-    narrow.domain = Some(Domain { low, high, wrap: true, origin: DomainOrigin::Option });
+    let domain = Domain { low, high, wrap: true, origin: DomainOrigin::Option };
+    narrow.domain = Some(domain);
     let counters = Counters::of(&narrow);
     if counters.is_empty() {
         return None;
     }
     for thread in 0..narrow.threads.len() {
+        let mut choices: Vec<Instruction> = Vec::new();
         for instruction in &mut narrow.threads[thread].instructions {
             let site = Site {
                 counters: &counters,
+                domain,
                 thread: ThreadId::from_index(thread),
                 label: instruction.source,
                 cell: cell(&instruction.action),
             };
-            site.weaken_action(&mut instruction.action)?;
+            let mut others = Vec::new();
+            site.weaken_action(&mut instruction.action, &mut others)?;
+            choices.extend(others.into_iter().map(|action| Instruction { action, ..instruction.clone() }));
         }
+        narrow.threads[thread].instructions.extend(choices);
     }
     Some(narrow)
 }
@@ -53,6 +63,7 @@ enum May {
 #[derive(Clone, Copy)]
 struct Site<'c> {
     counters: &'c Counters,
+    domain: Domain,
     thread: ThreadId,
     label: LabelId,
     /// The address that the instruction accesses, where a constant names it.
@@ -60,13 +71,19 @@ struct Site<'c> {
 }
 
 impl Site<'_> {
-    /// Weakens the condition of an action; nothing where residues do not tell what it does.
-    fn weaken_action(self, action: &mut Action) -> Option<()> {
+    /// Weakens the condition of an action; nothing where residues do not tell what it does. Where it assigns a truth value that they do not tell,
+    /// there is another choice.
+    fn weaken_action(self, action: &mut Action, choices: &mut Vec<Action>) -> Option<()> {
         if let Some(address) = action.address() {
             self.weakened(address, May::Stay)?;
         }
         match action {
             Action::Assume(condition) => *condition = self.weakened(condition, May::BecomeTrue)?,
+            Action::Assign { register, value } if is_truth(value) && self.value(value).is_none() => {
+                let fails = self.weakened(value, May::BecomeFalse)?;
+                *value = self.weakened(value, May::BecomeTrue)?;
+                choices.push(Action::Assign { register: *register, value: fails });
+            }
             Action::Assign { value, .. } | Action::Store { value, .. } | Action::Rmw { new: value, .. } => {
                 self.value(value)?;
             }
@@ -139,7 +156,7 @@ impl Site<'_> {
     fn comparison(self, comparison: &Expression, may: May) -> Option<Expression> {
         use BinaryOperator as Op;
         let Expression::Binary(operator, left, right) = comparison else { return None };
-        let offsets = match &**left {
+        let offsets = match self.uncut(left) {
             Expression::Binary(Op::Subtract, a, b) if self.is_difference(left) => [&**a, &**b],
             _ => [&**left, &**right],
         };
@@ -157,8 +174,17 @@ impl Site<'_> {
         }
     }
 
+    /// What an expression cuts, again and again, to bits of which residues tell.
+    fn uncut(self, expression: &Expression) -> &Expression {
+        match cut_operand(expression, Some(self.domain)) {
+            Some((operand, (bits, _))) if tells(self.domain, bits) => self.uncut(operand),
+            _ => expression,
+        }
+    }
+
+    /// Whether an expression is the difference of two counters, cut or not.
     fn is_difference(self, expression: &Expression) -> bool {
-        matches!(expression, Expression::Binary(BinaryOperator::Subtract, a, b) if self.is_counter(a) && self.is_counter(b))
+        matches!(self.uncut(expression), Expression::Binary(BinaryOperator::Subtract, a, b) if self.is_counter(a) && self.is_counter(b))
     }
 
     /// Whether an expression is the remainder of a counter.
@@ -169,7 +195,7 @@ impl Site<'_> {
     /// Whether an expression's value turns with a class.
     fn is_counter(self, expression: &Expression) -> bool {
         use BinaryOperator as Op;
-        match expression {
+        match self.uncut(expression) {
             Expression::Register(register) => {
                 self.counters.registers_at(self.thread, self.label).iter().any(|(member, _)| member == register)
             }
@@ -187,5 +213,15 @@ impl Site<'_> {
             Expression::Binary(_, left, right) => self.mentions(left) || self.mentions(right),
             own => self.is_counter(own),
         }
+    }
+}
+
+/// Whether an expression's value is 0 or 1.
+fn is_truth(expression: &Expression) -> bool {
+    use BinaryOperator as Op;
+    match expression {
+        Expression::Unary(operator, _) => *operator == UnaryOperator::Not,
+        Expression::Binary(operator, ..) => matches!(operator, Op::And | Op::Or) || operator.contrary().is_some(),
+        _ => false,
     }
 }

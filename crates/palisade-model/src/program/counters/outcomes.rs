@@ -4,7 +4,7 @@
 //! like others, and all registers are live where a thread has ended, a label without instructions or `fail`. So turning commutes with violations and
 //! with final states as well.
 
-use super::{Counters, classes};
+use super::{Counters, Member, classes};
 use crate::program::{Action, Label, LabelId, Liveness, Program, RegisterId, ThreadId, Value};
 
 /// The classes of counters of a program whose properties and final states are looked at.
@@ -33,8 +33,8 @@ impl OutcomeCounters {
         &self.counters
     }
 
-    /// The live registers at a label, or after `fail`, that are members, with their classes.
-    pub fn registers_at(&self, thread: ThreadId, label: Option<LabelId>) -> &[(RegisterId, usize)] {
+    /// The live registers at a label, or after `fail`, that are members.
+    pub fn registers_at(&self, thread: ThreadId, label: Option<LabelId>) -> &[(RegisterId, Member)] {
         self.counters.registers_at(thread, self.place(thread, label))
     }
 

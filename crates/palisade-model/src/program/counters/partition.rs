@@ -1,6 +1,7 @@
 //! The partition of registers and addresses into classes under construction.
 
-use super::{CounterClass, Counters, KeptOut, size};
+use super::forms::{Numbering, guess};
+use super::{CounterClass, Counters, Form, KeptOut, Member, size};
 use crate::program::{Domain, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value};
 use std::collections::BTreeMap;
 
@@ -22,12 +23,16 @@ pub(super) struct Partition<'p> {
     first: Vec<usize>,
     /// The variable of each address that a constant names.
     cells: BTreeMap<Value, Variable>,
+    /// How each variable holds a counter, if it does.
+    forms: Vec<Form>,
     /// Union–find.
     parent: Vec<Variable>,
     /// At roots: who struck the class out.
     blame: Vec<Option<Blame>>,
     /// At roots: what turns have to be multiples of.
     step: Vec<i128>,
+    /// At roots: who made turns multiples of what they are.
+    seen_by: Vec<Option<Blame>>,
     /// At roots: whether a number is added to a member.
     moves: Vec<bool>,
     /// Whether anything has changed since this was last set to false.
@@ -59,14 +64,17 @@ impl<'p> Partition<'p> {
                 });
             }
         }
+        let forms = guess(Numbering { program, liveness: &liveness, first: &first, cells: &cells }, count);
         Self {
             program,
             liveness,
             first,
             cells,
+            forms,
             parent: (0..count).collect(),
             blame: vec![None; count],
             step: vec![1; count],
+            seen_by: vec![None; count],
             moves: vec![false; count],
             has_changed: false,
         }
@@ -93,6 +101,11 @@ impl<'p> Partition<'p> {
         self.program.domain
     }
 
+    /// How a variable holds a counter, if it does.
+    pub(super) fn form(&self, variable: Variable) -> Form {
+        self.forms[variable]
+    }
+
     fn root(&self, mut variable: Variable) -> Variable {
         while self.parent[variable] != variable {
             variable = self.parent[variable];
@@ -111,8 +124,8 @@ impl<'p> Partition<'p> {
         self.parent[child] = root;
         self.blame[root] = self.blame[root].or(self.blame[child]);
         self.moves[root] |= self.moves[child];
-        let step = self.step[child];
-        self.see(root, step);
+        let (step, blame) = (self.step[child], self.seen_by[child]);
+        self.see(root, step, blame);
     }
 
     /// A variable cannot be turned.
@@ -130,38 +143,63 @@ impl<'p> Partition<'p> {
         self.has_changed |= !std::mem::replace(&mut self.moves[root], true);
     }
 
-    /// A mask sees a variable modulo a number.
-    pub(super) fn see(&mut self, variable: Variable, modulus: i128) {
+    /// An instruction sees a variable modulo a number.
+    pub(super) fn see(&mut self, variable: Variable, modulus: i128, blame: Option<Blame>) {
         let root = self.root(variable);
         let step = self.step[root] / gcd(self.step[root], modulus) * modulus;
         if step != self.step[root] {
             // Beyond the largest step it no longer matters by how much.
             self.has_changed |= self.step[root] <= LARGEST_STEP;
             self.step[root] = step.min(LARGEST_STEP + 1);
+            self.seen_by[root] = blame;
         }
     }
 
-    /// Whether turns by multiples of a class's step are any at all, and whole ones.
+    /// Whether turns by multiples of a class's step are whole ones.
     fn can_turn(&self, root: Variable) -> bool {
         let step = self.step[root];
-        let fits = self.program.domain.map(size).is_none_or(|size| size % step == 0 && step < size);
+        let fits = self.program.domain.map(size).is_none_or(|size| size % step == 0);
         self.blame[root].is_none() && self.moves[root] && step <= LARGEST_STEP && fits
+    }
+
+    /// Whether turns by multiples of a class's step take the values of each of its addresses around, and not only to where they are.
+    fn turns_addresses(&self, root: Variable) -> bool {
+        let step = self.step[root];
+        let mut own = self.cells.values().filter(|cell| self.root(**cell) == root);
+        own.all(|cell| match self.forms[*cell] {
+            Form::Residue { bits, .. } => (1 << bits) % step == 0 && step < 1 << bits,
+            Form::Whole => self.program.domain.map(size).is_none_or(|size| step < size),
+        })
+    }
+
+    /// Whether turns come to an end where the program does: in integers, turns that follow an address around would take registers that hold whole counters ever
+    /// further away.
+    fn is_anchored(&self, root: Variable) -> bool {
+        let is_whole = |variable: Variable| self.root(variable) == root && self.forms[variable] == Form::Whole;
+        let is_held_whole = |(id, thread): (ThreadId, &crate::program::Thread)| {
+            (0..thread.labels.len()).map(LabelId::from_index).any(|label| {
+                self.liveness[id.index()].at(label).any(|register| is_whole(self.register(id, label, register)))
+            })
+        };
+        self.program.domain.is_some()
+            || self.cells.values().any(|cell| is_whole(*cell))
+            || !self.program.thread_ids().any(is_held_whole)
     }
 
     /// Whether values that members have at first are values that turns are defined on.
     fn starts_well(&self, root: Variable) -> bool {
-        let is_fine = |value: Value| match self.program.domain {
-            Some(domain) => domain.contains(value),
-            None => value.abs() <= LARGEST,
+        let is_fine = |variable: Variable, value: Value| {
+            let is_countable = match self.program.domain {
+                Some(domain) => domain.contains(value),
+                None => value.abs() <= LARGEST,
+            };
+            self.root(variable) != root || is_countable && self.forms[variable].has(value)
         };
-        let cells = self
-            .cells
-            .iter()
-            .all(|(address, variable)| self.root(*variable) != root || is_fine(self.program.initial_value(*address)));
+        let cells =
+            self.cells.iter().all(|(address, variable)| is_fine(*variable, self.program.initial_value(*address)));
         let registers = |(id, thread): (ThreadId, &crate::program::Thread)| {
             thread.registers.iter().enumerate().all(|(index, register)| {
-                let variable = self.register(id, thread.initial, RegisterId::from_index(index));
-                self.root(variable) != root || is_fine(register.initial)
+                is_fine(self.register(id, thread.initial, RegisterId::from_index(index)), register.initial)
             })
         };
         cells && self.program.thread_ids().all(registers)
@@ -172,25 +210,35 @@ impl<'p> Partition<'p> {
         let mut numbers: BTreeMap<Variable, usize> = BTreeMap::new();
         for (address, variable) in &self.cells {
             let root = self.root(*variable);
-            if let Some(Blame { thread, instruction }) = self.blame[root] {
+            let turns = self.can_turn(root) && self.turns_addresses(root);
+            // All of a value that is cut is seen.
+            let is_seen = !turns && matches!(self.forms[*variable], Form::Residue { .. });
+            let seen_by = self.seen_by[root].filter(|_| is_seen);
+            if let Some(Blame { thread, instruction }) = self.blame[root].or(seen_by) {
                 counters.kept_out.push(KeptOut { address: *address, thread, instruction });
             }
-            if !self.can_turn(root) || !self.starts_well(root) {
+            if !turns || !self.starts_well(root) || !self.is_anchored(root) {
                 continue;
             }
             let number = *numbers.entry(root).or_insert_with(|| {
                 let step = Value::try_from(self.step[root]).expect("steps are small");
-                counters.classes.push(CounterClass { cells: Vec::new(), step });
+                counters.classes.push(CounterClass { cells: Vec::new(), reference: *address, step });
                 counters.classes.len() - 1
             });
-            counters.classes[number].cells.push(*address);
-            counters.cells.insert(*address, number);
+            let class = &mut counters.classes[number];
+            let has_reference = counters.cells.get(&class.reference).is_some_and(|own| own.form == Form::Whole);
+            if self.forms[*variable] == Form::Whole && !has_reference {
+                class.reference = *address;
+            }
+            class.cells.push(*address);
+            counters.cells.insert(*address, Member { class: number, form: self.forms[*variable] });
         }
         for (id, thread) in self.program.thread_ids() {
             for label in (0..thread.labels.len()).map(LabelId::from_index) {
                 let members = self.liveness[id.index()].at(label).filter_map(|register| {
-                    let class = numbers.get(&self.root(self.register(id, label, register)))?;
-                    Some((register, *class))
+                    let variable = self.register(id, label, register);
+                    let class = *numbers.get(&self.root(variable))?;
+                    Some((register, Member { class, form: self.forms[variable] }))
                 });
                 counters.registers[id.index()][label.index()] = members.collect();
             }

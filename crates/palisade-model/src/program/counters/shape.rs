@@ -1,5 +1,6 @@
 //! What turning does to the value of an expression: nothing, or the same as to a member.
 
+use super::form::{Form, Setting, cut_operand};
 use super::partition::{Blame, Partition, Variable, is_countable};
 use crate::program::{BinaryOperator, Expression, LabelId};
 
@@ -8,8 +9,10 @@ use crate::program::{BinaryOperator, Expression, LabelId};
 pub(super) enum Shape {
     /// Nothing.
     Plain,
-    /// The same as to this variable. In an address, where nothing wraps: the same modulo the size of the domain.
-    Member(Variable),
+    /// The same as to this variable, of whose counter it has this form. In an address, where nothing wraps: the same modulo the size of the domain.
+    Member(Variable, Form),
+    /// Nothing modulo 2 to this power, and more than nothing besides. What it is made of has the class of this variable.
+    Difference(Variable, u8),
 }
 
 /// Where an expression stands.
@@ -25,6 +28,22 @@ pub(super) struct Context {
 
 /// What a turn does to an expression's value. What no turn commutes with strikes the classes out that it meets.
 pub(super) fn shape(partition: &mut Partition<'_>, context: Context, expression: &Expression) -> Shape {
+    if let Some((operand, cut)) = cut_operand(expression, partition.domain()) {
+        let operand = shape(partition, context, operand);
+        return cut_shape(partition, context, operand, cut);
+    }
+    if let Expression::Binary(operator, left, right) = expression
+        && let Some((counter, modulus)) = masked(partition, context, *operator, left, right)
+    {
+        match shape(partition, context, counter) {
+            Shape::Member(counter, form) if sees_part(form, modulus) => {
+                partition.see(counter, modulus, Some(context.blame));
+                return Shape::Plain;
+            }
+            Shape::Difference(_, bits) if (1 << bits) % modulus == 0 => return Shape::Plain,
+            _ => {}
+        }
+    }
     match expression {
         Expression::Constant(_) | Expression::Address { .. } => Shape::Plain,
         Expression::Register(register) => {
@@ -36,29 +55,53 @@ pub(super) fn shape(partition: &mut Partition<'_>, context: Context, expression:
             let operand = shape(partition, context, operand);
             plain(partition, context, &[operand])
         }
-        Expression::Binary(operator, left, right) => {
-            if let Some((counter, modulus)) = masked(partition, context, *operator, left, right)
-                && let Shape::Member(counter) = shape(partition, context, counter)
-            {
-                partition.see(counter, modulus);
-                return Shape::Plain;
-            }
-            binary(partition, context, *operator, left, right)
-        }
+        Expression::Binary(operator, left, right) => binary(partition, context, *operator, left, right),
     }
 }
 
 fn member(partition: &Partition<'_>, variable: Variable) -> Shape {
-    if partition.is_member(variable) { Shape::Member(variable) } else { Shape::Plain }
+    if partition.is_member(variable) { Shape::Member(variable, partition.form(variable)) } else { Shape::Plain }
 }
 
-/// Strikes out the members among some values.
-fn plain(partition: &mut Partition<'_>, context: Context, shapes: &[Shape]) -> Shape {
-    for shape in shapes {
-        if let Shape::Member(variable) = shape {
-            partition.strike_out(*variable, context.blame);
-        }
+/// Whether a mask sees a part of what a form has of a counter, so that the other part does not matter.
+fn sees_part(form: Form, modulus: i128) -> bool {
+    match form {
+        Form::Whole => true,
+        Form::Residue { bits, .. } => (1 << bits) % modulus == 0,
     }
+}
+
+/// What a turn does to a value that is cut to some bits.
+fn cut_shape(partition: &mut Partition<'_>, context: Context, operand: Shape, cut: (u8, bool)) -> Shape {
+    match operand {
+        Shape::Plain => Shape::Plain,
+        Shape::Member(variable, form) => match form.cut(cut, setting(partition, context)) {
+            Some(form) => Shape::Member(variable, form),
+            None => plain(partition, context, &[operand]),
+        },
+        Shape::Difference(_, bits) if cut.0 <= bits => Shape::Plain,
+        Shape::Difference(..) => operand,
+    }
+}
+
+fn setting(partition: &Partition<'_>, context: Context) -> Setting {
+    Setting { domain: partition.domain(), is_address: context.is_address }
+}
+
+/// A value that no turn may change. All of a few bits is seen, so that turns are to be multiples that go around; others are in no class.
+pub(super) fn must_be_plain(partition: &mut Partition<'_>, blame: Blame, shape: Shape) {
+    match shape {
+        Shape::Plain => {}
+        Shape::Member(variable, Form::Residue { bits: bits @ ..=16, low: Some(_) }) => {
+            partition.see(variable, 1 << bits, Some(blame));
+        }
+        Shape::Member(variable, _) | Shape::Difference(variable, _) => partition.strike_out(variable, blame),
+    }
+}
+
+/// Values that no turn may change.
+fn plain(partition: &mut Partition<'_>, context: Context, shapes: &[Shape]) -> Shape {
+    shapes.iter().for_each(|shape| must_be_plain(partition, context.blame, *shape));
     Shape::Plain
 }
 
@@ -74,25 +117,39 @@ fn binary(
     let wraps = partition.domain().is_some();
     match (operator, shapes) {
         (_, [Shape::Plain, Shape::Plain]) => Shape::Plain,
-        (Op::Add, [Shape::Member(counter), Shape::Plain]) if moves_by(partition, right) => {
-            moved(partition, counter, right)
+        (Op::Add, [Shape::Member(counter, form), Shape::Plain]) if moves_by(partition, right) => {
+            moved(partition, context, (counter, form), right, 1)
         }
-        (Op::Add, [Shape::Plain, Shape::Member(counter)]) if moves_by(partition, left) => {
-            moved(partition, counter, left)
+        (Op::Add, [Shape::Plain, Shape::Member(counter, form)]) if moves_by(partition, left) => {
+            moved(partition, context, (counter, form), left, 1)
         }
-        (Op::Subtract, [Shape::Member(counter), Shape::Plain]) if moves_by(partition, right) => {
-            moved(partition, counter, right)
+        (Op::Subtract, [Shape::Member(counter, form), Shape::Plain]) if moves_by(partition, right) => {
+            moved(partition, context, (counter, form), right, -1)
         }
         // In an address differences do not wrap, and equality does not see what does.
-        (Op::Subtract | Op::Equal | Op::NotEqual, [Shape::Member(a), Shape::Member(b)])
-            if !(wraps && context.is_address) =>
+        (Op::Subtract, [Shape::Member(a, one), Shape::Member(b, other)]) if !(wraps && context.is_address) => {
+            partition.unite(a, b);
+            match (one, other) {
+                (Form::Whole, Form::Whole) => Shape::Plain,
+                (Form::Residue { bits, .. }, Form::Whole) | (Form::Whole, Form::Residue { bits, .. }) => {
+                    Shape::Difference(a, bits)
+                }
+                (Form::Residue { bits, .. }, Form::Residue { bits: others, .. }) => {
+                    Shape::Difference(a, bits.min(others))
+                }
+            }
+        }
+        // Values of one form are equal where their counters are.
+        (Op::Equal | Op::NotEqual, [Shape::Member(a, one), Shape::Member(b, other)])
+            if !(wraps && context.is_address) && one == other && one.is_definite() =>
         {
             partition.unite(a, b);
             Shape::Plain
         }
-        (Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual, [Shape::Member(a), Shape::Member(b)])
-            if !wraps =>
-        {
+        (
+            Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual,
+            [Shape::Member(a, Form::Whole), Shape::Member(b, Form::Whole)],
+        ) if !wraps => {
             partition.unite(a, b);
             Shape::Plain
         }
@@ -107,12 +164,22 @@ fn moves_by(partition: &Partition<'_>, number: &Expression) -> bool {
     partition.domain().is_some() || is_small()
 }
 
-/// A counter to which a number is added. What adds 0 copies.
-fn moved(partition: &mut Partition<'_>, counter: Variable, number: &Expression) -> Shape {
-    if *number != Expression::Constant(0) {
-        partition.move_by_number(counter);
+/// A counter to which a number is added so many times. What adds 0 copies.
+fn moved(
+    partition: &mut Partition<'_>,
+    context: Context,
+    (counter, form): (Variable, Form),
+    number: &Expression,
+    times: i64,
+) -> Shape {
+    if *number == Expression::Constant(0) {
+        return Shape::Member(counter, form);
     }
-    Shape::Member(counter)
+    partition.move_by_number(counter);
+    let domain = partition.domain().filter(|_| !context.is_address);
+    let constant = number.is_constant().then(|| number.evaluate(&[], domain).ok()).flatten();
+    let by = constant.and_then(|constant| constant.checked_mul(times));
+    Shape::Member(counter, form.plus(by, setting(partition, context)))
 }
 
 /// The operand and the number n of an expression that turns of the operand by multiples of n leave as it is: `e & (n - 1)` for a

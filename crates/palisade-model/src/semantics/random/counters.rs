@@ -21,6 +21,8 @@ pub struct CounterShape {
     pub labels: usize,
     /// How many instructions of a hundred go back, or skip some.
     pub jumps: u64,
+    /// To how many bits what is stored to counters is cut, seldom with a sign or to others, and some of what is compared; without them nothing is.
+    pub bits: Option<u8>,
 }
 
 /// Registers 0 and 1 hold counters, register 2 something else.
@@ -101,10 +103,19 @@ impl Generator<'_> {
                     new: self.moved_register(),
                 }
             }
+            // Machine code has what it compares in a flag.
+            52..60 if self.shape.bits.is_some() => {
+                Action::Assign { register: RegisterId::from_index(PLAIN), value: self.condition() }
+            }
             52..68 => {
                 let condition = self.condition();
                 let contrary = Expression::unary(UnaryOperator::Not, condition.clone());
                 return vec![Action::Assume(condition), Action::Assume(contrary)];
+            }
+            // What is not cut goes no further where control does not come back.
+            68..73 if self.shape.bits.is_some() && self.shape.jumps == 0 => {
+                let value = Expression::binary(BinaryOperator::Add, self.counter(), Expression::Constant(1));
+                Action::Assign { register: self.register(), value }
             }
             68..73 => Action::Assign { register: self.register(), value: self.moved_register() },
             73..84 => Action::Store { address: self.plain_address(), value: self.plain_value() },
@@ -150,7 +161,8 @@ impl Generator<'_> {
 
     fn plus(&mut self, value: Expression) -> Expression {
         let by = [1, 1, 1, 2, 3, -1][self.random.below(6)];
-        Expression::binary(BinaryOperator::Add, value, Expression::Constant(by))
+        let sum = Expression::binary(BinaryOperator::Add, value, Expression::Constant(by));
+        self.cut(sum, 100)
     }
 
     fn moved_register(&mut self) -> Expression {
@@ -158,10 +170,33 @@ impl Generator<'_> {
         self.plus(counter)
     }
 
+    /// The expression, so often of a hundred cut; seldom to other bits, or with a sign.
+    fn cut(&mut self, expression: Expression, often: u64) -> Expression {
+        let Some(bits) = self.shape.bits else { return expression };
+        if !self.random.percent(often) {
+            return expression;
+        }
+        let cut = match self.random.below(20) {
+            0 => UnaryOperator::Truncate { bits, signed: true },
+            1 => UnaryOperator::Truncate { bits: 1 + bits % 4, signed: false },
+            2 => UnaryOperator::Truncate { bits: 8, signed: false },
+            _ => UnaryOperator::Truncate { bits, signed: false },
+        };
+        Expression::unary(cut, expression)
+    }
+
+    /// A counter that may be cut, beside others.
+    fn cut_register(&mut self, index: usize) -> Expression {
+        self.cut(register(index), 50)
+    }
+
     fn plain_value(&mut self) -> Expression {
         match self.random.below(4) {
             0 => Expression::Constant(0),
-            1 => Expression::binary(BinaryOperator::Subtract, register(0), register(1)),
+            1 => {
+                let difference = Expression::binary(BinaryOperator::Subtract, register(0), register(1));
+                self.cut(difference, 80)
+            }
             _ => Expression::Constant(1),
         }
     }
@@ -170,9 +205,17 @@ impl Generator<'_> {
         use BinaryOperator as Op;
         let zero = || Expression::Constant(0);
         match self.random.below(10) {
-            0..4 => Expression::binary(Op::Equal, register(0), register(1)),
+            0..4 => {
+                let (one, other) = (self.cut_register(0), self.cut_register(1));
+                Expression::binary(Op::Equal, one, other)
+            }
             4..6 => {
-                let moved = self.plus(register(1));
+                let moved = match self.shape.bits {
+                    Some(_) if self.random.percent(30) => {
+                        Expression::binary(Op::Add, register(1), Expression::Constant(1))
+                    }
+                    _ => self.plus(register(1)),
+                };
                 Expression::binary(Op::Equal, register(0), moved)
             }
             6 => {

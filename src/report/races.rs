@@ -7,9 +7,13 @@ use super::counted;
 use super::subject::program_words;
 use crate::limits::StopReason;
 use crate::program::{Copies, InstructionId, Program, ThreadId};
-use crate::properties::races::{Race, RaceFences, RaceVerdict, Races};
+use crate::properties::races::{Race, RaceFences, RaceVerdict, Races, implies_robustness};
 use crate::semantics::Effect;
 use std::fmt::Write;
+
+/// What is said of programs with sections and without races.
+pub const SECTIONS: &str =
+    "sections of several instructions: it need not be robust for that, `palisade check` decides it";
 
 /// The line on which a verdict is read.
 pub fn verdict_word(verdict: &RaceVerdict) -> &'static str {
@@ -78,6 +82,9 @@ pub fn text(races: &Races, context: &Context<'_>, verbosity: u8) -> String {
     out.push_str(&domain_line(program));
     out.push_str(&claim::lines(program, verbosity));
     match &races.verdict {
+        RaceVerdict::Free(_) if !implies_robustness(program) => {
+            let _ = writeln!(out, "  note     {SECTIONS}");
+        }
         RaceVerdict::Free(_) => {
             let _ = writeln!(out, "  so       robust: no load shows whether an earlier store has reached memory");
         }

@@ -42,7 +42,7 @@ pub struct RacesDocument<'a> {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum RacesVerdictWord {
-    /// It has none, and is robust for that.
+    /// It has none, and is robust for that unless it has sections.
     RaceFree,
     /// It has one.
     TriangularRace,

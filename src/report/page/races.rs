@@ -8,19 +8,22 @@ use super::{News, Page, paragraph, table};
 use crate::fences::Measure;
 use crate::limits::StopReason;
 use crate::program::Program;
-use crate::properties::races::{Race, RaceFences, RaceVerdict, Races};
+use crate::properties::races::{Race, RaceFences, RaceVerdict, Races, implies_robustness};
 use crate::report::context::{Context, place};
 use crate::report::counted;
 use crate::report::documents::{self, MeasurePlace, RaceFencesDocument, RacesDocument};
 use crate::report::markup::escaped;
-use crate::report::races::{Corners, computation, instance_words};
+use crate::report::races::{Corners, SECTIONS, computation, instance_words};
 use crate::report::subject::program_words;
 
 /// The page of a check for triangular races, from its document.
 pub fn race_page(document: &RacesDocument<'_>, races: &Races, context: &Context<'_>) -> String {
     let program = context.program;
     let (news, verdict) = match &races.verdict {
-        RaceVerdict::Free(_) => (News::Good, "free of triangular races, and robust for that"),
+        RaceVerdict::Free(_) if implies_robustness(program) => {
+            (News::Good, "free of triangular races, and robust for that")
+        }
+        RaceVerdict::Free(_) => (News::Good, "free of triangular races"),
         RaceVerdict::Racy(_) => (News::Bad, "has a triangular race"),
         RaceVerdict::Unknown(_) => (News::Open, "not decided"),
     };
@@ -29,6 +32,9 @@ pub fn race_page(document: &RacesDocument<'_>, races: &Races, context: &Context<
     page.fact("for", program_words(program, context.changed));
     if let Some(reason) = &document.header.reason {
         page.fact("reason", reason);
+    }
+    if matches!(races.verdict, RaceVerdict::Free(_)) && !implies_robustness(program) {
+        page.fact("note", SECTIONS);
     }
     page.fact("explored", counted(races.states, "configuration"));
     page.fact("time", format!("{:.3} s", context.seconds));

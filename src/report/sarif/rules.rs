@@ -64,7 +64,7 @@ fn words(rule: Rule) -> (&'static str, &'static str, &'static str) {
         Rule::TriangularRace => (
             "TriangularRace",
             "A load after a store races with another thread's store",
-            "A load follows a store of its thread to another address with no fence in between, right before another thread's store to what it loads. Programs without such races are robust; with one they may be.",
+            "A load follows a store of its thread to another address with no fence in between, right before another thread's store to what it loads. Programs without such races and without sections are robust; with one they may be.",
         ),
         Rule::NotAtomic => (
             "NotAtomic",

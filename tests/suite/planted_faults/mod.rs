@@ -14,6 +14,7 @@ mod counters;
 mod cuts;
 mod enriched;
 mod events;
+mod machine;
 mod properties;
 mod pso;
 mod table;
@@ -61,6 +62,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(compilations::FAULTS)
         .chain(pso::FAULTS)
         .chain(cuts::FAULTS)
+        .chain(machine::FAULTS)
 }
 
 fn root() -> &'static Path {
@@ -94,6 +96,7 @@ fn all_faults_fit_the_sources() {
     for file in planted().into_keys() {
         let engine = [
             "crates/palisade-engine/src/",
+            "crates/palisade-machine/src/lift/",
             "crates/palisade-model/src/program/counters/",
             "crates/palisade-model/src/program/liveness.rs",
             "crates/palisade-model/src/program/saturation.rs",

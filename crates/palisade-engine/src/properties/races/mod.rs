@@ -2,14 +2,14 @@
 //!
 //! An SC computation has a *triangular race* when a thread stores to an address y, then loads another address x without draining its
 //! buffer in between, and another thread stores to x right after that load. The store to x may be locked: a section that stores
-//! to x counts as one step. A program without triangular races is robust: under TSO such a load is the only step that shows whether the
+//! to x counts as one step. A program without triangular races is robust, if it has no such sections: under TSO such a load is the only step that shows whether the
 //! store to y has reached memory. The converse fails, as a race need not be part of a cycle.
 //!
 //! A race is a state under SC, so that one exploration decides a program: a token is a local state with a *note* of what the thread
 //! has stored since it last drained its buffer. A note is nothing, one address, or several addresses ([`Order::Noted`]). Which of
 //! several they are does not matter, as no load is from all of them.
 //!
-//! DIVERGENCE \[ECOOP10\]: the paper has no locked sections longer than one instruction.
+//! DIVERGENCE \[ECOOP10\]: the paper has no locked sections longer than one instruction, and its theorem does not hold with them ([`implies_robustness`]).
 //!
 //! * `search`: one exploration, until a race is found or to the end;
 //! * `accesses`: which tokens stand at loads and stores that race;
@@ -32,7 +32,7 @@ use crate::robustness::Fault;
 use crate::robustness::system::Growth;
 use palisade_evidence::{BufferInvariant, RaceWitness};
 use palisade_model::limits::{Budget, Halt, Limits, StopReason};
-use palisade_model::program::{Copies, Program};
+use palisade_model::program::{Action, Copies, Program};
 use search::{Found, search};
 
 /// Configurations of one exploration in the first round of turns.
@@ -111,6 +111,14 @@ pub fn races(program: &Program, options: &RaceOptions) -> Result<Races, Fault> {
         Err(Halt::Fault(fault)) => return Err(fault),
     };
     Ok(Races { verdict, states: asking.states })
+}
+
+/// Whether a program without triangular races is robust: where no thread has a section. In `x←1; r←y` beside a section of `s←cas(x,0,1)` and
+/// a store to y if that succeeds, the load of y can come before the section and the store of x after it, so that no interleaving of steps and sections explains
+/// it; but where the store of x comes first, the section does not store to y.
+pub fn implies_robustness(program: &Program) -> bool {
+    let mut running = program.threads.iter().filter(|thread| !thread.is_left_out());
+    !running.any(|thread| thread.instructions.iter().any(|own| own.action == Action::Lock))
 }
 
 /// A program that is asked about.

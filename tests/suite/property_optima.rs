@@ -141,8 +141,8 @@ fn cheapest_sets_are_the_oracles() {
     println!("{seen:?}");
 }
 
-/// How many pairs a method bans, none where no ban helps; nothing where it does not come to its end.
-fn bans(program: &Program, model: Model, method: Method, first: usize) -> Option<Option<usize>> {
+/// How many pairs a method bans, none where no ban helps; or why it does not come to its end.
+fn bans(program: &Program, model: Model, method: Method, first: usize) -> Result<Option<usize>, MethodError> {
     let defaults = PlacementOptions::new(model);
     let options = PairOptions {
         model,
@@ -158,11 +158,10 @@ fn bans(program: &Program, model: Model, method: Method, first: usize) -> Option
     match place_pairs(program, None, &options) {
         Ok(PairsPlaced::Valid(placement)) => {
             assert!(placement.is_proved, "the last bound is the number of candidates");
-            Some(Some(placement.bans.len()))
+            Ok(Some(placement.bans.len()))
         }
-        Ok(PairsPlaced::NoBanHelps(_)) => Some(None),
-        Err(MethodError::Unfinished(_) | MethodError::Value(_)) => None,
-        Err(error @ MethodError::AnyNumber) => panic!("{error}"),
+        Ok(PairsPlaced::NoBanHelps(_)) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -189,7 +188,7 @@ fn methods_for_pairs_agree() {
             let mut answers = all.iter().flatten();
             let first = answers.next();
             assert!(answers.all(|one| Some(one) == first), "seed {seed} {model:?}: {all:?}\n{program:#?}");
-            unfinished.fetch_add(all.iter().filter(|one| one.is_none()).count(), Ordering::Relaxed);
+            unfinished.fetch_add(all.iter().filter(|one| one.is_err()).count(), Ordering::Relaxed);
             banned.fetch_add(usize::from(first.copied().flatten().is_some_and(|count| count > 0)), Ordering::Relaxed);
         }
     });

@@ -71,9 +71,8 @@ pub(super) fn check_file(
     let certificates = write(arguments, file, evidence(&loaded, &checked))?;
     let context = loaded.context(file, begin, &certificates);
     let document = || document(&checked, &context, confirmation.as_ref());
-    let report = || match extent.brief {
-        true => report::line(&checked, &context),
-        false => report::text(&checked, &context, shared.verbose),
+    let report = || {
+        if extent.brief { report::line(&checked, &context) } else { report::text(&checked, &context, shared.verbose) }
     };
     let exit = Exit::from(&checked.verdict);
     let text = || documents::text(&document());

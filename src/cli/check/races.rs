@@ -40,10 +40,8 @@ pub(super) fn check_file(
         RaceVerdict::Unknown(_) => Exit::Unknown,
     };
     let document = || document(&found, &context, confirmation.as_ref());
-    let report = || match extent.brief {
-        true => report::line(&found, &context),
-        false => report::text(&found, &context, shared.verbose),
-    };
+    let report =
+        || if extent.brief { report::line(&found, &context) } else { report::text(&found, &context, shared.verbose) };
     let text = || documents::text(&document());
     let mut spoken = spoken(&loaded, file, exit, confirmation.as_ref(), shared, text, report);
     if arguments.outputs.are_any() {

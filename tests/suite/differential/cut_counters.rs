@@ -11,11 +11,11 @@ use palisade::semantics::random::{CounterShape, program_with_counters};
 fn cut(seed: u64, size: Option<Value>, copies: &[Copies]) -> Program {
     let bits = Some(1 + bits_of(seed));
     // Where nothing goes back, values that escape the cut are few, so that the oracle answers.
-    let jumps = if seed % 3 == 0 { 0 } else { 30 };
+    let jumps = if seed.is_multiple_of(3) { 0 } else { 30 };
     let shape = CounterShape { bits, jumps, labels: 4, ..shape(size, copies.to_vec()) };
     let mut program = often_not_robust(program_with_counters(seed, &shape), seed / 2);
     cut_sums(&mut program, UnaryOperator::Truncate { bits: 1 + bits_of(seed), signed: false });
-    if seed % 8 == 0 { program } else { with_loads(program) }
+    if seed.is_multiple_of(8) { program } else { with_loads(program) }
 }
 
 fn bits_of(seed: u64) -> u8 {

@@ -78,11 +78,11 @@ fn run(thread: &Thread, mut registers: Vec<Value>) -> Vec<(LabelId, Value)> {
     let (mut at, mut seen) = (thread.initial, Vec::new());
     for _ in 0..40 {
         let here = thread.instructions.iter().filter(|own| own.source == at);
-        let open = here.filter(|own| match &own.action {
+        let mut open = here.filter(|own| match &own.action {
             Action::Assume(condition) => condition.holds(&registers, None).expect("it has a value"),
             _ => true,
         });
-        let Some(next) = open.last() else { break };
+        let Some(next) = open.next_back() else { break };
         let value = |value: &Expression| value.evaluate(&registers, None).expect("it has a value");
         match &next.action {
             Action::Store { value: stored, .. } => seen.push((at, value(stored))),

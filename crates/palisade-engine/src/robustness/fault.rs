@@ -243,7 +243,7 @@ impl Fault {
             }
             FaultKind::Growth { .. } if program.source.is_listing => {
                 "compute counters in fewer bits: `.narrow([\"name\"], 2)` in the harness, `narrow` in the file of roles; where \
-                 they do not count for ever, admit more values: `--values 1000`"
+                 they do not count for ever, admit more values: `--values 1000`, behind `--` for `cargo palisade`"
             }
             FaultKind::Growth { .. }
             | FaultKind::HavocWithoutDomain

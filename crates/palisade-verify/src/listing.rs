@@ -22,3 +22,10 @@ pub(crate) fn rests_on(program: &Program, action: &Action) -> bool {
     }
     program.source.is_listing && action.expressions().into_iter().any(divides)
 }
+
+/// Whether the code of a listing was read under premises that sets of configurations are to show.
+pub(crate) fn rests_on_sets(program: &Program) -> bool {
+    let mut all = program.threads.iter().flat_map(|thread| &thread.instructions).map(|own| &own.action);
+    let is_computed = |action: &Action| action.address().is_some_and(|address| !address.is_constant());
+    all.any(|action| rests_on(program, action) || program.source.is_listing && is_computed(action))
+}

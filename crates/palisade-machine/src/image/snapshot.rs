@@ -168,4 +168,14 @@ mod tests {
         let error = Snapshot::read("palisade-snapshot 1\nmemory 8 8\n8 1\n").unwrap_err();
         assert_eq!((error.line, error.message.as_str()), (3, "the word lies outside of its stretch"));
     }
+
+    #[test]
+    fn damaged_lines_are_named() {
+        let error = |lines: &str| Snapshot::read(&format!("palisade-snapshot 1\n{lines}")).expect_err("it is damaged");
+        let named = error("object AtomicBool; 2] 33f76f90 2");
+        assert_eq!((named.line, named.message.as_str()), (2, "`object` is followed by too few words, or too many"));
+        assert_eq!(error("memory 1000").message, "`memory` is followed by too few words, or too many");
+        assert_eq!(error("8 1").message, "no stretch of memory is open");
+        assert!(Snapshot::read("palisade-snapshot 1\nobject AtomicBool 33f76f90 2\nmemory 1000 10\n8 1\n").is_ok());
+    }
 }

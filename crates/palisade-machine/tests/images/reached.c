@@ -24,7 +24,15 @@ void counted(void) {
 /* One more is dropped than was shared. */
 void dropped(void) { drop(); }
 
-/* The same beside store buffering. */
+/* What is asserted holds; but then one more is dropped. */
+void asserted(void) {
+    if (atomic_load_explicit(&x, memory_order_relaxed) == 2) {
+        __builtin_trap();
+    }
+    drop();
+}
+
+/* The same as above beside store buffering. */
 void counted_left(void) {
     share();
     atomic_store_explicit(&x, 1, memory_order_release);

@@ -2,7 +2,7 @@
 
 use crate::CheckFailure;
 use crate::failure::reject;
-use crate::listing::{listed_place, rests_on};
+use crate::listing::{listed_place, rests_on_sets};
 use palisade_evidence::{AttackEvidence, AttackReason};
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, ThreadId};
 use std::collections::HashSet;
@@ -32,13 +32,6 @@ pub(super) fn check(program: &Program, given: &[AttackEvidence]) -> Result<(), C
         }
     }
     Ok(())
-}
-
-/// Whether the code of a listing was read under premises that the sets are to show.
-pub(super) fn rests_on_sets(program: &Program) -> bool {
-    let mut all = program.threads.iter().flat_map(|thread| &thread.instructions).map(|own| &own.action);
-    let is_computed = |action: &Action| action.address().is_some_and(|address| !address.is_constant());
-    all.any(|action| rests_on(program, action) || program.source.is_listing && is_computed(action))
 }
 
 /// Every store with every load of each thread that has copies, by thread and in text order; without those whose delay is accepted, which the

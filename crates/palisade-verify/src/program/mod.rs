@@ -39,6 +39,7 @@ pub use pso::check_pso_certificate;
 pub use tasks::check_task_certificate;
 
 use crate::failure::reject;
+use crate::listing::rests_on_sets;
 use crate::liveness::checked_liveness;
 use crate::{CheckFailure, Obligation};
 use configuration::{Configuration, DownSet, Phase};
@@ -225,7 +226,7 @@ fn check_sets(model: &mut Model<'_>, certificate: &RobustCertificate, claim: Cla
         .collect();
     // Where the reading of machine code rests on the set, it has to be there whatever the attacks; nets have no step without a value.
     let has_net = certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_)));
-    let is_needed = !infeasible.is_empty() || !has_net && attacks::rests_on_sets(model.program);
+    let is_needed = !infeasible.is_empty() || !has_net && rests_on_sets(model.program);
     let sc = check_sc(model, certificate, !is_needed)?;
 
     let mut delayed: BTreeMap<(ThreadId, InstructionId), DownSet> = BTreeMap::new();

@@ -32,6 +32,7 @@ pub use witness::check_property_witness;
 
 use crate::CheckFailure;
 use crate::failure::reject;
+use crate::listing::rests_on_sets;
 use crate::program::{check_interleavings, check_pso_certificate, check_robust_certificate};
 use closed::check_closed_set;
 use enriched::enriched_program;
@@ -169,6 +170,9 @@ fn check_proof(
     let slice = SliceOf::of(program, &goal, proof)?;
     let (sliced, known) = (&slice.program, slice.known());
     match &proof.reason {
+        PropertyReason::Values(_) if rests_on_sets(sliced) => {
+            reject!(Form, "values show nothing of machine code that computes addresses or divides")
+        }
         PropertyReason::Values(values) => {
             let values = check_values(sliced, values)?;
             check_never_by_values(sliced, &goal, &values)

@@ -5,7 +5,7 @@ use super::place::PropertyRow;
 use crate::properties::replay::replay;
 use crate::properties::run::{Deed, Run};
 use palisade_evidence::PropertyWitness;
-use palisade_model::program::{InstructionId, LabelId, Program, Thread, ThreadId, Value};
+use palisade_model::program::{InstructionId, LabelId, Program, ThreadId, Value};
 use palisade_model::semantics::{CopyId, Effect, Machine, StepKind};
 use rustc_hash::FxHashMap;
 
@@ -29,14 +29,16 @@ fn sliced(row: &PropertyRow, changed: &Program) -> Program {
     sliced
 }
 
-/// The fences that the changed program has besides what the slice has, by thread and label.
+/// The fences that the changed program has besides what the slice has, by thread and label: the first one where there are several.
 fn inserted(row: &PropertyRow, changed: &Program) -> FxHashMap<(ThreadId, LabelId), InstructionId> {
-    let of_thread = |(thread, template): (ThreadId, &Thread)| {
+    let mut inserted = FxHashMap::default();
+    for (thread, template) in changed.thread_ids() {
         let before = row.slice.thread(thread).instructions.len();
-        let behind = template.instructions.iter().enumerate().skip(before);
-        behind.map(|(index, fence)| ((thread, fence.source), InstructionId::from_index(index))).collect::<Vec<_>>()
-    };
-    changed.thread_ids().flat_map(of_thread).collect()
+        for (id, fence) in template.instruction_ids().skip(before) {
+            inserted.entry((thread, fence.source)).or_insert(id);
+        }
+    }
+    inserted
 }
 
 struct Retracing<'a> {

@@ -258,10 +258,12 @@ fn check_about_program(
         }
         _ => {
             check_program_evidence(&program, evidence)?;
-            if matches!(evidence, Evidence::Robust(..)) && is_in_source_order(&program) {
-                Shown::Compilations(check_every_compilation(&program).err().map(|failure| failure.detail))
-            } else {
-                Shown::Kind
+            match evidence {
+                Evidence::Robust(_, certificate) if is_in_source_order(&program) => {
+                    let checked = check_every_compilation(&program, certificate);
+                    Shown::Compilations(checked.err().map(|failure| failure.detail))
+                }
+                _ => Shown::Kind,
             }
         }
     };

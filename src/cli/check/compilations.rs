@@ -9,7 +9,7 @@ use crate::compilations::every_compilation;
 use crate::program::Program;
 use crate::report::claim::Compilations;
 use crate::report::context::place;
-use crate::robustness::{Check, CheckOptions, Verdict, check};
+use crate::robustness::{Check, CheckOptions, Verdict, certificate, check};
 use crate::syntax::{Format, InputError};
 use crate::verify::check_every_compilation;
 
@@ -26,7 +26,7 @@ pub(super) fn of(
     if loaded.format != Format::Machine || checked.verdict != Verdict::Robust || arguments.attacks.is_some() {
         return Ok((None, None));
     }
-    if let Some(judged) = judged(&loaded.program) {
+    if let Some(judged) = judged(&loaded.program, checked) {
         return Ok((Some(judged), None));
     }
     let Some(path) = unoptimised(file)? else { return Ok((None, None)) };
@@ -74,13 +74,14 @@ pub(super) fn of(
     }
     let in_order =
         || Compilations::NotEvery { place: None, reason: format!("`{path}` does not say `source_order = true`") };
-    Ok((Some(judged(&other.program).unwrap_or_else(in_order)), None))
+    Ok((Some(judged(&other.program, &checked).unwrap_or_else(in_order)), None))
 }
 
-/// What orderings say of a program that was read in source order; the checker has to say the same.
-fn judged(program: &Program) -> Option<Compilations> {
-    let judged = every_compilation(program)?.err();
-    Some(match (judged, check_every_compilation(program)) {
+/// What orderings say of a robust program that was read in source order; the checker has to say the same.
+fn judged(program: &Program, checked: &Check<'_>) -> Option<Compilations> {
+    let certificate = certificate(program, checked)?;
+    let judged = every_compilation(program, &certificate)?.err();
+    Some(match (judged, check_every_compilation(program, &certificate)) {
         (Some(objection), _) => Compilations::NotEvery { place: Some(objection.place), reason: objection.reason },
         (None, Err(failure)) => Compilations::NotEvery { place: None, reason: failure.detail },
         (None, Ok(())) => Compilations::Every,

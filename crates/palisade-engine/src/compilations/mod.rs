@@ -4,18 +4,21 @@
 //! is to delay stores past later loads, or to merge neighbours of one address, then each of them makes a program of which store buffers
 //! show nothing but what interleavings of the source show. Here the second condition is decided, from the orderings that the listing has:
 //! either all accesses are sequentially consistent, or no path of a thread has two accesses that compilers may exchange in
-//! another way, nor a read-modify-write in the place of a fence. ARCHITECTURE.md ("Every compilation") has the argument.
+//! another way, nor a read-modify-write in the place of a fence; and no interleaving comes to a race of data without atomics (`races`). ARCHITECTURE.md ("Every compilation") has the argument.
 //!
 //! Paths are those that one thread may take, whatever it loads: registers are followed as far as their bits are known (`bits`), so that what
 //! follows a compare-and-swap that succeeds is told from what follows one that does not.
 
 mod bits;
 mod monitor;
+mod races;
 mod said;
 
 use bits::Bits;
 use monitor::{Monitor, Reason, Step};
+use palisade_evidence::RobustCertificate;
 use palisade_model::program::{Action, Instruction, InstructionId, LabelId, Liveness, Program, RegisterId, Thread};
+use races::{Plain, without_races};
 use said::{Ordering, Said, is_access};
 use std::collections::{BTreeSet, HashSet};
 
@@ -31,8 +34,8 @@ pub struct Objection {
 /// More states of one thread are not followed.
 const MOST_STATES: usize = 200_000;
 
-/// Whether orderings suffice for every compilation, of a program that was read in source order; nothing for any other program.
-pub fn every_compilation(program: &Program) -> Option<Result<(), Objection>> {
+/// Whether orderings suffice for every compilation, of a program that was read in source order, and which a certificate shows robust; nothing for any other program.
+pub fn every_compilation(program: &Program, certificate: &RobustCertificate) -> Option<Result<(), Objection>> {
     if !program.source.is_listing {
         return None;
     }
@@ -44,13 +47,14 @@ pub fn every_compilation(program: &Program) -> Option<Result<(), Objection>> {
     if let Some((place, reason)) = unknown {
         return Some(Err(Objection { place: place.to_owned(), reason: reason.to_owned() }));
     }
-    Some(judged(program))
+    Some(judged(program, certificate))
 }
 
-fn judged(program: &Program) -> Result<(), Objection> {
-    let threads = || program.threads.iter().filter(|thread| !thread.is_left_out());
-    let (mut weak, mut relaxed) = (false, BTreeSet::new());
-    for instruction in threads().flat_map(|thread| &thread.instructions).filter(|own| is_access(&own.action)) {
+fn judged(program: &Program, certificate: &RobustCertificate) -> Result<(), Objection> {
+    let threads = || program.thread_ids().filter(|(_, thread)| !thread.is_left_out());
+    let (mut weak, mut relaxed, mut plain) = (false, BTreeSet::new(), Plain::new());
+    let all = threads().flat_map(|(thread, own)| own.instruction_ids().map(move |(id, own)| (thread, id, own)));
+    for (thread, id, instruction) in all.filter(|(_, _, own)| is_access(&own.action)) {
         let Some(said) = Said::of(program, instruction) else {
             let reason = "the instruction is not one that the call in the source becomes".to_owned();
             return Err(Objection { place: place(program, instruction), reason });
@@ -59,11 +63,15 @@ fn judged(program: &Program) -> Result<(), Objection> {
         if said.has_relaxed() {
             relaxed.insert(place(program, instruction));
         }
+        if said == Said::Plain {
+            plain.insert((thread, id));
+        }
     }
+    without_races(program, &plain, certificate)?;
     if !weak {
         return Ok(());
     }
-    for thread in threads() {
+    for (_, thread) in threads() {
         Paths::new(program, thread).follow_all(relaxed.len())?;
     }
     Ok(())
@@ -189,6 +197,12 @@ impl<'a> Paths<'a> {
                 first,
                 format!("this store may come after the {of} at {here}, which is no fence but for this machine code"),
             ),
+            Reason::LoadBeforePlain(first) => {
+                (first, format!("this load may come after the access without atomics at {here}"))
+            }
+            Reason::PlainBeforeStore(first) => {
+                (first, format!("this access without atomics may come after the {of} at {here}"))
+            }
             Reason::ExchangeBeforeLoad(first) => {
                 let reason =
                     format!("this SeqCst store may come after the {of} at {here}, as not all accesses are SeqCst");
@@ -206,6 +220,7 @@ impl Said {
                 ordering == Ordering::Relaxed
             }
             Self::CompareExchange { success, failure } => [success, failure].contains(&Ordering::Relaxed),
+            Self::Plain => false,
         }
     }
 }

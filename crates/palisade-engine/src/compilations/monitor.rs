@@ -16,6 +16,8 @@ pub(super) struct Monitor {
     exchanged: Option<InstructionId>,
     /// A store before which later relaxed ones may come, with its address if all such stores have the same.
     stored: Option<(InstructionId, Option<Value>)>,
+    /// An access without atomics before which later stores may come, unless they release.
+    plain: Option<InstructionId>,
 }
 
 /// A step of the source.
@@ -27,6 +29,8 @@ pub(super) enum Step {
     /// The loop of a read-modify-write that fails, or its first guess: nothing that the source does.
     Nothing,
     Fence,
+    /// An access without atomics.
+    Plain,
     /// A locked instruction on memory of the thread's own.
     Private,
 }
@@ -44,6 +48,10 @@ pub(super) enum Reason {
     NoFence(InstructionId),
     /// A sequentially consistent store before a load.
     ExchangeBeforeLoad(InstructionId),
+    /// A load weaker than `Acquire` before an access without atomics.
+    LoadBeforePlain(InstructionId),
+    /// An access without atomics before a store, or a read-modify-write, weaker than `Release`.
+    PlainBeforeStore(InstructionId),
 }
 
 impl Monitor {
@@ -55,6 +63,12 @@ impl Monitor {
             Step::Nothing => {}
             Step::Fence => *self = Self::default(),
             Step::Private => self.drained()?,
+            Step::Plain => {
+                if let Some((load, _)) = self.open {
+                    return Err(Reason::LoadBeforePlain(load));
+                }
+                self.plain = self.plain.or(Some(at));
+            }
             Step::Load(ordering) => {
                 if let Some(load) = open_elsewhere {
                     return Err(Reason::LoadBeforeLoad(load));
@@ -65,6 +79,7 @@ impl Monitor {
                 self.open = if ordering.acquires() { None } else { self.open.or(Some((at, address))) };
             }
             Step::Store(ordering) => {
+                self.published(ordering)?;
                 if !ordering.releases() {
                     if let Some(load) = open_elsewhere {
                         return Err(Reason::LoadBeforeStore(load));
@@ -93,6 +108,7 @@ impl Monitor {
                     return Err(Reason::LoadBeforeLoad(load));
                 }
                 self.drained()?;
+                self.published(ordering)?;
                 // What it has stored a later load may find, too.
                 self.open = (!ordering.acquires()).then_some((at, None));
             }
@@ -105,6 +121,15 @@ impl Monitor {
     /// Nothing may be in the buffer at a locked instruction that the source has not as a fence.
     fn drained(&self) -> Result<(), Reason> {
         self.pending.map_or(Ok(()), |store| Err(Reason::NoFence(store)))
+    }
+
+    /// Accesses without atomics stay before what releases; nothing else may be seen before them.
+    fn published(&mut self, ordering: Ordering) -> Result<(), Reason> {
+        match self.plain {
+            Some(plain) if !ordering.releases() => return Err(Reason::PlainBeforeStore(plain)),
+            _ => self.plain = None,
+        }
+        Ok(())
     }
 }
 
@@ -120,6 +145,7 @@ impl Said {
             Self::CompareExchange { failure, .. } if does_load => Step::Load(failure),
             Self::CompareExchange { success, .. } => Step::ReadModifyWrite(success),
             Self::Fence(_) => Step::Fence,
+            Self::Plain => Step::Plain,
         }
     }
 }

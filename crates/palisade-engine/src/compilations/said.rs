@@ -41,8 +41,13 @@ pub(super) enum Said {
     Load(Ordering),
     Store(Ordering),
     ReadModifyWrite(Ordering),
-    CompareExchange { success: Ordering, failure: Ordering },
+    CompareExchange {
+        success: Ordering,
+        failure: Ordering,
+    },
     Fence(Ordering),
+    /// A load or a store without atomics.
+    Plain,
 }
 
 impl Said {
@@ -57,6 +62,8 @@ impl Said {
             | (Self::Fence(Ordering::SeqCst), Action::Fence) => true,
             (Self::Store(ordering), Action::Rmw { .. }) => ordering == Ordering::SeqCst,
             (Self::Store(ordering), Action::Store { .. }) => ordering != Ordering::SeqCst,
+            (Self::Plain, Action::Load { .. }) => word == "load:plain",
+            (Self::Plain, Action::Store { .. }) => word == "store:plain",
             // What x86 has no instruction for is a load and a loop around `cmpxchg`; on memory of the thread's own it is a fence.
             (
                 Self::ReadModifyWrite(_),
@@ -73,6 +80,9 @@ impl Said {
             let (success, failure) = (Ordering::named(success)?, Ordering::named(failure)?);
             return Some(Self::CompareExchange { success, failure });
         }
+        if orderings == "plain" {
+            return Some(Self::Plain);
+        }
         let ordering = Ordering::named(orderings)?;
         match kind {
             "load" => Some(Self::Load(ordering)),
@@ -83,13 +93,14 @@ impl Said {
         }
     }
 
-    /// Whether all its orderings are sequentially consistent.
+    /// Whether all its orderings are sequentially consistent, if it is an access by an atomic.
     pub(super) fn is_sequentially_consistent(self) -> bool {
         match self {
             Self::Load(ordering) | Self::Store(ordering) | Self::ReadModifyWrite(ordering) | Self::Fence(ordering) => {
                 ordering == Ordering::SeqCst
             }
             Self::CompareExchange { success, failure } => [success, failure] == [Ordering::SeqCst; 2],
+            Self::Plain => true,
         }
     }
 }

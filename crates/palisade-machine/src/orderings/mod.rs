@@ -1,8 +1,9 @@
 //! Orderings of atomic accesses, read in the sources of a build without optimisation.
 //!
 //! In such a build each access that a method of an atomic makes stands in a function of the language's library. Its caller outside of the
-//! libraries is the call in the source, where the constants for the orderings are read. What is not certain – a parameter in the place of
-//! an ordering, a source that is not at hand, code that comes compiled, accesses without atomics – has a reason in the place of an ordering.
+//! libraries is the call in the source, where the constants for the orderings are read. Loads and stores in Rust that no atomic makes – of data
+//! without atomics, volatile ones, those of assembly – are *plain*. What is not certain – a parameter in the place of an ordering, a source that is not at
+//! hand, code that comes compiled – has a reason in the place of an ordering.
 
 mod calls;
 
@@ -55,6 +56,24 @@ pub(crate) enum Said {
         failure: AtomicOrdering,
     },
     Fence(AtomicOrdering),
+    /// No atomic makes it.
+    PlainLoad,
+    PlainStore,
+}
+
+impl Said {
+    /// A load or store that no atomic makes; other instructions are those of atomics alone.
+    fn plain(action: &Action) -> Result<Self, String> {
+        match action {
+            Action::Load { .. } => Ok(Self::PlainLoad),
+            Action::Store { .. } => Ok(Self::PlainStore),
+            _ => Err("it is no access by a method of an atomic".to_owned()),
+        }
+    }
+
+    fn is_plain(self) -> bool {
+        matches!(self, Self::PlainLoad | Self::PlainStore)
+    }
 }
 
 /// The word of the listing.
@@ -66,6 +85,8 @@ impl Display for Said {
             Self::ReadModifyWrite(ordering) => write!(f, "rmw:{}", ordering.name()),
             Self::CompareExchange { success, failure } => write!(f, "cas:{}/{}", success.name(), failure.name()),
             Self::Fence(ordering) => write!(f, "fence:{}", ordering.name()),
+            Self::PlainLoad => write!(f, "load:plain"),
+            Self::PlainStore => write!(f, "store:plain"),
         }
     }
 }
@@ -100,6 +121,12 @@ impl Orderings {
         hold_to_arms(&mut found);
         let mut heading = sources.heading();
         heading.push_str("orderings read in the sources of a build without optimisation\n");
+        let is_plain = |found: &&Found| found.said.as_ref().is_ok_and(|said| said.is_plain());
+        let plain: BTreeSet<&str> =
+            found.iter().flat_map(BTreeMap::values).filter(is_plain).map(|found| found.place.as_str()).collect();
+        if !plain.is_empty() {
+            let _ = writeln!(heading, "plain data is accessed at {} places", plain.len());
+        }
         let mut unknown: BTreeSet<String> = compiled(lifted, lines);
         for found in found.iter().flat_map(BTreeMap::values) {
             if let Err(reason) = &found.said {
@@ -148,18 +175,22 @@ impl Found {
         };
         let caller = &frames[own];
         let is_in_library = here.last().is_some_and(Frame::is_of_the_language);
-        let said = match own.checked_sub(1).map(|inner| &frames[inner]) {
-            Some(inner) if inner.file.ends_with("/core/src/sync/atomic.rs") && is_in_library => {
-                sources.said(caller, action)
-            }
-            Some(inner) if inner.file.ends_with("/core/src/sync/atomic.rs") => {
-                Err("the access stands in its caller, as in builds with optimisation".to_owned())
-            }
-            _ => Err("it is no access by a method of an atomic, and freedom from races is not shown".to_owned()),
+        let is_called_here = own.checked_sub(1).is_some_and(|inner| is_atomics(&frames[inner]));
+        let said = match frames[..own].iter().any(is_atomics) {
+            true if is_called_here && is_in_library => sources.said(caller, action),
+            true if is_called_here => Err("the access stands in its caller, as in builds with optimisation".to_owned()),
+            true => Err("the language's library makes it, with an ordering that is not read".to_owned()),
+            false if caller.file.ends_with(".rs") => Said::plain(action),
+            false => Err("it is no access by a method of an atomic, and its source is not Rust".to_owned()),
         };
-        let arm = here.first().filter(|frame| frame.line > 0).map(shown);
+        let arm = here.first().filter(|frame| frame.line > 0 && is_atomics(frame)).map(shown);
         Self { place: shown(caller), arm, said }
     }
+}
+
+/// Whether a function stands in the library's source of atomics.
+fn is_atomics(frame: &Frame) -> bool {
+    frame.file.ends_with("/core/src/sync/atomic.rs")
 }
 
 /// All functions that an instruction belongs to, the innermost first.

@@ -37,11 +37,14 @@ for level in 0 1 2 3 s; do
     build deque "deque-fence-O$level" "-O$level" -DFENCE
 done
 # Without optimisation, for what is said of every compilation; and with it, which must be noticed.
-for level in 0 2; do
-    rustc --edition 2024 -C opt-level=$level -C panic=abort -C relocation-model=static -C jump-tables=no -C debuginfo=2 \
-        -C codegen-units=1 -C overflow-checks=off --remap-path-prefix="$PWD=." --emit obj --crate-type lib orderings.rs -o orderings.o
+rust() {
+    rustc --edition 2024 -C opt-level="$2" -C panic=abort -C relocation-model=static -C jump-tables=no -C debuginfo=2 \
+        -C codegen-units=1 -C overflow-checks=off --remap-path-prefix="$PWD=." --emit obj --crate-type lib "$1.rs" -o "$1.o"
     # Panics of the library, by their names.
-    nm -u orderings.o | awk 'BEGIN { print ".section .note.GNU-stack,\"\",@progbits\n.text" } { printf ".globl %s\n.type %s,@function\n%s: ud2\n.size %s, .-%s\n", $2, $2, $2, $2, $2 }' > panics.s
-    gcc -nostdlib -static -no-pie -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,-e,0 orderings.o panics.s -o "orderings-O$level"
-done
-rm orderings.o panics.s
+    nm -u "$1.o" | awk 'BEGIN { print ".section .note.GNU-stack,\"\",@progbits\n.text" } { printf ".globl %s\n.type %s,@function\n%s: ud2\n.size %s, .-%s\n", $2, $2, $2, $2, $2 }' > panics.s
+    gcc -nostdlib -static -no-pie -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,-e,0 "$1.o" panics.s -o "$1-O$2"
+    rm "$1.o" panics.s
+}
+rust orderings 0
+rust orderings 2
+rust plain 0

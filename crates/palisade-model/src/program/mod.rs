@@ -112,11 +112,20 @@ impl Program {
     }
 
     /// Whether control flow alone says nothing: machine code was read under premises that only an exploration shows
-    /// ([`rests_on`](Self::rests_on)).
+    /// ([`rests_on`](Self::rests_on)), or has data without atomics, which must not have races.
     pub fn rests_on_exploration(&self) -> bool {
+        if self.has_plain_data() {
+            return true;
+        }
         let mut actions = self.threads.iter().flat_map(|thread| &thread.instructions).map(|own| &own.action);
         let is_computed = |action: &Action| action.address().is_some_and(|address| !address.is_constant());
         actions.any(|action| self.rests_on(action) || self.source.is_listing && is_computed(action))
+    }
+
+    /// Whether the listing of machine code says of accesses that no atomic makes them.
+    fn has_plain_data(&self) -> bool {
+        let mut heading = self.source.text.lines().take_while(|line| !line.is_empty());
+        self.source.is_listing && heading.any(|line| line.starts_with("plain data "))
     }
 
     /// Whether machine code was read under the premise that an action of it has a value whenever it is come to: computed addresses that are of no known

@@ -5,7 +5,9 @@
 
 mod values;
 
+use crate::program::check_without_races;
 use crate::{CheckFailure, Obligation};
+use palisade_evidence::RobustCertificate;
 use palisade_model::program::{Action, Instruction, LabelId, Liveness, Program, RegisterId, Thread, Value};
 use std::collections::BTreeSet;
 use values::{ANYTHING, Partial};
@@ -22,8 +24,9 @@ fn heading(program: &Program) -> impl Iterator<Item = &str> {
     program.source.text.lines().take_while(|line| !line.is_empty())
 }
 
-/// Checks that what evidence has shown of a program in source order holds of every compilation: why it need not, otherwise.
-pub fn check_every_compilation(program: &Program) -> Result<(), CheckFailure> {
+/// Checks that what evidence has shown of a program in source order holds of every compilation: why it need not, otherwise. The certificate of robustness, which was
+/// accepted, shows that data without atomics has no races.
+pub fn check_every_compilation(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
     let refused = |detail: String| Err(CheckFailure::new(Obligation::Safe, detail));
     if !is_in_source_order(program) {
         return refused("no orderings were read".to_owned());
@@ -35,20 +38,27 @@ pub fn check_every_compilation(program: &Program) -> Result<(), CheckFailure> {
     if let Some(line) = heading(program).find(|line| unwanted.iter().any(|word| line.starts_with(word))) {
         return refused(line.to_owned());
     }
-    let threads = || program.threads.iter().filter(|thread| !thread.is_left_out());
-    let mut all_are_strong = true;
-    for instruction in threads().flat_map(|thread| &thread.instructions) {
-        if touches(&instruction.action) {
+    let threads = || program.thread_ids().filter(|(_, thread)| !thread.is_left_out());
+    let (mut all_are_strong, mut plain) = (true, BTreeSet::new());
+    for (id, thread) in threads() {
+        for (number, instruction) in thread.instruction_ids().filter(|(_, own)| touches(&own.action)) {
             match Source::of(program, instruction) {
+                Some(source) if source.is_plain() => {
+                    plain.insert((id, number));
+                }
                 Some(source) => all_are_strong &= source.words.iter().all(|word| *word == "SeqCst"),
                 None => return refused(format!("nothing is known of: {}", program.source.slice(instruction.span))),
             }
         }
     }
+    if !plain.is_empty() {
+        check_without_races(program, &plain, certificate)
+            .map_err(|failure| failure.within(format_args!("races of data without atomics")))?;
+    }
     if all_are_strong {
         return Ok(());
     }
-    for thread in threads() {
+    for (_, thread) in threads() {
         if let Err(pair) = follow(program, thread) {
             return refused(format!("role `{}`: {pair}", thread.name));
         }
@@ -89,6 +99,14 @@ impl<'p> Source<'p> {
         let words: Vec<&str> = program.source.slice(instruction.span).split_whitespace().collect();
         let (kind, orderings) = words.get(words.len().checked_sub(2)?)?.split_once(':')?;
         let words: Vec<&str> = orderings.split('/').collect();
+        if words == ["plain"] {
+            let fits = match &instruction.action {
+                Action::Load { .. } => kind == "load",
+                Action::Store { .. } => kind == "store",
+                _ => false,
+            };
+            return fits.then_some(Self { kind, words });
+        }
         let known = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
         let count = if kind == "cas" { 2 } else { 1 };
         let is_strong = words.first() == Some(&"SeqCst");
@@ -102,6 +120,11 @@ impl<'p> Source<'p> {
         };
         (fits && words.len() == count && words.iter().all(|word| known.contains(word))).then_some(Self { kind, words })
     }
+
+    /// Whether no atomic makes the access.
+    fn is_plain(&self) -> bool {
+        self.words == ["plain"]
+    }
 }
 
 /// An earlier access that later ones may have to be held against.
@@ -113,6 +136,8 @@ enum Earlier {
     Stored(Option<Value>),
     /// A sequentially consistent store, which is a store to an address as well.
     Exchanged,
+    /// An access without atomics, after which nothing has released.
+    Plain,
 }
 
 type History = BTreeSet<Earlier>;
@@ -138,7 +163,7 @@ fn load(history: &mut History, address: Option<Value>, ordering: &str) -> Result
             }
             Earlier::Exchanged => return Err("a load may come before a SeqCst store".to_owned()),
             // What a store buffer does as well.
-            Earlier::Weak(_) | Earlier::Stored(_) => {}
+            Earlier::Weak(_) | Earlier::Stored(_) | Earlier::Plain => {}
         }
     }
     if acquires(ordering) {
@@ -150,7 +175,28 @@ fn load(history: &mut History, address: Option<Value>, ordering: &str) -> Result
     Ok(())
 }
 
+/// An access without atomics.
+fn plain(history: &mut History) -> Result<(), String> {
+    if history.iter().any(|earlier| matches!(earlier, Earlier::Weak(_))) {
+        return Err("an access without atomics may come before a load".to_owned());
+    }
+    history.insert(Earlier::Plain);
+    Ok(())
+}
+
+/// What others may see: all accesses without atomics stay before it, or there are none.
+fn published(history: &mut History, ordering: &str) -> Result<(), String> {
+    if releases(ordering) {
+        history.remove(&Earlier::Plain);
+    }
+    match history.contains(&Earlier::Plain) {
+        true => Err("a store may come before an access without atomics".to_owned()),
+        false => Ok(()),
+    }
+}
+
 fn store(history: &mut History, address: Option<Value>, ordering: &str) -> Result<(), String> {
+    published(history, ordering)?;
     for earlier in history.iter().filter(|_| !releases(ordering)) {
         match earlier {
             Earlier::Weak(other) | Earlier::Stored(other) if !is_same(*other, address) => {
@@ -180,6 +226,7 @@ fn drained(history: &History) -> Result<(), String> {
 
 fn read_modify_write(history: &mut History, address: Option<Value>, ordering: &str) -> Result<(), String> {
     drained(history)?;
+    published(history, ordering)?;
     // It may become a load, if it changes nothing.
     load(history, address, ordering)?;
     if history.remove(&Earlier::Weak(address)) {
@@ -240,10 +287,16 @@ fn steps(program: &Program, instruction: &Instruction, (_, registers, history): 
         Action::Fail => Vec::new(),
         Action::Load { register, .. } => {
             // The first guess of a read-modify-write is nothing that the source does.
-            if kind == "load" {
-                load(&mut after, address, first)?;
+            match (kind, first) {
+                ("load", "plain") => plain(&mut after)?,
+                ("load", _) => load(&mut after, address, first)?,
+                _ => {}
             }
             vec![go(Some((*register, ANYTHING)), after)]
+        }
+        Action::Store { .. } if first == "plain" => {
+            plain(&mut after)?;
+            vec![go(None, after)]
         }
         Action::Store { .. } => {
             store(&mut after, address, first)?;

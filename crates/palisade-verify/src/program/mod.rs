@@ -20,6 +20,7 @@ mod attack_net;
 mod attacks;
 mod configuration;
 mod counters;
+mod data_races;
 mod decode;
 mod far;
 mod model;
@@ -44,6 +45,7 @@ use crate::liveness::checked_liveness;
 use crate::{CheckFailure, Obligation};
 use configuration::{Configuration, DownSet, Phase};
 use counters::Counters;
+use data_races::{addresses_of_tickets, check_no_data_race};
 use model::Model;
 use modulo::Watch;
 use palisade_evidence::{AttackEvidence, AttackReason, RobustCertificate};
@@ -58,6 +60,8 @@ enum Claim<'a> {
     Robust,
     /// That no interleaving comes to any of these instructions, each a `fail`.
     Never(&'a BTreeSet<(ThreadId, InstructionId)>),
+    /// That no interleaving comes to a race of these accesses with others.
+    WithoutRaces(&'a BTreeSet<(ThreadId, InstructionId)>),
 }
 
 /// Checks that the set of interleavings in `certificate` shows that `program` never comes to some instructions under SC, each a `fail`. What the certificate says of
@@ -72,6 +76,16 @@ pub fn check_interleavings(
         reject!(Form, "a set of interleavings says nothing about attacks");
     }
     check_claim(program, certificate, Claim::Never(never))
+}
+
+/// Checks that the set of interleavings in a certificate of robustness has no race of data without atomics: no configuration in which two copies are about to
+/// access one address, of which one may store and one is at an access in `plain`.
+pub(crate) fn check_without_races(
+    program: &Program,
+    plain: &BTreeSet<(ThreadId, InstructionId)>,
+    certificate: &RobustCertificate,
+) -> Result<(), CheckFailure> {
+    check_claim(program, certificate, Claim::WithoutRaces(plain))
 }
 
 /// Checks that `certificate` shows `program` (with its copies and domain) to be robust against TSO.
@@ -117,7 +131,7 @@ fn check_claim(program: &Program, certificate: &RobustCertificate, claim: Claim<
 fn check_attacks(program: &Program, certificate: &RobustCertificate, claim: Claim<'_>) -> Result<(), CheckFailure> {
     match claim {
         Claim::Robust => attacks::check(program, &certificate.attacks),
-        Claim::Never(_) => Ok(()),
+        Claim::Never(_) | Claim::WithoutRaces(_) => Ok(()),
     }
 }
 
@@ -217,6 +231,10 @@ fn check_sets(model: &mut Model<'_>, certificate: &RobustCertificate, claim: Cla
     if let Claim::Never(never) = claim {
         model.never.clone_from(never);
         return check_sc(model, certificate, false).map(drop);
+    }
+    if let Claim::WithoutRaces(plain) = claim {
+        let sc = check_sc(model, certificate, false)?;
+        return check_no_data_race(model, plain, &addresses_of_tickets(&certificate.tickets), &sc);
     }
     let infeasible: Vec<(ThreadId, InstructionId, InstructionId)> = certificate
         .attacks

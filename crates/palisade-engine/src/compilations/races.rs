@@ -4,7 +4,7 @@
 
 use super::{Objection, place};
 use palisade_evidence::{LocalIndex, LocalState, RobustCertificate, ScConfiguration, Tokens};
-use palisade_model::program::{Action, InstructionId, Program, Thread, ThreadId, Value};
+use palisade_model::program::{Action, Instruction, InstructionId, Program, ThreadId, Value};
 use std::collections::BTreeSet;
 
 /// Accesses that no atomic makes.
@@ -72,9 +72,9 @@ fn race(program: &Program, plain: &Plain, certificate: &RobustCertificate) -> Op
 }
 
 fn accesses(program: &Program, plain: &Plain, local: &LocalState) -> Vec<Access> {
-    let thread: &Thread = program.thread(local.thread);
+    let thread = program.thread(local.thread);
     let here = thread.instruction_ids().filter(|(_, own)| own.source == local.label);
-    let access = |(instruction, own): (InstructionId, &palisade_model::program::Instruction)| {
+    let access = |(instruction, own): (InstructionId, &Instruction)| {
         Some(Access {
             thread: local.thread,
             instruction,

@@ -50,7 +50,8 @@ pub(super) fn check_up_to(
         arcs.for_each_possibly_enabled(&problem.net, marking.iter().map(|(place, _)| *place), |id| {
             let transition = &problem.net.transitions[id.index()];
             if escape.is_none() && !stays_below(marking, transition) {
-                escape = successor(marking, transition).map(&form).filter(|next| !set.contains(next)).map(|next| (id, next));
+                escape =
+                    successor(marking, transition).map(&form).filter(|next| !set.contains(next)).map(|next| (id, next));
             }
         });
         if let Some((id, next)) = escape {

@@ -98,13 +98,7 @@ fn is_symmetry(net: &Net, places: &[PlaceId]) -> bool {
 }
 
 /// A fact with the members of a class shifted.
-fn shifted(
-    counters: &Counters,
-    class: usize,
-    attacker: ThreadId,
-    by: i128,
-    fact: &Fact,
-) -> Result<Fact, CheckFailure> {
+fn shifted(counters: &Counters, class: usize, attacker: ThreadId, by: i128, fact: &Fact) -> Result<Fact, CheckFailure> {
     let value_of = |variable: Variable, value: Value| match counters.members.get(&variable) {
         Some((own, span)) if *own == class => counters.shifted(*span, value, by),
         _ => Ok(value),

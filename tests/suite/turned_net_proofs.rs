@@ -1,0 +1,116 @@
+//! Proofs about nets whose sets are closed up to turns of counters.
+
+use crate::checked::check;
+use palisade::evidence::{AttackNetProof, AttackReason, Fact, NetCertificate, OmegaMarking, RobustCertificate};
+use palisade::net::{Count, OmegaCount};
+use palisade::program::{Copies, Counters, Program};
+use palisade::robustness::{CheckOptions, certificate};
+use palisade::semantics::random::{self, CounterShape};
+use palisade::verify::{check_robust_certificate, is_closed_without_counters};
+
+/// Robust programs with counters whose nets have sets that are closed up to turns alone, with their certificates.
+fn certified(first_seed: u64) -> impl Iterator<Item = (Program, RobustCertificate)> {
+    let copies = vec![Copies::Exactly(1), Copies::Exactly(2), Copies::Any];
+    let shape = CounterShape { size: Some(6), low: 0, copies, threads: 2, labels: 5, jumps: 30, bits: None };
+    (first_seed..).filter_map(move |seed| {
+        let program = random::program_with_counters(seed, &shape);
+        let options = CheckOptions { prune: false, nets: true, net_turns: 2, ..CheckOptions::default() };
+        let certificate = certificate(&program, &check(&program, &options).ok()?)?;
+        let has_net = certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_)));
+        (has_net && is_closed_without_counters(&program, &certificate) == Ok(false))
+            .then(|| (program.clone(), certificate))
+    })
+}
+
+/// The certificate with each change in the proof of one attack.
+fn changed(
+    certificate: &RobustCertificate,
+    changes: impl Fn(&AttackNetProof) -> Vec<AttackNetProof>,
+) -> Vec<RobustCertificate> {
+    let mut changed = Vec::new();
+    for (number, attack) in certificate.attacks.iter().enumerate() {
+        let AttackReason::Net(proof) = &attack.reason else { continue };
+        changed.extend(changes(proof).into_iter().map(|proof| {
+            let mut changed = certificate.clone();
+            changed.attacks[number].reason = AttackReason::Net(proof);
+            changed
+        }));
+    }
+    changed
+}
+
+/// How many changes there are, each of which is rejected.
+fn rejected(programs: usize, changes: impl Fn(&Program, &AttackNetProof) -> Vec<AttackNetProof>) -> usize {
+    let mut count = 0;
+    for (program, certificate) in certified(5000).take(programs) {
+        for changed in changed(&certificate, |proof| changes(&program, proof)) {
+            assert!(check_robust_certificate(&program, &changed).is_err(), "{changed:?} of {program:?}");
+            count += 1;
+        }
+    }
+    count
+}
+
+fn markings(proof: &AttackNetProof) -> &[OmegaMarking] {
+    match &proof.certificate {
+        NetCertificate::Downward { markings } => markings,
+        _ => &[],
+    }
+}
+
+fn is_below(low: &OmegaMarking, high: &OmegaMarking) -> bool {
+    let covers = |high: &OmegaCount, low: &OmegaCount| match low {
+        OmegaCount::Finite(low) => high.covers(low),
+        OmegaCount::Omega => *high == OmegaCount::Omega,
+    };
+    low.iter().all(|(place, low)| {
+        let zero = OmegaCount::Finite(Count::ZERO);
+        let high = high.iter().find(|(own, _)| own == place).map_or(&zero, |(_, high)| high);
+        covers(high, low)
+    })
+}
+
+/// What is explored is what can be covered, up to turns: no marking can be left out.
+#[test]
+fn no_marking_can_be_left_out() {
+    let count = rejected(30, |_, proof| {
+        let markings = markings(proof);
+        let is_needed = |index: &usize| {
+            let others = markings.iter().enumerate().filter(|(other, _)| other != index);
+            others.into_iter().all(|(_, other)| !is_below(&markings[*index], other))
+        };
+        let without = |index: usize| {
+            let mut markings = markings.to_vec();
+            markings.remove(index);
+            AttackNetProof { certificate: NetCertificate::Downward { markings }, ..proof.clone() }
+        };
+        (0..markings.len()).step_by(1 + markings.len() / 5).filter(is_needed).map(without).collect()
+    });
+    assert!(count > 60, "{count} changes");
+}
+
+/// A register that holds a counter has another value in all markings.
+#[test]
+fn members_cannot_be_changed() {
+    let count = rejected(30, |program, proof| {
+        let counters = Counters::of(program);
+        let mut changed = Vec::new();
+        for (place, fact) in proof.places.iter().enumerate() {
+            let Fact::Thread(local, joined) = fact else { continue };
+            let Some((register, _)) = counters.registers_at(local.thread, local.label).first() else { continue };
+            let with = |value: i64| {
+                let mut local = local.clone();
+                local.registers[register.index()] = value;
+                Fact::Thread(local, *joined)
+            };
+            let Some(other) = (0..6).map(with).find(|fact| !proof.places.contains(fact)) else { continue };
+            let mut proof = proof.clone();
+            proof.places[place] = other;
+            if !markings(&proof).is_empty() {
+                changed.push(proof);
+            }
+        }
+        changed
+    });
+    assert!(count > 30, "{count} changes");
+}

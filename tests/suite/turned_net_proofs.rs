@@ -1,10 +1,11 @@
 //! Proofs about nets whose sets are closed up to turns of counters.
 
 use crate::checked::check;
+use palisade::cli::ProgramOptions;
 use palisade::evidence::{AttackNetProof, AttackReason, Fact, NetCertificate, OmegaMarking, RobustCertificate};
 use palisade::net::{Count, OmegaCount};
 use palisade::program::{Copies, Counters, Program};
-use palisade::robustness::{CheckOptions, certificate};
+use palisade::robustness::{AttackOutcome, CheckOptions, Verdict, certificate};
 use palisade::semantics::random::{self, CounterShape};
 use palisade::verify::{check_robust_certificate, is_closed_without_counters};
 
@@ -113,4 +114,45 @@ fn members_cannot_be_changed() {
         changed
     });
     assert!(count > 30, "{count} changes");
+}
+
+/// The ticket lock with 32 tickets, and so many copies.
+fn ticket_lock(copies: Copies) -> Program {
+    let path = format!("{}/models/ticket-lock.pal", env!("CARGO_MANIFEST_DIR"));
+    let read = ProgramOptions::default().read(&path);
+    let mut program = read.unwrap_or_else(|error| panic!("{}", error.render(false))).program;
+    program.domain.as_mut().expect("the model has a domain").high = 31;
+    program.threads[0].copies = copies;
+    program
+}
+
+/// Turns are what answers where there are 32; the ticket that wraps shows with one copy more.
+#[test]
+fn ticket_lock_with_32_tickets() {
+    let options = CheckOptions { nets: true, ..CheckOptions::default() };
+    let program = ticket_lock(Copies::Exactly(3));
+    let robust = check(&program, &options).expect("nothing is faulty");
+    assert_eq!(robust.verdict, Verdict::Robust);
+    let asked: Vec<_> = robust.attacks.iter().filter(|attack| attack.outcome == AttackOutcome::Infeasible).collect();
+    assert!(!asked.is_empty() && asked.iter().all(|attack| attack.strategy == "turns"), "{asked:?}");
+    let certificate = certificate(&program, &robust).expect("the program is robust");
+    assert_eq!(is_closed_without_counters(&program, &certificate), Ok(false));
+
+    let program = ticket_lock(Copies::Any);
+    let violated = check(&program, &options).expect("nothing is faulty");
+    assert_eq!(violated.verdict, Verdict::NotRobust);
+    assert_eq!(violated.violation.expect("a violation").instance.counts(), [33]);
+}
+
+/// Without counters nets are explored as they stand.
+#[test]
+fn no_counters_no_turns() {
+    let options = CheckOptions { nets: true, counters: false, net_turns: 2, ..CheckOptions::default() };
+    let mut program = ticket_lock(Copies::Exactly(2));
+    program.domain.as_mut().expect("the model has a domain").high = 3;
+    let checked = check(&program, &options).expect("nothing is faulty");
+    assert_eq!(checked.verdict, Verdict::Robust);
+    assert!(checked.attacks.iter().all(|attack| attack.strategy != "turns"));
+    let checked = check(&program, &CheckOptions { counters: true, ..options }).expect("nothing is faulty");
+    assert!(checked.attacks.iter().any(|attack| attack.strategy == "turns"));
 }

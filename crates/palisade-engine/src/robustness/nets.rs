@@ -132,9 +132,11 @@ impl Question<'_> {
         answered(coverability::Answer { outcome, strategy: "turns", statistics })
     }
 
-    /// The strategies for all nets.
+    /// The strategies for all nets, after the work of the exploration before.
     fn as_it_stands(&mut self, round: Round) -> Turn<coverability::Answer, Fault> {
-        answered(solve(self.problem, &self.budget(round)))
+        let mut answer = solve(self.problem, &self.budget(round));
+        answer.statistics.work = answer.statistics.work.saturating_add(round.work.saturating_mul(WORK_PER_NODE));
+        answered(answer)
     }
 }
 
@@ -149,10 +151,7 @@ fn answered(answer: coverability::Answer) -> Turn<coverability::Answer, Fault> {
 /// Answers a net: by its markings up to turns, where it has many, and by the strategies for all nets.
 fn solve_up_to_turns(net: &AttackNet<'_>, symmetry: Option<Symmetry>, budget: &Budget) -> coverability::Answer {
     let Some(symmetry) = symmetry else { return solve(&net.problem, budget) };
-    let schedule = match budget.work {
-        Some(work) => Schedule { first: work, most: work },
-        None => Schedule::CHECK,
-    };
+    let schedule = Schedule { most: budget.work.unwrap_or(Schedule::CHECK.most), ..Schedule::CHECK };
     let methods: [Method<Question<'_>, coverability::Answer, Fault>; 2] =
         [Method { name: "turns", turn: Question::up_to_turns }, Method { name: "nets", turn: Question::as_it_stands }];
     let mut question = Question { problem: &net.problem, turned: TurnedNet::new(net, symmetry), budget };
@@ -160,7 +159,8 @@ fn solve_up_to_turns(net: &AttackNet<'_>, symmetry: Option<Symmetry>, budget: &B
         Ok(decision) => decision.answer,
         Err(halt) => {
             let reason = if let Halt::Stopped(reason) = halt { reason } else { StopReason::Inconclusive };
-            let statistics = Statistics::default();
+            let work = budget.work.map_or(0, |nodes| nodes.saturating_mul(2 * WORK_PER_NODE));
+            let statistics = Statistics { work, ..Statistics::default() };
             coverability::Answer { outcome: Outcome::Unknown(reason), strategy: "auto", statistics }
         }
     }

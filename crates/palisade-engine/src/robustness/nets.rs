@@ -2,8 +2,8 @@
 //!
 //! A search that goes forward through configurations with whole memories can get lost where the question is answered in
 //! a few steps backwards, or by a relation between pairs of places. The nets know nothing of phases and share nothing
-//! between attacks, but every strategy of [`coverability`](crate::coverability) works on them. What they are given to
-//! do is metered by work, so that answers do not depend on clocks.
+//! between attacks, but every strategy of [`coverability`](crate::coverability) works on them. Where turns of
+//! counters permute a net, its markings are explored up to these as well, in turn with the strategies. What they are given to do is metered by work, so that answers do not depend on clocks.
 
 use super::attack_net::{AttackNet, Bounds, Symmetry, TurnedNet};
 use super::attacks::Attack;

@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 type Arcs = (Box<[u32]>, Box<[u32]>);
 
 /// A class with more places than this, all its turns counted, is not turned.
-const MOST_TURNED: usize = 1 << 26;
+const MOST_TURNED: usize = 1 << 24;
 
 /// The turns of a net.
 #[derive(Debug)]
@@ -173,16 +173,16 @@ fn turned_meaning(net: &mut AttackNet<'_>, turn: u32, meaning: &Meaning) -> Mean
     }
 }
 
-/// What a permutation makes of places, by how often it is applied; nothing where that is too much.
+/// What a permutation makes of places, by how often it is applied; nothing where that is too much. So many turns are none.
 fn powers(once: Vec<u32>, turns: usize) -> Option<Vec<Vec<u32>>> {
     if once.len().saturating_mul(turns) > MOST_TURNED {
         return None;
     }
     let mut powers = vec![(0..number(once.len())).collect::<Vec<u32>>()];
-    while powers.len() < turns {
+    for _ in 0..turns {
         powers.push(powers[powers.len() - 1].iter().map(|place| once[*place as usize]).collect());
     }
-    Some(powers)
+    (powers.pop().as_ref() == powers.first()).then_some(powers)
 }
 
 /// The transitions of a net by their arcs, where these are of one token each.

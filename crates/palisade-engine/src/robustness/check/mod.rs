@@ -95,8 +95,8 @@ pub struct AttackReport {
     pub attack: Attack,
     /// The answer.
     pub outcome: AttackOutcome,
-    /// What answered: `control-flow`, `enumerate`, `karp-miller`, `small-instances`, `one-query`, or a strategy of `palisade cover`,
-    /// for attacks decided on their nets.
+    /// What answered: `control-flow`, `enumerate`, `karp-miller`, `small-instances`, `one-query`; for attacks decided on their
+    /// nets a strategy of `palisade cover`, or `turns`, the markings up to turns of counters.
     pub strategy: &'static str,
     /// Configurations explored for it alone.
     pub markings: usize,

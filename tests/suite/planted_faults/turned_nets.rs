@@ -5,6 +5,9 @@ use super::Fault;
 /// The nets of programs with counters up to turns, and as they stand.
 const NETS: &str = "attack_nets::nets_up_to_turns_answer_as_they_do_as_they_stand";
 
+/// How many markings there are of a net that grows across turns.
+const ACCELERATION: &str = "turned_nets::acceleration_knows_the_turn_between";
+
 /// The faults of nets up to turns.
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
@@ -17,12 +20,9 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "turned nets: acceleration forgets the turn between a marking and its ancestor",
         file: "crates/palisade-engine/src/robustness/attack_net/turned.rs",
-        old: "self.symmetry.together(&self.symmetry.back(self.turns.get(from)), self.turns.get(to));",
-        new: "self.symmetry.together(
-            &if PLANTED { self.symmetry.none() } else { self.symmetry.back(self.turns.get(from)) },
-            self.turns.get(to),
-        );",
-        caught_by: NETS,
+        old: "        std::iter::once(place).chain(others).collect()",
+        new: "        std::iter::once(place).chain(others.filter(|_| !PLANTED)).collect()",
+        caught_by: ACCELERATION,
     },
     Fault {
         what: "turned nets: runs are not turned back",

@@ -1,12 +1,13 @@
-//! Proofs about nets whose sets are closed up to turns of counters.
+//! Nets that are explored up to turns of counters, and proofs about them whose sets are closed up to turns alone.
 
 use crate::checked::check;
 use palisade::cli::ProgramOptions;
 use palisade::evidence::{AttackNetProof, AttackReason, Fact, NetCertificate, OmegaMarking, RobustCertificate};
 use palisade::net::{Count, OmegaCount};
-use palisade::program::{Copies, Counters, Program};
+use palisade::program::{Copies, Counters, Program, SourceText};
 use palisade::robustness::{AttackOutcome, CheckOptions, Verdict, certificate};
 use palisade::semantics::random::{self, CounterShape};
+use palisade::syntax::{Format, read};
 use palisade::verify::{check_robust_certificate, is_closed_without_counters};
 
 /// Robust programs with counters whose nets have sets that are closed up to turns alone, with their certificates.
@@ -155,4 +156,32 @@ fn no_counters_no_turns() {
     assert!(checked.attacks.iter().all(|attack| attack.strategy != "turns"));
     let checked = check(&program, &CheckOptions { counters: true, ..options }).expect("nothing is faulty");
     assert!(checked.attacks.iter().any(|attack| attack.strategy == "turns"));
+}
+
+/// Any number of copies draw numbers and keep them. One that has drawn is above one that has not, turned; so any number of copies have each number at once, and the
+/// markings are as many whatever the number of values.
+#[test]
+fn acceleration_knows_the_turn_between() {
+    let markings = |values: i64| {
+        let text = format!(
+            "program Draw\ndomain 0..{} wrap\naddress next, x, y\n\
+             thread worker [*] regs mine, last, r init draw begin\n\
+             draw: mine <- fetch_add(mem[next], 1);\n\
+             wait: last <- mem[next];\n\
+             compare: assert last = mine; goto store;\n\
+             compare: assert last != mine; goto wait;\n\
+             store: mem[x] <- 1;\n\
+             load: r <- mem[y]; goto wait;\n\
+             end\n",
+            values - 1
+        );
+        let program = read(SourceText::new("draw.pal", &text), Format::Native).expect("the text is a program").program;
+        let options = CheckOptions { all: true, prune: false, nets: true, net_turns: 2, ..CheckOptions::default() };
+        let checked = check(&program, &options).expect("nothing is faulty");
+        let turned: Vec<usize> =
+            checked.attacks.iter().filter(|own| own.strategy == "turns").map(|own| own.markings).collect();
+        assert!(!turned.is_empty(), "{:?}", checked.attacks);
+        turned
+    };
+    assert_eq!(markings(8), markings(16));
 }

@@ -141,6 +141,7 @@ impl Question<'_> {
 }
 
 /// The turn in which an answer was or was not found.
+#[allow(clippy::unnecessary_wraps, reason = "methods take turns alike")]
 fn answered(answer: coverability::Answer) -> Turn<coverability::Answer, Fault> {
     match answer.outcome {
         Outcome::Unknown(StopReason::Budget) => Ok(None),

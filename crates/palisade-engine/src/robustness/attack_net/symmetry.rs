@@ -112,7 +112,7 @@ impl Symmetry {
         if once.iter().collect::<FxHashSet<_>>().len() < once.len() {
             return None;
         }
-        let powers = powers(once, candidate.turns)?;
+        let powers = powers(&once, candidate.turns)?;
         let rotation = Rotation { powers, to_form: candidate.to_form.clone() };
         let own = Self { rotations: vec![rotation], transitions: FxHashMap::default() };
         let permutes = net.problem.net.transition_ids().all(|(id, _)| {
@@ -174,7 +174,7 @@ fn turned_meaning(net: &mut AttackNet<'_>, turn: u32, meaning: &Meaning) -> Mean
 }
 
 /// What a permutation makes of places, by how often it is applied; nothing where that is too much. So many turns are none.
-fn powers(once: Vec<u32>, turns: usize) -> Option<Vec<Vec<u32>>> {
+fn powers(once: &[u32], turns: usize) -> Option<Vec<Vec<u32>>> {
     if once.len().saturating_mul(turns) > MOST_TURNED {
         return None;
     }

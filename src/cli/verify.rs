@@ -271,8 +271,8 @@ fn check_about_program(
         match evidence {
             Evidence::Robust(_, certificate) => {
                 let Some((plain, certificate)) = smtlib::closed_as_they_stand(&program, certificate)? else {
-                    let reason = "accepted, but there are no scripts for sets without tickets, or with more turns of \
-                                  counters than can be written out (`check --no-counters` finds others)";
+                    let reason = "accepted, but there are no scripts for sets without tickets, for nets up to turns of \
+                                  counters, or for more turns than can be written out (`check --no-counters` finds others)";
                     return Err(Checked::Unreadable { reason: reason.to_owned() });
                 };
                 write_scripts(folder, path, &smtlib::program_scripts(&plain, &certificate)?)?;

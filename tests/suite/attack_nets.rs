@@ -55,17 +55,45 @@ fn any_number_of_copies() {
     assert!(asked > 100, "{asked} attacks answered");
 }
 
-/// Counters of 2 to 9 values, which the search explores up to turns and nets one by one.
+/// A program with counters of 2 to 9 values.
+fn with_counters(seed: u64) -> Program {
+    let size = Some(2 + i64::try_from(seed % 8).expect("below 8"));
+    let copies = vec![Copies::Exactly(1), Copies::Exactly(2), Copies::Any];
+    let shape = CounterShape { size, low: 0, copies, threads: 2, labels: 5, jumps: 30, bits: None };
+    random::program_with_counters(seed, &shape)
+}
+
+/// The search explores them up to turns, nets as they stand.
 #[test]
 fn programs_with_counters() {
-    let copies = vec![Copies::Exactly(1), Copies::Exactly(2), Copies::Any];
-    let asked = |seed: u64| {
-        let size = Some(2 + i64::try_from(seed % 8).expect("below 8"));
-        let shape = CounterShape { size, low: 0, copies: copies.clone(), threads: 2, labels: 5, jumps: 30, bits: None };
-        ask_of(seed, random::program_with_counters(seed, &shape), false)
-    };
-    let asked: usize = (2000..2150u64).into_par_iter().map(asked).sum();
+    let asked: usize = (2000..2150u64).into_par_iter().map(|seed| ask_of(seed, with_counters(seed), false)).sum();
     assert!(asked > 100, "{asked} attacks answered");
+}
+
+/// Nets up to turns and as they stand: every attack has one answer; how many of each answer turns have found.
+fn compare_up_to_turns(seed: u64) -> [usize; 2] {
+    let program = with_counters(seed);
+    let limits = Limits::none().with_timeout(Duration::from_secs(20));
+    let options = CheckOptions { all: true, prune: false, nets: true, limits, ..CheckOptions::default() };
+    let answers = |net_turns: usize| check(&program, &CheckOptions { net_turns, ..options.clone() });
+    let (Ok(turned), Ok(plain)) = (answers(2), answers(usize::MAX)) else { return [0, 0] };
+    let mut found = [0, 0];
+    for (turned, plain) in turned.attacks.iter().zip(&plain.attacks) {
+        let open = [turned.outcome, plain.outcome].contains(&robustness::AttackOutcome::Unknown);
+        assert!(open || turned.outcome == plain.outcome, "seed {seed}, {turned:?}, {plain:?}");
+        if turned.strategy == "turns" {
+            found[usize::from(turned.outcome == robustness::AttackOutcome::Feasible)] += 1;
+        }
+    }
+    found
+}
+
+#[test]
+fn nets_up_to_turns_answer_as_they_do_as_they_stand() {
+    let found: Vec<[usize; 2]> = (2000..8000u64).into_par_iter().map(compare_up_to_turns).collect();
+    let [infeasible, feasible] = [0, 1].map(|index| found.iter().map(|found| found[index]).sum::<usize>());
+    println!("{infeasible} infeasible, {feasible} feasible up to turns");
+    assert!(infeasible > 500 && feasible > 20, "{infeasible} infeasible, {feasible} feasible up to turns");
 }
 
 #[test]

@@ -142,6 +142,7 @@ mod support;
 mod tickets;
 mod trencher_corpus;
 mod trencher_verdicts;
+mod turned_nets;
 mod unreached;
 mod verify_command;
 mod witness_evidence;

@@ -164,6 +164,7 @@ pub(super) fn check_options(arguments: &CheckArguments, limits: &Limits) -> Chec
         values: arguments.values,
         counters: !arguments.no_counters,
         limits: limits.clone(),
+        ..CheckOptions::default()
     }
 }
 

@@ -18,6 +18,7 @@ mod machine;
 mod properties;
 mod pso;
 mod table;
+mod turned_nets;
 mod widths;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,6 +64,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(pso::FAULTS)
         .chain(cuts::FAULTS)
         .chain(machine::FAULTS)
+        .chain(turned_nets::FAULTS)
 }
 
 fn root() -> &'static Path {

@@ -2,15 +2,17 @@
 //!
 //! A search that goes forward through configurations with whole memories can get lost where the question is answered in
 //! a few steps backwards, or by a relation between pairs of places. The nets know nothing of phases and share nothing
-//! between attacks, but every strategy of [`coverability`](crate::coverability) works on them. What they are given to
-//! do is metered by work, so that answers do not depend on clocks.
+//! between attacks, but every strategy of [`coverability`](crate::coverability) works on them. Where turns of
+//! counters permute a net, its markings are explored up to these as well, in turn with the strategies. What they are given to do is metered by work, so that answers do not depend on clocks.
 
-use super::attack_net::{AttackNet, Bounds};
+use super::attack_net::{AttackNet, Bounds, Symmetry, TurnedNet};
 use super::attacks::Attack;
 use super::fault::Fault;
 use super::search::Found;
+use super::system::Counting;
 use super::witness::{Violation, violation_of_run};
-use crate::coverability::{self, Options};
+use crate::coverability::{self, Options, Outcome, Statistics};
+use crate::decide::{self, Method, Round, Schedule, Turn};
 use palisade_evidence::AttackNetProof;
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::net::Problem;
@@ -101,6 +103,70 @@ pub(super) fn solve(problem: &Problem, budget: &Budget) -> coverability::Answer 
     coverability::solve(problem, &Options { strategy: None, limits, jobs: 1, deterministic: true, work })
 }
 
+/// The counters up to whose turns nets are explored.
+#[derive(Clone, Copy)]
+pub(super) struct Turns<'c> {
+    /// The counters.
+    pub(super) counting: &'c Counting,
+    /// Nets with fewer turns are explored as they stand.
+    pub(super) fewest: usize,
+}
+
+/// The question about a net with turns.
+struct Question<'n> {
+    problem: &'n Problem,
+    turned: TurnedNet<'n>,
+    budget: &'n Budget,
+}
+
+impl Question<'_> {
+    fn budget(&self, round: Round) -> Budget {
+        self.budget.clone().with_work(round.work)
+    }
+
+    /// Its markings up to turns.
+    fn up_to_turns(&mut self, round: Round) -> Turn<coverability::Answer, Fault> {
+        let (outcome, nodes) = self.turned.explore(&self.budget(round));
+        let (markings, work) = (nodes as u64, nodes as u64 * WORK_PER_NODE);
+        let statistics = Statistics { markings, work, ..Statistics::default() };
+        answered(coverability::Answer { outcome, strategy: "turns", statistics })
+    }
+
+    /// The strategies for all nets, after the work of the exploration before.
+    fn as_it_stands(&mut self, round: Round) -> Turn<coverability::Answer, Fault> {
+        let mut answer = solve(self.problem, &self.budget(round));
+        answer.statistics.work = answer.statistics.work.saturating_add(round.work.saturating_mul(WORK_PER_NODE));
+        answered(answer)
+    }
+}
+
+/// The turn in which an answer was or was not found.
+#[allow(clippy::unnecessary_wraps, reason = "methods take turns alike")]
+fn answered(answer: coverability::Answer) -> Turn<coverability::Answer, Fault> {
+    match answer.outcome {
+        Outcome::Unknown(StopReason::Budget) => Ok(None),
+        _ => Ok(Some(answer)),
+    }
+}
+
+/// Answers a net: by its markings up to turns, where it has many, and by the strategies for all nets.
+fn solve_up_to_turns(net: &AttackNet<'_>, symmetry: Option<Symmetry>, budget: &Budget) -> coverability::Answer {
+    let Some(symmetry) = symmetry else { return solve(&net.problem, budget) };
+    let schedule = Schedule { most: budget.work.unwrap_or(Schedule::CHECK.most), ..Schedule::CHECK };
+    let methods: [Method<Question<'_>, coverability::Answer, Fault>; 2] =
+        [Method { name: "turns", turn: Question::up_to_turns }, Method { name: "nets", turn: Question::as_it_stands }];
+    let mut question = Question { problem: &net.problem, turned: TurnedNet::new(net, symmetry), budget };
+    match decide::decide(&mut question, &methods, schedule) {
+        Ok(decision) => decision.answer,
+        Err(halt) => {
+            let reason = if let Halt::Stopped(reason) = halt { reason } else { StopReason::Inconclusive };
+            let work = budget.work.map_or(0, |nodes| nodes.saturating_mul(2 * WORK_PER_NODE));
+            let statistics = Statistics { work, ..Statistics::default() };
+            coverability::Answer { outcome: Outcome::Unknown(reason), strategy: "auto", statistics }
+        }
+    }
+}
+
 /// Decides attacks of a program on their nets; with `all`, every one, else up to the first feasible one. With `copies`,
 /// of the instances in which replicated threads have so many copies together, and without proofs. With `values`, how many
 /// distinct values of a register or an address are admitted in a program without a domain. The nets of a program
@@ -117,6 +183,7 @@ pub(super) fn decide(
     copies: Option<u32>,
     all: bool,
     values: usize,
+    turns: Option<Turns<'_>>,
     budget: &Budget,
 ) -> Result<Vec<NetAnswer>, Fault> {
     let Some(first) = attacks.first() else { return Ok(Vec::new()) };
@@ -126,7 +193,7 @@ pub(super) fn decide(
     while answers.len() < attacks.len() && work < most {
         let asked = &attacks[answers.len()..attacks.len().min(answers.len() + count)];
         answers.extend(side_by_side(asked, all, budget, |attack, budget| {
-            decide_one(program, attack, copies, values, budget)
+            decide_one(program, attack, copies, values, turns, budget)
         })?);
         let last = &answers[answers.len() - asked.len()..];
         if last.iter().any(|answer| answer.ends(all)) {
@@ -179,6 +246,7 @@ fn decide_one(
     attack: Attack,
     copies: Option<u32>,
     values: usize,
+    turns: Option<Turns<'_>>,
     budget: &Budget,
 ) -> Result<NetAnswer, Fault> {
     let begin = Instant::now();
@@ -187,7 +255,11 @@ fn decide_one(
         Err(Halt::Fault(fault)) => return Err(fault),
         Err(Halt::Stopped(reason)) => return Ok(NetAnswer { stopped: Some(reason), ..NetAnswer::none(attack) }),
     };
-    let answer = solve(&net.problem, budget);
+    let (net, symmetry) = match turns {
+        Some(Turns { counting, fewest }) => net.with_turns(counting, fewest),
+        None => (net, None),
+    };
+    let answer = solve_up_to_turns(&net, symmetry, budget);
     let size = (net.problem.net.places.len(), net.problem.net.transitions.len());
     let mut found = NetAnswer {
         strategy: answer.strategy,
@@ -197,20 +269,20 @@ fn decide_one(
         ..NetAnswer::none(attack)
     };
     match answer.outcome {
-        coverability::Outcome::Coverable(run) => {
+        Outcome::Coverable(run) => {
             found.violation = violation_of_run(program, attack, &net, &run);
             found.found = found.violation.is_some().then_some(Found::Feasible);
         }
         // A proof that the checker would give up on is none.
-        coverability::Outcome::Uncoverable(_) if size.0 > MOST_PLACES || size.1 > MOST_TRANSITIONS => {}
-        coverability::Outcome::Uncoverable(certificate) => {
+        Outcome::Uncoverable(_) if size.0 > MOST_PLACES || size.1 > MOST_TRANSITIONS => {}
+        Outcome::Uncoverable(certificate) => {
             found.found = Some(Found::Infeasible);
             found.proof = copies.is_none().then(|| {
                 let (places, certificate) = certificate.by_position();
                 AttackNetProof { places: places.into_iter().map(|place| net.fact(place)).collect(), certificate }
             });
         }
-        coverability::Outcome::Unknown(reason) => found.stopped = Some(reason),
+        Outcome::Unknown(reason) => found.stopped = Some(reason),
     }
     found.seconds = begin.elapsed().as_secs_f64();
     Ok(found)

@@ -11,13 +11,27 @@ use std::collections::HashSet;
 /// Checks that the union of the down-sets of `markings` contains the initial markings, is closed under every
 /// transition and meets no target.
 pub(super) fn check(problem: &Problem, markings: &[OmegaMarking]) -> Result<(), CheckFailure> {
+    check_up_to(problem, markings, |marking| marking)
+}
+
+/// The same, where `form` gives for a marking one that a symmetry of the net takes it to: the initial marking and successors may be
+/// in the set in this form. A symmetry is a permutation of places that takes each transition to a transition and each target to itself.
+///
+/// No reachable marking covers a target then. Proof: each is below some element e, taken by a symmetry σ. Initially so, as the form is in the set. If c is
+/// below σ(e) and t leads from c to c', then σ⁻¹(t) leads from e to some d that σ⁻¹(c') is below; and the form of d, which is τ(d), is below an element e',
+/// so that c' is below σ(τ⁻¹(e')). If c covers a target, so does σ(e), and so does e, which the target is the same for. ∎
+pub(super) fn check_up_to(
+    problem: &Problem,
+    markings: &[OmegaMarking],
+    form: impl Fn(OmegaMarking) -> OmegaMarking,
+) -> Result<(), CheckFailure> {
     for (index, marking) in markings.iter().enumerate() {
         check_sparse(problem, marking, |count| *count == OmegaCount::Finite(Count::ZERO))
             .map_err(|failure| failure.within(format_args!("marking {index}")))?;
     }
     let set = DownSet::new(problem, markings);
 
-    let initial = initial_marking(problem);
+    let initial = form(initial_marking(problem));
     if !set.contains(&initial) {
         reject!(Initial, "no marking of the certificate covers the initial one, {}", in_words(problem, &initial));
     }
@@ -36,7 +50,8 @@ pub(super) fn check(problem: &Problem, markings: &[OmegaMarking]) -> Result<(), 
         arcs.for_each_possibly_enabled(&problem.net, marking.iter().map(|(place, _)| *place), |id| {
             let transition = &problem.net.transitions[id.index()];
             if escape.is_none() && !stays_below(marking, transition) {
-                escape = successor(marking, transition).filter(|next| !set.contains(next)).map(|next| (id, next));
+                escape =
+                    successor(marking, transition).map(&form).filter(|next| !set.contains(next)).map(|next| (id, next));
             }
         });
         if let Some((id, next)) = escape {

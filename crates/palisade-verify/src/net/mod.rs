@@ -11,7 +11,7 @@ mod tests;
 
 use crate::CheckFailure;
 use crate::failure::reject;
-use palisade_evidence::{NetCertificate, NetRun};
+use palisade_evidence::{NetCertificate, NetRun, OmegaMarking};
 use palisade_model::net::{Count, OmegaCount, PlaceId, Problem, TransitionId};
 use std::fmt::Display;
 
@@ -23,6 +23,17 @@ pub fn check_net_certificate(problem: &Problem, certificate: &NetCertificate) ->
         NetCertificate::Upward { basis, invariant } => upward::check(problem, basis, invariant),
         NetCertificate::Separator { siphon, refutations } => separator::check(problem, siphon, refutations),
     }
+}
+
+/// Checks that no target of `problem` can be covered by a set of ω-markings that is closed up to symmetries of the net: `form` gives for a
+/// marking one that such a symmetry takes it to.
+pub(crate) fn check_downward_up_to(
+    problem: &Problem,
+    markings: &[OmegaMarking],
+    form: impl Fn(OmegaMarking) -> OmegaMarking,
+) -> Result<(), CheckFailure> {
+    check_problem(problem)?;
+    downward::check_up_to(problem, markings, form)
 }
 
 /// Checks that `run` can be fired in the net of `problem` and covers one of its targets.

@@ -80,8 +80,13 @@ impl<'a> Model<'a> {
 
     /// From here on sets have to be closed up to shifts of the program's counters only; whether there are any.
     pub(super) fn count(&mut self) -> bool {
-        self.counters = Counters::of(self.program, &self.live);
+        self.counters = self.found_counters();
         self.counters.is_some()
+    }
+
+    /// The program's counters, if there are any.
+    pub(super) fn found_counters(&self) -> Option<Counters> {
+        Counters::of(self.program, &self.live)
     }
 
     /// Checks that a state is one of its thread: its label exists, and its dead registers are 0.

@@ -11,14 +11,18 @@ mod arcs;
 mod attacker;
 mod builder;
 mod meaning;
+mod symmetry;
 mod tokens;
+mod turned;
 mod units;
 
 pub(super) use meaning::Firing;
+pub(super) use symmetry::Symmetry;
+pub(super) use turned::TurnedNet;
 
 use super::attacks::Attack;
 use super::fault::Fault;
-use super::system::System;
+use super::system::{Counting, System};
 use builder::Builder;
 use meaning::Meaning;
 use palisade_evidence::Fact;
@@ -75,6 +79,13 @@ impl<'p> AttackNet<'p> {
         builder.start().map_err(Halt::Fault)?;
         builder.close()?;
         builder.finish()
+    }
+
+    /// The net, with its turns where these are at least so many.
+    pub(super) fn with_turns(self, counting: &Counting, fewest: usize) -> (Self, Option<Symmetry>) {
+        let mut net = Self { system: self.system.counting(Some(counting)), ..self };
+        let symmetry = Symmetry::of(&mut net, counting, fewest);
+        (net, symmetry)
     }
 
     /// What a place stands for in evidence.

@@ -49,9 +49,14 @@ pub struct CheckOptions {
     pub values: usize,
     /// Explore up to turns of counters. Not with `one_query`.
     pub counters: bool,
+    /// Explore the net of an attack up to turns of counters as well where these are at least so many. With few, it is answered sooner as it stands.
+    pub net_turns: usize,
     /// Time, memory, interruption.
     pub limits: Limits,
 }
+
+/// With as many turns of counters as this, exploring the net of an attack up to turns pays.
+const NET_TURNS: usize = 16;
 
 impl Default for CheckOptions {
     fn default() -> Self {
@@ -62,6 +67,7 @@ impl Default for CheckOptions {
             one_query: false,
             values: DEFAULT_VALUES,
             counters: true,
+            net_turns: NET_TURNS,
             limits: Limits::none(),
         }
     }
@@ -89,8 +95,8 @@ pub struct AttackReport {
     pub attack: Attack,
     /// The answer.
     pub outcome: AttackOutcome,
-    /// What answered: `control-flow`, `enumerate`, `karp-miller`, `small-instances`, `one-query`, or a strategy of `palisade cover`,
-    /// for attacks decided on their nets.
+    /// What answered: `control-flow`, `enumerate`, `karp-miller`, `small-instances`, `one-query`; for attacks decided on their
+    /// nets a strategy of `palisade cover`, or `turns`, the markings up to turns of counters.
     pub strategy: &'static str,
     /// Configurations explored for it alone.
     pub markings: usize,

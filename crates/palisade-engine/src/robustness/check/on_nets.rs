@@ -3,7 +3,7 @@
 use super::{AttackOutcome, AttackReport, Check, Checking, Stage, Verdict};
 use crate::robustness::Attack;
 use crate::robustness::fault::Fault;
-use crate::robustness::nets::{NetAnswer, decide, replicated_copies};
+use crate::robustness::nets::{NetAnswer, Turns, decide, replicated_copies};
 use crate::robustness::search::Found;
 use crate::robustness::witness::Violation;
 use palisade_model::limits::{Budget, StopReason};
@@ -64,7 +64,7 @@ impl<'p> Checking<'p, '_> {
     fn ask(&mut self, values: usize, budget: &Budget) -> Result<Option<NetVerdict>, Fault> {
         let open = self.without_net_answer();
         self.observer.begins(Stage::Nets(open.len()));
-        let answers = decide(self.program, &open, None, self.options.all, values, budget)
+        let answers = decide(self.program, &open, None, self.options.all, values, self.turns(), budget)
             .inspect_err(|fault| self.observer.may_grow(fault))?;
         self.nets_stopped = answers.iter().find_map(|answer| answer.stopped);
         self.on_nets.extend(answers.into_iter().filter(|answer| answer.found.is_some()));
@@ -79,6 +79,12 @@ impl<'p> Checking<'p, '_> {
                 None
             }
         })
+    }
+
+    /// The counters up to whose turns nets are explored.
+    fn turns(&self) -> Option<Turns<'_>> {
+        let fewest = self.options.net_turns;
+        self.counting.as_ref().map(|counting| Turns { counting, fewest })
     }
 
     /// What a turn with so many nodes may use up.
@@ -134,7 +140,8 @@ impl<'p> Checking<'p, '_> {
                 best.instance_minimal = true;
                 return best;
             }
-            let Ok(answers) = decide(self.program, &attacks, Some(copies - 1), false, values, budget) else {
+            let Ok(answers) = decide(self.program, &attacks, Some(copies - 1), false, values, self.turns(), budget)
+            else {
                 return best;
             };
             let all_infeasible = answers.iter().all(|answer| answer.found == Some(Found::Infeasible));

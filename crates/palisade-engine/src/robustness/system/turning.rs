@@ -142,6 +142,21 @@ impl System<'_> {
         turned
     }
 
+    /// The turn of one class by so much.
+    pub(in crate::robustness) fn one_turn(&mut self, class: usize, by: Value) -> u32 {
+        let Turning { counting, turns, .. } = self.turning_mut();
+        let mut turn = vec![0; counting.counters.classes().len()].into_boxed_slice();
+        turn[class] = by;
+        turns.intern(turn).0
+    }
+
+    /// What the value of an address becomes by a turn.
+    pub(in crate::robustness) fn turned_cell(&mut self, turn: u32, address: Value, value: Value) -> Value {
+        let Turning { counting, turns, .. } = self.turning_mut();
+        let member = counting.counters.member_at(address);
+        member.map_or(value, |member| counting.turned(member, value, turns.get(turn)[member.class]))
+    }
+
     /// The turn that two turns make together.
     pub(in crate::robustness) fn turns_together(&mut self, first: u32, second: u32) -> u32 {
         if first == NO_TURN || second == NO_TURN {
@@ -256,7 +271,8 @@ impl System<'_> {
         self.controls.memories.intern(Memory { changed }).0
     }
 
-    fn turned_attacker(&mut self, attacker: u32, turn: u32) -> u32 {
+    /// What an attacker becomes by a turn.
+    pub(in crate::robustness) fn turned_attacker(&mut self, attacker: u32, turn: u32) -> u32 {
         let turning = self.turning.as_ref().expect("only systems with counters turn");
         let (counting, turn) = (&turning.counting, turning.turns.get(turn));
         let counters = &counting.counters;

@@ -4,18 +4,25 @@
 //! registers and the attack alone. From the certificate the checker takes the places that the proof talks of, and the proof,
 //! which is checked as one about a net from a file would be. CERTIFICATE.md says why an attack is not feasible when
 //! `success` cannot be marked.
+//!
+//! A set of markings that is not closed as it stands may be closed up to shifts of the program's counters ([`symmetry`]).
 
 mod closure;
 mod facts;
+mod symmetry;
 
 use super::model::Model;
 use crate::failure::reject;
-use crate::{CheckFailure, check_net_certificate};
+use crate::net::check_downward_up_to;
+use crate::{CheckFailure, Obligation, check_net_certificate};
 use closure::{Attack, AttackNet, close};
-use palisade_evidence::{AttackNetProof, Fact, Invariant, NetCertificate, Refutation, RobustCertificate, WeightedTrap};
+use palisade_evidence::{
+    AttackNetProof, Fact, Invariant, NetCertificate, OmegaMarking, Refutation, RobustCertificate, WeightedTrap,
+};
 use palisade_model::net::{Count, PlaceId, Problem, Query, Target};
 use palisade_model::program::{InstructionId, Program, RegisterId, ThreadId};
 use std::collections::HashSet;
+use symmetry::Symmetry;
 
 /// The net of an attack – a store and a load instruction of one thread – with the question whether success can be
 /// marked, and what its places stand for. `live` are registers for each thread and label, as in a certificate.
@@ -25,24 +32,50 @@ pub fn attack_net(
     attack: (ThreadId, InstructionId, InstructionId),
 ) -> Result<(Problem, Vec<Fact>), CheckFailure> {
     let certificate = RobustCertificate { live: live.to_vec(), ..RobustCertificate::default() };
-    let found = close(&mut Model::new(program, &certificate)?, attack)?;
-    let facts = found.facts.clone();
-    Ok((question(found), facts))
+    let mut found = close(&mut Model::new(program, &certificate)?, attack)?;
+    Ok((question(&mut found), found.facts))
 }
 
 /// Checks that the proof shows the attack not to be feasible.
 pub(super) fn check(model: &mut Model, attack: Attack, proof: &AttackNetProof) -> Result<(), CheckFailure> {
-    let found = close(model, attack)?;
+    let (problem, certificate, found) = proved(model, attack, proof)?;
+    match (check_net_certificate(&problem, &certificate), &certificate) {
+        (Err(failure), NetCertificate::Downward { markings }) if failure.obligation == Obligation::Inductive => {
+            let Some(symmetry) = Symmetry::of(model, attack.0, &problem.net, &found) else { return Err(failure) };
+            let markings: Vec<OmegaMarking> = markings.iter().cloned().map(|own| symmetry.form(own)).collect();
+            check_downward_up_to(&problem, &markings, |marking| symmetry.form(marking))
+        }
+        (checked, _) => checked,
+    }
+}
+
+/// Checks that the proof shows the attack not to be feasible, by what is closed as it stands.
+pub(super) fn check_without_counters(
+    model: &mut Model,
+    attack: Attack,
+    proof: &AttackNetProof,
+) -> Result<(), CheckFailure> {
+    let (problem, certificate, _) = proved(model, attack, proof)?;
+    check_net_certificate(&problem, &certificate)
+}
+
+/// The net with its question, and what the proof says of its places.
+fn proved(
+    model: &mut Model,
+    attack: Attack,
+    proof: &AttackNetProof,
+) -> Result<(Problem, NetCertificate, AttackNet), CheckFailure> {
+    let mut found = close(model, attack)?;
     let places = places_of(model, attack.0, &found, &proof.places)?;
     let certificate = Renumbering { places }.certificate(&proof.certificate)?;
-    check_net_certificate(&question(found), &certificate)
+    Ok((question(&mut found), certificate, found))
 }
 
 /// The net with the question whether success can be marked.
-fn question(found: AttackNet) -> Problem {
+fn question(found: &mut AttackNet) -> Problem {
     let success = found.places[&Fact::Success];
     let targets = vec![Target::new(vec![(success, Count::ONE)])];
-    Problem { net: found.net, query: Query { targets } }
+    Problem { net: std::mem::take(&mut found.net), query: Query { targets } }
 }
 
 /// The places of the net that the proof's places stand for.

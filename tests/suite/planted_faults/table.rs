@@ -320,7 +320,7 @@ pub(super) const FAULTS: &[Fault] = &[
         what: "liveness looks at the first expression only",
         file: "crates/palisade-model/src/program/liveness.rs",
         old: "for expression in instruction.action.expressions() {",
-        new: "for expression in instruction.action.expressions().into_iter().take(if PLANTED { 1 } else { usize::MAX }) {",
+        new: "for expression in instruction.action.expressions().take(if PLANTED { 1 } else { usize::MAX }) {",
         caught_by: FIXED,
     },
     Fault {

@@ -15,8 +15,8 @@ use super::slice::addresses_of;
 use super::values::Values;
 use fixedbitset::FixedBitSet;
 use palisade_model::program::{
-    Action, BinaryOperator, Expression, Instruction, InstructionId, Label, LabelId, Program, Register, RegisterId,
-    Span, Thread, ThreadId,
+    Action, BinaryOperator, ByLabel, Expression, Instruction, InstructionId, Label, LabelId, Program, Register,
+    RegisterId, Span, Thread, ThreadId,
 };
 use palisade_model::semantics::Target;
 use rustc_hash::FxHashMap;
@@ -117,7 +117,7 @@ struct Weaving<'a> {
     loads: &'a BTreeSet<InstructionId>,
     room: usize,
     slice: SliceFacts<'a>,
-    by_label: Vec<Vec<InstructionId>>,
+    by_label: ByLabel,
     /// The labels from which control leads to one of the loads before a drain.
     open: FixedBitSet,
     /// The registers that stores read.
@@ -184,7 +184,7 @@ impl<'a> Weaving<'a> {
         self.state(self.thread.initial, Kept::new());
         while let Some((label, kept, from)) = self.waiting.pop_front() {
             if kept.is_empty() || self.open.contains(label.index()) {
-                for instruction in self.by_label[label.index()].clone() {
+                for instruction in self.by_label[label.index()].to_vec() {
                     self.instruction(instruction, &kept, from)?;
                 }
             }

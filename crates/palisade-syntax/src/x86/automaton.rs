@@ -205,7 +205,7 @@ impl RegisterMap {
             };
             match element {
                 Code::Action(action, _) => {
-                    action.expressions().into_iter().for_each(&mut mark);
+                    action.expressions().for_each(&mut mark);
                     if let Some(register) = action.written_register() {
                         used[register.index()] = true;
                     }

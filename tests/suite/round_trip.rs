@@ -37,7 +37,7 @@ fn without_names(program: &Program) -> Program {
     program.addresses.iter_mut().for_each(|address| address.name.clear());
     for thread in &mut program.threads {
         thread.name.clear();
-        thread.labels.iter_mut().for_each(|label| label.name.clear());
+        thread.labels.iter_mut().for_each(|label| label.name = "".into());
         thread.registers.iter_mut().for_each(|register| register.name.clear());
     }
     program

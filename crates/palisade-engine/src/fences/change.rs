@@ -39,12 +39,17 @@ pub(crate) fn with_measures_at(program: &Program, sites: &Sites, measures: &[Mea
 #[must_use]
 pub fn fences_removed(program: &Program, fences: impl IntoIterator<Item = (ThreadId, InstructionId)>) -> Program {
     let mut changed = program.clone();
+    remove_fences(&mut changed, fences);
+    changed
+}
+
+/// Removes some fences of a program.
+pub(crate) fn remove_fences(changed: &mut Program, fences: impl IntoIterator<Item = (ThreadId, InstructionId)>) {
     for (thread, fence) in fences {
         let action = &mut changed.threads[thread.index()].instructions[fence.index()].action;
         debug_assert!(matches!(action, Action::Fence | Action::StoreFence));
         *action = Action::Nop;
     }
-    changed
 }
 
 /// Fences put into one thread, one after the other.
@@ -73,7 +78,7 @@ impl<'p> Insertion<'p> {
             name.push('_');
         }
         self.names.insert(Cow::Owned(name.clone()));
-        thread.labels.push(Label { name, span, fence_cost: None });
+        thread.labels.push(Label { name: name.into(), span, fence_cost: None });
         let before = self.fences.insert(label, InstructionId::from_index(thread.instructions.len()));
         for id in before.as_ref().map_or(&self.at_first[label.index()], std::slice::from_ref) {
             let instruction = &mut thread.instructions[id.index()];

@@ -321,7 +321,7 @@ impl<'a> Weaving<'a> {
             return *known;
         }
         let own = self.thread.label(label);
-        let name = if kept.is_empty() { own.name.clone() } else { format!("{}_keeping{}", own.name, kept.len()) };
+        let name = if kept.is_empty() { own.name.to_string() } else { format!("{}_keeping{}", own.name, kept.len()) };
         let number = self.label(name, own.span);
         self.states.insert((label, kept.clone()), number);
         self.waiting.push_back((label, kept, number));
@@ -329,7 +329,7 @@ impl<'a> Weaving<'a> {
     }
 
     fn label(&mut self, name: String, span: Span) -> LabelId {
-        self.labels.push(Label { name, span, fence_cost: None });
+        self.labels.push(Label { name: name.into(), span, fence_cost: None });
         LabelId::from_index(self.labels.len() - 1)
     }
 

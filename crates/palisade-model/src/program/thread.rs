@@ -6,6 +6,7 @@ use super::ids::{InstructionId, LabelId, RegisterId};
 use super::instruction::Instruction;
 use super::role::Role;
 use crate::text::Span;
+use smol_str::SmolStr;
 
 /// How many copies of a thread there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,7 +36,7 @@ impl std::fmt::Display for Copies {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
     /// The name as written.
-    pub name: String,
+    pub name: SmolStr,
     /// Where it first stands.
     pub span: Span,
     /// The cost of a fence here, from an `@cost(x)` annotation.

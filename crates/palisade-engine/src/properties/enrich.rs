@@ -184,7 +184,8 @@ impl<'a> Weaving<'a> {
         self.state(self.thread.initial, Kept::new());
         while let Some((label, kept, from)) = self.waiting.pop_front() {
             if kept.is_empty() || self.open.contains(label.index()) {
-                for instruction in self.by_label[label.index()].to_vec() {
+                let here = self.by_label[label.index()].to_vec();
+                for instruction in here {
                     self.instruction(instruction, &kept, from)?;
                 }
             }

@@ -159,11 +159,11 @@ pub(super) fn groups(
     bounds: Option<&Values<'_>>,
     asked: &[Target],
 ) -> Vec<Vec<Target>> {
+    // What is asked of a group: whether it is about final states, and of what slice.
+    type Key = (bool, Option<Slice>);
     if asked.len() <= 1 {
         return asked.iter().map(|target| vec![*target]).collect();
     }
-    // What is asked of a group: whether it is about final states, and of what slice.
-    type Key = (bool, Option<Slice>);
     let mut groups: Vec<(Key, Vec<Target>)> = Vec::new();
     for target in asked {
         let goal = Goal::new(vec![*target], question);

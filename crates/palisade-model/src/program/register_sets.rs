@@ -57,7 +57,7 @@ impl RegisterSets {
     /// Adds to the set before an instruction what is in the set after it and is not written by the instruction; whether that is more.
     pub fn flow_back(&mut self, instruction: &Instruction) -> bool {
         let (source, target) = (instruction.source.index() * self.stride, instruction.target.index() * self.stride);
-        let written = instruction.action.written_register().map(|register| register.index());
+        let written = instruction.action.written_register().map(RegisterId::index);
         let mut grew = false;
         for number in 0..self.stride {
             let mut flowing = self.words[target + number];

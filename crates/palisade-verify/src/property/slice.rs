@@ -9,7 +9,7 @@ use super::values::{Bounds, accessed, runs};
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::listing::rests_on;
-use palisade_model::program::{Action, InstructionId, Program, Thread, ThreadId};
+use palisade_model::program::{Action, InstructionId, Program, RegisterId, Thread, ThreadId};
 use palisade_model::semantics::{Observable, Question, Target};
 use std::collections::BTreeSet;
 
@@ -177,7 +177,7 @@ pub(super) fn least_liveness(thread: &Thread, observed: &[bool]) -> Vec<Vec<bool
             for expression in instruction.action.expressions() {
                 expression.for_each_register(&mut |register| need(register.index()));
             }
-            let written = instruction.action.written_register().map(|register| register.index());
+            let written = instruction.action.written_register().map(RegisterId::index);
             for register in (0..thread.registers.len()).filter(|register| Some(*register) != written) {
                 if live[target][register] {
                     is_stable &= std::mem::replace(&mut live[source][register], true);

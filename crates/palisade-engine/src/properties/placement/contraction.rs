@@ -6,10 +6,8 @@
 //! so the slice reaches a target with a set of measures exactly when the contraction does; a run of the contraction becomes one of the slice
 //! when each copy passes, before its next step, the labels on the way ([`Contraction::expanded`]).
 
-use super::offer::Offer;
-use super::rows::Run;
-use palisade_model::program::{Action, InstructionId, LabelId, Program, Thread, ThreadId};
-use palisade_model::semantics::{CopyId, Step, StepKind, Target};
+use palisade_model::program::{Action, Instruction, InstructionId, LabelId, Program, Thread, ThreadId};
+use palisade_model::semantics::{CopyId, Instance, Step, StepKind, Target};
 use rustc_hash::FxHashMap;
 
 /// A slice without the labels that copies only pass.
@@ -36,10 +34,12 @@ struct Contracted {
 }
 
 impl Contraction {
-    /// The contraction of a slice of the program whose measures are on offer.
-    pub(super) fn of(slice: &Program, offer: &Offer<'_>) -> Self {
-        let threads: Vec<Contracted> =
-            slice.thread_ids().map(|(id, thread)| Contracted::of(id, thread, offer)).collect();
+    /// The contraction of a slice, given whether some measure may change what happens at a label where an instruction stands alone.
+    pub(super) fn of(slice: &Program, may_change: impl Fn(ThreadId, LabelId, InstructionId) -> bool) -> Self {
+        let threads: Vec<Contracted> = slice
+            .thread_ids()
+            .map(|(id, thread)| Contracted::of(thread, |label, only| may_change(id, label, only)))
+            .collect();
         let contracted = threads.iter().zip(&slice.threads).map(|(own, thread)| own.applied(thread));
         let program = Program {
             name: slice.name.clone(),
@@ -81,38 +81,32 @@ impl Contraction {
         }
     }
 
-    /// A run without measures as one of the slice.
-    pub(super) fn expanded(&self, run: Run) -> Run {
+    /// The target and the steps of a run without measures as those of a run of the slice.
+    pub(super) fn expanded(&self, instance: &Instance, target: Target, steps: &[Step]) -> (Target, Vec<Step>) {
         let mut expanding = Expanding { contraction: self, at: FxHashMap::default(), steps: Vec::new() };
-        for step in &run.steps {
+        for step in steps {
             expanding.take(*step);
         }
-        let target = match run.target {
+        let target = match target {
             Target::Instruction { thread, instruction } => {
                 Target::Instruction { thread, instruction: self.threads[thread.index()].left[instruction.index()].0 }
             }
             Target::FinalStates => {
-                run.instance.copies().for_each(|copy| expanding.pass(copy, None));
+                instance.copies().for_each(|copy| expanding.pass(copy, None));
                 Target::FinalStates
             }
         };
-        Run { target, steps: expanding.steps, ..run }
+        (target, expanding.steps)
     }
 }
 
 impl Contracted {
-    fn of(id: ThreadId, thread: &Thread, offer: &Offer<'_>) -> Self {
+    fn of(thread: &Thread, may_change: impl Fn(LabelId, InstructionId) -> bool) -> Self {
         let by_label = thread.instructions_by_label();
-        let is_on_offer = |label: LabelId, only: InstructionId| {
-            offer.fence_at(id, label).is_some()
-                || offer.store_fence_at(id, label).is_some()
-                || offer.exchange_of(id, only).is_some()
-                || offer.kept(id, only).is_some()
-        };
         let passing = by_label.iter().enumerate().map(|(label, standing)| {
             let [only] = standing else { return None };
             let (label, instruction) = (LabelId::from_index(label), thread.instruction(*only));
-            let is_passed = !offer.has_sites() && instruction.action == Action::Nop && !is_on_offer(label, *only);
+            let is_passed = instruction.action == Action::Nop && !may_change(label, *only);
             is_passed.then_some((*only, instruction.target))
         });
         let mut passed: Vec<Option<(InstructionId, LabelId)>> = passing.collect();
@@ -120,8 +114,7 @@ impl Contracted {
         let mut next = 0..;
         let labels: Vec<Option<LabelId>> =
             passed.iter().map(|own| own.is_none().then(|| next.next().map(LabelId::from_index)).flatten()).collect();
-        let is_left =
-            |(_, own): &(InstructionId, &palisade_model::program::Instruction)| passed[own.source.index()].is_none();
+        let is_left = |(_, own): &(InstructionId, &Instruction)| passed[own.source.index()].is_none();
         let left: Vec<_> =
             thread.instruction_ids().filter(is_left).map(|(id, own)| (id, own.source, own.target)).collect();
         let mut instructions = vec![None; thread.instructions.len()];
@@ -210,122 +203,5 @@ impl Expanding<'_> {
             at = target;
         }
         self.at.insert(copy, at);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::aim::Aim;
-    use super::super::rows::Core;
-    use super::super::search::{Answer, Reach, search};
-    use super::*;
-    use crate::fences::catalogue::MeasureSet;
-    use crate::fences::{Cost, Measure};
-    use crate::properties::targets;
-    use crate::properties::tests::with_properties;
-    use palisade_model::limits::Limits;
-    use palisade_model::semantics::random::{Randomness, Shape};
-    use palisade_model::semantics::{Effect, Instance, Machine, Model};
-
-    /// A program with properties of which many instructions do nothing, as in a slice.
-    fn random_slice(seed: u64) -> Program {
-        let shape =
-            Shape { copies: 2, labels: 6, total_labels: 10, store_fences: 10, stores_first: 40, ..Shape::default() };
-        let mut program = with_properties(seed, &shape);
-        let mut randomness = Randomness::new(seed ^ 0xc0de);
-        for own in program.threads.iter_mut().flat_map(|thread| &mut thread.instructions) {
-            let may_go = matches!(own.action, Action::Load { .. } | Action::Store { .. } | Action::Assign { .. });
-            if may_go && randomness.below(2) == 0 {
-                own.action = Action::Nop;
-            }
-        }
-        program
-    }
-
-    /// Some measures of a program, each offered at the cost of 1.
-    fn some_measures(program: &Program, seed: u64) -> Vec<(Measure, Cost)> {
-        let mut randomness = Randomness::new(seed ^ 0xfe);
-        let mut measures = Vec::new();
-        for (thread, template) in program.thread_ids() {
-            for (store, own) in template.instruction_ids() {
-                let label = own.source;
-                measures.extend(match randomness.below(6) {
-                    0 => Some(Measure::Fence { thread, label }),
-                    1 => Some(Measure::StoreFence { thread, label }),
-                    2 => Some(Measure::Exchange { thread, store }),
-                    _ => None,
-                });
-            }
-        }
-        let may_be_made = |measure: &Measure| match *measure {
-            Measure::Exchange { thread, store } => {
-                matches!(program.thread(thread).instruction(store).action, Action::Store { .. } | Action::Nop)
-            }
-            _ => true,
-        };
-        measures.retain(may_be_made);
-        measures.sort_unstable();
-        measures.dedup();
-        measures.into_iter().map(|measure| (measure, Cost::one())).collect()
-    }
-
-    fn answer(program: &Program, aim: &Aim<'_>, model: Model) -> Answer {
-        let reach = Reach { capacity: 8, states: 20_000, limits: Limits::none() };
-        search(program, &Instance::of(program).expect("copies are fixed"), model, aim, &reach)
-    }
-
-    /// Checks that a run without measures is one of the slice to its target.
-    fn check_run(slice: &Program, run: &Run) {
-        let machine = Machine::new(slice, &run.instance, run.model);
-        let mut state = machine.initial_state();
-        let mut last = None;
-        for step in &run.steps {
-            let event = machine.event(&state, *step).expect("the step can be taken in the slice");
-            machine.take(&mut state, &event);
-            last = Some((event.step, event.effect));
-        }
-        let (step, effect) = last.expect("a target is reached by a step");
-        assert!(matches!(effect, Effect::Violation | Effect::Failure), "{effect:?}");
-        let Target::Instruction { thread, instruction } = run.target else { panic!("there is no question") };
-        assert!(matches!(step.kind, StepKind::Execute { instruction: own, .. } if own == instruction));
-        assert_eq!(step.copy.thread, thread);
-    }
-
-    #[test]
-    fn contractions_reach_what_slices_reach() {
-        let (mut passed, mut reached, mut stopped) = (0, 0, 0);
-        for seed in 0..400 {
-            let slice = random_slice(seed);
-            let measures = some_measures(&slice, seed);
-            let offer = Offer::among(&slice, &slice, &measures);
-            let aim = Aim::whole(&slice, targets(&slice, None), None);
-            let contraction = Contraction::of(&slice, &offer);
-            let core = Core::of(&aim, &offer);
-            let contracted = offer.contracted(&contraction);
-            let labels =
-                |program: &Program| -> usize { program.threads.iter().map(|thread| thread.labels.len()).sum() };
-            passed += labels(&slice) - labels(&contraction.program);
-            for model in [Model::Sc, Model::Tso, Model::Pso] {
-                for all in [false, true] {
-                    let set: MeasureSet = if all { offer.everything() } else { offer.nothing() };
-                    let before = answer(&offer.changed(&slice, &set), &aim, model);
-                    let changed = contracted.changed(&contraction.program, &set);
-                    let after = answer(&changed, core.aim(), model);
-                    match (before, after) {
-                        (Answer::Reached { .. }, Answer::Reached { target, steps }) => {
-                            reached += 1;
-                            if !all {
-                                let instance = Instance::of(&slice).expect("copies are fixed");
-                                check_run(&slice, &contraction.expanded(Run { instance, model, target, steps }));
-                            }
-                        }
-                        (Answer::Closed { .. }, Answer::Closed { .. }) => stopped += 1,
-                        (Answer::Cut(_), Answer::Cut(_)) => {}
-                        (before, after) => panic!("seed {seed} {model:?}: {before:?}, but {after:?}\n{slice:?}"),
-                    }
-                }
-            }
-        }
-        assert!(passed > 200 && reached > 50 && stopped > 50, "{passed} {reached} {stopped}");
     }
 }

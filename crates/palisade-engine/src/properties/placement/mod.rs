@@ -36,6 +36,8 @@ mod rows;
 mod search;
 mod shown;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 pub use options::PlacementOptions;
 pub use place::{

@@ -94,9 +94,14 @@ impl<'p> Offer<'p> {
         offer
     }
 
-    /// Whether a measure may change several labels.
-    pub(super) fn has_sites(&self) -> bool {
+    /// Whether some measure may change what happens at a label where an instruction stands alone. Of measures that change several labels,
+    /// nothing is said.
+    pub(super) fn may_change(&self, thread: ThreadId, label: LabelId, only: InstructionId) -> bool {
         self.sites.are_grouped()
+            || self.fence_at(thread, label).is_some()
+            || self.store_fence_at(thread, label).is_some()
+            || self.exchange_of(thread, only).is_some()
+            || self.kept(thread, only).is_some()
     }
 
     fn of_nothing(program: &'p Program, written: &Program) -> Self {

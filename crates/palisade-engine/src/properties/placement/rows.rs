@@ -77,7 +77,7 @@ pub(super) struct Core<'q> {
 impl<'q> Core<'q> {
     /// The contraction of an aim's slice.
     pub(super) fn of(aim: &Aim<'q>, offer: &Offer<'_>) -> Self {
-        let contraction = Contraction::of(&aim.program, offer);
+        let contraction = Contraction::of(&aim.program, |thread, label, only| offer.may_change(thread, label, only));
         let bare = offer.contracted(&contraction).bare(&contraction.program);
         Self { aim: aim.contracted(&contraction), bare, contraction }
     }
@@ -144,8 +144,8 @@ impl<'a, 'p> Queries<'a, 'p> {
                 let steps = erased(bare, &changed, &instance, model, &steps);
                 let row = row_of(&self.offers[number], bare, &instance, model, &steps);
                 debug_assert!(row.is_disjoint(set), "the measures in force do not forbid the run");
-                let run = core.contraction.expanded(Run { instance, model, target, steps });
-                return Some(Reached { aim: number, row, run });
+                let (target, steps) = core.contraction.expanded(&instance, target, &steps);
+                return Some(Reached { aim: number, row, run: Run { instance, model, target, steps } });
             }
         }
         if is_closed {

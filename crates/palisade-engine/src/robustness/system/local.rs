@@ -466,7 +466,7 @@ impl<'p> Locals<'p> {
             self.reached.insert(thread, label);
             let mut touches_memory = false;
             let mut goes_on = false;
-            for id in self.by_label[thread.index()][label.index()].to_vec() {
+            for id in self.by_label[thread.index()][label.index()].iter().copied() {
                 let instruction = self.program.thread(thread).instruction(id);
                 if !self.is_local(&instruction.action) {
                     touches_memory = true;

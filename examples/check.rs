@@ -51,7 +51,7 @@ fn thread(name: &str, stored: usize, loaded: usize) -> Thread {
         Action::Store { address: address(stored), value: Expression::Constant(1) },
         Action::Load { register: RegisterId::from_index(0), address: address(loaded) },
     ];
-    let label = |name: &str| Label { name: name.to_owned(), span: Span::default(), fence_cost: None };
+    let label = |name: &str| Label { name: name.into(), span: Span::default(), fence_cost: None };
     let instruction = |(index, action)| Instruction {
         source: LabelId::from_index(index),
         target: LabelId::from_index(index + 1),

@@ -281,5 +281,5 @@ fn names_of(program: &Program, target: Target) -> Vec<String> {
     let Target::Instruction { thread, instruction } = target else { return Vec::new() };
     let thread = program.thread(thread);
     let label = &thread.label(thread.instruction(instruction).source).name;
-    vec![label.clone(), format!("{}.{label}", thread.name)]
+    vec![label.to_string(), format!("{}.{label}", thread.name)]
 }

@@ -173,7 +173,7 @@ fn events(state: &TaskState, names: &[String]) -> Vec<String> {
 fn label(program: &Program, state: &TaskState, owner: InvocationId, step: TaskStep) -> Option<String> {
     let TaskStep::Execute { instruction, .. } = step else { return None };
     let thread = program.thread(state.invocations()[owner].template);
-    Some(thread.label(thread.instruction(instruction).source).name.clone())
+    Some(thread.label(thread.instruction(instruction).source).name.to_string())
 }
 
 fn address(effect: TaskEffect) -> Option<i64> {

@@ -105,7 +105,11 @@ fn append(thread: &mut Thread, label: LabelId, actions: impl IntoIterator<Item =
     let mut source = label;
     for action in actions {
         let target = LabelId::from_index(thread.labels.len());
-        thread.labels.push(Label { name: format!("after{}", target.index()), span: Span::default(), fence_cost: None });
+        thread.labels.push(Label {
+            name: format!("after{}", target.index()).into(),
+            span: Span::default(),
+            fence_cost: None,
+        });
         thread.instructions.push(Instruction { source, target, action, span: Span::default() });
         source = target;
     }

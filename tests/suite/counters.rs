@@ -40,7 +40,7 @@ pub(crate) fn kept_out(program: &Program) -> Vec<(String, String)> {
     let blamed = |out: &palisade::program::KeptOut| {
         let thread = program.thread(out.thread);
         let label = thread.label(thread.instruction(out.instruction).source);
-        (program.address_name(out.address), label.name.clone())
+        (program.address_name(out.address), label.name.to_string())
     };
     Counters::of(program).kept_out().iter().map(blamed).collect()
 }

@@ -23,7 +23,7 @@ fn lines(program: &Program, original: &Program) -> Vec<String> {
         let name = |label: LabelId| {
             let name = &thread.label(label).name;
             if known.label_named(name).is_some() {
-                return name.clone();
+                return name.to_string();
             }
             // A fresh label is the target of the one fence that leads to it.
             let fence = thread.instructions.iter().find(|line| line.target == label && line.action == Action::Fence);

@@ -309,12 +309,12 @@ fn plain_posts_are_what_all_computations_say() {
 fn with_properties(seed: u64) -> Program {
     let mut program = event_program_of(seed);
     for thread in &mut program.threads {
-        let ends = thread.instructions_by_label().iter().position(Vec::is_empty).map(LabelId::from_index);
+        let ends = thread.instructions_by_label().iter().position(<[_]>::is_empty).map(LabelId::from_index);
         let (Some(source), false) = (ends, thread.registers.is_empty()) else { continue };
         let register = Expression::Register(RegisterId::from_index(thread.registers.len() - 1));
         let holds = Expression::binary(BinaryOperator::Equal, register, Expression::Constant(0));
         let action = if seed.is_multiple_of(9) { Action::Fail } else { Action::Ensure(holds) };
-        thread.labels.push(Label { name: "asked".to_owned(), span: Span::default(), fence_cost: None });
+        thread.labels.push(Label { name: "asked".into(), span: Span::default(), fence_cost: None });
         let target = LabelId::from_index(thread.labels.len() - 1);
         thread.instructions.push(Instruction { source, target, action, span: Span::default() });
     }

@@ -22,7 +22,7 @@ fn violated(loaded: &Loaded, proof: &Proof, path: &Path) -> Vec<String> {
         let thread = loaded.program.thread(thread);
         match answer.answer {
             Answer::Holds(_) => {}
-            Answer::Violated(_) => labels.push(thread.label(thread.instruction(instruction).source).name.clone()),
+            Answer::Violated(_) => labels.push(thread.label(thread.instruction(instruction).source).name.to_string()),
             Answer::Open(why) => panic!("{}: {why:?}", path.display()),
         }
     }

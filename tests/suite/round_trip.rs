@@ -12,6 +12,7 @@ use palisade::syntax::{Format, parse, print, render};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Everything about a program but places in a text.
 fn without_places(program: &Program) -> Program {
@@ -36,7 +37,7 @@ fn without_names(program: &Program) -> Program {
     program.addresses.iter_mut().for_each(|address| address.name.clear());
     for thread in &mut program.threads {
         thread.name.clear();
-        thread.labels.iter_mut().for_each(|label| label.name.clear());
+        thread.labels.iter_mut().for_each(|label| label.name = "".into());
         thread.registers.iter_mut().for_each(|register| register.name.clear());
     }
     program
@@ -324,10 +325,10 @@ fn expressions_of(action: &mut Action) -> Vec<&mut Expression> {
 fn move_addresses(expression: &mut Expression, shift: i64) {
     match expression {
         Expression::Address { value, .. } => *value += shift,
-        Expression::Unary(_, operand) => move_addresses(operand, shift),
+        Expression::Unary(_, operand) => move_addresses(Arc::make_mut(operand), shift),
         Expression::Binary(_, left, right) => {
-            move_addresses(left, shift);
-            move_addresses(right, shift);
+            move_addresses(Arc::make_mut(left), shift);
+            move_addresses(Arc::make_mut(right), shift);
         }
         _ => {}
     }

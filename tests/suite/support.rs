@@ -69,7 +69,7 @@ pub(crate) fn thread(instructions: impl IntoIterator<Item = Instruction>) -> Thr
             .map(|index| Register { name: name("r", index), initial: 0, is_initialised: false, span: Span::default() })
             .collect(),
         labels: (0..=last)
-            .map(|index| Label { name: name("l", index), span: Span::default(), fence_cost: None })
+            .map(|index| Label { name: name("l", index).into(), span: Span::default(), fence_cost: None })
             .collect(),
         initial: LabelId::from_index(0),
         instructions,

@@ -111,7 +111,7 @@ impl ProgramSubject {
             name: thread.name.clone(),
             copies: thread.copies,
             origin: if changed.contains(&id) { CopiesOrigin::Option } else { CopiesOrigin::File },
-            labels: thread.labels.iter().map(|label| label.name.clone()).collect(),
+            labels: thread.labels.iter().map(|label| label.name.to_string()).collect(),
             registers: thread.registers.iter().map(|register| register.name.clone()).collect(),
             instructions: thread
                 .instructions

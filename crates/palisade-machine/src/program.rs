@@ -105,7 +105,7 @@ fn rename(thread: &mut Thread, spans: &[Span], names: &[String]) {
         let name = &names[*place];
         let count = taken.entry(name.clone()).or_insert(0);
         *count += 1;
-        label.name = if *count == 1 { name.clone() } else { format!("{name}#{count}") };
+        label.name = if *count == 1 { name.clone().into() } else { format!("{name}#{count}").into() };
         label.span = line(Span { start: *place, end: *place + 1 });
     }
     for instruction in &mut thread.instructions {

@@ -48,7 +48,7 @@ impl<'s> ThreadBuilder<'s> {
     /// The label of a name, new at its first mention.
     pub(crate) fn label(&mut self, name: &'s str, span: Span) -> LabelId {
         *self.label_ids.entry(name).or_insert_with(|| {
-            self.labels.push(Label { name: name.to_owned(), span, fence_cost: None });
+            self.labels.push(Label { name: name.into(), span, fence_cost: None });
             LabelId::from_index(self.labels.len() - 1)
         })
     }

@@ -136,7 +136,7 @@ fn posts_that_wait(thread: &Thread, found: &mut Vec<Diagnostic>) {
 /// For each label, whether some path from it leads to a label without instructions.
 fn labels_that_return(thread: &Thread) -> Vec<bool> {
     let by_label = thread.instructions_by_label();
-    let mut returns: Vec<bool> = by_label.iter().map(Vec::is_empty).collect();
+    let mut returns: Vec<bool> = by_label.iter().map(<[_]>::is_empty).collect();
     let mut entering: Vec<Vec<LabelId>> = vec![Vec::new(); by_label.len()];
     for instruction in &thread.instructions {
         if instruction.action != Action::Fail {

@@ -20,7 +20,7 @@ pub(crate) fn rests_on(program: &Program, action: &Action) -> bool {
             _ => false,
         }
     }
-    program.source.is_listing && action.expressions().into_iter().any(divides)
+    program.source.is_listing && action.expressions().any(divides)
 }
 
 /// Whether the code of a listing was read under premises that sets of configurations are to show.

@@ -38,17 +38,14 @@ pub(crate) fn checked_liveness(program: &Program, listed: &[Vec<Vec<RegisterId>>
             }
         }
         for (id, instruction) in thread.instruction_ids() {
-            let written = instruction.action.written_register();
-            let after = &own[instruction.target.index()];
-            let mut needed: Vec<bool> = after
-                .iter()
-                .enumerate()
-                .map(|(index, live)| *live && written.map(RegisterId::index) != Some(index))
-                .collect();
+            let (before, after) = (&own[instruction.source.index()], &own[instruction.target.index()]);
+            let written = instruction.action.written_register().map(RegisterId::index);
+            let is_lost = |index: usize| after[index] && !before[index] && written != Some(index);
+            let mut is_missing = (0..after.len()).any(is_lost);
             for expression in instruction.action.expressions() {
-                expression.for_each_register(&mut |register| needed[register.index()] = true);
+                expression.for_each_register(&mut |register| is_missing |= !before[register.index()]);
             }
-            if needed.iter().zip(&own[instruction.source.index()]).any(|(needed, live)| *needed && !live) {
+            if is_missing {
                 reject!(Form, "thread `{}`: instruction {id} needs a register that is not listed as live", thread.name);
             }
         }

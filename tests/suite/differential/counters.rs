@@ -86,7 +86,7 @@ fn with_buffering(mut program: Program, seed: u64) -> Program {
         let first = thread.labels.len();
         for name in ["stores", "loads"] {
             let label = thread.labels[0].clone();
-            thread.labels.push(palisade::program::Label { name: name.to_owned(), ..label });
+            thread.labels.push(palisade::program::Label { name: name.into(), ..label });
         }
         let register = Expression::Register(RegisterId::from_index(0));
         let moved = Expression::binary(BinaryOperator::Add, register, Expression::Constant(1));

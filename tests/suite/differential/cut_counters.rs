@@ -40,7 +40,7 @@ fn with_loads(mut program: Program) -> Program {
         let targets = [LabelId::from_index(first + 1), thread.initial];
         for (number, target) in targets.into_iter().enumerate() {
             let label = thread.labels[0].clone();
-            thread.labels.push(palisade::program::Label { name: format!("load{number}"), ..label });
+            thread.labels.push(palisade::program::Label { name: format!("load{number}").into(), ..label });
             let cell = Value::try_from(number + 1).expect("1 or 2");
             thread.instructions.push(Instruction {
                 source: LabelId::from_index(first + number),

@@ -59,8 +59,8 @@ pub(super) fn interleavings(program: &Program, instance: &Instance, steps: Optio
 /// How many actions on memory a thread can take at most, stores counted twice, and how many choices.
 fn longest(thread: &Thread, steps: Option<u32>) -> (u32, u32) {
     let (mut length, mut choices) = (0, 0);
-    for label in thread.instructions_by_label() {
-        let actions = label.into_iter().map(|instruction| &thread.instruction(instruction).action);
+    for label in thread.instructions_by_label().iter() {
+        let actions = label.iter().map(|instruction| &thread.instruction(*instruction).action);
         let weights = actions.map(|action| match action {
             Action::Store { .. } => (2, 0),
             Action::Havoc { .. } => (0, 1),

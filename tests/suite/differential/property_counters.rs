@@ -58,7 +58,7 @@ pub(super) fn with_properties(mut program: Program, seed: u64) -> Program {
         };
         let (length, place) = (thread.labels.len(), dice.place(thread.instructions.len()));
         let name = format!("kept{length}");
-        thread.labels.push(palisade::program::Label { name, ..thread.labels[0].clone() });
+        thread.labels.push(palisade::program::Label { name: name.into(), ..thread.labels[0].clone() });
         let source = LabelId::from_index(length);
         let target = std::mem::replace(&mut thread.instructions[place].target, source);
         let action = Action::Ensure(condition);
@@ -85,7 +85,7 @@ fn with_exclusion(mut program: Program) -> Program {
     for action in [load, Action::Ensure(is_out), store(1), store(0)] {
         let target = LabelId::from_index(thread.labels.len());
         let name = format!("inside{}", thread.labels.len());
-        thread.labels.push(palisade::program::Label { name, ..thread.labels[0].clone() });
+        thread.labels.push(palisade::program::Label { name: name.into(), ..thread.labels[0].clone() });
         let source = std::mem::replace(&mut thread.instructions[place].source, target);
         thread.instructions.push(Instruction { source, target, action, span: Span::default() });
     }

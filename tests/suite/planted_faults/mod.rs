@@ -101,6 +101,7 @@ fn all_faults_fit_the_sources() {
             "crates/palisade-machine/src/lift/",
             "crates/palisade-model/src/program/counters/",
             "crates/palisade-model/src/program/liveness.rs",
+            "crates/palisade-model/src/program/register_sets.rs",
             "crates/palisade-model/src/program/saturation.rs",
             "crates/palisade-model/src/program/tickets/",
             "crates/palisade-model/src/semantics/machine.rs",

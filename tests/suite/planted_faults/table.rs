@@ -318,9 +318,9 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "liveness looks at the first expression only",
-        file: "crates/palisade-model/src/program/liveness.rs",
+        file: "crates/palisade-model/src/program/register_sets.rs",
         old: "for expression in instruction.action.expressions() {",
-        new: "for expression in instruction.action.expressions().into_iter().take(if PLANTED { 1 } else { usize::MAX }) {",
+        new: "for expression in instruction.action.expressions().take(if PLANTED { 1 } else { usize::MAX }) {",
         caught_by: FIXED,
     },
     Fault {

@@ -137,7 +137,7 @@ fn shape(program: &Program) -> String {
     }
     for thread in &mut program.threads {
         (thread.span, thread.name) = (none, String::new());
-        thread.labels.iter_mut().for_each(|label| (label.span, label.name) = (none, String::new()));
+        thread.labels.iter_mut().for_each(|label| (label.span, label.name) = (none, "".into()));
         thread.registers.iter_mut().for_each(|register| (register.span, register.name) = (none, String::new()));
         thread.instructions.iter_mut().for_each(|instruction| instruction.span = none);
     }

@@ -17,7 +17,9 @@ mod said;
 use bits::Bits;
 use monitor::{Monitor, Reason, Step};
 use palisade_evidence::RobustCertificate;
-use palisade_model::program::{Action, Instruction, InstructionId, LabelId, Liveness, Program, RegisterId, Thread};
+use palisade_model::program::{
+    Action, ByLabel, Instruction, InstructionId, LabelId, Liveness, Program, RegisterId, Thread,
+};
 use races::{Plain, without_races};
 use said::{Ordering, Said, is_access};
 use std::collections::{BTreeSet, HashSet};
@@ -95,7 +97,7 @@ struct Paths<'a> {
     program: &'a Program,
     thread: &'a Thread,
     liveness: Liveness,
-    by_label: Vec<Vec<InstructionId>>,
+    by_label: ByLabel,
 }
 
 impl<'a> Paths<'a> {

@@ -2,7 +2,8 @@
 
 use crate::robustness::{Fault, FaultKind, Growing};
 use palisade_model::program::{
-    Action, EvaluationError, Executor, InstructionId, LabelId, Liveness, Program, RegisterId, Thread, ThreadId, Value,
+    Action, ByLabel, EvaluationError, Executor, InstructionId, LabelId, Liveness, Program, RegisterId, Thread,
+    ThreadId, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -55,7 +56,7 @@ pub(super) struct Settled {
 pub(super) struct Locals<'p> {
     program: &'p Program,
     live: Vec<Liveness>,
-    by_label: Vec<Vec<Vec<InstructionId>>>,
+    by_label: Vec<ByLabel>,
     ids: FxHashMap<Local, LocalId>,
     all: Vec<Local>,
     settled: Vec<Option<Rc<Settled>>>,
@@ -152,7 +153,7 @@ impl<'p> Locals<'p> {
         // A stretch of local instructions that never leaves itself: what is seen and leads to nothing.
         let mut leaves = false;
         while let Some((label, registers, way)) = open.pop() {
-            let here = &self.by_label[template.index()][label.index()].clone();
+            let here = &self.by_label[template.index()][label.index()].to_vec();
             if here.is_empty() {
                 found.returns.get_or_insert(way);
                 leaves = true;

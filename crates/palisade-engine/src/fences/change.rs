@@ -1,7 +1,11 @@
 //! Programs with measures taken.
 
 use super::measure::Measure;
-use palisade_model::program::{Action, Instruction, InstructionId, Label, LabelId, Program, Sites, Thread, ThreadId};
+use palisade_model::program::{
+    Action, ByLabel, Instruction, InstructionId, Label, LabelId, Program, Sites, Thread, ThreadId,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 
 /// The program with measures taken. A fence at label l is the change of [ESOP13, §7]: the instructions at l move to a fresh
 /// label, which a fence at l leads to. Instructions keep their numbers; fences come after them.
@@ -13,11 +17,17 @@ pub fn with_measures(program: &Program, measures: &[Measure]) -> Program {
 /// The same where the sites are known: those of the program as it is written, where this one is made of it.
 pub(crate) fn with_measures_at(program: &Program, sites: &Sites, measures: &[Measure]) -> Program {
     let mut changed = program.clone();
+    let mut insertions: Vec<Option<Insertion<'_>>> = program.threads.iter().map(|_| None).collect();
     for measure in measures.iter().flat_map(|measure| measure.parts(sites)) {
-        let thread = &mut changed.threads[measure.thread().index()];
+        let index = measure.thread().index();
+        let thread = &mut changed.threads[index];
+        let mut insert = |label, fence| {
+            let insertion = insertions[index].get_or_insert_with(|| Insertion::into(&program.threads[index]));
+            insertion.insert(thread, label, fence);
+        };
         match measure {
-            Measure::Fence { label, .. } => insert_fence(thread, label, Action::Fence),
-            Measure::StoreFence { label, .. } => insert_fence(thread, label, Action::StoreFence),
+            Measure::Fence { label, .. } => insert(label, Action::Fence),
+            Measure::StoreFence { label, .. } => insert(label, Action::StoreFence),
             Measure::Exchange { store, .. } => exchange(&mut thread.instructions[store.index()]),
             Measure::Kept { .. } => {}
         }
@@ -29,27 +39,54 @@ pub(crate) fn with_measures_at(program: &Program, sites: &Sites, measures: &[Mea
 #[must_use]
 pub fn fences_removed(program: &Program, fences: impl IntoIterator<Item = (ThreadId, InstructionId)>) -> Program {
     let mut changed = program.clone();
+    remove_fences(&mut changed, fences);
+    changed
+}
+
+/// Removes some fences of a program.
+pub(crate) fn remove_fences(changed: &mut Program, fences: impl IntoIterator<Item = (ThreadId, InstructionId)>) {
     for (thread, fence) in fences {
         let action = &mut changed.threads[thread.index()].instructions[fence.index()].action;
         debug_assert!(matches!(action, Action::Fence | Action::StoreFence));
         *action = Action::Nop;
     }
-    changed
 }
 
-fn insert_fence(thread: &mut Thread, label: LabelId, fence: Action) {
-    let moved = LabelId::from_index(thread.labels.len());
-    let mut name = format!("{}_fenced", thread.label(label).name);
-    while thread.label_named(&name).is_some() {
-        name.push('_');
+/// Fences put into one thread, one after the other.
+struct Insertion<'p> {
+    /// What stood at its labels at first.
+    at_first: ByLabel,
+    /// The fence put in last at a label: what stands there now, where there is one.
+    fences: FxHashMap<LabelId, InstructionId>,
+    /// The names of its labels.
+    names: FxHashSet<Cow<'p, str>>,
+}
+
+impl<'p> Insertion<'p> {
+    /// No fence yet.
+    fn into(thread: &'p Thread) -> Self {
+        let names = thread.labels.iter().map(|label| Cow::Borrowed(label.name.as_str())).collect();
+        Self { at_first: thread.instructions_by_label(), fences: FxHashMap::default(), names }
     }
-    thread.labels.push(Label { name, span: thread.label(label).span, fence_cost: None });
-    let mut span = thread.label(label).span;
-    for instruction in thread.instructions.iter_mut().filter(|instruction| instruction.source == label) {
-        instruction.source = moved;
-        span = instruction.span;
+
+    /// Puts a fence at one of the labels that the thread had at first.
+    fn insert(&mut self, thread: &mut Thread, label: LabelId, fence: Action) {
+        let moved = LabelId::from_index(thread.labels.len());
+        let Label { name, span, .. } = thread.label(label);
+        let (mut name, mut span) = (format!("{name}_fenced"), *span);
+        while self.names.contains(name.as_str()) {
+            name.push('_');
+        }
+        self.names.insert(Cow::Owned(name.clone()));
+        thread.labels.push(Label { name: name.into(), span, fence_cost: None });
+        let before = self.fences.insert(label, InstructionId::from_index(thread.instructions.len()));
+        for id in before.as_ref().map_or(&self.at_first[label.index()], std::slice::from_ref) {
+            let instruction = &mut thread.instructions[id.index()];
+            instruction.source = moved;
+            span = instruction.span;
+        }
+        thread.instructions.push(Instruction { source: label, target: moved, action: fence, span });
     }
-    thread.instructions.push(Instruction { source: label, target: moved, action: fence, span });
 }
 
 fn exchange(instruction: &mut Instruction) {

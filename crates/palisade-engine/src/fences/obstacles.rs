@@ -4,7 +4,7 @@ use crate::exploration::{Entry, LazyNet, Step};
 use crate::robustness::Fault;
 use crate::robustness::system::{Phase, System};
 use fixedbitset::FixedBitSet;
-use palisade_model::program::{InstructionId, LabelId, Thread};
+use palisade_model::program::{ByLabel, InstructionId, LabelId, Thread};
 use std::collections::VecDeque;
 
 /// Labels and instructions that the attacker cannot pass while it delays.
@@ -33,7 +33,7 @@ impl Obstacles {
 #[derive(Clone, Debug)]
 pub(super) struct DelayFlow<'p> {
     thread: &'p Thread,
-    by_label: Vec<Vec<InstructionId>>,
+    by_label: ByLabel,
 }
 
 impl<'p> DelayFlow<'p> {

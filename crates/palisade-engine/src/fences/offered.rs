@@ -2,7 +2,7 @@
 
 use super::cases::Case;
 use super::catalogues::permitted;
-use super::change::{fences_removed, with_measures_at};
+use super::change::{remove_fences, with_measures_at};
 use super::cost::Cost;
 use super::measure::Measure;
 use super::options::FenceOptions;
@@ -56,7 +56,9 @@ impl<'a> Offered<'a> {
                 _ => {}
             }
         }
-        fences_removed(&with_measures_at(self.program, &self.sites, &made), gone)
+        let mut changed = with_measures_at(self.program, &self.sites, &made);
+        remove_fences(&mut changed, gone);
+        changed
     }
 
     /// The positions of some measures, ascending.

@@ -32,7 +32,9 @@ pub(super) fn may_count(program: &Program, targets: &[Target], known: &Known<'_>
     is_asked
         && options.model != Model::Pso
         && !targets.contains(&Target::FinalStates)
-        && known.counts(targets, || Counted { program, bounds: known.bounds(program), options }.has_counters(targets))
+        && known.counts(program, targets, || {
+            Counted { program, bounds: known.bounds(program), options }.has_counters(targets)
+        })
 }
 
 /// Answers the targets of a group that are proved up to what counters tell; the others.
@@ -141,7 +143,7 @@ fn watching(program: &Program, targets: &[Target]) -> (Program, BTreeSet<(Thread
             unreachable!("targets are properties")
         };
         let label = LabelId::from_index(own.labels.len());
-        own.labels.push(Label { name: format!("violated {instruction}"), span, fence_cost: None });
+        own.labels.push(Label { name: format!("violated {instruction}").into(), span, fence_cost: None });
         let violated = Action::Assume(Expression::unary(UnaryOperator::Not, condition));
         own.instructions.push(Instruction { source, target: label, action: violated, span });
         own.instructions.push(Instruction { source: label, target: label, action: Action::Fail, span });

@@ -15,8 +15,8 @@ use super::slice::addresses_of;
 use super::values::Values;
 use fixedbitset::FixedBitSet;
 use palisade_model::program::{
-    Action, BinaryOperator, Expression, Instruction, InstructionId, Label, LabelId, Program, Register, RegisterId,
-    Span, Thread, ThreadId,
+    Action, BinaryOperator, ByLabel, Expression, Instruction, InstructionId, Label, LabelId, Program, Register,
+    RegisterId, Span, Thread, ThreadId,
 };
 use palisade_model::semantics::Target;
 use rustc_hash::FxHashMap;
@@ -117,7 +117,7 @@ struct Weaving<'a> {
     loads: &'a BTreeSet<InstructionId>,
     room: usize,
     slice: SliceFacts<'a>,
-    by_label: Vec<Vec<InstructionId>>,
+    by_label: ByLabel,
     /// The labels from which control leads to one of the loads before a drain.
     open: FixedBitSet,
     /// The registers that stores read.
@@ -184,7 +184,8 @@ impl<'a> Weaving<'a> {
         self.state(self.thread.initial, Kept::new());
         while let Some((label, kept, from)) = self.waiting.pop_front() {
             if kept.is_empty() || self.open.contains(label.index()) {
-                for instruction in self.by_label[label.index()].clone() {
+                let here = self.by_label[label.index()].to_vec();
+                for instruction in here {
                     self.instruction(instruction, &kept, from)?;
                 }
             }
@@ -321,7 +322,7 @@ impl<'a> Weaving<'a> {
             return *known;
         }
         let own = self.thread.label(label);
-        let name = if kept.is_empty() { own.name.clone() } else { format!("{}_keeping{}", own.name, kept.len()) };
+        let name = if kept.is_empty() { own.name.to_string() } else { format!("{}_keeping{}", own.name, kept.len()) };
         let number = self.label(name, own.span);
         self.states.insert((label, kept.clone()), number);
         self.waiting.push_back((label, kept, number));
@@ -329,7 +330,7 @@ impl<'a> Weaving<'a> {
     }
 
     fn label(&mut self, name: String, span: Span) -> LabelId {
-        self.labels.push(Label { name, span, fence_cost: None });
+        self.labels.push(Label { name: name.into(), span, fence_cost: None });
         LabelId::from_index(self.labels.len() - 1)
     }
 

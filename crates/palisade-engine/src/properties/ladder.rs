@@ -161,6 +161,9 @@ pub(super) fn groups(
 ) -> Vec<Vec<Target>> {
     // What is asked of a group: whether it is about final states, and of what slice.
     type Key = (bool, Option<Slice>);
+    if asked.len() <= 1 {
+        return asked.iter().map(|target| vec![*target]).collect();
+    }
     let mut groups: Vec<(Key, Vec<Target>)> = Vec::new();
     for target in asked {
         let goal = Goal::new(vec![*target], question);

@@ -4,14 +4,17 @@
 //! from those of its parts. A choice for which the expression has no value gives none: the instruction is not executed then.
 
 use palisade_model::program::{BinaryOperator, Domain, Expression, RegisterId, UnaryOperator, Value};
-use std::collections::BTreeSet;
+use smallvec::{SmallVec, smallvec};
 
 /// How many choices of values an expression is evaluated for.
 const MOST_CHOICES: u128 = 1 << 10;
 
 /// A set of values: intervals with both ends, ascending, that neither overlap nor touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Range(Vec<(i128, i128)>);
+pub(super) struct Range(Intervals);
+
+/// Most sets are one interval.
+type Intervals = SmallVec<[(i128, i128); 1]>;
 
 /// What an expression is computed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +38,9 @@ pub(super) struct Surroundings<'a> {
 impl Range {
     /// The set that intervals make up together.
     pub(super) fn of(intervals: impl IntoIterator<Item = (i128, i128)>) -> Self {
-        let mut intervals: Vec<(i128, i128)> = intervals.into_iter().filter(|(low, high)| low <= high).collect();
+        let mut intervals: Intervals = intervals.into_iter().filter(|(low, high)| low <= high).collect();
         intervals.sort_unstable();
-        let mut merged: Vec<(i128, i128)> = Vec::with_capacity(intervals.len());
+        let mut merged = Intervals::new();
         for (low, high) in intervals {
             match merged.last_mut() {
                 Some(last) if low <= last.1.saturating_add(1) => last.1 = last.1.max(high),
@@ -49,13 +52,13 @@ impl Range {
 
     /// The set of one value.
     pub(super) fn only(value: Value) -> Self {
-        Self(vec![(value.into(), value.into())])
+        Self(smallvec![(value.into(), value.into())])
     }
 
     /// All values from the least to the greatest one of a type or domain.
     pub(super) fn all(domain: Option<Domain>) -> Self {
         let (low, high) = domain.map_or((Value::MIN, Value::MAX), |domain| (domain.low, domain.high));
-        Self(vec![(low.into(), high.into())])
+        Self(smallvec![(low.into(), high.into())])
     }
 
     /// The intervals, ascending.
@@ -103,11 +106,14 @@ impl Range {
 impl Surroundings<'_> {
     /// What an expression can come to.
     pub(super) fn of(&self, expression: &Expression, purpose: Purpose) -> Range {
-        let mut read: BTreeSet<RegisterId> = BTreeSet::new();
-        expression.for_each_register(&mut |register| {
-            read.insert(register);
-        });
-        let mut sets: Vec<(Option<RegisterId>, &Range)> =
+        if expression.is_constant() {
+            return self.by_choice(expression, purpose, &[], 0).map(Range::only).unwrap_or_default();
+        }
+        let mut read: SmallVec<[RegisterId; 4]> = SmallVec::new();
+        expression.for_each_register(&mut |register| read.push(register));
+        read.sort_unstable();
+        read.dedup();
+        let mut sets: SmallVec<[(Option<RegisterId>, &Range); 4]> =
             read.into_iter().map(|register| (Some(register), &self.registers[register.index()])).collect();
         if reads_old(expression) {
             sets.push((None, self.old));
@@ -136,14 +142,20 @@ impl Surroundings<'_> {
                     None => old = value,
                 }
             }
-            let value = match purpose {
-                Purpose::Data => expression.evaluate_with_old(&registers, old, self.domain),
-                Purpose::Address => expression.evaluate_address(&registers),
-                Purpose::Condition => expression.holds(&registers, self.domain).map(Value::from),
-            };
-            results.extend(value.ok().map(|value| (i128::from(value), i128::from(value))));
+            let value = self.by_choice(expression, purpose, &registers, old);
+            results.extend(value.map(|value| (i128::from(value), i128::from(value))));
         }
         Range::of(results)
+    }
+
+    /// The value for one choice; nothing where the expression has none.
+    fn by_choice(&self, expression: &Expression, purpose: Purpose, registers: &[Value], old: Value) -> Option<Value> {
+        let value = match purpose {
+            Purpose::Data => expression.evaluate_with_old(registers, old, self.domain),
+            Purpose::Address => expression.evaluate_address(registers),
+            Purpose::Condition => expression.holds(registers, self.domain).map(Value::from),
+        };
+        value.ok()
     }
 
     /// Bounds of the expression's value; nothing when it has none.

@@ -5,6 +5,7 @@
 //! A store that was left out of the slice, or is silent, reaches memory when it stands in the way of the next one that matters, or of a drain.
 
 use super::run::{Deed, Run, counts};
+use palisade_evidence::PropertyWitness;
 use palisade_model::program::{Action, InstructionId, Program, Value};
 use palisade_model::semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind, Target};
 use std::collections::VecDeque;
@@ -38,6 +39,37 @@ pub(super) fn replay(
     target: Target,
     model: Model,
 ) -> Option<Violation> {
+    let Followed { machine, events } = follow(program, sliced, run, target, model)?;
+    let mut states = vec![machine.initial_state()];
+    for event in &events {
+        states.push(machine.successor(&states[states.len() - 1], event));
+    }
+    let acting = machine.copies().to_vec();
+    let instance = Instance::new(counts(program, &acting));
+    Some(Violation { target, model, instance, acting, events, states, shortest: false, instance_minimal: false })
+}
+
+/// The same as a witness, for which nobody looks at the states in between.
+pub(super) fn witness(
+    program: &Program,
+    sliced: &Program,
+    run: &Run,
+    target: Target,
+    model: Model,
+) -> Option<PropertyWitness> {
+    let Followed { machine, events } = follow(program, sliced, run, target, model)?;
+    let instance = Instance::new(counts(program, machine.copies()));
+    let steps = events.iter().map(|event| event.step).collect();
+    Some(PropertyWitness { model, instance, target, steps })
+}
+
+/// A run of a slice as it is followed in the program.
+struct Followed<'p> {
+    machine: Machine<'p>,
+    events: Vec<Event>,
+}
+
+fn follow<'p>(program: &'p Program, sliced: &Program, run: &Run, target: Target, model: Model) -> Option<Followed<'p>> {
     let mut acting = run.copies.clone();
     acting.sort_unstable();
     let machine = Machine::of_copies(program, acting.clone(), model);
@@ -48,16 +80,13 @@ pub(super) fn replay(
         waiting: vec![VecDeque::new(); acting.len()],
         flushed_by_deed: vec![Vec::new(); acting.len()],
         events: Vec::new(),
-        states: vec![machine.initial_state()],
+        state: machine.initial_state(),
         machine,
         is_done: false,
     };
     replaying.follow(run)?;
-    let Replaying { events, states, is_done, .. } = replaying;
-    let is_final = target == Target::FinalStates;
-    let instance = Instance::new(counts(program, &acting));
-    let found = Violation { target, model, instance, acting, events, states, shortest: false, instance_minimal: false };
-    (is_done || is_final).then_some(found)
+    let Replaying { machine, events, is_done, .. } = replaying;
+    (is_done || target == Target::FinalStates).then_some(Followed { machine, events })
 }
 
 struct Replaying<'s, 'p> {
@@ -70,7 +99,8 @@ struct Replaying<'s, 'p> {
     /// For each copy, whether the stores in its buffer, in the order of their issue, reach memory by deeds.
     flushed_by_deed: Vec<Vec<bool>>,
     events: Vec<Event>,
-    states: Vec<State>,
+    /// The state after them.
+    state: State,
     /// Whether the target has been violated.
     is_done: bool,
 }
@@ -176,7 +206,7 @@ impl Replaying<'_, '_> {
     /// Lets the oldest store to an address that is flushed by a deed reach memory, with all that must go before it.
     fn flush(&mut self, position: usize, address: Value) -> Option<()> {
         loop {
-            let thread = &self.states.last()?.threads()[position];
+            let thread = &self.state.threads()[position];
             let by_deed = &self.flushed_by_deed[position];
             let wanted = (0..by_deed.len()).find(|index| by_deed[*index] && thread.buffer[*index].0 == address)?;
             let next = match self.model {
@@ -207,7 +237,7 @@ impl Replaying<'_, '_> {
     /// Lets the store at an index of the buffer reach memory.
     fn leave(&mut self, position: usize, index: usize) -> Option<()> {
         let kind = match self.model {
-            Model::Pso => StepKind::FlushAddress(self.states.last()?.threads()[position].buffer[index].0),
+            Model::Pso => StepKind::FlushAddress(self.state.threads()[position].buffer[index].0),
             Model::Sc | Model::Tso => StepKind::Flush,
         };
         self.take(position, kind)?;
@@ -217,11 +247,9 @@ impl Replaying<'_, '_> {
 
     fn take(&mut self, position: usize, kind: StepKind) -> Option<Event> {
         let step = Step { copy: self.machine.copies()[position], kind };
-        let state = self.states.last()?;
-        let event = self.machine.event(state, step).ok()?;
-        let after = self.machine.successor(state, &event);
+        let event = self.machine.event(&self.state, step).ok()?;
+        self.machine.take(&mut self.state, &event);
         self.events.push(event);
-        self.states.push(after);
         Some(event)
     }
 }

@@ -18,7 +18,9 @@ use super::goal::Goal;
 use super::range::Range;
 use super::values::Values;
 use fixedbitset::FixedBitSet;
-use palisade_model::program::{Action, AddressId, Copies, Expression, InstructionId, Program, Thread, ThreadId};
+use palisade_model::program::{
+    Action, AddressId, Copies, Expression, InstructionId, LabelId, Program, RegisterSets, Thread, ThreadId,
+};
 use palisade_model::semantics::Target;
 
 /// The addresses that an address expression of a thread may have: the one it names, or what bounds say.
@@ -167,7 +169,7 @@ struct Relevance<'p> {
     /// For each thread, the instructions that matter.
     matters: Vec<FixedBitSet>,
     /// For each thread and label, the registers that matter there.
-    needed: Vec<Vec<FixedBitSet>>,
+    needed: Vec<RegisterSets>,
     /// The addresses whose contents matter.
     addresses: Range,
 }
@@ -179,13 +181,12 @@ impl<'p> Relevance<'p> {
             actions.map(|action| action.address().map(|address| addresses_of(bounds, id, address))).collect()
         });
         let none = |thread: &Thread| FixedBitSet::with_capacity(thread.instructions.len());
-        let unneeded = |thread: &Thread| vec![FixedBitSet::with_capacity(thread.registers.len()); thread.labels.len()];
         let mut relevance = Self {
             program,
             accessed: accessed.collect(),
             assumes,
             matters: program.threads.iter().map(none).collect(),
-            needed: program.threads.iter().map(unneeded).collect(),
+            needed: program.threads.iter().map(RegisterSets::empty).collect(),
             addresses: Range::default(),
         };
         for (id, thread) in program.thread_ids() {
@@ -201,9 +202,11 @@ impl<'p> Relevance<'p> {
         for (observed, (needed, thread)) in
             goal.observed_registers(program).iter().flatten().zip(relevance.needed.iter_mut().zip(&program.threads))
         {
-            for (at, needed) in thread.instructions_by_label().iter().zip(needed) {
+            for (label, at) in thread.instructions_by_label().iter().enumerate() {
                 if at.is_empty() {
-                    needed.extend(observed.iter().map(|register| register.index()));
+                    observed.iter().for_each(|register| {
+                        needed.insert(LabelId::from_index(label), *register);
+                    });
                 }
             }
         }
@@ -225,9 +228,8 @@ impl<'p> Relevance<'p> {
 
     fn look(&mut self, id: ThreadId, thread: &Thread, index: usize) -> bool {
         let instruction = &thread.instructions[index];
-        let needed = &self.needed[id.index()];
         let writes = instruction.action.written_register();
-        let is_needed = writes.is_some_and(|register| needed[instruction.target.index()].contains(register.index()));
+        let is_needed = writes.is_some_and(|register| self.needed[id.index()].contains(instruction.target, register));
         let (reads_memory, writes_memory) = match instruction.action {
             Action::Load { .. } => (true, false),
             Action::Store { .. } => (false, true),
@@ -243,26 +245,17 @@ impl<'p> Relevance<'p> {
             grew |= !self.matters[id.index()].put(index);
         }
         let matters = self.matters[id.index()].contains(index);
-        let mut wanted = needed[instruction.target.index()].clone();
-        if let Some(register) = writes {
-            wanted.remove(register.index());
-        }
+        grew |= self.needed[id.index()].flow_back(instruction);
         if matters {
-            for expression in instruction.action.expressions() {
-                expression.for_each_register(&mut |register| wanted.insert(register.index()));
-            }
+            grew |= self.needed[id.index()].add_read(instruction);
             if let (Some(accessed), Some(address)) = (accessed.filter(|_| reads_memory), instruction.action.address()) {
                 let read =
                     if self.assumes { assumed_addresses(self.program, accessed, address) } else { accessed.clone() };
-                let more = self.addresses.union(&read);
-                grew |= more != self.addresses;
-                self.addresses = more;
+                if !self.addresses.includes(&read) {
+                    self.addresses = self.addresses.union(&read);
+                    grew = true;
+                }
             }
-        }
-        let source = &mut self.needed[id.index()][instruction.source.index()];
-        if !wanted.is_subset(source) {
-            source.union_with(&wanted);
-            grew = true;
         }
         grew
     }

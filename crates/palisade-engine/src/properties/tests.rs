@@ -52,7 +52,7 @@ fn value(randomness: &mut Randomness, bound: usize) -> i64 {
 }
 
 /// A random program in which threads state that some registers do not have some values at some label, mostly at an end.
-fn with_properties(seed: u64, shape: &Shape) -> Program {
+pub(super) fn with_properties(seed: u64, shape: &Shape) -> Program {
     let mut program = random::program(seed, shape);
     let mut randomness = Randomness::new(seed ^ 0x5eed);
     for thread in program.threads.iter_mut().filter(|thread| !thread.registers.is_empty()) {

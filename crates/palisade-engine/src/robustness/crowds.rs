@@ -149,7 +149,7 @@ impl Addition {
         let [gone, nowhere] = [0, 1].map(|more| LabelId::from_index(thread.labels.len() + more));
         for name in ["gone", "nowhere"] {
             let label = thread.labels[0].clone();
-            thread.labels.push(Label { name: name.to_owned(), ..label });
+            thread.labels.push(Label { name: name.into(), ..label });
         }
         let sum = i128::from(self.number) * i128::from(crowd.copies);
         let size = i128::try_from(self.domain.size()).expect("a domain of 64-bit values");

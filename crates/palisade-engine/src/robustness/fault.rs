@@ -181,7 +181,7 @@ impl Fault {
                             return Some(Source::KeptOut(out));
                         }
                     }
-                    None => instruction.action.expressions().into_iter().for_each(|expression| {
+                    None => instruction.action.expressions().for_each(|expression| {
                         expression.for_each_register(&mut |register| {
                             if !wanted.contains(&register) {
                                 wanted.push(register);

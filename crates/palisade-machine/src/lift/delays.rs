@@ -6,7 +6,7 @@
 //! ever has no more behaviour than one that goes on.
 
 use super::loops::drop_unreachable;
-use palisade_model::program::{Action, Instruction, InstructionId, LabelId, Liveness, Thread};
+use palisade_model::program::{Action, ByLabel, Instruction, LabelId, Liveness, Thread};
 use std::collections::BTreeSet;
 
 /// Leaves out all loops that only pass time.
@@ -35,7 +35,7 @@ pub(crate) fn leave_out(thread: &mut Thread) {
 
 struct Search<'a> {
     thread: &'a Thread,
-    by_label: Vec<Vec<InstructionId>>,
+    by_label: ByLabel,
     /// The labels from which local steps lead to a label.
     before: Vec<Vec<LabelId>>,
 }

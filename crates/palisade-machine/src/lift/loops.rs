@@ -15,7 +15,8 @@
 //! leaves it in no other way.
 
 use palisade_model::program::{
-    Action, BinaryOperator, Expression, Instruction, InstructionId, Label, LabelId, Liveness, RegisterId, Thread,
+    Action, BinaryOperator, ByLabel, Expression, Instruction, InstructionId, Label, LabelId, Liveness, RegisterId,
+    Thread,
 };
 use palisade_syntax::x86::code::has_old;
 use palisade_syntax::x86::fold::{rebuilt, size};
@@ -61,7 +62,7 @@ impl Replacement {
         thread.instructions[previous].action = self.locked;
         for (register, value) in self.assignments {
             let label = LabelId::from_index(thread.labels.len());
-            thread.labels.push(Label { name: format!("folded{}", label.index()), span, fence_cost: None });
+            thread.labels.push(Label { name: format!("folded{}", label.index()).into(), span, fence_cost: None });
             thread.instructions[previous].target = label;
             previous = thread.instructions.len();
             let action = Action::Assign { register, value };
@@ -73,7 +74,7 @@ impl Replacement {
 
 struct Search<'a> {
     thread: &'a Thread,
-    by_label: &'a [Vec<InstructionId>],
+    by_label: &'a ByLabel,
     liveness: &'a Liveness,
     /// Stands for the value that the load has found; [`Expression::Old`] for the one that the locked instruction finds.
     guess: RegisterId,
@@ -90,7 +91,7 @@ const LONGEST: usize = 200;
 impl Search<'_> {
     /// The only instruction at a label.
     fn only(&self, label: LabelId) -> Option<&Instruction> {
-        match self.by_label[label.index()].as_slice() {
+        match &self.by_label[label.index()] {
             [only] => Some(self.thread.instruction(*only)),
             _ => None,
         }
@@ -145,7 +146,7 @@ impl Search<'_> {
     fn leaves(&self, from: LabelId, mut values: Values, passed: &[(LabelId, Values)]) -> Option<(LabelId, Values)> {
         let mut label = from;
         for _ in 0..LONGEST {
-            let [one, two] = match self.by_label[label.index()].as_slice() {
+            let [one, two] = match &self.by_label[label.index()] {
                 [only] => {
                     let instruction = self.thread.instruction(*only);
                     match &instruction.action {

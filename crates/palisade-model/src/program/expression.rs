@@ -7,6 +7,7 @@
 
 use super::domain::{Domain, EvaluationError, Value, admitted};
 use super::ids::{AddressId, RegisterId};
+use std::sync::Arc;
 
 /// A unary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,7 +51,7 @@ pub enum BinaryOperator {
     Or,
 }
 
-/// An expression over the registers of one thread.
+/// An expression over the registers of one thread. Operands are shared, so that copies of a program cost little.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expression {
     /// A constant.
@@ -67,20 +68,20 @@ pub enum Expression {
     /// The value a locked read-modify-write has loaded; only inside [`Action::Rmw`](super::Action::Rmw).
     Old,
     /// A unary operator applied to an operand.
-    Unary(UnaryOperator, Box<Expression>),
+    Unary(UnaryOperator, Arc<Expression>),
     /// A binary operator applied to its operands.
-    Binary(BinaryOperator, Box<Expression>, Box<Expression>),
+    Binary(BinaryOperator, Arc<Expression>, Arc<Expression>),
 }
 
 impl Expression {
     /// `left operator right`.
     pub fn binary(operator: BinaryOperator, left: Expression, right: Expression) -> Self {
-        Self::Binary(operator, Box::new(left), Box::new(right))
+        Self::Binary(operator, Arc::new(left), Arc::new(right))
     }
 
     /// `operator operand`.
     pub fn unary(operator: UnaryOperator, operand: Expression) -> Self {
-        Self::Unary(operator, Box::new(operand))
+        Self::Unary(operator, Arc::new(operand))
     }
 
     /// The expression's value as data: wrapped into the domain, or an error when it leaves it.

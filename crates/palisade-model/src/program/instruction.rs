@@ -137,23 +137,24 @@ impl Action {
     }
 
     /// The expressions the action evaluates.
-    pub fn expressions(&self) -> Vec<&Expression> {
-        match self {
-            Self::Load { address, .. } => vec![address],
-            Self::Store { address, value } => vec![address, value],
-            Self::Assign { value, .. } => vec![value],
-            Self::Assume(condition) | Self::Ensure(condition) => vec![condition],
-            Self::Cas { address, expected, new, .. } => vec![address, expected, new],
-            Self::Rmw { address, new, .. } => vec![address, new],
-            Self::Post { arguments, .. } => arguments.iter().collect(),
+    pub fn expressions(&self) -> impl Iterator<Item = &Expression> + Clone {
+        let (few, arguments): ([Option<&Expression>; 3], &[Expression]) = match self {
+            Self::Load { address, .. } => ([Some(address), None, None], &[]),
+            Self::Store { address, value } => ([Some(address), Some(value), None], &[]),
+            Self::Assign { value, .. } => ([Some(value), None, None], &[]),
+            Self::Assume(condition) | Self::Ensure(condition) => ([Some(condition), None, None], &[]),
+            Self::Cas { address, expected, new, .. } => ([Some(address), Some(expected), Some(new)], &[]),
+            Self::Rmw { address, new, .. } => ([Some(address), Some(new), None], &[]),
+            Self::Post { arguments, .. } => ([None; 3], arguments),
             Self::Fence
             | Self::StoreFence
             | Self::Havoc { .. }
             | Self::Nop
             | Self::Lock
             | Self::Unlock
-            | Self::Fail => vec![],
-        }
+            | Self::Fail => ([None; 3], &[]),
+        };
+        few.into_iter().flatten().chain(arguments)
     }
 }
 

@@ -1,13 +1,12 @@
 //! Live registers: a register that is not read before it is written again must not multiply states.
 
-use super::{LabelId, RegisterId, Thread, Value};
-use fixedbitset::FixedBitSet;
+use super::{LabelId, RegisterId, RegisterSets, Thread, Value};
 
 /// The registers of a thread that are live at each label: the least solution of
 /// `live(source) ⊇ use(instruction) ∪ (live(target) ∖ def(instruction))` over all instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Liveness {
-    live: Vec<FixedBitSet>,
+    live: RegisterSets,
 }
 
 impl Liveness {
@@ -20,30 +19,25 @@ impl Liveness {
     /// Like [`of`](Self::of), when these registers are looked at where the thread has come to its end, a label without
     /// instructions.
     pub fn with_observed(thread: &Thread, observed: &[RegisterId]) -> Self {
-        let mut live = vec![FixedBitSet::with_capacity(thread.registers.len()); thread.labels.len()];
-        let mut is_end = vec![true; thread.labels.len()];
-        thread.instructions.iter().for_each(|instruction| is_end[instruction.source.index()] = false);
-        for label in is_end.iter().zip(&mut live).filter(|(is_end, _)| **is_end).map(|(_, live)| live) {
-            label.extend(observed.iter().map(|register| register.index()));
-        }
-        let mut to_label: Vec<Vec<u32>> = vec![Vec::new(); thread.labels.len()];
-        for (number, instruction) in (0u32..).zip(&thread.instructions) {
-            to_label[instruction.target.index()].push(number);
-        }
-        // Backwards, as most control flows forwards through the text.
-        let mut open: Vec<u32> = (0u32..).take(thread.instructions.len()).collect();
-        while let Some(number) = open.pop() {
-            let instruction = &thread.instructions[number as usize];
-            let mut wanted = live[instruction.target.index()].clone();
-            if let Some(register) = instruction.action.written_register() {
-                wanted.remove(register.index());
+        let mut live = RegisterSets::empty(thread);
+        if !observed.is_empty() {
+            let by_label = thread.instructions_by_label();
+            let ends = by_label.iter().enumerate().filter(|(_, instructions)| instructions.is_empty());
+            for (label, _) in ends {
+                observed.iter().for_each(|register| {
+                    live.insert(LabelId::from_index(label), *register);
+                });
             }
-            for expression in instruction.action.expressions() {
-                expression.for_each_register(&mut |register| wanted.insert(register.index()));
-            }
-            let source = &mut live[instruction.source.index()];
-            if !wanted.is_subset(source) {
-                source.union_with(&wanted);
+        }
+        thread.instructions.iter().for_each(|instruction| {
+            live.add_read(instruction);
+        });
+        let to_label = thread.instructions_by_target();
+        // Backwards, as most control flows forwards through the text: one pass, and then what has changed since.
+        let mut open: Vec<_> = thread.instruction_ids().map(|(id, _)| id).collect();
+        while let Some(id) = open.pop() {
+            let instruction = thread.instruction(id);
+            if live.flow_back(instruction) {
                 open.extend(&to_label[instruction.source.index()]);
             }
         }
@@ -52,29 +46,28 @@ impl Liveness {
 
     /// The number of labels.
     pub(super) fn labels(&self) -> usize {
-        self.live.len()
+        self.live.labels()
     }
 
     /// Whether the register is live at the label.
     pub fn is_live(&self, label: LabelId, register: RegisterId) -> bool {
-        self.live[label.index()].contains(register.index())
+        self.live.contains(label, register)
     }
 
     /// The live registers at a label, ascending.
     pub fn at(&self, label: LabelId) -> impl Iterator<Item = RegisterId> + '_ {
-        self.live[label.index()].ones().map(RegisterId::from_index)
+        self.live.at(label)
     }
 
     /// The live registers of each label.
     pub fn by_label(&self) -> Vec<Vec<RegisterId>> {
-        self.live.iter().map(|live| live.ones().map(RegisterId::from_index).collect()).collect()
+        (0..self.labels()).map(|label| self.at(LabelId::from_index(label)).collect()).collect()
     }
 
     /// Sets the dead registers of a valuation to 0.
     pub fn forget_dead(&self, label: LabelId, registers: &mut [Value]) {
-        let live = &self.live[label.index()];
         for (index, value) in registers.iter_mut().enumerate() {
-            if !live.contains(index) {
+            if !self.is_live(label, RegisterId::from_index(index)) {
                 *value = 0;
             }
         }

@@ -6,6 +6,7 @@
 //! [`Span`]s. Besides `text`, this room depends on no other.
 
 mod accepted;
+mod by_label;
 mod counters;
 mod domain;
 mod expression;
@@ -16,6 +17,7 @@ mod liveness;
 mod monitors;
 mod overrides;
 mod queues;
+mod register_sets;
 mod role;
 mod saturation;
 mod sites;
@@ -25,6 +27,7 @@ mod thread;
 mod tickets;
 
 pub use accepted::AcceptedDelay;
+pub use by_label::ByLabel;
 pub use counters::{CounterClass, Counters, Form, KeptOut, Member, OutcomeCounters, modulo};
 pub(crate) use domain::admitted;
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
@@ -36,6 +39,7 @@ pub use liveness::Liveness;
 pub use monitors::NoMonitor;
 pub use overrides::{CopiesOverride, DomainOverride, OverrideError};
 pub use queues::{NotQueued, QueueStep, Queued};
+pub use register_sets::RegisterSets;
 pub use role::{Executor, Guard, Posts, Role};
 pub use saturation::{Saturated, saturated};
 pub use sites::Sites;
@@ -131,7 +135,7 @@ impl Program {
     /// Whether machine code was read under the premise that an action of it has a value whenever it is come to: computed addresses that are of no known
     /// cell, values that are none of those of a hint's cell, and code that was not understood are divided by 0.
     pub fn rests_on(&self, action: &Action) -> bool {
-        self.source.is_listing && action.expressions().into_iter().any(Expression::divides)
+        self.source.is_listing && action.expressions().any(Expression::divides)
     }
 
     /// Whether any thread has an unbounded number of copies.

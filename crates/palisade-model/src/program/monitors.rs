@@ -43,22 +43,31 @@ impl Program {
     ///
     /// [`NoMonitor`], where a joint state cannot be watched in this way.
     pub fn monitored(&self) -> Result<Self, NoMonitor> {
-        let mut monitored = self.clone();
-        monitored.never.clear();
-        if self.never.is_empty() {
-            return Ok(monitored);
-        }
+        self.clone().into_monitored()
+    }
+
+    /// The same, of a program that nobody needs as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`NoMonitor`], where a joint state cannot be watched in this way.
+    pub fn into_monitored(self) -> Result<Self, NoMonitor> {
         for joint in &self.never {
             self.check_unlocked(joint)?;
         }
-        let set = match self.domain {
+        let mut monitored = self;
+        let never = std::mem::take(&mut monitored.never);
+        if never.is_empty() {
+            return Ok(monitored);
+        }
+        let set = match monitored.domain {
             Some(domain) if domain.contains(1) => 1,
             Some(domain) if domain.contains(-1) => -1,
             Some(_) => return Err(NoMonitor::OnlyZero),
             None => 1,
         };
-        let mut cells = Cells::of(&mut monitored, self.never.iter().map(|joint| joint.places().len()).sum());
-        for (number, joint) in self.never.iter().enumerate() {
+        let mut cells = Cells::of(&mut monitored, never.iter().map(|joint| joint.places().len()).sum());
+        for (number, joint) in never.iter().enumerate() {
             let watched: Vec<Expression> = joint
                 .places()
                 .iter()
@@ -170,16 +179,16 @@ fn address_mut(action: &mut Action) -> Option<&mut Expression> {
 fn freeze(thread: &mut Thread, place: Place, cell: &Expression, set: Value, span: Span) {
     let name = unused("frozen", &thread.labels.iter().map(|label| &*label.name));
     let target = LabelId::from_index(thread.labels.len());
-    thread.labels.push(Label { name, span, fence_cost: None });
+    thread.labels.push(Label { name: name.into(), span, fence_cost: None });
     let action = Action::Store { address: cell.clone(), value: Expression::Constant(set) };
     thread.instructions.push(Instruction { source: place.label, target, action, span });
 }
 
 /// The thread that looks at all cells and ensures that some are not set.
 fn monitor(name: String, cells: &[Expression], span: Span) -> Thread {
-    let label = |index: usize| Label { name: format!("look{}", index + 1), span, fence_cost: None };
+    let label = |index: usize| Label { name: format!("look{}", index + 1).into(), span, fence_cost: None };
     let mut labels: Vec<Label> = (0..cells.len()).map(label).collect();
-    labels.extend(["ensure", "end"].map(|name| Label { name: name.to_owned(), span, fence_cost: None }));
+    labels.extend(["ensure", "end"].map(|name| Label { name: name.into(), span, fence_cost: None }));
     let register =
         |index: usize| Register { name: format!("stands{}", index + 1), initial: 0, is_initialised: false, span };
     let mut instructions = Vec::with_capacity(cells.len() + 1);

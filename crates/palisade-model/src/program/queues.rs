@@ -274,7 +274,7 @@ impl Tail {
 
     fn label(&mut self, like: &str) -> LabelId {
         let name = unused(like, &self.thread.labels.iter().map(|label| &*label.name));
-        self.thread.labels.push(Label { name, span: self.thread.span, fence_cost: None });
+        self.thread.labels.push(Label { name: name.into(), span: self.thread.span, fence_cost: None });
         LabelId::from_index(self.thread.labels.len() - 1)
     }
 

@@ -1,6 +1,6 @@
 //! Structural warnings: control flow and registers that are not wrong, but perhaps not meant.
 
-use super::{Action, Expression, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId};
+use super::{Action, ByLabel, Expression, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId};
 
 /// A place in a thread that its author may not have meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,14 +128,14 @@ struct Paths {
 }
 
 impl Paths {
-    fn of(thread: &Thread, by_label: &[Vec<InstructionId>]) -> Self {
+    fn of(thread: &Thread, by_label: &ByLabel) -> Self {
         let mut paths = Self { holding: vec![[false; 2]; thread.labels.len()] };
         paths.follow(thread, by_label, thread.initial);
         paths
     }
 
     /// Adds the labels that a path from `start` leads to, entered without the lock.
-    fn follow(&mut self, thread: &Thread, by_label: &[Vec<InstructionId>], start: LabelId) {
+    fn follow(&mut self, thread: &Thread, by_label: &ByLabel, start: LabelId) {
         let mut pending = vec![(start, false)];
         while let Some((label, holds)) = pending.pop() {
             if std::mem::replace(&mut self.holding[label.index()][usize::from(holds)], true) {
@@ -157,7 +157,7 @@ impl Paths {
 
     /// The labels with instructions where unreachable stretches begin, in order: those that nothing goes to, then one
     /// of each loop that is left.
-    fn unreachable(&self, thread: &Thread, by_label: &[Vec<InstructionId>]) -> Vec<LabelId> {
+    fn unreachable(&self, thread: &Thread, by_label: &ByLabel) -> Vec<LabelId> {
         let mut entered = vec![false; thread.labels.len()];
         for instruction in thread.instructions.iter().filter(|instruction| instruction.source != instruction.target) {
             entered[instruction.target.index()] = true;

@@ -1,10 +1,12 @@
 //! Threads: templates of control flow with a number of copies.
 
+use super::by_label::ByLabel;
 use super::domain::Value;
 use super::ids::{InstructionId, LabelId, RegisterId};
 use super::instruction::Instruction;
 use super::role::Role;
 use crate::text::Span;
+use smol_str::SmolStr;
 
 /// How many copies of a thread there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +36,7 @@ impl std::fmt::Display for Copies {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
     /// The name as written.
-    pub name: String,
+    pub name: SmolStr,
     /// Where it first stands.
     pub span: Span,
     /// The cost of a fence here, from an `@cost(x)` annotation.
@@ -92,12 +94,13 @@ impl Thread {
     }
 
     /// For each label, the instructions that stand at it, in text order.
-    pub fn instructions_by_label(&self) -> Vec<Vec<InstructionId>> {
-        let mut by_label = vec![Vec::new(); self.labels.len()];
-        for (id, instruction) in self.instruction_ids() {
-            by_label[instruction.source.index()].push(id);
-        }
-        by_label
+    pub fn instructions_by_label(&self) -> ByLabel {
+        ByLabel::of(self.labels.len(), &self.instructions, |instruction| instruction.source)
+    }
+
+    /// For each label, the instructions that lead to it, in text order.
+    pub fn instructions_by_target(&self) -> ByLabel {
+        ByLabel::of(self.labels.len(), &self.instructions, |instruction| instruction.target)
     }
 
     /// The instructions that a path from the initial label leads to, whatever the values, in text order.

@@ -12,7 +12,9 @@
 use super::instance::{CopyId, Instance};
 use super::marks::Marks;
 use super::step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError, choices};
-use crate::program::{Action, EvaluationError, Expression, InstructionId, LabelId, Program, Thread, ThreadId, Value};
+use crate::program::{
+    Action, ByLabel, EvaluationError, Expression, InstructionId, LabelId, Program, Thread, ThreadId, Value,
+};
 use smallvec::SmallVec;
 
 /// A memory model, the strongest first: what one reaches, the next ones reach, too.
@@ -139,7 +141,7 @@ pub struct Machine<'p> {
     /// For each thread, the position of its first copy, and one past the last of all.
     first_positions: Vec<usize>,
     /// For each thread and label, the instructions that stand there.
-    instructions: Vec<Vec<Vec<InstructionId>>>,
+    instructions: Vec<ByLabel>,
     /// The most stores a buffer can hold, where that is bounded.
     capacity: Option<usize>,
 }

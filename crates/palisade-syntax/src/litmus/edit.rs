@@ -204,7 +204,7 @@ fn top_level_comma(operands: &str) -> Option<usize> {
 fn place(program: &Program, thread: ThreadId, label: LabelId) -> Result<usize, TableEditError> {
     let thread = program.thread(thread);
     let here = thread.instructions.iter().find(|instruction| instruction.source == label);
-    let span = here.ok_or_else(|| TableEditError::NoInstruction(thread.label(label).name.clone()))?.span;
+    let span = here.ok_or_else(|| TableEditError::NoInstruction(thread.label(label).name.to_string()))?.span;
     let first = thread.instructions.iter().find(|instruction| instruction.span == span);
     if first.is_some_and(|first| first.source == label) {
         return Ok(span.start);

@@ -37,9 +37,13 @@ pub(super) fn parse(source: &Arc<SourceText>) -> Result<Parsed, Vec<Diagnostic>>
     parse_with_layouts(source).map(|(parsed, _)| parsed)
 }
 
-/// For each thread of a native text whether it has a body in braces, and where the parts of that stand. Empty where the text is
-/// wrong.
+/// For each thread of a native text whether it has a body in braces, and where the parts of that stand. Empty where none
+/// has, and where the text is wrong.
 pub(super) fn layouts(source: &Arc<SourceText>) -> Vec<Option<structured::Layout>> {
+    // Where no brace is, no thread has a body in braces.
+    if !source.text.contains('{') {
+        return Vec::new();
+    }
     parse_with_layouts(source).map(|(_, layouts)| layouts).unwrap_or_default()
 }
 

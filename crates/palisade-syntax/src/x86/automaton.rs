@@ -171,7 +171,7 @@ impl Labels {
             let name = if is_end { "end".to_owned() } else { format!("l{}", id.index()) };
             (self.fresh_name(name), self.spans[position])
         });
-        self.made.push(Label { name, span, fence_cost: None });
+        self.made.push(Label { name: name.into(), span, fence_cost: None });
         self.by_position[position] = Some(id);
         id
     }
@@ -205,7 +205,7 @@ impl RegisterMap {
             };
             match element {
                 Code::Action(action, _) => {
-                    action.expressions().into_iter().for_each(&mut mark);
+                    action.expressions().for_each(&mut mark);
                     if let Some(register) = action.written_register() {
                         used[register.index()] = true;
                     }

@@ -1,6 +1,7 @@
 //! Expressions as the machine computes them, simplified where they are built.
 
 use palisade_model::program::{BinaryOperator as Op, Expression, RegisterId, UnaryOperator, Value};
+use std::sync::Arc;
 
 /// `left operator right`, folded.
 pub fn binary(operator: Op, left: Expression, right: Expression) -> Expression {
@@ -35,7 +36,7 @@ pub fn not(operand: Expression) -> Expression {
             };
             Expression::Binary(opposite, left, right)
         }
-        Expression::Unary(UnaryOperator::Not, inner) => *inner,
+        Expression::Unary(UnaryOperator::Not, inner) => Arc::unwrap_or_clone(inner),
         Expression::Constant(value) => Expression::Constant(Value::from(value == 0)),
         other => Expression::unary(UnaryOperator::Not, other),
     }
@@ -57,7 +58,9 @@ pub fn or(left: Expression, right: Expression) -> Expression {
 pub fn truncate(operand: Expression, bits: u8, signed: bool) -> Expression {
     let operand = match operand {
         // Only the low bits of an inner truncation that keeps at least as many matter.
-        Expression::Unary(UnaryOperator::Truncate { bits: inner, .. }, kept) if inner >= bits => *kept,
+        Expression::Unary(UnaryOperator::Truncate { bits: inner, .. }, kept) if inner >= bits => {
+            Arc::unwrap_or_clone(kept)
+        }
         other => other,
     };
     folded(Expression::unary(UnaryOperator::Truncate { bits, signed }, operand))

@@ -10,8 +10,8 @@ use crate::liveness::{Live, checked_liveness};
 use crate::tokens::{MOST_CHOICES, Numbering, initial_tokens, strictly_ascending};
 use palisade_evidence::{LocalState, RobustCertificate};
 use palisade_model::program::{
-    Action, EvaluationError, Expression, Instruction, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId,
-    Value,
+    Action, ByLabel, EvaluationError, Expression, Instruction, InstructionId, LabelId, Program, RegisterId, Thread,
+    ThreadId, Value,
 };
 use std::collections::{BTreeSet, HashSet};
 
@@ -21,7 +21,7 @@ pub(super) struct Model<'a> {
     /// For each thread, label and register: whether it is live there.
     live: Live,
     /// For each thread and label, the instructions there.
-    by_label: Vec<Vec<Vec<InstructionId>>>,
+    by_label: Vec<ByLabel>,
     locals: Numbering<LocalState>,
     pub(super) memories: Numbering<Memory>,
     /// The numbers of the certificate's local states, by their position in its table.

@@ -272,7 +272,7 @@ impl Reading<'_> {
                 if cell == Some(self.served) {
                     return self.refuse(id, "moves a served address in another way");
                 }
-                if action.expressions().into_iter().any(|own| situation.is_told(own)) {
+                if action.expressions().any(|own| situation.is_told(own)) {
                     return self.refuse(id, "stores or expects what is computed from a ticket");
                 }
                 if let Some(register) = action.written_register() {

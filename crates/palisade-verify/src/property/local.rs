@@ -9,7 +9,7 @@ use crate::liveness::{Live, checked_liveness};
 use crate::tokens::{MOST_CHOICES, Numbering, strictly_ascending};
 use palisade_evidence::{BufferEntry, BufferInvariant, BufferedLocal};
 use palisade_model::program::{
-    Action, EvaluationError, Instruction, InstructionId, LabelId, Program, Thread, ThreadId, Value,
+    Action, ByLabel, EvaluationError, Instruction, InstructionId, LabelId, Program, Thread, ThreadId, Value,
 };
 use palisade_model::semantics::{Observable, Target};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -28,7 +28,7 @@ pub(super) struct Threads<'a> {
     /// For each thread, label and register: whether it is live there.
     live: Live,
     /// For each thread and label, the instructions there.
-    by_label: Vec<Vec<Vec<InstructionId>>>,
+    by_label: Vec<ByLabel>,
     /// For each thread and instruction, whether it is a store whose delay nobody can see.
     pub(super) dead_delays: Vec<Vec<bool>>,
     /// Addresses at which silent stores are left out.

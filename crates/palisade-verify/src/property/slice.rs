@@ -9,7 +9,7 @@ use super::values::{Bounds, accessed, runs};
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::listing::rests_on;
-use palisade_model::program::{Action, InstructionId, Program, Thread, ThreadId};
+use palisade_model::program::{Action, InstructionId, Program, RegisterId, Thread, ThreadId};
 use palisade_model::semantics::{Observable, Question, Target};
 use std::collections::BTreeSet;
 
@@ -172,17 +172,16 @@ pub(super) fn least_liveness(thread: &Thread, observed: &[bool]) -> Vec<Vec<bool
     while !is_stable {
         is_stable = true;
         for instruction in thread.instructions.iter().rev() {
-            let written = instruction.action.written_register();
-            let mut needed = live[instruction.target.index()].clone();
-            if let Some(register) = written {
-                needed[register.index()] = false;
-            }
+            let (source, target) = (instruction.source.index(), instruction.target.index());
+            let mut need = |register: usize| is_stable &= std::mem::replace(&mut live[source][register], true);
             for expression in instruction.action.expressions() {
-                expression.for_each_register(&mut |register| needed[register.index()] = true);
+                expression.for_each_register(&mut |register| need(register.index()));
             }
-            for (own, needed) in live[instruction.source.index()].iter_mut().zip(needed) {
-                is_stable &= *own || !needed;
-                *own |= needed;
+            let written = instruction.action.written_register().map(RegisterId::index);
+            for register in (0..thread.registers.len()).filter(|register| Some(*register) != written) {
+                if live[target][register] {
+                    is_stable &= std::mem::replace(&mut live[source][register], true);
+                }
             }
         }
     }

@@ -4,8 +4,8 @@ use super::sites::Together;
 use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_evidence::{Change, RepairEvidence};
-use palisade_model::program::{Action, Instruction, Label, LabelId, Program, Thread};
-use std::collections::BTreeSet;
+use palisade_model::program::{Action, ByLabel, Instruction, InstructionId, Label, LabelId, Program, Thread, ThreadId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks that every change can be made in the program, and that none is there twice.
 pub(super) fn check_changes(program: &Program, evidence: &RepairEvidence) -> Result<(), CheckFailure> {
@@ -79,48 +79,69 @@ fn parts(together: &Together, change: Change) -> Option<Vec<Change>> {
 /// The program with the changes made in any case and the measures of a set, in this order.
 pub(super) fn program_with(program: &Program, evidence: &RepairEvidence, is_in_set: impl Fn(usize) -> bool) -> Program {
     let together = Together::of(program);
-    let mut changed = program.clone();
+    let mut changed = Changed::of(program);
     for change in evidence.taken.iter().filter_map(|change| parts(&together, *change)).flatten() {
-        make(&mut changed, change);
+        changed.make(change);
     }
     for (position, (change, _)) in evidence.measures.iter().enumerate() {
         for part in parts(&together, *change).into_iter().flatten() {
             match part {
-                _ if is_in_set(position) => make(&mut changed, part),
+                _ if is_in_set(position) => changed.make(part),
                 Change::Keep { thread, fence } => {
-                    changed.threads[thread.index()].instructions[fence.index()].action = Action::Nop;
+                    changed.program.threads[thread.index()].instructions[fence.index()].action = Action::Nop;
                 }
                 _ => {}
             }
         }
     }
-    changed
+    changed.program
 }
 
-/// Makes a change of one label or instruction. Labels and instructions keep their numbers; what a fence adds comes after them.
-fn make(program: &mut Program, change: Change) {
-    match change {
-        Change::Fence { thread, label } => fence(&mut program.threads[thread.index()], label, Action::Fence),
-        Change::StoreFence { thread, label } => fence(&mut program.threads[thread.index()], label, Action::StoreFence),
-        Change::Exchange { thread, store } => {
-            let action = &mut program.threads[thread.index()].instructions[store.index()].action;
-            if let Action::Store { address, value } = action.clone() {
-                *action = Action::Rmw { register: None, address, new: value };
+/// A program in which changes are made.
+struct Changed {
+    program: Program,
+    /// For each thread, the instructions at each of its labels before any change.
+    before: Vec<ByLabel>,
+    /// The fence that stands alone at a label since it was put there.
+    fences: BTreeMap<(ThreadId, LabelId), InstructionId>,
+}
+
+impl Changed {
+    fn of(program: &Program) -> Self {
+        let before = program.threads.iter().map(Thread::instructions_by_label).collect();
+        Self { program: program.clone(), before, fences: BTreeMap::new() }
+    }
+
+    /// Makes a change of one label or instruction. Labels and instructions keep their numbers; what a fence adds comes after them.
+    fn make(&mut self, change: Change) {
+        match change {
+            Change::Fence { thread, label } => self.fence(thread, label, Action::Fence),
+            Change::StoreFence { thread, label } => self.fence(thread, label, Action::StoreFence),
+            Change::Exchange { thread, store } => {
+                let action = &mut self.program.threads[thread.index()].instructions[store.index()].action;
+                if let Action::Store { address, value } = action.clone() {
+                    *action = Action::Rmw { register: None, address, new: value };
+                }
+            }
+            Change::Keep { .. } => {}
+        }
+    }
+
+    /// A fence of some kind at a label: what stands there moves behind it.
+    fn fence(&mut self, id: ThreadId, label: LabelId, kind: Action) {
+        let thread = &mut self.program.threads[id.index()];
+        let fresh = LabelId::from_index(thread.labels.len());
+        let Label { name, span, .. } = thread.label(label).clone();
+        thread.labels.push(Label { name: format!("{name} after its fence").into(), span, fence_cost: None });
+        let own = InstructionId::from_index(thread.instructions.len());
+        match self.fences.insert((id, label), own) {
+            Some(fence) => thread.instructions[fence.index()].source = fresh,
+            None => {
+                for moved in &self.before[id.index()][label.index()] {
+                    thread.instructions[moved.index()].source = fresh;
+                }
             }
         }
-        Change::Keep { .. } => {}
+        thread.instructions.push(Instruction { source: label, target: fresh, action: kind, span });
     }
-}
-
-/// A fence of some kind at a label.
-fn fence(thread: &mut Thread, label: LabelId, kind: Action) {
-    let fresh = LabelId::from_index(thread.labels.len());
-    let Label { name, span, .. } = thread.label(label).clone();
-    thread.labels.push(Label { name: format!("{name} after its fence"), span, fence_cost: None });
-    for instruction in &mut thread.instructions {
-        if instruction.source == label {
-            instruction.source = fresh;
-        }
-    }
-    thread.instructions.push(Instruction { source: label, target: fresh, action: kind, span });
 }

@@ -65,7 +65,7 @@ pub fn check_repair(
         reject!(Form, "properties are shown of programs of threads alone");
     }
     if let RepairClaim::Properties { targets, .. } = &evidence.claim {
-        check_goal(&watched(program)?, question, targets)?;
+        check_goal(&watched(program.clone())?, question, targets)?;
     }
     let mut costs = Vec::new();
     for (number, valid) in evidence.valid.iter().enumerate() {
@@ -121,10 +121,10 @@ fn check_valid(
             check_robust_certificate(corresponding.map_or(&changed, |(text, _)| text), certificate)?;
         }
         (RepairClaim::Properties { model, targets }, ValidProof::Properties(proof)) => match corresponding {
-            None => check_targets(&watched(&changed)?, question, (*model, targets), proof)?,
+            None => check_targets(&watched(changed)?, question, (*model, targets), proof)?,
             Some((text, corresponding)) => {
                 let targets = corresponding_targets(targets, &corresponding)?;
-                check_targets(&watched(text)?, None, (*model, &targets), proof)?;
+                check_targets(&watched(text.clone())?, None, (*model, &targets), proof)?;
             }
         },
         _ => reject!(Form, "the proof is not about what is claimed"),
@@ -133,8 +133,8 @@ fn check_valid(
 }
 
 /// The program in which threads of their own watch the joint control states.
-fn watched(program: &Program) -> Result<Program, CheckFailure> {
-    program.monitored().or_else(|error| reject!(Form, "{error}"))
+fn watched(program: Program) -> Result<Program, CheckFailure> {
+    program.into_monitored().or_else(|error| reject!(Form, "{error}"))
 }
 
 /// Checks that a program reaches none of the targets under a model.
@@ -195,7 +195,7 @@ fn check_row(
             if witness.model != *model || !targets.contains(&witness.target) {
                 reject!(Form, "the violation is not one of the claim's targets under its memory model");
             }
-            check_property_witness(&watched(&changed)?, question, witness)
+            check_property_witness(&watched(changed)?, question, witness)
         }
         _ => reject!(Form, "the witness is not about what is claimed"),
     }

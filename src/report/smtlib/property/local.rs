@@ -1,7 +1,7 @@
 //! The local states of a closed set: how threads settle, and how their buffers are written.
 
 use crate::evidence::{BufferEntry, BufferInvariant, BufferedLocal};
-use crate::program::{Action, InstructionId, LabelId, Program, ThreadId, Value};
+use crate::program::{Action, ByLabel, InstructionId, LabelId, Program, ThreadId, Value};
 use crate::semantics::{Model, Target};
 use std::collections::{BTreeSet, HashMap};
 
@@ -39,7 +39,7 @@ pub(super) struct Locals<'a> {
     pub(super) model: Model,
     targets: &'a [Target],
     pub(super) set: &'a BufferInvariant,
-    by_label: Vec<Vec<Vec<InstructionId>>>,
+    by_label: Vec<ByLabel>,
     numbers: HashMap<&'a BufferedLocal, usize>,
 }
 

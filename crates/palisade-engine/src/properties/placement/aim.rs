@@ -1,5 +1,6 @@
 //! What a placement keeps a program from, in parts that share a slice.
 
+use super::contraction::Contraction;
 use crate::properties::goal::Goal;
 use crate::properties::range::Range;
 use crate::properties::slice::Slice;
@@ -39,6 +40,16 @@ impl<'q> Aim<'q> {
     /// Some targets of a program, of which nothing is left out.
     pub(super) fn whole(program: &Program, targets: Vec<Target>, question: Option<&'q Question>) -> Self {
         Self { program: program.clone(), written: Range::default(), goal: Goal::new(targets, question) }
+    }
+
+    /// The same targets of the contraction.
+    pub(super) fn contracted(&self, contraction: &Contraction) -> Self {
+        let targets = self.goal.targets.iter().map(|target| contraction.target(*target)).collect();
+        Self {
+            program: contraction.program.clone(),
+            written: self.written.clone(),
+            goal: Goal::new(targets, self.goal.question),
+        }
     }
 
     /// Whether a target is one of these.

@@ -12,6 +12,7 @@
 //! There are finitely many rows, so this ends, with a set that is valid, and no dearer than any other.
 //!
 //! * `offer`: the measures that control flow (`flow`) gives a say;
+//! * `contraction`: slices from which what they leave out is removed;
 //! * `search`: one query, by the states of the machine (`steps`);
 //! * `row`: what a run needs absent; `rows`: rows cut down to minimal ones;
 //! * [`place`](fn@place): the rounds; [`needed_fences`]: the same for the fences that a program has;
@@ -20,6 +21,7 @@
 //! * [`pairs`]: the paper's own problem and methods, for comparison.
 
 mod aim;
+mod contraction;
 mod cut;
 mod flow;
 mod offer;
@@ -34,6 +36,8 @@ mod rows;
 mod search;
 mod shown;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 pub use options::PlacementOptions;
 pub use place::{

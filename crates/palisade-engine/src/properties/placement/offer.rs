@@ -1,6 +1,7 @@
 //! The measures that a placement chooses among, over all threads, with their costs.
 
 use super::aim::Aim;
+use super::contraction::Contraction;
 use super::flow::BufferFlow;
 use super::options::PlacementOptions;
 use crate::fences::catalogue::MeasureSet;
@@ -64,6 +65,43 @@ impl<'p> Offer<'p> {
             }
         }
         offer
+    }
+
+    /// The same measures for the contraction of a slice.
+    pub(super) fn contracted<'c>(&self, contraction: &'c Contraction) -> Offer<'c> {
+        let of_contraction = |measure: Measure| match measure {
+            Measure::Fence { thread, label } => Measure::Fence { thread, label: contraction.label(thread, label) },
+            Measure::StoreFence { thread, label } => {
+                Measure::StoreFence { thread, label: contraction.label(thread, label) }
+            }
+            Measure::Exchange { thread, store } => {
+                Measure::Exchange { thread, store: contraction.instruction(thread, store) }
+            }
+            Measure::Kept { thread, fence } => Measure::Kept { thread, fence: contraction.instruction(thread, fence) },
+        };
+        let written = self.written.iter().enumerate();
+        let mut offer = Offer {
+            program: &contraction.program,
+            sites: self.sites.clone(),
+            measures: Vec::new(),
+            costs: Vec::new(),
+            numbers: FxHashMap::default(),
+            written: written.map(|(thread, count)| contraction.left_of_first(thread, *count)).collect(),
+        };
+        for (measure, cost) in self.measures.iter().zip(&self.costs) {
+            offer.add(of_contraction(*measure), cost.clone());
+        }
+        offer
+    }
+
+    /// Whether some measure may change what happens at a label where an instruction stands alone. Of measures that change several labels,
+    /// nothing is said.
+    pub(super) fn may_change(&self, thread: ThreadId, label: LabelId, only: InstructionId) -> bool {
+        self.sites.are_grouped()
+            || self.fence_at(thread, label).is_some()
+            || self.store_fence_at(thread, label).is_some()
+            || self.exchange_of(thread, only).is_some()
+            || self.kept(thread, only).is_some()
     }
 
     fn of_nothing(program: &'p Program, written: &Program) -> Self {

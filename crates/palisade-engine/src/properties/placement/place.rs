@@ -4,7 +4,7 @@ use super::aim::Aim;
 use super::offer::Offer;
 use super::options::PlacementOptions;
 use super::row::{erased, row_of};
-use super::rows::{FoundRow, Queries, Reached, Run};
+use super::rows::{Core, FoundRow, Queries, Reached, Run};
 use crate::fences::catalogue::MeasureSet;
 use crate::fences::covering::{Cheapest, all_cheapest, cheapest, proved};
 use crate::fences::{Case, Cost, FenceError, Measure};
@@ -123,8 +123,19 @@ pub fn place(
     question: Option<&Question>,
     options: &PlacementOptions,
 ) -> Result<Placed, PlacementError> {
+    let watched = program.monitored()?;
+    place_knowing(program, question, options, &Known::of(&watched))
+}
+
+/// The same, where so much is known of the program that watches its joint control states.
+pub(super) fn place_knowing(
+    program: &Program,
+    question: Option<&Question>,
+    options: &PlacementOptions,
+    known: &Known<'_>,
+) -> Result<Placed, PlacementError> {
     options.check_patterns(program).map_err(FenceError::Pattern)?;
-    place_of(program, question, options, None)
+    place_of(program, question, options, known, None)
 }
 
 /// The same for measures of which all together are known to do: the cheapest of them that do.
@@ -134,7 +145,8 @@ pub fn place_among(
     options: &PlacementOptions,
     measures: &[(Measure, Cost)],
 ) -> Result<Placed, PlacementError> {
-    place_of(program, question, options, Some(measures))
+    let watched = program.monitored()?;
+    place_of(program, question, options, &Known::of(&watched), Some(measures))
 }
 
 /// Places measures: those given, or all that the options permit.
@@ -142,19 +154,19 @@ fn place_of(
     program: &Program,
     question: Option<&Question>,
     options: &PlacementOptions,
+    known: &Known<'_>,
     among: Option<&[(Measure, Cost)]>,
 ) -> Result<Placed, PlacementError> {
     if options.model == Model::Sc {
         return Err(PlacementError::NothingToOrder);
     }
-    let watched = program.monitored()?;
-    let asked = asked(&watched, question, options);
+    let watched = known.program;
+    let asked = asked(watched, question, options);
     if asked.is_empty() {
         return Err(PlacementError::NothingToProve);
     }
     let proving = proving(options, &asked);
-    let known = Known::of(&watched);
-    let under_sc = prove_knowing(&watched, question, &ProveOptions { model: Model::Sc, ..proving.clone() }, &known);
+    let under_sc = prove_knowing(watched, question, &ProveOptions { model: Model::Sc, ..proving.clone() }, known);
     let under_sc = under_sc.map_err(FenceError::Fault)?;
     if let Some(violation) = under_sc.violations().next() {
         return Ok(Placed::NoFenceHelps(Box::new(violation.clone())));
@@ -162,13 +174,14 @@ fn place_of(
     let is_open = |answer: &&TargetAnswer| answer.rung != Rung::Values;
     let open: Vec<Target> = under_sc.answers.iter().filter(is_open).map(|answer| answer.target).collect();
     let placed = |assumes| {
-        let aims = aims(&watched, question, &proving, &open, &known, assumes);
+        let aims = aims(watched, question, &proving, &open, known, assumes);
         let offer = match among {
-            Some(measures) => Offer::among(&watched, program, measures),
-            None => Offer::new(&watched, program, &aims, options).map_err(FenceError::Cost)?,
+            Some(measures) => Offer::among(watched, program, measures),
+            None => Offer::new(watched, program, &aims, options).map_err(FenceError::Cost)?,
         };
-        let queries = Queries::new(&offer, &aims, options);
-        Placing { queries, rows: Vec::new(), question, proving: &proving, known: &known }.run()
+        let cores: Vec<Core<'_>> = aims.iter().map(|aim| Core::of(aim, &offer)).collect();
+        let queries = Queries::new(&offer, &aims, &cores, options);
+        Placing { queries, rows: Vec::new(), question, proving: &proving, known }.run()
     };
     decided(placed)
 }
@@ -234,7 +247,8 @@ pub fn needed_fences(
     let known = Known::of(&watched);
     decided(|assumes| {
         let aims = aims(&watched, question, &proving, &asked, &known, assumes);
-        let queries = Queries::new(&offer, &aims, options);
+        let cores: Vec<Core<'_>> = aims.iter().map(|aim| Core::of(aim, &offer)).collect();
+        let queries = Queries::new(&offer, &aims, &cores, options);
         Placing { queries, rows: Vec::new(), question, proving: &proving, known: &known }.run()
     })
 }

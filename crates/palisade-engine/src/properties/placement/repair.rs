@@ -1,10 +1,12 @@
 //! A placement in full: the measures, the text changed and proved again, and evidence that `verify` has accepted.
 
 use super::options::PlacementOptions;
-use super::place::{Placed, PlacementError, needed_fences, place, place_among, proving};
+use super::place::{Placed, PlacementError, needed_fences, place_among, place_knowing, proving};
 use super::repair_error::PropertyRepairError;
 use super::shown::{ProvedText, Showing, Shown, permitted};
 use crate::fences::{Checker, Checks, Cost, FenceError, Measure, NoText, RepairOptions, RepairedText, with_measures};
+use crate::properties::known::Known;
+use crate::properties::ladder::prove_knowing;
 use crate::properties::{Proof, prove};
 use palisade_model::program::Program;
 use palisade_model::semantics::{Question, Target};
@@ -50,13 +52,14 @@ pub fn repair(
     wanted: &RepairOptions,
     checks: &dyn Checks,
 ) -> Result<PropertyRepaired, PropertyRepairError> {
-    let placed = place(program, question, options)?;
     let watched = program.monitored().map_err(PlacementError::Joint)?;
+    let known = Known::of(&watched);
+    let placed = place_knowing(program, question, options, &known)?;
     let checker = Checker { limits: &options.limits, checks };
     let mut repaired = PropertyRepaired {
         placed,
         program: watched.clone(),
-        watched,
+        watched: watched.clone(),
         text: None,
         proof: None,
         shown: None,
@@ -79,21 +82,23 @@ pub fn repair(
     let watching = "measures leave the states of the lock alone, so that joint states can be watched as before";
     repaired.program = match &repaired.text {
         Some(Ok(text)) => text.program.monitored().expect(watching),
-        _ => with_measures(program, &measures).monitored().expect(watching),
+        _ => with_measures(program, &measures).into_monitored().expect(watching),
     };
     let proof = match (&repaired.text, &placement.proof) {
         (Some(Ok(_)), Some(_)) => {
             // The text's targets stand where they stood, but may have other numbers.
             let all = proving(options, &crate::properties::targets(&repaired.program, question));
-            Some(prove(&repaired.program, question, &all).map_err(FenceError::Fault).map_err(PlacementError::Input)?)
+            let proof = if known.holds_of(&repaired.program) {
+                prove_knowing(&repaired.program, question, &all, &known)
+            } else {
+                prove(&repaired.program, question, &all)
+            };
+            Some(proof.map_err(FenceError::Fault).map_err(PlacementError::Input)?)
         }
         (Some(Err(_)), _) => None,
         (_, proof) => proof.clone(),
     };
     let mut is_complete = placement.open.is_none();
-    if let Some(proof) = &proof {
-        is_complete &= check_proof(&repaired.program, question, proof, checker)?;
-    }
     let offered = permitted(program, options, placement.offered.clone());
     let showing = Showing::new(program, question, options, &[], offered);
     let text = match (&repaired.text, proof.as_ref().filter(|proof| proof.holds()).and_then(Proof::evidence)) {
@@ -103,6 +108,10 @@ pub fn repair(
         _ => None,
     };
     let shown = showing.placement(placement, text.as_ref(), checker)?;
+    // What shows the text to be valid has been checked with the rest.
+    if let Some(proof) = proof.as_ref().filter(|_| !shown.is_about_text()) {
+        is_complete &= check_proof(&repaired.program, question, proof, checker)?;
+    }
     repaired.is_complete = is_complete && shown.is_complete;
     (repaired.proof, repaired.shown) = (proof, Some(shown));
     if wanted.redundant {

@@ -2,7 +2,7 @@
 //! find nothing to order.
 
 use super::place::PropertyRow;
-use crate::properties::replay::replay;
+use crate::properties::replay::witness;
 use crate::properties::run::{Deed, Run};
 use palisade_evidence::PropertyWitness;
 use palisade_model::program::{InstructionId, LabelId, Program, ThreadId, Value};
@@ -13,9 +13,9 @@ use rustc_hash::FxHashMap;
 pub(super) fn retraced(row: &PropertyRow, changed: &Program) -> Option<PropertyWitness> {
     let inserted = inserted(row, changed);
     let run = Retracing { row, changed, inserted, at: FxHashMap::default(), run: Run::default() }.run()?;
-    let violation = replay(changed, &sliced(row, changed), &run, row.run.target, row.run.model)?;
+    let witness = witness(changed, &sliced(row, changed), &run, row.run.target, row.run.model)?;
     // Copies that take no step make no difference, but the program may fix how many there are.
-    (violation.instance.counts() == row.run.instance.counts()).then(|| violation.witness())
+    (witness.instance.counts() == row.run.instance.counts()).then_some(witness)
 }
 
 /// What the slice leaves of the changed program.

@@ -1,6 +1,7 @@
 //! Rows of violating runs, each cut down to a minimal one, and the queries that find them.
 
 use super::aim::{Aim, instances};
+use super::contraction::Contraction;
 use super::cut::Cut;
 use super::offer::Offer;
 use super::options::PlacementOptions;
@@ -64,11 +65,38 @@ enum Effort {
     Full,
 }
 
+/// What the queries about an aim search.
+pub(super) struct Core<'q> {
+    contraction: Contraction,
+    /// The targets of the contraction.
+    aim: Aim<'q>,
+    /// The contraction without measures.
+    bare: Program,
+}
+
+impl<'q> Core<'q> {
+    /// The contraction of an aim's slice.
+    pub(super) fn of(aim: &Aim<'q>, offer: &Offer<'_>) -> Self {
+        let contraction = Contraction::of(&aim.program, |thread, label, only| offer.may_change(thread, label, only));
+        let bare = offer.contracted(&contraction).bare(&contraction.program);
+        Self { aim: aim.contracted(&contraction), bare, contraction }
+    }
+
+    /// What is searched for.
+    #[cfg(test)]
+    pub(super) fn aim(&self) -> &Aim<'q> {
+        &self.aim
+    }
+}
+
 /// The queries of a placement.
 pub(super) struct Queries<'a, 'p> {
     pub(super) offer: &'a Offer<'p>,
     pub(super) options: &'a PlacementOptions,
     pub(super) aims: &'a [Aim<'p>],
+    cores: &'a [Core<'p>],
+    /// For each aim, the measures on offer for its contraction.
+    offers: Vec<Offer<'a>>,
     /// The instances searched, smallest first.
     instances: Vec<Instance>,
     /// For each aim, sets with which a search has seen all there is, and no target. More measures let no more happen.
@@ -80,9 +108,15 @@ pub(super) struct Queries<'a, 'p> {
 }
 
 impl<'a, 'p> Queries<'a, 'p> {
-    pub(super) fn new(offer: &'a Offer<'p>, aims: &'a [Aim<'p>], options: &'a PlacementOptions) -> Self {
+    pub(super) fn new(
+        offer: &'a Offer<'p>,
+        aims: &'a [Aim<'p>],
+        cores: &'a [Core<'p>],
+        options: &'a PlacementOptions,
+    ) -> Self {
         let (instances, closed) = (instances(offer.program()), vec![Vec::new(); aims.len()]);
-        Self { offer, options, aims, instances, closed, count: 0, states: 0 }
+        let offers = cores.iter().map(|core| offer.contracted(&core.contraction)).collect();
+        Self { offer, options, aims, cores, offers, instances, closed, count: 0, states: 0 }
     }
 
     /// The number of the aim that a target belongs to.
@@ -100,15 +134,17 @@ impl<'a, 'p> Queries<'a, 'p> {
             return None;
         }
         let mut is_closed = true;
-        let (aim, model) = (&self.aims[number], self.options.model);
-        let (bare, changed) = (self.offer.bare(&aim.program), self.offer.changed(&aim.program, set));
+        let (core, offer, model) = (&self.cores[number], &self.offers[number], self.options.model);
+        let changed = offer.changed(&core.aim.program, set);
         for instance in self.instances.clone() {
-            let answer = self.search(aim, &changed, &instance, effort);
+            let answer = self.search(&core.aim, &changed, &instance, effort);
             is_closed &= matches!(answer, Answer::Closed { .. });
             if let Answer::Reached { target, steps } = answer {
-                let steps = erased(&bare, &changed, &instance, model, &steps);
-                let row = row_of(self.offer, &bare, &instance, model, &steps);
+                let bare = &core.bare;
+                let steps = erased(bare, &changed, &instance, model, &steps);
+                let row = row_of(&self.offers[number], bare, &instance, model, &steps);
                 debug_assert!(row.is_disjoint(set), "the measures in force do not forbid the run");
+                let (target, steps) = core.contraction.expanded(&instance, target, &steps);
                 return Some(Reached { aim: number, row, run: Run { instance, model, target, steps } });
             }
         }

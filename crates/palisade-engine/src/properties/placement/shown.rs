@@ -27,6 +27,13 @@ pub struct Shown {
     pub is_complete: bool,
 }
 
+impl Shown {
+    /// Whether the set placed has been shown valid by the proof for its text.
+    pub(super) fn is_about_text(&self) -> bool {
+        self.facts.is_some() && self.evidence.valid.first().is_some_and(|valid| valid.repaired.is_some())
+    }
+}
+
 /// A repaired text with the proof for it.
 pub(super) struct ProvedText<'a> {
     pub(super) program: &'a Program,
@@ -69,7 +76,7 @@ impl<'a> Showing<'a> {
     fn watched_with(&self, is_in_set: impl Fn(Measure) -> bool) -> Program {
         let changed = self.offered.program_with(is_in_set);
         changed
-            .monitored()
+            .into_monitored()
             .expect("measures leave the states of the lock alone, so that joint states can be watched as before")
     }
 

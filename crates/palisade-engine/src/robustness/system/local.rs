@@ -6,8 +6,8 @@ use crate::robustness::reached::Reached;
 use crate::robustness::system::counting::Counting;
 use palisade_evidence::LocalState;
 use palisade_model::program::{
-    Action, Domain, EvaluationError, Expression, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId,
-    Tickets, Value,
+    Action, ByLabel, Domain, EvaluationError, Expression, InstructionId, LabelId, Liveness, Program, RegisterId,
+    ThreadId, Tickets, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -106,7 +106,7 @@ impl Growth {
 pub(crate) struct Locals<'p> {
     pub(crate) program: &'p Program,
     pub(crate) liveness: Vec<Liveness>,
-    by_label: Vec<Vec<Vec<InstructionId>>>,
+    by_label: Vec<ByLabel>,
     pub(crate) table: Interner<Local>,
     moves: Vec<Option<(u32, u32)>>,
     move_arena: Vec<Move>,
@@ -263,7 +263,7 @@ impl<'p> Locals<'p> {
         }
         let start = self.move_arena.len();
         let Local { thread, label, registers, .. } = self.table.get(local).clone();
-        for id in self.by_label[thread.index()].get(label.index()).cloned().unwrap_or_default() {
+        for id in self.by_label[thread.index()].get(label.index()).unwrap_or_default().to_vec() {
             let action = &self.program.thread(thread).instruction(id).action;
             if self.is_local(action) {
                 continue;
@@ -466,7 +466,7 @@ impl<'p> Locals<'p> {
             self.reached.insert(thread, label);
             let mut touches_memory = false;
             let mut goes_on = false;
-            for id in self.by_label[thread.index()][label.index()].clone() {
+            for id in self.by_label[thread.index()][label.index()].iter().copied() {
                 let instruction = self.program.thread(thread).instruction(id);
                 if !self.is_local(&instruction.action) {
                     touches_memory = true;

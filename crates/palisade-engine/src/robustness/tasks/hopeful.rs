@@ -30,7 +30,7 @@ fn labels(thread: &Thread, posts: Posts, on_main: bool) -> Vec<bool> {
     if is_plain && on_main {
         // The main thread goes on with the next invocation, and keeps its buffer.
         let by_label = thread.instructions_by_label();
-        hopeful.iter_mut().zip(&by_label).for_each(|(hopeful, here)| *hopeful = here.is_empty());
+        hopeful.iter_mut().zip(by_label.iter()).for_each(|(hopeful, here)| *hopeful = here.is_empty());
     }
     let mut grew = true;
     while grew {

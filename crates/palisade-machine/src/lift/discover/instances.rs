@@ -3,7 +3,7 @@
 //! What a copy does between two accesses to memory follows at once, since no other copy sees it. Registers that are not live are 0.
 
 use super::{Access, Copy, Initial, Memory};
-use palisade_model::program::{InstructionId, Liveness, Thread, Value};
+use palisade_model::program::{ByLabel, Liveness, Thread, Value};
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 /// How many states each instance is explored to.
@@ -29,7 +29,7 @@ impl Memory for BTreeMap<u64, Value> {
 /// A thread with what is looked up in it.
 struct Code<'a> {
     thread: &'a Thread,
-    by_label: Vec<Vec<InstructionId>>,
+    by_label: ByLabel,
     live: Liveness,
 }
 

@@ -50,7 +50,7 @@ pub(super) fn guess(numbering: Numbering<'_>, count: usize) -> Vec<Form> {
 /// Whether anything is cut to some bits.
 pub(super) fn has_cuts(program: &Program) -> bool {
     let mut instructions = program.threads.iter().flat_map(|thread| &thread.instructions);
-    instructions.any(|own| own.action.expressions().iter().any(|own| contains_cut(own, program.domain)))
+    instructions.any(|own| own.action.expressions().any(|own| contains_cut(own, program.domain)))
 }
 
 /// Whether what flows into a variable tells more of its form, which is noted.

@@ -181,7 +181,7 @@ impl Known {
                 Part::Serves(pair)
             }
             Action::Store { .. } | Action::Cas { .. } | Action::Rmw { .. } => {
-                let is_mixed = action.expressions().into_iter().any(|own| self.mentions(own));
+                let is_mixed = action.expressions().any(|own| self.mentions(own));
                 if is_mixed || dispenses.is_some() || serves.is_some() {
                     return None;
                 }

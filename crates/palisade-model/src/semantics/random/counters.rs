@@ -78,7 +78,7 @@ impl Generator<'_> {
         let third = Register { name: "r3".to_owned(), ..thread.registers[0].clone() };
         thread.registers.push(third);
         // The last label, even where nothing leads there.
-        let label = |index: usize| Label { name: format!("l{index}"), ..thread.labels[0].clone() };
+        let label = |index: usize| Label { name: format!("l{index}").into(), ..thread.labels[0].clone() };
         let missing: Vec<Label> = (thread.labels.len()..=length).map(label).collect();
         thread.labels.extend(missing);
         thread

@@ -176,7 +176,7 @@ fn post_at_random(program: &mut Program, events: usize, shape: &EventShape, rand
             // The post comes before the instruction that stood there.
             let before = poster.instructions[place].clone();
             poster.labels.push(Label {
-                name: format!("l{}", poster.labels.len()),
+                name: format!("l{}", poster.labels.len()).into(),
                 span: Span::default(),
                 fence_cost: None,
             });

@@ -206,7 +206,7 @@ fn thread_of(name: String, instructions: Vec<Instruction>) -> Thread {
         copies: Copies::Exactly(1),
         registers: (0..REGISTERS).map(register).collect(),
         labels: (0..=last)
-            .map(|index| Label { name: format!("l{index}"), span: Span::default(), fence_cost: None })
+            .map(|index| Label { name: format!("l{index}").into(), span: Span::default(), fence_cost: None })
             .collect(),
         initial: LabelId::from_index(0),
         instructions,

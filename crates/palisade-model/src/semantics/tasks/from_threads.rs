@@ -113,7 +113,7 @@ mod tests {
     fn with_properties(seed: u64) -> Program {
         let mut program = event_program_of(seed);
         for (index, thread) in program.threads.iter_mut().enumerate() {
-            let ends = thread.instructions_by_label().iter().position(Vec::is_empty).map(LabelId::from_index);
+            let ends = thread.instructions_by_label().iter().position(<[_]>::is_empty).map(LabelId::from_index);
             let (Some(end), false) = (ends, thread.registers.is_empty()) else { continue };
             let register = Expression::Register(RegisterId::from_index(thread.registers.len() - 1));
             let holds = Expression::binary(BinaryOperator::Equal, register, Expression::Constant(0));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn add(thread: &mut Thread, source: LabelId, action: Action) {
-        thread.labels.push(Label { name: "asked".to_owned(), span: Span::default(), fence_cost: None });
+        thread.labels.push(Label { name: "asked".into(), span: Span::default(), fence_cost: None });
         let target = LabelId::from_index(thread.labels.len() - 1);
         thread.instructions.push(Instruction { source, target, action, span: Span::default() });
     }

@@ -2,7 +2,7 @@
 
 use super::refusal::TaskRefusal;
 use super::state::{InvocationId, InvocationState, Status, TaskEffect, TaskState, TaskStep, Worker};
-use crate::program::{Action, Copies, InstructionId, Posts, Program, Thread, ThreadId};
+use crate::program::{Action, ByLabel, Copies, Posts, Program, Thread, ThreadId};
 use crate::semantics::Model;
 use crate::semantics::step::choices;
 use smallvec::{SmallVec, smallvec};
@@ -13,7 +13,7 @@ pub struct TaskMachine<'p> {
     program: &'p Program,
     model: Model,
     /// For each template and label, the instructions that stand there.
-    instructions: Vec<Vec<Vec<InstructionId>>>,
+    instructions: Vec<ByLabel>,
 }
 
 impl<'p> TaskMachine<'p> {

@@ -144,7 +144,7 @@ impl<'p> Writer<'p> {
     fn check_wrapping(&mut self) {
         let Some(domain) = self.program.domain.filter(|domain| domain.wrap) else { return };
         for instruction in self.program.threads.iter().flat_map(|thread| &thread.instructions) {
-            if instruction.action.expressions().iter().any(|expression| may_wrap(expression, domain)) {
+            if instruction.action.expressions().any(|expression| may_wrap(expression, domain)) {
                 self.refuse("arithmetic that wraps into a domain cannot be expressed", instruction.span);
             }
         }

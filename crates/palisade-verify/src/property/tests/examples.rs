@@ -50,7 +50,7 @@ fn straight(threads: Vec<(u64, Vec<Action>)>) -> Program {
             })
             .collect(),
         labels: (0..=actions.len())
-            .map(|index| Label { name: format!("l{index}"), span: Span::default(), fence_cost: None })
+            .map(|index| Label { name: format!("l{index}").into(), span: Span::default(), fence_cost: None })
             .collect(),
         initial: LabelId::from_index(0),
         instructions: actions

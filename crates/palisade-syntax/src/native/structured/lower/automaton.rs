@@ -132,7 +132,7 @@ impl Automaton {
             let Draft { prefix, span, cost, .. } = &self.drafts[*index];
             let line = source.position(span.start).line;
             let name = named[*index].take().unwrap_or_else(|| names.fresh(&format!("{prefix}L{line}")));
-            Label { name, span: *span, fence_cost: *cost }
+            Label { name: name.into(), span: *span, fence_cost: *cost }
         };
         let mut in_text_order: Vec<Option<Label>> = vec![None; ranks.len()];
         for index in &order {

@@ -1,9 +1,10 @@
 //! What is said of every compilation: the table of what compilers may do, a row of it each, on an image that was built without optimisation.
 
+use crate::checked::check;
 use palisade::compilations::every_compilation;
 use palisade::evidence::RobustCertificate;
 use palisade::program::Program;
-use palisade::robustness::{CheckOptions, check};
+use palisade::robustness::CheckOptions;
 use palisade::verify::check_every_compilation;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

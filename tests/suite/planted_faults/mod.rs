@@ -15,6 +15,7 @@ mod cuts;
 mod enriched;
 mod events;
 mod machine;
+mod plain_data;
 mod properties;
 mod pso;
 mod table;
@@ -64,6 +65,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(pso::FAULTS)
         .chain(cuts::FAULTS)
         .chain(machine::FAULTS)
+        .chain(plain_data::FAULTS)
         .chain(turned_nets::FAULTS)
 }
 

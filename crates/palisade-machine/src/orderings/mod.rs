@@ -15,6 +15,7 @@ use palisade_model::program::Action;
 use palisade_model::text::Position;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Write};
+use std::path::Path;
 
 /// An ordering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +181,7 @@ impl Found {
             true if is_called_here && is_in_library => sources.said(caller, action),
             true if is_called_here => Err("the access stands in its caller, as in builds with optimisation".to_owned()),
             true => Err("the language's library makes it, with an ordering that is not read".to_owned()),
-            false if caller.file.ends_with(".rs") => Said::plain(action),
+            false if Path::new(&caller.file).extension().is_some_and(|end| end == "rs") => Said::plain(action),
             false => Err("it is no access by a method of an atomic, and its source is not Rust".to_owned()),
         };
         let arm = here.first().filter(|frame| frame.line > 0 && is_atomics(frame)).map(shown);

@@ -189,10 +189,10 @@ fn published(history: &mut History, ordering: &str) -> Result<(), String> {
     if releases(ordering) {
         history.remove(&Earlier::Plain);
     }
-    match history.contains(&Earlier::Plain) {
-        true => Err("a store may come before an access without atomics".to_owned()),
-        false => Ok(()),
+    if history.contains(&Earlier::Plain) {
+        return Err("a store may come before an access without atomics".to_owned());
     }
+    Ok(())
 }
 
 fn store(history: &mut History, address: Option<Value>, ordering: &str) -> Result<(), String> {

@@ -181,7 +181,7 @@ impl Drawing<'_> {
                 inside.push(self.access(Kind::Store(Value::Number(0)), "z", Order::Release));
                 vec![take, Item::If(register, 0, inside)]
             }
-            _ => (0..1 + self.dice.below(3)).map(|_| self.atomic()).collect(),
+            _ => (0..=self.dice.below(3)).map(|_| self.atomic()).collect(),
         }
     }
 
@@ -201,7 +201,7 @@ impl Drawing<'_> {
                 }
             }
         };
-        (0..1 + self.dice.below(3)).map(|_| one(self)).collect()
+        (0..=self.dice.below(3)).map(|_| one(self)).collect()
     }
 
     fn atomic(&mut self) -> Item {

@@ -55,7 +55,7 @@ fn fresh(registers: &mut usize) -> String {
     format!("t{registers}")
 }
 
-/// (R): neighbours of different addresses, unless the first acquires, or the second releases, or one is a fence; and the SeqCst ones stay in order.
+/// (R): neighbours of different addresses, unless the first acquires, or the second releases, or one is a fence; and sequentially consistent ones stay in order.
 fn may_be_exchanged(first: &Item, second: &Item) -> bool {
     if do_depend(first, second) {
         return false;

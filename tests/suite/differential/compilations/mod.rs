@@ -30,7 +30,7 @@ use steps::compiled;
 const COMPILATIONS: u64 = 12;
 
 /// The values of registers, thread by thread and by name, and memory.
-type Result = (Vec<Vec<(String, i64)>>, Vec<(i64, i64)>);
+type Outcome = (Vec<Vec<(String, i64)>>, Vec<(i64, i64)>);
 
 /// The program in source order, as if it had been read from an image.
 fn listed(source: &Source) -> Program {
@@ -51,7 +51,7 @@ fn listed(source: &Source) -> Program {
 }
 
 /// All results under a model, of the registers that the source has and uses.
-fn results(source: &Source, model: Model) -> BTreeSet<Result> {
+fn results(source: &Source, model: Model) -> BTreeSet<Outcome> {
     let (text, _) = lower(source);
     let program = read_text("compiled.pal", text, Format::Native);
     let instance = Instance::of(&program).expect("the copies are fixed");
@@ -72,7 +72,7 @@ fn results(source: &Source, model: Model) -> BTreeSet<Result> {
 }
 
 /// The class of a program; how a compilation disagrees, otherwise.
-fn compare(seed: u64) -> std::result::Result<&'static str, String> {
+fn compare(seed: u64) -> Result<&'static str, String> {
     let source = Source::random(seed);
     let program = listed(&source);
     let checked = check(&program, &CheckOptions::default()).map_err(|fault| fault.describe(&program))?;

@@ -1,7 +1,8 @@
 //! Threads as sources have them: accesses with orderings and plain ones, straight ahead and behind conditions.
 
 use super::super::dice::Dice;
-use std::fmt::Write;
+use std::collections::BTreeSet;
+use std::fmt::{self, Display, Write};
 
 /// How an access is ordered; plain ones are no atomics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,15 @@ impl Order {
     }
 }
 
+impl Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Register(register) => write!(f, "{register}"),
+        }
+    }
+}
+
 impl Access {
     /// Whether later accesses stay behind it. Stores acquire nothing.
     pub(super) fn acquires(&self) -> bool {
@@ -100,14 +110,10 @@ impl Access {
     /// Its instruction.
     fn instruction(&self) -> String {
         let at = self.address;
-        let text = |value: &Value| match value {
-            Value::Number(number) => number.to_string(),
-            Value::Register(register) => register.clone(),
-        };
         match &self.kind {
             Kind::Load(register) => format!("{register} <- mem[{at}]"),
-            Kind::Store(value) if self.order == Order::SeqCst => format!("xchg(mem[{at}], {})", text(value)),
-            Kind::Store(value) => format!("mem[{at}] <- {}", text(value)),
+            Kind::Store(value) if self.order == Order::SeqCst => format!("xchg(mem[{at}], {value})"),
+            Kind::Store(value) => format!("mem[{at}] <- {value}"),
             Kind::Add(register, number) => format!("{register} <- fetch_add(mem[{at}], {number})"),
             Kind::Take(register) => format!("{register} <- cas(mem[{at}], 0, 1)"),
             Kind::Fence => "mfence".to_owned(),
@@ -244,7 +250,7 @@ pub(super) fn lower(source: &Source) -> (String, Vec<Vec<String>>) {
 struct Lines {
     text: String,
     words: Vec<String>,
-    registers: std::collections::BTreeSet<String>,
+    registers: BTreeSet<String>,
     labels: usize,
 }
 
@@ -274,10 +280,6 @@ impl Lines {
                 Item::Copy(register, value) => {
                     self.registers.insert(register.clone());
                     let next = self.label();
-                    let value = match value {
-                        Value::Number(number) => number.to_string(),
-                        Value::Register(register) => register.clone(),
-                    };
                     self.line(here, &format!("{register} <- {value}"), next, String::new());
                 }
                 Item::If(register, number, inside) => {

@@ -260,12 +260,21 @@ impl<'a> Editor<'a> {
             return Ok(());
         }
         for (id, instruction) in self.thread.instruction_ids() {
+            // A line that goes on to the next one by standing before it must go on to the same label afterwards.
+            let after = InstructionId::from_index(id.index() + 1);
+            let next = self.thread.instructions.get(after.index());
+            let moved = next.filter(|next| self.fenced.contains_key(&next.source) && !self.is_first(after));
+            let fenced = self.fenced.get(&instruction.source);
+            let is_exchanged = self.exchanged.contains(&id);
+            if fenced.is_none() && !is_exchanged && moved.is_none() {
+                continue;
+            }
             let span = instruction.span;
             let name = self.label_name(instruction.source);
             let line = native::line_parts(self.program.source.slice(span), span.start)
                 .filter(|line| self.program.source.slice(line.label) == name)
                 .ok_or_else(|| EditError::NoText(name.to_owned()))?;
-            if let Some((fresh, word)) = self.fenced.get(&instruction.source) {
+            if let Some((fresh, word)) = fenced {
                 if self.is_first(id) {
                     let word = word.text();
                     let text = format!("{name}: {word}; goto {fresh};{}", self.new_line(span.start));
@@ -273,18 +282,13 @@ impl<'a> Editor<'a> {
                 }
                 self.replacements.replace(line.label, fresh.as_str());
             }
-            if self.exchanged.contains(&id) {
+            if is_exchanged {
                 let store = line.store.ok_or_else(|| EditError::NoText(name.to_owned()))?;
                 self.replacements.insert(store.memory.start, "xchg(");
                 self.replacements.replace(Span { start: store.memory.end, end: store.value.start }, ", ");
                 self.replacements.insert(store.value.end, ")");
             }
-            // A line that goes on to the next one by standing before it must go on to the same label afterwards.
-            let next = self.thread.instructions.get(id.index() + 1);
-            if let (Jump::NextLine { semicolon }, Some(next)) = (line.jump, next)
-                && self.fenced.contains_key(&next.source)
-                && !self.is_first(InstructionId::from_index(id.index() + 1))
-            {
+            if let (Jump::NextLine { semicolon }, Some(next)) = (line.jump, moved) {
                 let separator = if semicolon { " " } else { "; " };
                 self.replacements.insert(span.end, format!("{separator}goto {};", self.label_name(next.source)));
             }

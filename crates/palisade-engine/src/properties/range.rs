@@ -5,6 +5,7 @@
 
 use palisade_model::program::{BinaryOperator, Domain, Expression, RegisterId, UnaryOperator, Value};
 use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
 
 /// How many choices of values an expression is evaluated for.
 const MOST_CHOICES: u128 = 1 << 10;
@@ -119,11 +120,39 @@ impl Surroundings<'_> {
             sets.push((None, self.old));
         }
         if sets.iter().map(|(_, set)| set.count()).fold(1, u128::saturating_mul) <= MOST_CHOICES {
-            return self.by_choices(expression, purpose, &sets);
+            return match self.moved(expression, purpose) {
+                Some(range) => range,
+                None => self.by_choices(expression, purpose, &sets),
+            };
         }
         let wrapping = self.domain.filter(|domain| domain.wrap && purpose != Purpose::Address);
         let Some(hull) = self.hull(expression, wrapping) else { return Range::default() };
         admitted(hull, purpose, self.domain)
+    }
+
+    /// The data that a sum or difference of two different registers, or of one and a number, comes to: what each two intervals come to.
+    fn moved(&self, expression: &Expression, purpose: Purpose) -> Option<Range> {
+        let Expression::Binary(operator @ (BinaryOperator::Add | BinaryOperator::Subtract), left, right) = expression
+        else {
+            return None;
+        };
+        let is_wrapped = self.domain.is_some_and(|domain| domain.wrap);
+        if left == right || purpose != Purpose::Data || is_wrapped {
+            return None;
+        }
+        let (left, right) = (self.simple(left)?, self.simple(right)?);
+        let pairs = left.0.iter().flat_map(|one| right.0.iter().map(move |other| binary(*operator, *one, *other)));
+        let admitted = |hull| admitted(hull, purpose, self.domain).0;
+        Some(Range::of(pairs.flat_map(admitted)))
+    }
+
+    /// What a register or a number can be.
+    fn simple(&self, expression: &Expression) -> Option<Cow<'_, Range>> {
+        match expression {
+            Expression::Register(register) => Some(Cow::Borrowed(&self.registers[register.index()])),
+            Expression::Constant(value) => Some(Cow::Owned(Range::only(*value))),
+            _ => None,
+        }
     }
 
     /// The values for each choice.
@@ -268,4 +297,48 @@ fn corners(left: (i128, i128), right: (i128, i128), operator: impl Fn(i128, i128
         bounds = Some(bounds.map_or((result, result), |(low, high)| (low.min(result), high.max(result))));
     }
     bounds.unwrap_or(ANY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use palisade_model::program::DomainOrigin;
+    use palisade_model::semantics::random::Randomness;
+    use std::sync::Arc;
+
+    /// A set of up to three intervals, near 0 or near the end of what values can be.
+    fn random(randomness: &mut Randomness) -> Range {
+        let around = [0, i128::from(Value::MAX) - 9][usize::from(randomness.below(4) == 0)];
+        let mut intervals = Vec::new();
+        for _ in 0..randomness.below(4) {
+            let low = around + randomness.below(10) as i128;
+            intervals.push((low, (low + randomness.below(3) as i128).min(Value::MAX.into())));
+        }
+        Range::of(intervals)
+    }
+
+    #[test]
+    fn sums_and_differences_are_those_of_all_choices() {
+        let mut randomness = Randomness::new(1);
+        let register = |index| Arc::new(Expression::Register(RegisterId::from_index(index)));
+        for round in 0..2_000 {
+            let registers = [random(&mut randomness), random(&mut randomness)];
+            let domain = (round % 2 == 0).then_some(Domain { low: -2, high: 7, wrap: false, origin: DomainOrigin::File });
+            let around = Surroundings { registers: &registers, old: &Range::default(), domain };
+            for operator in [BinaryOperator::Add, BinaryOperator::Subtract] {
+                let number = Arc::new(Expression::Constant(randomness.below(5) as Value));
+                for right in [register(1), number] {
+                    let expression = Expression::Binary(operator, register(0), right);
+                    let mut read = vec![(Some(RegisterId::from_index(0)), &registers[0])];
+                    expression.for_each_register(&mut |register| {
+                        if register.index() == 1 {
+                            read.push((Some(register), &registers[1]));
+                        }
+                    });
+                    let all = around.by_choices(&expression, Purpose::Data, &read);
+                    assert_eq!(around.moved(&expression, Purpose::Data), Some(all), "{expression:?} {registers:?}");
+                }
+            }
+        }
+    }
 }

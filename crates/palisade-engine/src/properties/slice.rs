@@ -90,6 +90,7 @@ impl Slice {
         let mut relevance = Relevance::new(program, goal, bounds, assumes);
         while relevance.grow() {}
         let mut slice = Self::empty(program);
+        let mut written: Vec<&Range> = Vec::new();
         for (id, thread) in program.thread_ids() {
             for (instruction, it) in thread.instruction_ids() {
                 let computes = matches!(
@@ -105,12 +106,11 @@ impl Slice {
                     slice.left_out[id.index()].insert(instruction.index());
                     let writes = matches!(it.action, Action::Store { .. } | Action::Cas { .. } | Action::Rmw { .. });
                     let accessed = relevance.accessed[id.index()][instruction.index()].as_ref();
-                    if let Some(accessed) = accessed.filter(|_| writes && thread.copies != Copies::Exactly(0)) {
-                        slice.written = slice.written.union(accessed);
-                    }
+                    written.extend(accessed.filter(|_| writes && thread.copies != Copies::Exactly(0)));
                 }
             }
         }
+        slice.written = Range::of(written.into_iter().flat_map(|range| range.intervals().iter().copied()));
         slice.leave_out_other_targets(program, goal);
         slice
     }

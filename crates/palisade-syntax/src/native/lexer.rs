@@ -16,50 +16,60 @@ const MAX_BRACES: usize = 64;
 /// A token with its place.
 pub(crate) type Spanned<'s> = (Token<'s>, SimpleSpan);
 
-/// Two characters first, so that `<=` is not read as `<`.
-const SYMBOLS: &[(&str, Symbol)] = &[
-    ("<-", Symbol::Arrow),
-    (":=", Symbol::Arrow),
-    ("←", Symbol::Arrow),
-    ("==", Symbol::Equal),
-    ("!=", Symbol::NotEqual),
-    ("≠", Symbol::NotEqual),
-    ("<=", Symbol::LessOrEqual),
-    ("≤", Symbol::LessOrEqual),
-    (">=", Symbol::GreaterOrEqual),
-    ("≥", Symbol::GreaterOrEqual),
-    ("<<", Symbol::ShiftLeft),
-    (">>", Symbol::ShiftRight),
-    ("&&", Symbol::And),
-    ("∧", Symbol::And),
-    ("||", Symbol::Or),
-    ("∨", Symbol::Or),
-    ("¬", Symbol::Not),
-    ("..", Symbol::DotDot),
-    (":", Symbol::Colon),
-    (";", Symbol::Semicolon),
-    (",", Symbol::Comma),
-    ("(", Symbol::OpenParen),
-    (")", Symbol::CloseParen),
-    ("[", Symbol::OpenBracket),
-    ("]", Symbol::CloseBracket),
-    ("{", Symbol::OpenBrace),
-    ("}", Symbol::CloseBrace),
-    ("@", Symbol::At),
-    ("=", Symbol::Equal),
-    ("<", Symbol::Less),
-    (">", Symbol::Greater),
-    ("+", Symbol::Plus),
-    ("-", Symbol::Minus),
-    ("*", Symbol::Star),
-    ("/", Symbol::Slash),
-    ("%", Symbol::Percent),
-    ("&", Symbol::BitAnd),
-    ("|", Symbol::BitOr),
-    ("^", Symbol::Caret),
-    ("!", Symbol::Not),
-    ("~", Symbol::Tilde),
-];
+/// The symbol that a text begins with, and its length in bytes.
+fn symbol(text: &str) -> Option<(Symbol, usize)> {
+    let symbol = match text.as_bytes() {
+        // Two characters first, so that `<=` is not read as `<`.
+        [b'<', b'-', ..] | [b':', b'=', ..] => (Symbol::Arrow, 2),
+        [b'=', b'=', ..] => (Symbol::Equal, 2),
+        [b'!', b'=', ..] => (Symbol::NotEqual, 2),
+        [b'<', b'=', ..] => (Symbol::LessOrEqual, 2),
+        [b'>', b'=', ..] => (Symbol::GreaterOrEqual, 2),
+        [b'<', b'<', ..] => (Symbol::ShiftLeft, 2),
+        [b'>', b'>', ..] => (Symbol::ShiftRight, 2),
+        [b'&', b'&', ..] => (Symbol::And, 2),
+        [b'|', b'|', ..] => (Symbol::Or, 2),
+        [b'.', b'.', ..] => (Symbol::DotDot, 2),
+        [b':', ..] => (Symbol::Colon, 1),
+        [b';', ..] => (Symbol::Semicolon, 1),
+        [b',', ..] => (Symbol::Comma, 1),
+        [b'(', ..] => (Symbol::OpenParen, 1),
+        [b')', ..] => (Symbol::CloseParen, 1),
+        [b'[', ..] => (Symbol::OpenBracket, 1),
+        [b']', ..] => (Symbol::CloseBracket, 1),
+        [b'{', ..] => (Symbol::OpenBrace, 1),
+        [b'}', ..] => (Symbol::CloseBrace, 1),
+        [b'@', ..] => (Symbol::At, 1),
+        [b'=', ..] => (Symbol::Equal, 1),
+        [b'<', ..] => (Symbol::Less, 1),
+        [b'>', ..] => (Symbol::Greater, 1),
+        [b'+', ..] => (Symbol::Plus, 1),
+        [b'-', ..] => (Symbol::Minus, 1),
+        [b'*', ..] => (Symbol::Star, 1),
+        [b'/', ..] => (Symbol::Slash, 1),
+        [b'%', ..] => (Symbol::Percent, 1),
+        [b'&', ..] => (Symbol::BitAnd, 1),
+        [b'|', ..] => (Symbol::BitOr, 1),
+        [b'^', ..] => (Symbol::Caret, 1),
+        [b'!', ..] => (Symbol::Not, 1),
+        [b'~', ..] => (Symbol::Tilde, 1),
+        _ => {
+            let first = text.chars().next()?;
+            let symbol = match first {
+                '←' => Symbol::Arrow,
+                '≠' => Symbol::NotEqual,
+                '≤' => Symbol::LessOrEqual,
+                '≥' => Symbol::GreaterOrEqual,
+                '∧' => Symbol::And,
+                '∨' => Symbol::Or,
+                '¬' => Symbol::Not,
+                _ => return None,
+            };
+            (symbol, first.len_utf8())
+        }
+    };
+    Some(symbol)
+}
 
 /// What a text is made of.
 pub(crate) struct Lexed<'s> {
@@ -142,9 +152,9 @@ impl<'s> Lexer<'s> {
             self.push(token, word.len());
         } else if first.is_ascii_digit() {
             self.number();
-        } else if let Some((spelling, symbol)) = SYMBOLS.iter().find(|(spelling, _)| rest.starts_with(spelling)) {
-            if self.nesting(*symbol) {
-                self.push(Token::Symbol(*symbol), spelling.len());
+        } else if let Some((symbol, length)) = symbol(rest) {
+            if self.nesting(symbol) {
+                self.push(Token::Symbol(symbol), length);
             }
         } else {
             let shown = if first.is_control() { format!("{first:?}") } else { format!("`{first}`") };
@@ -235,6 +245,28 @@ mod tests {
             "l′0 : r_1 <- mem [ y ] ; l'0 : r <- 1 x <- 1"
         );
         assert_eq!(shown("-4..3 2.5 0x1F a<=b ≠ c"), "- 4 .. 3 2.5 31 a <= b != c");
+    }
+
+    #[test]
+    fn symbols_are_read_as_they_are_written() {
+        for wanted in Symbol::ALL {
+            let spelling = wanted.spelling();
+            assert_eq!(symbol(spelling), Some((*wanted, spelling.len())), "{spelling}");
+        }
+        let others = [
+            (":=", Symbol::Arrow),
+            ("←", Symbol::Arrow),
+            ("==", Symbol::Equal),
+            ("≠", Symbol::NotEqual),
+            ("≤", Symbol::LessOrEqual),
+            ("≥", Symbol::GreaterOrEqual),
+            ("∧", Symbol::And),
+            ("∨", Symbol::Or),
+            ("¬", Symbol::Not),
+        ];
+        for (spelling, wanted) in others {
+            assert_eq!(symbol(spelling), Some((wanted, spelling.len())), "{spelling}");
+        }
     }
 
     #[test]

@@ -323,7 +323,8 @@ mod tests {
         let register = |index| Arc::new(Expression::Register(RegisterId::from_index(index)));
         for round in 0..2_000 {
             let registers = [random(&mut randomness), random(&mut randomness)];
-            let domain = (round % 2 == 0).then_some(Domain { low: -2, high: 7, wrap: false, origin: DomainOrigin::File });
+            let domain =
+                (round % 2 == 0).then_some(Domain { low: -2, high: 7, wrap: false, origin: DomainOrigin::File });
             let around = Surroundings { registers: &registers, old: &Range::default(), domain };
             for operator in [BinaryOperator::Add, BinaryOperator::Subtract] {
                 let number = Arc::new(Expression::Constant(randomness.below(5) as Value));

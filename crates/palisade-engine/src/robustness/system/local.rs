@@ -6,8 +6,8 @@ use crate::robustness::reached::Reached;
 use crate::robustness::system::counting::Counting;
 use palisade_evidence::LocalState;
 use palisade_model::program::{
-    Action, ByLabel, Domain, EvaluationError, Expression, InstructionId, LabelId, Liveness, Program, RegisterId,
-    ThreadId, Tickets, Value,
+    Action, ByLabel, Domain, EvaluationError, Expression, Instruction, InstructionId, LabelId, Liveness, Program,
+    RegisterId, ThreadId, Tickets, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -455,7 +455,9 @@ impl<'p> Locals<'p> {
         let mut found: Vec<Option<u32>> = Vec::new();
         let mut seen: FxHashSet<(LabelId, Box<[Value]>)> = FxHashSet::default();
         let mut open = vec![(cause, label, registers)];
+        let mut passes = self.program.thread(thread).labels.len();
         while let Some((cause, label, mut registers)) = open.pop() {
+            let label = self.past_nops(thread, label, &mut passes);
             self.liveness[thread.index()].forget_dead(label, &mut registers);
             if !self.admit_registers(thread, cause, label, &registers)? {
                 continue;
@@ -506,6 +508,19 @@ impl<'p> Locals<'p> {
         self.violated_arena.extend_from_slice(&violated);
         let violated = (number(violated_start), number(self.violated_arena.len()));
         Ok(Some(Targets { start: number(start), end: number(self.target_arena.len()), violated }))
+    }
+
+    /// Where a thread comes to that passes at most so many labels at which nothing but a `nop` stands. The same registers are live there.
+    fn past_nops(&mut self, thread: ThreadId, mut label: LabelId, passes: &mut usize) -> LabelId {
+        while *passes > 0
+            && let [only] = self.by_label[thread.index()][label.index()]
+            && let Instruction { action: Action::Nop, target, .. } = self.program.thread(thread).instruction(only)
+        {
+            self.reached.insert(thread, label);
+            *passes -= 1;
+            label = *target;
+        }
+        label
     }
 
     /// The local state of a thread that has stopped, where it is kept.

@@ -102,7 +102,7 @@ fn actions(program: &Program) -> impl Iterator<Item = &Action> {
     program.threads.iter().flat_map(|thread| &thread.instructions).map(|instruction| &instruction.action)
 }
 
-/// The addresses that nothing moves but additions of one number, with that number.
+/// The addresses that nothing moves but additions of one number, with that number, and from which some copy keeps what it draws.
 fn dispensers(program: &Program) -> BTreeMap<Value, Value> {
     let mut steps: BTreeMap<Value, Option<Value>> = BTreeMap::new();
     for action in actions(program) {
@@ -123,7 +123,12 @@ fn dispensers(program: &Program) -> BTreeMap<Value, Value> {
         .filter(|action| matches!(action, Action::Store { .. } | Action::Cas { .. }))
         .filter_map(named)
         .collect();
-    steps.into_iter().filter(|(address, _)| !moved.contains(address)).filter_map(|(a, step)| Some((a, step?))).collect()
+    let kept: BTreeSet<Value> = actions(program)
+        .filter(|action| matches!(action, Action::Rmw { register: Some(_), .. }))
+        .filter_map(named)
+        .collect();
+    let dispenses = |address: &Value| kept.contains(address) && !moved.contains(address);
+    steps.into_iter().filter(|(address, _)| dispenses(address)).filter_map(|(a, step)| Some((a, step?))).collect()
 }
 
 /// The addresses that stores write.

@@ -279,8 +279,9 @@ fn dead_end(thread: &Thread, label: LabelId) -> Option<Diagnostic> {
         has_instructions[instruction.source.index()] = true;
         is_target[instruction.target.index()] |= instruction.source != instruction.target;
     }
+    let unnumbered = without_numbers(name);
     let candidates = thread.labels.iter().enumerate().filter(|(index, other)| {
-        has_instructions[*index] && (!is_target[*index] || without_numbers(&other.name) != without_numbers(name))
+        has_instructions[*index] && (!is_target[*index] || without_numbers(&other.name) != unnumbered)
     });
     let meant = closest(name, candidates.map(|(_, other)| other.name.as_str()))?;
     let message = format!("`{}` stops at `{name}`, a label without instructions", thread.name);

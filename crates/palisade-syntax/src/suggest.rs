@@ -38,13 +38,13 @@ pub fn did_you_mean_or_list<'a>(
 
 /// The edit distance, where it is small for the length of the words. Upper and lower case count as the same.
 fn distance(word: &str, candidate: &str) -> Option<usize> {
-    let (word, candidate) = (word.to_lowercase(), candidate.to_lowercase());
-    let length = word.chars().count().max(candidate.chars().count());
-    let least = word.chars().count().min(candidate.chars().count());
+    let count = |text: &str| if text.is_ascii() { text.len() } else { text.to_lowercase().chars().count() };
+    let (length, least) = (count(word).max(count(candidate)), count(word).min(count(candidate)));
     // Long words are compared in quadratic time; nobody misspells a word this long.
     if length > 60 || length - least > length / 3 {
         return None;
     }
+    let (word, candidate) = (word.to_lowercase(), candidate.to_lowercase());
     let distance = strsim::damerau_levenshtein(&word, &candidate);
     // Words of one or two letters are alike only if they share the first one.
     let close = match length {

@@ -5,7 +5,7 @@ use palisade_model::program::{
     Action, ByLabel, Instruction, InstructionId, Label, LabelId, Program, Sites, Thread, ThreadId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::borrow::Cow;
+use smol_str::SmolStr;
 
 /// The program with measures taken. A fence at label l is the change of [ESOP13, §7]: the instructions at l move to a fresh
 /// label, which a fence at l leads to. Instructions keep their numbers; fences come after them.
@@ -17,7 +17,7 @@ pub fn with_measures(program: &Program, measures: &[Measure]) -> Program {
 /// The same where the sites are known: those of the program as it is written, where this one is made of it.
 pub(crate) fn with_measures_at(program: &Program, sites: &Sites, measures: &[Measure]) -> Program {
     let mut changed = program.clone();
-    let mut insertions: Vec<Option<Insertion<'_>>> = program.threads.iter().map(|_| None).collect();
+    let mut insertions: Vec<Option<Insertion>> = program.threads.iter().map(|_| None).collect();
     for measure in measures.iter().flat_map(|measure| measure.parts(sites)) {
         let index = measure.thread().index();
         let thread = &mut changed.threads[index];
@@ -53,19 +53,19 @@ pub(crate) fn remove_fences(changed: &mut Program, fences: impl IntoIterator<Ite
 }
 
 /// Fences put into one thread, one after the other.
-struct Insertion<'p> {
+struct Insertion {
     /// What stood at its labels at first.
     at_first: ByLabel,
     /// The fence put in last at a label: what stands there now, where there is one.
     fences: FxHashMap<LabelId, InstructionId>,
     /// The names of its labels.
-    names: FxHashSet<Cow<'p, str>>,
+    names: FxHashSet<SmolStr>,
 }
 
-impl<'p> Insertion<'p> {
+impl Insertion {
     /// No fence yet.
-    fn into(thread: &'p Thread) -> Self {
-        let names = thread.labels.iter().map(|label| Cow::Borrowed(label.name.as_str())).collect();
+    fn into(thread: &Thread) -> Self {
+        let names = thread.labels.iter().map(|label| label.name.clone()).collect();
         Self { at_first: thread.instructions_by_label(), fences: FxHashMap::default(), names }
     }
 
@@ -73,12 +73,13 @@ impl<'p> Insertion<'p> {
     fn insert(&mut self, thread: &mut Thread, label: LabelId, fence: Action) {
         let moved = LabelId::from_index(thread.labels.len());
         let Label { name, span, .. } = thread.label(label);
-        let (mut name, mut span) = (format!("{name}_fenced"), *span);
+        let (mut name, mut span) = ([name.as_str(), "_fenced"].concat(), *span);
         while self.names.contains(name.as_str()) {
             name.push('_');
         }
-        self.names.insert(Cow::Owned(name.clone()));
-        thread.labels.push(Label { name: name.into(), span, fence_cost: None });
+        let name = SmolStr::from(name);
+        self.names.insert(name.clone());
+        thread.labels.push(Label { name, span, fence_cost: None });
         let before = self.fences.insert(label, InstructionId::from_index(thread.instructions.len()));
         for id in before.as_ref().map_or(&self.at_first[label.index()], std::slice::from_ref) {
             let instruction = &mut thread.instructions[id.index()];

@@ -11,9 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn check_changes(program: &Program, evidence: &RepairEvidence) -> Result<(), CheckFailure> {
     let mut seen = BTreeSet::new();
     let together = Together::of(program);
+    let by_label: Vec<ByLabel> = program.threads.iter().map(Thread::instructions_by_label).collect();
     let offered = evidence.measures.iter().map(|(change, _)| *change);
     for (number, change) in evidence.taken.iter().copied().chain(offered).enumerate() {
-        check_change(program, &together, change)?;
+        check_change(program, &by_label, &together, change)?;
         if matches!(change, Change::Keep { .. }) && number < evidence.taken.len() {
             reject!(Form, "a fence that stays in any case is no change");
         }
@@ -25,7 +26,12 @@ pub(super) fn check_changes(program: &Program, evidence: &RepairEvidence) -> Res
 }
 
 /// Checks that a change is one of the program.
-fn check_change(program: &Program, together: &Together, change: Change) -> Result<(), CheckFailure> {
+fn check_change(
+    program: &Program,
+    by_label: &[ByLabel],
+    together: &Together,
+    change: Change,
+) -> Result<(), CheckFailure> {
     let (Change::Fence { thread, .. }
     | Change::StoreFence { thread, .. }
     | Change::Exchange { thread, .. }
@@ -36,7 +42,7 @@ fn check_change(program: &Program, together: &Together, change: Change) -> Resul
     let action = |instruction: usize| template.instructions.get(instruction).map(|found| &found.action);
     let is_possible = match change {
         Change::Fence { label, .. } | Change::StoreFence { label, .. } => {
-            template.instructions.iter().any(|instruction| instruction.source == label)
+            by_label[thread.index()].get(label.index()).is_some_and(|standing| !standing.is_empty())
         }
         Change::Exchange { store, .. } => matches!(action(store.index()), Some(Action::Store { .. })),
         Change::Keep { fence, .. } => matches!(action(fence.index()), Some(Action::Fence | Action::StoreFence)),
@@ -132,7 +138,7 @@ impl Changed {
         let thread = &mut self.program.threads[id.index()];
         let fresh = LabelId::from_index(thread.labels.len());
         let Label { name, span, .. } = thread.label(label).clone();
-        thread.labels.push(Label { name: format!("{name} after its fence").into(), span, fence_cost: None });
+        thread.labels.push(Label { name: [name.as_str(), " after its fence"].concat().into(), span, fence_cost: None });
         let own = InstructionId::from_index(thread.instructions.len());
         match self.fences.insert((id, label), own) {
             Some(fence) => thread.instructions[fence.index()].source = fresh,

@@ -116,20 +116,30 @@ pub fn read(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagn
 /// Reads a program text. [`check`] judges what depends on the domain and on the numbers of copies, since options
 /// may change them.
 pub fn parse(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagnostic>> {
-    match format {
+    let parsed = match format {
         Format::Native => native::parse(&source),
         Format::Trencher => {
             trencher::parse(&source).map(|program| Parsed { program, warnings: Vec::new(), question: None })
         }
         Format::Litmus => {
-            let litmus::LitmusTest { program, warnings, question, .. } = litmus::read(source)?;
-            Ok(Parsed { program, warnings, question: Some(question) })
+            let read = |test| {
+                let litmus::LitmusTest { program, warnings, question, .. } = test;
+                Parsed { program, warnings, question: Some(question) }
+            };
+            litmus::read(source).map(read)
         }
         Format::Memorax => memorax::parse(&source),
         Format::Machine => {
             Err(vec![Diagnostic::error("this is a file of roles, and no text of a program", Span::default())])
         }
-    }
+    };
+    parsed.map_err(first_ones)
+}
+
+/// The errors that are reported of all.
+fn first_ones(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    errors.truncate(MAX_ERRORS);
+    errors
 }
 
 /// A program as text, with what was left out of it.
@@ -159,10 +169,7 @@ pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnosti
         Format::Litmus => litmus::write(program, litmus::Request::Everything)
             .map(|litmus::WrittenTest { text, warnings }| Printed { text, warnings }),
     };
-    printed.map_err(|mut errors| {
-        errors.truncate(MAX_ERRORS);
-        errors
-    })
+    printed.map_err(first_ones)
 }
 
 /// The name of a program whose text gives none: that of its file.

@@ -1,7 +1,7 @@
 //! What holds of the readers of programs.
 
 use palisade::fences::{Measure, with_measures};
-use palisade::program::{Action, Copies, CopiesOverride, DomainOverride, LabelId, Program};
+use palisade::program::{Action, Copies, CopiesOverride, DomainOverride, LabelId, Program, Role};
 use palisade::report::documents::{self, Finding};
 use palisade::syntax::edit::{Edit, apply};
 use palisade::syntax::{Diagnostic, Format, check, laid_out, parse, print, render, text_of};
@@ -137,6 +137,9 @@ fn shape(program: &Program) -> String {
     }
     for thread in &mut program.threads {
         (thread.span, thread.name) = (none, String::new());
+        if let Role::Event { guard: Some(guard) } = &mut thread.role {
+            guard.span = none;
+        }
         thread.labels.iter_mut().for_each(|label| (label.span, label.name) = (none, "".into()));
         thread.registers.iter_mut().for_each(|register| (register.span, register.name) = (none, String::new()));
         thread.instructions.iter_mut().for_each(|instruction| instruction.span = none);

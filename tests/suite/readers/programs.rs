@@ -186,6 +186,9 @@ fn can_be_edited(program: &Program, format: Format) {
             }
         }
     }
+    if places.is_empty() {
+        return;
+    }
     let sets = places.iter().take(3).map(|place| vec![*place]).chain([places.clone()]);
     for set in sets {
         let changes: Vec<Edit> = set.iter().map(|&(thread, label)| Edit::Fence { thread, label }).collect();

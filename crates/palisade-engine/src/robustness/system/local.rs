@@ -1,7 +1,11 @@
 //! Local states of threads, settled, and what they can do next.
 
+mod growth;
+
+pub use growth::Growth;
+
 use crate::exploration::Interner;
-use crate::robustness::fault::{Fault, FaultKind, Growing};
+use crate::robustness::fault::{Fault, FaultKind};
 use crate::robustness::reached::Reached;
 use crate::robustness::system::counting::Counting;
 use palisade_evidence::LocalState;
@@ -77,28 +81,6 @@ pub(crate) struct Executed {
     /// The value stored, for a read-modify-write that succeeds.
     pub(crate) stored: Option<Value>,
     pub(crate) targets: Targets,
-}
-
-/// How values outside every expectation are treated in programs without a domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Growth {
-    /// More than so many distinct values of a register or an address are a fault.
-    Fault(usize),
-    /// Steps to further values are left out: what is found is real, what is not found means nothing.
-    Cut(usize),
-}
-
-impl Growth {
-    /// Whether steps are left out.
-    pub(crate) fn cuts(self) -> bool {
-        matches!(self, Self::Cut(_))
-    }
-
-    fn limit(self) -> usize {
-        match self {
-            Self::Fault(limit) | Self::Cut(limit) => limit,
-        }
-    }
 }
 
 /// The table of local states with their moves, filled as they come up.
@@ -382,44 +364,6 @@ impl<'p> Locals<'p> {
         Ok((after, stored))
     }
 
-    /// Notes a value stored at an address; whether it is admitted.
-    pub(crate) fn admit_stored(
-        &mut self,
-        thread: ThreadId,
-        instruction: InstructionId,
-        address: Value,
-        value: Value,
-    ) -> Result<bool, Fault> {
-        if self.domain().is_some() {
-            return Ok(true);
-        }
-        let is_counter = |counting: &Counting| counting.counters.class_of_cell(address).is_some();
-        let more = if self.counting.as_ref().is_some_and(is_counter) { self.more_values } else { 0 };
-        let values = self.address_values.entry(address).or_default();
-        let admitted = values.contains(&value) || values.len() < self.growth.limit().saturating_add(more);
-        if admitted {
-            values.insert(value);
-        }
-        self.refuse_unless(admitted, thread, instruction, Growing::Address(address))
-    }
-
-    fn refuse_unless(
-        &mut self,
-        admitted: bool,
-        thread: ThreadId,
-        instruction: InstructionId,
-        what: Growing,
-    ) -> Result<bool, Fault> {
-        match self.growth {
-            _ if admitted => Ok(true),
-            Growth::Fault(limit) => Err(Fault { thread, instruction, kind: FaultKind::Growth { what, limit } }),
-            Growth::Cut(_) => {
-                self.was_cut = true;
-                Ok(false)
-            }
-        }
-    }
-
     /// The initial local states of a thread.
     pub(crate) fn initial(&mut self, thread: ThreadId) -> Result<Vec<Option<u32>>, Fault> {
         let targets = self.initial_targets(thread)?;
@@ -529,35 +473,6 @@ impl<'p> Locals<'p> {
             let registers = vec![0; self.program.thread(thread).registers.len()].into_boxed_slice();
             self.table.intern(Local { thread, label: Local::stopped_label(), registers, holding }).0
         })
-    }
-
-    pub(crate) fn admit_registers(
-        &mut self,
-        thread: ThreadId,
-        cause: InstructionId,
-        label: LabelId,
-        registers: &[Value],
-    ) -> Result<bool, Fault> {
-        if self.domain().is_some() {
-            return Ok(true);
-        }
-        let live: Vec<RegisterId> = self.liveness[thread.index()].at(label).collect();
-        for register in live {
-            let values = self.register_values.entry((thread, register)).or_default();
-            let value = registers[register.index()];
-            let is_counter = |counting: &Counting| {
-                counting.counters.registers_at(thread, label).iter().any(|(member, _)| *member == register)
-            };
-            let more = if self.counting.as_ref().is_some_and(is_counter) { self.more_values } else { 0 };
-            let admitted = values.contains(&value) || values.len() < self.growth.limit().saturating_add(more);
-            if admitted {
-                values.insert(value);
-            }
-            if !self.refuse_unless(admitted, thread, cause, Growing::Register(register))? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// The register valuations after a local instruction; none when it blocks.

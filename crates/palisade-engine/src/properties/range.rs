@@ -327,7 +327,8 @@ mod tests {
                 (round % 2 == 0).then_some(Domain { low: -2, high: 7, wrap: false, origin: DomainOrigin::File });
             let around = Surroundings { registers: &registers, old: &Range::default(), domain };
             for operator in [BinaryOperator::Add, BinaryOperator::Subtract] {
-                let number = Arc::new(Expression::Constant(randomness.below(5) as Value));
+                let number =
+                    Arc::new(Expression::Constant(Value::try_from(randomness.below(5)).expect("a small number")));
                 for right in [register(1), number] {
                     let expression = Expression::Binary(operator, register(0), right);
                     let mut read = vec![(Some(RegisterId::from_index(0)), &registers[0])];

@@ -36,7 +36,7 @@ fn growing_values_are_hinted_at_before_the_end() {
     let folder = folder();
     let mut check = Command::new(env!("CARGO_BIN_EXE_palisade"))
         .current_dir(folder.path())
-        .args(["check", "counters.pal", "--no-counters", "--timeout", "60s"])
+        .args(["check", "counters.pal", "--no-counters", "--timeout", "60s", "--values", "100000"])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()

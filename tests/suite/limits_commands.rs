@@ -393,8 +393,8 @@ fn signals_that_end_a_process_end_in_unknown() {
     }
 }
 
-#[cfg(unix)]
 /// Whether this process and those that it starts ignore SIGHUP, where the system says so.
+#[cfg(unix)]
 fn ignores_hangups() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

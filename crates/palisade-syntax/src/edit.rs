@@ -288,9 +288,10 @@ impl<'a> Editor<'a> {
                 self.replacements.replace(Span { start: store.memory.end, end: store.value.start }, ", ");
                 self.replacements.insert(store.value.end, ")");
             }
-            if let (Jump::NextLine { semicolon }, Some(next)) = (line.jump, moved) {
-                let separator = if semicolon { " " } else { "; " };
-                self.replacements.insert(span.end, format!("{separator}goto {};", self.label_name(next.source)));
+            if let (Jump::NextLine { at, semicolons }, Some(next)) = (line.jump, moved) {
+                let before = if semicolons == 0 { ";" } else { "" };
+                let behind = if semicolons == 2 { "" } else { ";" };
+                self.replacements.insert(at, format!("{before} goto {}{behind}", self.label_name(next.source)));
             }
         }
         Ok(())

@@ -31,8 +31,10 @@ pub(crate) enum Jump {
     Goto,
     /// To the next line.
     NextLine {
-        /// Whether a semicolon ends the line.
-        semicolon: bool,
+        /// Where a `goto` can stand: behind the first semicolon, or behind the instruction.
+        at: usize,
+        /// How many semicolons the line has: one before a `goto`, one behind it.
+        semicolons: usize,
     },
 }
 
@@ -55,6 +57,11 @@ pub(crate) fn line_parts(text: &str, offset: usize) -> Option<LineParts> {
         }
         _ => None,
     };
-    let jump = if goto.is_some() { Jump::Goto } else { Jump::NextLine { semicolon: semicolon.is_some() } };
+    let jump = if goto.is_some() {
+        Jump::Goto
+    } else {
+        let (_, last) = semicolon.map_or_else(|| body.last(), |first| body.get(first))?;
+        Jump::NextLine { at: offset + last.end, semicolons: semicolon.map_or(0, |first| body.len() - first) }
+    };
     Some(LineParts { label: place(label.start, label.end), store, jump })
 }

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The sources that are held to this.
-const HELD: [&str; 6] = [
+const HELD: [&str; 7] = [
     "src",
+    "crates/palisade-coverability/src",
     "crates/palisade-engine/src",
     "crates/palisade-model/src",
     "crates/palisade-evidence/src",

@@ -99,6 +99,7 @@ fn all_faults_fit_the_sources() {
     // Faults of the engine, of PSO's step relation and of the table of x86 instructions only.
     for file in planted().into_keys() {
         let engine = [
+            "crates/palisade-coverability/src/",
             "crates/palisade-engine/src/",
             "crates/palisade-machine/src/lift/",
             "crates/palisade-model/src/program/counters/",
@@ -147,10 +148,22 @@ fn write(path: &Path, bytes: &[u8]) {
     }
 }
 
-/// The test programs of the copy: the engine's own tests, and these.
+/// The test programs of the copy: the own tests of the engines for nets and for programs, and these.
 struct Programs {
-    library: PathBuf,
+    nets: PathBuf,
+    engine: PathBuf,
     suite: PathBuf,
+}
+
+impl Programs {
+    /// The program that has a test, and what the test is called there.
+    fn of<'t>(&self, test: &'t str) -> (&Path, &'t str) {
+        match test.strip_prefix("coverability::") {
+            Some(test) => (&self.nets, test),
+            None if test.starts_with("properties::tests::") => (&self.engine, test),
+            None => (&self.suite, test),
+        }
+    }
 }
 
 /// Builds the copy with the faults; gives its test programs.
@@ -180,7 +193,8 @@ fn build() -> Programs {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["test", "--package", "palisade", "--test", "suite"])
-        .args(["--package", "palisade-engine", "--lib", "--no-run", "--message-format=json"])
+        .args(["--package", "palisade-engine", "--package", "palisade-coverability", "--lib"])
+        .args(["--no-run", "--message-format=json"])
         .current_dir(&folder)
         .env("CARGO_TARGET_DIR", folder.join("target"))
         .stderr(Stdio::inherit())
@@ -196,14 +210,18 @@ fn build() -> Programs {
         let named = messages.iter().filter(is_it);
         named.filter_map(|message| message["executable"].as_str()).next_back().expect("cargo names its programs").into()
     };
-    Programs { library: executable("palisade_engine"), suite: executable("suite") }
+    Programs {
+        nets: executable("palisade_coverability"),
+        engine: executable("palisade_engine"),
+        suite: executable("suite"),
+    }
 }
 
 /// Runs a test with a fault awake, or none; how it failed, if it did.
 fn failure(programs: &Programs, test: &str, fault: Option<usize>) -> Option<String> {
     const PATIENCE: Duration = Duration::from_secs(90);
-    let is_library = ["coverability::", "properties::tests::"].iter().any(|room| test.starts_with(room));
-    let mut command = Command::new(if is_library { &programs.library } else { &programs.suite });
+    let (program, test) = programs.of(test);
+    let mut command = Command::new(program);
     command
         .args(["--exact", "--include-ignored", test])
         .stdin(Stdio::null())

@@ -7,7 +7,7 @@ use super::attacks::Attack;
 use super::fault::Fault;
 use super::nets::{bounds, solve};
 use super::witness::{Story, story_of_run, without_detours};
-use crate::coverability::Outcome;
+use palisade_coverability::Outcome;
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::net::{Net, Problem, TransitionId};
 use palisade_model::program::{InstructionId, Program};

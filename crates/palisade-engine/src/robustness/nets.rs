@@ -11,7 +11,7 @@ use super::fault::Fault;
 use super::search::Found;
 use super::system::Counting;
 use super::witness::{Violation, violation_of_run};
-use crate::coverability::{self, Options, Outcome, Statistics};
+use palisade_coverability::{self as coverability, Options, Outcome, Statistics};
 use crate::decide::{self, Method, Round, Schedule, Turn};
 use palisade_evidence::AttackNetProof;
 use palisade_model::limits::{Budget, Halt, StopReason};

@@ -8,7 +8,7 @@
 use super::AttackNet;
 use super::meaning::Meaning;
 use super::symmetry::Symmetry;
-use crate::coverability::Outcome;
+use palisade_coverability::Outcome;
 use crate::exploration::{Entry, Exploration, Interner, LazyNet, Mode, Step, Tokens, Visit};
 use palisade_evidence::{NetCertificate, NetRun, OmegaMarking};
 use palisade_model::limits::{Budget, Halt, StopReason};

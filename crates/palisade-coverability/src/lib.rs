@@ -17,7 +17,7 @@
 //! | `enumerate` | all markings of a bounded net | on bounded nets |
 //!
 //! The strategies work on a compact copy of the problem ([`compact`]) in machine words, checked; what does not fit is
-//! computed again with big numbers. This room uses `net`, `evidence` and `limits`.
+//! computed again with big numbers. Everything here may be wrong without a wrong answer: `palisade-verify` checks the evidence.
 
 mod backward;
 mod change;

@@ -12,7 +12,7 @@ use palisade_model::net::OmegaCount;
 const WALK: usize = 2_000;
 
 /// Markings known to be coverable.
-pub(in crate::coverability) trait Knowledge<N> {
+pub(crate) trait Knowledge<N> {
     /// A small part of a marking that is not known to be coverable, if there is one.
     fn unseen_part(&mut self, marking: &[(u32, N)]) -> Result<Option<Vec<(u32, u64)>>, Stop>;
 
@@ -42,7 +42,7 @@ impl<N: Number> Knowledge<N> for Sampled<'_, N> {
 
 /// All that can be covered: the coverability set, as a table with a row of bits per place and a column per ω-marking.
 #[derive(Debug)]
-pub(in crate::coverability) struct Reached<N> {
+pub(crate) struct Reached<N> {
     /// Per place, the ω-markings that mark it.
     marked: Vec<FixedBitSet>,
     /// Per place, how many those are.
@@ -56,7 +56,7 @@ pub(in crate::coverability) struct Reached<N> {
 
 impl<N: Number> Reached<N> {
     /// A table for so many places and ω-markings.
-    pub(in crate::coverability) fn new(places: usize, columns: usize) -> Self {
+    pub(crate) fn new(places: usize, columns: usize) -> Self {
         Self {
             marked: vec![FixedBitSet::with_capacity(columns); places],
             frequency: vec![0; places],
@@ -67,7 +67,7 @@ impl<N: Number> Reached<N> {
     }
 
     /// Enters what the ω-marking in a column has at a place.
-    pub(in crate::coverability) fn enter(&mut self, column: u32, place: u32, count: &OmegaCount) -> Result<(), Stop> {
+    pub(crate) fn enter(&mut self, column: u32, place: u32, count: &OmegaCount) -> Result<(), Stop> {
         let place = place as usize;
         self.marked[place].insert(column as usize);
         self.frequency[place] += 1;

@@ -7,7 +7,7 @@
 use super::super::arcs::weight;
 use super::super::log::{MoveId, Origin, Start};
 use super::Back;
-use crate::coverability::run::change_of;
+use crate::run::change_of;
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::{One, Signed, Zero};

@@ -479,7 +479,7 @@ impl<'a, N: Number> Sampler<'a, N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coverability::engine::Prepared;
+    use crate::engine::Prepared;
     use palisade_model::net::{Count, Net, OmegaCount, Problem, Query, Target};
 
     /// A net whose transitions compete for tokens, some for two at once.

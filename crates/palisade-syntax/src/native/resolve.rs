@@ -112,9 +112,10 @@ pub(super) fn resolve(
             resolver.never(&mut program, &thread_names, &families, places, *span);
         }
     }
-    if program.threads.is_empty() && resolver.found.is_empty() {
+    let is_right = resolver.found.iter().all(|found| found.severity != Severity::Error);
+    if is_right && program.threads.is_empty() {
         resolver.error("the program has no thread", raw.name.span);
-    } else if resolver.found.is_empty() && program.threads.iter().all(Thread::is_task) {
+    } else if is_right && program.threads.iter().all(Thread::is_task) {
         let error =
             resolver.error("nothing runs: the program has tasks, and neither an event nor a thread", raw.name.span);
         error.help = Some("an event starts tasks: `event e { post any …(); }`".to_owned());

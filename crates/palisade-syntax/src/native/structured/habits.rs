@@ -225,10 +225,11 @@ impl<'s> Parser<'_, 's> {
         if let Some(error) = self.after_expression() {
             return self.report(error);
         }
-        let end = self.before().end;
+        let Span { start, end } = self.before();
         let message = format!("expected `;`, found {}", self.found());
-        // The end of the line before is where it is missing.
-        let span = Span { start: end.saturating_sub(1), end };
+        // The last character before is where it is missing.
+        let last = self.source.slice(Span { start, end }).chars().next_back().map_or(0, char::len_utf8);
+        let span = Span { start: end - last, end };
         let error =
             Diagnostic::error(message, span).with_label("a semicolon is missing after this").with_expected(["`;`"]);
         self.report(error)

@@ -230,6 +230,10 @@ impl<'s> Parser<'_, 's> {
         if self.take(end) {
             return Ok(None);
         }
+        // The empty statement takes no token.
+        if self.peek() == Some(Token::Symbol(Symbol::Semicolon)) {
+            return Err(self.unexpected("`)`"));
+        }
         let start = self.here();
         let kind = self.kind()?;
         let span = start.to(self.before());

@@ -115,6 +115,20 @@ fn threads_and_events_in_one_file() {
     assert_eq!(word(&program(&text("b: mfence;"))), "robust");
 }
 
+/// An instance without `first` posts for ever, so that its search has no end; the violation needs `first` once, and is found all the same.
+#[test]
+fn an_instance_without_end_does_not_keep_larger_ones_waiting() {
+    let text = "program Endless address x, y
+        event first [*] regs r init a begin a: r <- mem[y]; b: mem[x] <- 1; end
+        event second [1] regs r init a begin a: post any t(); goto b; b: r <- mem[x]; goto end; b: nop; goto a; end
+        task t() begin a: mem[x] <- 0; end";
+    let mut endless = program(text);
+    endless.posts = Posts::Plain;
+    let found = checked(&endless);
+    assert_eq!((found.verdict, found.is_minimal), (Verdict::NotRobust, false));
+    assert_eq!(found.witness.map(|it| it.instance), Some(vec![1, 1, 0]));
+}
+
 /// Copies of one thread that come to their end before others start.
 #[test]
 fn copies_that_have_ended_stay_ended() {

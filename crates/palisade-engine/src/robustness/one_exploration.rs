@@ -29,7 +29,7 @@ pub(super) trait Instrumented<'p>: LazyNet<Error = Fault> + Sized {
     fn is_success(&self, control: u32) -> bool;
     /// The certificate, when the net was explored to the end.
     fn certificate(&self, explored: &Exploration) -> Self::Certificate;
-    /// The computation behind a success, and whether all smaller instances are known to have none.
+    /// The computation behind a success; it says whether all smaller instances are known to have none.
     fn violation(
         &mut self,
         explored: &Exploration,
@@ -56,6 +56,8 @@ pub(super) struct Question<'p, S> {
     limits: &'p Limits,
     /// How many copies and occurrences the next instance has of what there is any number of; nothing when there is nothing such.
     spare: Option<u32>,
+    /// Whether the instance of a violation that was found is known to be a smallest one.
+    pub(super) is_minimal: bool,
     /// Whether the search among any number has found a violation.
     not_robust: bool,
     /// How many configurations were explored.
@@ -67,7 +69,7 @@ impl<'p, S: Instrumented<'p>> Question<'p, S> {
     /// The question about a program in which a register or an address takes so many values at most, whose first instance has so many spare copies.
     pub(super) fn new(program: &'p Program, values: usize, limits: &'p Limits, spare: Option<u32>) -> Self {
         let growth = Growth::Fault(values);
-        Self { program, growth, limits, spare, not_robust: false, explored: 0, system: PhantomData }
+        Self { program, growth, limits, spare, is_minimal: false, not_robust: false, explored: 0, system: PhantomData }
     }
 
     /// Lets both methods take turns.
@@ -100,19 +102,28 @@ impl<'p, S: Instrumented<'p>> Question<'p, S> {
         Ok((system, explored, success?))
     }
 
-    /// Instances with one copy or occurrence more each.
+    /// Instances with one copy or occurrence more each. One that does not come to an end, as where tasks are posted without one, does not
+    /// keep larger ones from their turn: these get less work each, and a violation in them is not known to be in a smallest instance.
     fn instances(&mut self, round: Round) -> Turn<ShownBy<'p, S>, Fault> {
-        for _ in 0..INSTANCES {
-            let spare = Some(self.spare.unwrap_or(0));
-            let (mut system, explored, success) = self.explore(self.growth, spare, Mode::Exact, round.work)?;
-            if let Some(success) = success {
-                // An instance is explored when all smaller ones have been, to the end.
-                return Ok(Some(Shown::NotRobust(system.violation(&explored, success, self.spare.is_some())?)));
+        let first = self.spare.unwrap_or(0);
+        let mut work = round.work;
+        self.is_minimal = self.spare.is_some();
+        for spare in (first..).take(INSTANCES) {
+            match self.explore(self.growth, Some(spare), Mode::Exact, work) {
+                Ok((mut system, explored, Some(success))) => {
+                    return Ok(Some(Shown::NotRobust(system.violation(&explored, success, self.is_minimal)?)));
+                }
+                Ok((system, explored, None)) => match &mut self.spare {
+                    None => return Ok(Some(Shown::Robust(system.certificate(&explored)))),
+                    Some(next) if self.is_minimal => *next += 1,
+                    Some(_) => {}
+                },
+                Err(halt) if halt.is_budget() && self.spare.is_some() => {
+                    self.is_minimal = false;
+                    work = (work / 4).max(1);
+                }
+                Err(halt) => return Err(halt),
             }
-            let Some(spare) = &mut self.spare else {
-                return Ok(Some(Shown::Robust(system.certificate(&explored))));
-            };
-            *spare += 1;
         }
         Ok(None)
     }

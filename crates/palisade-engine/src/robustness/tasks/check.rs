@@ -43,7 +43,6 @@ pub fn check_tasks(program: &Program, values: usize, limits: &Limits) -> Result<
         Err(Halt::Stopped(reason)) => (Verdict::Unknown(reason), None, None),
         Err(Halt::Fault(fault)) => return Err(fault),
     };
-    // An instance is explored when all smaller ones have been, to the end.
-    let is_minimal = is_any && witness.is_some();
+    let is_minimal = question.is_minimal && witness.is_some();
     Ok(TaskCheck { verdict, certificate, witness, is_minimal, configurations: question.explored })
 }

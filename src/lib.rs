@@ -35,7 +35,8 @@
 //! # Features
 //!
 //! `cli`, on by default, is the command with what it needs (clap, progress, plots, pages). Without it the package is the library alone.
-//! `machine`, on by default, reads machine code ([`machine::read`]).
+//! `machine`, on by default, reads machine code ([`machine::read`]). `oracles` adds brute-force oracles for properties, PSO and races, and random
+//! programs, to test other tools with.
 //!
 //! # References
 //!

@@ -2,7 +2,7 @@
 //!
 //! A [`Machine`] is the step relation of an [`Instance`] (a fixed number of copies of each thread) under a [`Model`].
 //! A computation is a sequence of [`Step`]s; [`replay`] takes it and gives its [`Trace`]. [`oracle`] decides robustness
-//! of small instances by enumerating all traces, knowing nothing of attacks; [`race_oracle`] looks for triangular races in all interleavings; [`property_oracle`] finds what they reach under each model, and
+//! of small instances by enumerating all traces, knowing nothing of attacks; `race_oracle` looks for triangular races in all interleavings; `property_oracle` finds what they reach under each model, and
 //! the fences that keep them from it, by enumerating all states. Values are concrete and nothing is
 //! abstracted here. This room uses `program` and `limits`, and nothing else.
 
@@ -20,9 +20,13 @@ mod machine;
 mod marks;
 mod observation;
 pub mod oracle;
+#[cfg(any(test, feature = "oracles"))]
 pub mod property_oracle;
+#[cfg(any(test, feature = "oracles"))]
 pub mod pso_oracle;
+#[cfg(any(test, feature = "oracles"))]
 pub mod race_oracle;
+#[cfg(any(test, feature = "oracles"))]
 #[doc(hidden)]
 pub mod random;
 mod reduction;

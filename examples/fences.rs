@@ -23,7 +23,7 @@ end
 
 fn main() {
     let program = read(SourceText::new("flags.pal", TEXT), Format::Native).expect("the text is a program").program;
-    let wanted = RepairOptions { format: Format::Native, path: "flags.pal".to_owned(), redundant: false };
+    let wanted = RepairOptions { language: &Format::Native, path: "flags.pal".to_owned(), redundant: false };
     let repaired =
         repair(&program, &FenceOptions::default(), &wanted, &Silent, &WithinLimits).expect("the program has a meaning");
     let Repair::Valid(placement) = &repaired.repair else { panic!("fences make every program robust") };

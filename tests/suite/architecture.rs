@@ -10,10 +10,7 @@ const CRATES: [(&str, &[&str]); 9] = [
     ("palisade-verify", &["palisade-model", "palisade-evidence"]),
     ("palisade-syntax", &["palisade-model"]),
     ("palisade-coverability", &["palisade-model", "palisade-evidence"]),
-    (
-        "palisade-engine",
-        &["palisade-model", "palisade-evidence", "palisade-verify", "palisade-syntax", "palisade-coverability"],
-    ),
+    ("palisade-engine", &["palisade-model", "palisade-evidence", "palisade-verify", "palisade-coverability"]),
     ("palisade-harness", &[]),
     ("palisade-machine", &["palisade-model", "palisade-syntax"]),
     (

@@ -466,7 +466,7 @@ end
 fn changed_repairs_are_rejected() {
     let text = entering("nop", "[0]");
     let program = program(&text);
-    let wanted = RepairOptions { format: Format::Native, path: "repaired.pal".into(), redundant: false };
+    let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: false };
     let found = repair(&program, &FenceOptions::default(), &wanted, &Silent, &WithinLimits).expect("it has a meaning");
     let shown = found.shown.as_ref().expect("there is evidence");
     let texts: Vec<Option<Program>> =

@@ -28,7 +28,7 @@ fn deque(without: &[(&str, &str)]) -> Program {
 }
 
 fn repaired(program: &Program, options: &FenceOptions) -> Repaired {
-    let wanted = RepairOptions { format: Format::Native, path: "repaired.pal".into(), redundant: true };
+    let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: true };
     repair(program, options, &wanted, &Silent, &WithinLimits).expect("the program has a meaning")
 }
 

@@ -65,7 +65,7 @@ fn repaired(program: &Program, random: &mut Randomness) -> Option<Repaired> {
         values: 12,
         ..FenceOptions::default()
     };
-    let wanted = RepairOptions { format: Format::Native, path: "repaired.pal".into(), redundant: random.percent(50) };
+    let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: random.percent(50) };
     match repair(program, &options, &wanted, &Silent, &WithinLimits) {
         Ok(found) => Some(found),
         // A program with a fault under SC is none to repair.
@@ -191,7 +191,7 @@ fn every_claim_on_random_programs_has_its_evidence() {
         corruptions += assert_judged(&program, &found, &mut random, &mut removable, &mut needed);
         // The fences just placed are judged as well.
         if let Some(text) = found.repaired_text() {
-            let wanted = RepairOptions { format: Format::Native, path: "again.pal".into(), redundant: true };
+            let wanted = RepairOptions { language: &Format::Native, path: "again.pal".into(), redundant: true };
             let again =
                 repair(&text.program, &FenceOptions::default(), &wanted, &Silent, &WithinLimits).expect("it is robust");
             assert!(again.is_robust_already());
@@ -255,7 +255,7 @@ fn cases_prove_what_weights_do_not() {
     let program = read(SourceText::new("triangle.pal", text), Format::Native).expect("a program").program;
     let only = ["t1.a", "t1.b", "t1.c"].map(|pattern| pattern.parse().expect("a pattern"));
     let options = FenceOptions { only: only.to_vec(), ..FenceOptions::default() };
-    let wanted = RepairOptions { format: Format::Native, path: "triangle.pal".into(), redundant: false };
+    let wanted = RepairOptions { language: &Format::Native, path: "triangle.pal".into(), redundant: false };
     let found = repair(&program, &options, &wanted, &Silent, &WithinLimits).expect("it has a meaning");
     let shown = found.shown.as_ref().expect("there is evidence");
     assert!(shown.is_complete && facts(shown).is_optimal());
@@ -334,7 +334,7 @@ fn a_verdict_that_is_not_known_is_not_made_up() {
     )
     .expect("a program")
     .program;
-    let wanted = RepairOptions { format: Format::Native, path: "p.pal".into(), redundant: true };
+    let wanted = RepairOptions { language: &Format::Native, path: "p.pal".into(), redundant: true };
     let mut found =
         repair(&program, &FenceOptions::default(), &wanted, &Silent, &WithinLimits).expect("it has a meaning");
     let Some(Ok(redundancy)) = found.redundancy.take() else { panic!("the fence is judged") };

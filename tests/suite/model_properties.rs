@@ -41,7 +41,7 @@ fn they_are_proved() {
 
 /// The fences that the properties of a model need, with evidence.
 fn placed(model: &Header, program: &Program, memory: Model) -> PropertyRepaired {
-    let wanted = RepairOptions { format: Format::Native, path: "repaired.pal".into(), redundant: false };
+    let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: false };
     let found = repair(program, None, &PlacementOptions::new(memory), &wanted, &WithinLimits);
     found.unwrap_or_else(|error| panic!("{}: {error}", model.name))
 }

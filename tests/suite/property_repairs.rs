@@ -77,7 +77,7 @@ fn repaired(program: &Program, model: Model, random: &mut Randomness) -> Option<
         alternatives: if random.percent(30) { 50 } else { 0 },
         ..PlacementOptions::new(model)
     };
-    let wanted = RepairOptions { format: Format::Native, path: "repaired.pal".into(), redundant: random.percent(50) };
+    let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: random.percent(50) };
     match repair(program, None, &options, &wanted, &WithinLimits) {
         Ok(found) => Some(found),
         Err(PropertyRepairError::Placement(PlacementError::Joint(_) | PlacementError::NothingToProve)) => None,
@@ -228,7 +228,7 @@ never t1 at cs, t2 at cs
         [("tso", &*entering("nop", "[0]"), Model::Tso), ("pso", publish, Model::Pso), ("joint", joint, Model::Tso)]
     {
         let program = read_program(text);
-        let wanted = RepairOptions { format: Format::Native, path: "repaired.pal".into(), redundant: false };
+        let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: false };
         let options = PlacementOptions { exchange: Some(Cost::one()), ..PlacementOptions::new(model) };
         let found = repair(&program, None, &options, &wanted, &WithinLimits).expect("it has a meaning");
         let shown = found.shown.as_ref().expect("there is evidence");

@@ -63,7 +63,7 @@ fn compare(program: &Program) -> Option<usize> {
         return None;
     }
     let options = FenceOptions { alternatives: 1000, values: 12, ..FenceOptions::default() };
-    let wanted = RepairOptions { format: Format::Machine, path: "random.toml".to_owned(), redundant: false };
+    let wanted = RepairOptions { language: &Format::Machine, path: "random.toml".to_owned(), redundant: false };
     let found = match repair(program, &options, &wanted, &Silent, &WithinLimits) {
         Ok(found) => found,
         Err(RepairError::Fences(_)) => return None,
@@ -123,7 +123,7 @@ fn the_checker_finds_the_places_itself() {
         if verdict(&program) != Some(Verdict::NotRobust) {
             continue;
         }
-        let wanted = RepairOptions { format: Format::Machine, path: "random.toml".to_owned(), redundant: false };
+        let wanted = RepairOptions { language: &Format::Machine, path: "random.toml".to_owned(), redundant: false };
         let options = FenceOptions { values: 12, ..FenceOptions::default() };
         let Ok(found) = repair(&program, &options, &wanted, &Silent, &WithinLimits) else { continue };
         let Some(shown) = &found.shown else { continue };

@@ -4,42 +4,20 @@
 //! and `l: mfence; goto f` is added. Only the label's own occurrences before instructions change; jumps to l stay as they
 //! are and meet the fence.
 
-use super::Format;
+use super::{Format, check, parse};
 use super::fence_word::FenceWord;
 use super::litmus::{self, CTexts, TableEditError};
 use super::names::NameSpace;
 use super::native::structured::{self, Layout};
 use super::native::{self, Jump};
 use super::trencher::{Word, Words};
-use palisade_model::program::{Action, InstructionId, LabelId, Program, Span, Thread, ThreadId, lock_states};
+use palisade_model::program::{
+    Action, InstructionId, LabelId, Language, NoText, Program, SourceText, Span, Thread, ThreadId, lock_states,
+};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-/// A change to a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edit {
-    /// A fence at a label.
-    Fence {
-        /// The thread.
-        thread: ThreadId,
-        /// The label.
-        label: LabelId,
-    },
-    /// A store fence at a label.
-    StoreFence {
-        /// The thread.
-        thread: ThreadId,
-        /// The label.
-        label: LabelId,
-    },
-    /// A store made a locked exchange whose result is discarded.
-    Exchange {
-        /// The thread.
-        thread: ThreadId,
-        /// The store.
-        store: InstructionId,
-    },
-}
+pub use palisade_model::program::Edit;
 
 /// Why a text cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -139,6 +117,25 @@ pub fn apply(program: &Program, format: Format, changes: &[Edit]) -> Result<Stri
         }
     }
     Ok(replacements.apply(&program.source.text))
+}
+
+impl Language for Format {
+    fn name(&self) -> &'static str {
+        Self::name(*self)
+    }
+
+    fn edited(&self, program: &Program, changes: &[Edit], path: &str) -> Result<Program, NoText> {
+        let text = apply(program, *self, changes).map_err(|error| NoText::Edit(error.to_string()))?;
+        let source = SourceText::new(path, text);
+        let refused = |errors| NoText::Refused { source: source.clone(), errors };
+        let mut edited = parse(source.clone(), *self).map_err(refused)?.program;
+        for (thread, before) in edited.threads.iter_mut().zip(&program.threads) {
+            thread.copies = before.copies;
+        }
+        edited.domain = program.domain;
+        check(&mut edited).map_err(refused)?;
+        Ok(edited)
+    }
 }
 
 /// Stretches of a text to replace, none overlapping another.

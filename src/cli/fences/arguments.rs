@@ -153,12 +153,12 @@ impl FencesArguments {
         })
     }
 
-    pub(in crate::cli) fn repair_options(&self, loaded: &Loaded) -> RepairOptions {
+    pub(in crate::cli) fn repair_options<'l>(&self, loaded: &'l Loaded) -> RepairOptions<'l> {
         let path = match &self.certificate {
             Some(folder) if !self.apply => path_in(folder, &self.file, "repaired", loaded.format).display().to_string(),
             _ => loaded.program.source.name.clone(),
         };
-        RepairOptions { format: loaded.format, path, redundant: self.redundant }
+        RepairOptions { language: &loaded.format, path, redundant: self.redundant }
     }
 
     /// Whether an option is given that only robustness knows, or that offers and excludes measures.

@@ -6,7 +6,8 @@ use crate::cli::evidence_files::{unwritten, write_document};
 use crate::cli::files::write_file;
 use crate::cli::folder::create_folder;
 use crate::evidence::{Evidence, ProgramSubject, RepairEvidence};
-use crate::fences::{NoText, RepairedText};
+use crate::fences::RepairedText;
+use crate::program::NoText;
 use crate::syntax::InputError;
 use std::io;
 use std::path::Path;
@@ -17,11 +18,11 @@ pub(super) fn no_text(
     text: Option<&Result<RepairedText, NoText>>,
 ) -> Result<Option<String>, InputError> {
     match text {
-        Some(Err(NoText::Refused(error))) => Err(*error.clone()),
+        Some(Err(NoText::Refused { source, errors })) => Err(InputError::from((source.clone(), errors.clone()))),
         Some(Err(NoText::Edit(error))) if arguments.needs_text() => {
-            Err(InputError::file(arguments.file.as_str(), error.to_string()))
+            Err(InputError::file(arguments.file.as_str(), error.clone()))
         }
-        Some(Err(NoText::Edit(error))) => Ok(Some(error.to_string())),
+        Some(Err(NoText::Edit(error))) => Ok(Some(error.clone())),
         _ => Ok(None),
     }
 }

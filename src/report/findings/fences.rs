@@ -80,7 +80,7 @@ pub(super) fn taking(
 
 /// The change of the text that takes a measure.
 fn taken(program: &Program, format: Format, measure: Measure) -> Option<Fix> {
-    let text = RepairedText::new(program, format, &[measure], &program.source.name).ok()?;
+    let text = RepairedText::new(program, &format, &[measure], &program.source.name).ok()?;
     let message = format!("Take the {} at {}", kind(measure), measure.name(program));
     Fix::between(&program.source, text.text(), message)
 }

@@ -68,7 +68,7 @@ fn fences_for_any_number_of_copies_cost_what_searches_say() {
 fn repaired(program: &Program) -> Option<(Program, Repaired)> {
     let text = print(program, Format::Native).ok()?.text;
     let program = read(SourceText::new("counters.pal", text), Format::Native).expect("it is printed well").program;
-    let wanted = RepairOptions { format: Format::Native, path: "repaired.pal".into(), redundant: false };
+    let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: false };
     // A program with a fault is none to repair. Evidence that is rejected is.
     match repair(&program, &options(), &wanted, &Silent, &WithinLimits) {
         Ok(found) => Some((program, found)),

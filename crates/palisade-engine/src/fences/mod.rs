@@ -77,7 +77,7 @@ pub use progress::{Observer, Silent};
 pub use redundant::{Redundancy, redundant, redundant_besides};
 pub(crate) use repair::Checker;
 pub use repair::{
-    Checks, EventRepair, EventRepaired, NoText, RepairError, RepairOptions, Repaired, RepairedText, Shown, Unchecked,
+    Checks, EventRepair, EventRepaired, RepairError, RepairOptions, Repaired, RepairedText, Shown, Unchecked,
     WithinLimits, repair, repair_events,
 };
 pub use unfinished::Unfinished;

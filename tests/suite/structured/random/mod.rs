@@ -65,7 +65,7 @@ fn compare(seed: u64) -> &'static str {
     let options = FenceOptions { cost: CostFunction::Uniform, ..FenceOptions::default() };
     let Ok(Repair::Valid(placement)) = place(&own, &options, &Silent) else { panic!("no fences: {}", shown()) };
     let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
-    match RepairedText::new(&own, Format::Native, &measures, "repaired.pal") {
+    match RepairedText::new(&own, &Format::Native, &measures, "repaired.pal") {
         Ok(repaired) => {
             assert_eq!(
                 verdict(&repaired.program, repaired.text()),

@@ -3,7 +3,7 @@
 //! They are found in [rounds](super::super::rounds) of guess and check. What could stop a violation is a fence at a label that an instruction passes while stores
 //! wait in its thread's buffer, and an exchange in place of a store that waits there itself or is issued behind one that does.
 
-use super::{Checker, Checks, NoText, RepairError, RepairOptions, RepairedText, Shown};
+use super::{Checker, Checks, RepairError, RepairOptions, RepairedText, Shown};
 use crate::fences::catalogue::MeasureSet;
 use crate::fences::catalogues::{permitted, priced};
 use crate::fences::cost::Cost;
@@ -16,7 +16,7 @@ use crate::fences::rounds::{Decided, End, Guesses, Rows, all_rows, rounds};
 use crate::robustness::{Verdict, check_tasks};
 use palisade_evidence::{RepairClaim, Row, RowWitness, TaskCertificate, TaskWitness, ValidProof, ValidSet};
 use palisade_model::limits::StopReason;
-use palisade_model::program::{Action, Copies, Program, Sites};
+use palisade_model::program::{Action, Copies, NoText, Program, Sites};
 use palisade_model::semantics::Model;
 use palisade_model::semantics::tasks::{InvocationId, TaskMachine, TaskStep, Worker};
 use palisade_verify::check_repaired_text;
@@ -74,7 +74,7 @@ impl EventRepaired {
 pub fn repair_events(
     program: &Program,
     options: &FenceOptions,
-    wanted: &RepairOptions,
+    wanted: &RepairOptions<'_>,
     checks: &dyn Checks,
 ) -> Result<EventRepaired, RepairError> {
     for pattern in options.only.iter().chain(&options.never) {
@@ -119,7 +119,7 @@ impl<'a> Search<'a> {
         mut self,
         end: End<TaskCertificate, TaskWitness>,
         rows: &[(MeasureSet, TaskWitness)],
-        wanted: &RepairOptions,
+        wanted: &RepairOptions<'_>,
         checker: Checker<'_>,
     ) -> Result<EventRepaired, RepairError> {
         let mut evidence = self.offered.evidence(RepairClaim::Robust);
@@ -141,7 +141,7 @@ impl<'a> Search<'a> {
                 let positions: BTreeMap<usize, usize> = (0..sets.len()).map(|row| (row, row)).collect();
                 self.offered.add_blocks(&mut evidence, &blocks, &positions);
                 if !taken.is_empty() {
-                    text = Some(RepairedText::new(self.program, wanted.format, &taken, &wanted.path));
+                    text = Some(RepairedText::new(self.program, wanted.language, &taken, &wanted.path));
                 }
                 let positions = self.offered.positions(&taken);
                 let mut valid =

@@ -17,7 +17,7 @@ mod text;
 pub(crate) use checks::Checker;
 pub use checks::{Checks, Unchecked, WithinLimits};
 pub use events::{EventRepair, EventRepaired, repair_events};
-pub use text::{NoText, RepairedText};
+pub use text::RepairedText;
 
 use super::cases::Case;
 use super::change::with_measures;
@@ -32,8 +32,7 @@ use super::redundant::{Redundancy, redundant_besides};
 use super::unfinished::Unfinished;
 use crate::robustness::{Fault, ThreadLabel, Verdict};
 use palisade_evidence::{InputFile, RepairEvidence, RobustCertificate, ValidProof, ValidSet, sha256};
-use palisade_model::program::Program;
-use palisade_syntax::Format;
+use palisade_model::program::{Language, NoText, Program};
 use palisade_verify::{CheckFailure, RepairFacts, check_repair, check_repaired_text, check_robust_certificate};
 use proof::{Offer, valid_set};
 use rayon::prelude::*;
@@ -42,21 +41,21 @@ use thiserror::Error;
 
 /// What to repair, besides [`FenceOptions`].
 #[derive(Clone, Debug)]
-pub struct RepairOptions {
-    /// The format of the program's text.
-    pub format: Format,
+pub struct RepairOptions<'a> {
+    /// The language of the program's text.
+    pub language: &'a dyn Language,
     /// The name under which the repaired text is read again: where evidence about it will find it.
     pub path: String,
     /// Also judge the fences that the program has already.
     pub redundant: bool,
 }
 
-impl RepairOptions {
+impl RepairOptions<'_> {
     /// A repaired text as a file.
     pub(crate) fn input(&self, text: &Program) -> InputFile {
         InputFile {
             path: self.path.clone(),
-            format: self.format.name().to_owned(),
+            format: self.language.name().to_owned(),
             sha256: sha256(text.source.text.as_bytes()),
         }
     }
@@ -123,7 +122,7 @@ impl From<Fault> for RepairError {
 pub fn repair(
     program: &Program,
     options: &FenceOptions,
-    wanted: &RepairOptions,
+    wanted: &RepairOptions<'_>,
     observer: &dyn Observer,
     checks: &dyn Checks,
 ) -> Result<Repaired, RepairError> {
@@ -136,7 +135,7 @@ pub fn repair(
     };
     let redundancy = wanted.redundant.then(|| redundant_besides(program, &measures, options, observer)).transpose()?;
     observer.confirming();
-    let text = (!measures.is_empty()).then(|| RepairedText::new(program, wanted.format, &measures, &wanted.path));
+    let text = (!measures.is_empty()).then(|| RepairedText::new(program, wanted.language, &measures, &wanted.path));
     let mut unreached = None;
     let (certificate, shown) = match &mut found {
         Repair::Valid(placement) => {
@@ -215,7 +214,7 @@ struct ShownValid {
 fn show_valid(
     program: &Program,
     options: &FenceOptions,
-    wanted: &RepairOptions,
+    wanted: &RepairOptions<'_>,
     placement: &mut Placement,
     offer: &Offer<'_>,
     text: Option<&RepairedText>,

@@ -4,11 +4,11 @@ use super::options::PlacementOptions;
 use super::place::{Placed, PlacementError, needed_fences, place_among, place_knowing, proving};
 use super::repair_error::PropertyRepairError;
 use super::shown::{ProvedText, Showing, Shown, permitted};
-use crate::fences::{Checker, Checks, Cost, FenceError, Measure, NoText, RepairOptions, RepairedText, with_measures};
+use crate::fences::{Checker, Checks, Cost, FenceError, Measure, RepairOptions, RepairedText, with_measures};
 use crate::properties::known::Known;
 use crate::properties::ladder::prove_knowing;
 use crate::properties::{Proof, prove};
-use palisade_model::program::Program;
+use palisade_model::program::{NoText, Program};
 use palisade_model::semantics::{Question, Target};
 use palisade_verify::check_property;
 
@@ -49,7 +49,7 @@ pub fn repair(
     program: &Program,
     question: Option<&Question>,
     options: &PlacementOptions,
-    wanted: &RepairOptions,
+    wanted: &RepairOptions<'_>,
     checks: &dyn Checks,
 ) -> Result<PropertyRepaired, PropertyRepairError> {
     let watched = program.monitored().map_err(PlacementError::Joint)?;
@@ -78,7 +78,7 @@ pub fn repair(
         }
     };
     let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
-    repaired.text = (!measures.is_empty()).then(|| RepairedText::new(program, wanted.format, &measures, &wanted.path));
+    repaired.text = (!measures.is_empty()).then(|| RepairedText::new(program, wanted.language, &measures, &wanted.path));
     let watching = "measures leave the states of the lock alone, so that joint states can be watched as before";
     repaired.program = match &repaired.text {
         Some(Ok(text)) => text.program.monitored().expect(watching),

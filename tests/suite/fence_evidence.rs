@@ -65,7 +65,8 @@ fn repaired(program: &Program, random: &mut Randomness) -> Option<Repaired> {
         values: 12,
         ..FenceOptions::default()
     };
-    let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: random.percent(50) };
+    let wanted =
+        RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: random.percent(50) };
     match repair(program, &options, &wanted, &Silent, &WithinLimits) {
         Ok(found) => Some(found),
         // A program with a fault under SC is none to repair.

@@ -77,7 +77,8 @@ fn repaired(program: &Program, model: Model, random: &mut Randomness) -> Option<
         alternatives: if random.percent(30) { 50 } else { 0 },
         ..PlacementOptions::new(model)
     };
-    let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: random.percent(50) };
+    let wanted =
+        RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: random.percent(50) };
     match repair(program, None, &options, &wanted, &WithinLimits) {
         Ok(found) => Some(found),
         Err(PropertyRepairError::Placement(PlacementError::Joint(_) | PlacementError::NothingToProve)) => None,

@@ -4,13 +4,13 @@
 //! and `l: mfence; goto f` is added. Only the label's own occurrences before instructions change; jumps to l stay as they
 //! are and meet the fence.
 
-use super::{Format, check, parse};
 use super::fence_word::FenceWord;
 use super::litmus::{self, CTexts, TableEditError};
 use super::names::NameSpace;
 use super::native::structured::{self, Layout};
 use super::native::{self, Jump};
 use super::trencher::{Word, Words};
+use super::{Format, check, parse};
 use palisade_model::program::{
     Action, InstructionId, LabelId, Language, NoText, Program, SourceText, Span, Thread, ThreadId, lock_states,
 };

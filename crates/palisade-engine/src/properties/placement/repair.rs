@@ -78,7 +78,8 @@ pub fn repair(
         }
     };
     let measures: Vec<Measure> = placement.measures.iter().map(|(measure, _)| *measure).collect();
-    repaired.text = (!measures.is_empty()).then(|| RepairedText::new(program, wanted.language, &measures, &wanted.path));
+    repaired.text =
+        (!measures.is_empty()).then(|| RepairedText::new(program, wanted.language, &measures, &wanted.path));
     let watching = "measures leave the states of the lock alone, so that joint states can be watched as before";
     repaired.program = match &repaired.text {
         Some(Ok(text)) => text.program.monitored().expect(watching),

@@ -8,8 +8,8 @@
 use super::AttackNet;
 use super::meaning::Meaning;
 use super::symmetry::Symmetry;
-use palisade_coverability::Outcome;
 use crate::exploration::{Entry, Exploration, Interner, LazyNet, Mode, Step, Tokens, Visit};
+use palisade_coverability::Outcome;
 use palisade_evidence::{NetCertificate, NetRun, OmegaMarking};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::net::{Count, Net, OmegaCount, PlaceId, Problem, TransitionId};

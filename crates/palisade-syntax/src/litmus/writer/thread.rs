@@ -228,6 +228,8 @@ fn are_opposite(one: &Expression, other: &Expression) -> bool {
             );
             opposite && a == c && b == d
         }
+        // What a comparison of a register with itself is read as.
+        (Expression::Constant(one), Expression::Constant(other)) => (*one == 0) != (*other == 0),
         _ => false,
     }
 }

@@ -3,7 +3,7 @@
 //! A [`Machine`] is the step relation of an [`Instance`] (a fixed number of copies of each thread) under a [`Model`].
 //! A computation is a sequence of [`Step`]s; [`replay`] takes it and gives its [`Trace`]. [`oracle`] decides robustness
 //! of small instances by enumerating all traces, knowing nothing of attacks; `race_oracle` looks for triangular races in all interleavings; `property_oracle` finds what they reach under each model, and
-//! the fences that keep them from it, by enumerating all states. Values are concrete and nothing is
+//! the fences that keep them from it, by enumerating all states; `pso_oracle` decides robustness against PSO. These three and random programs are there with the feature `oracles`. Values are concrete and nothing is
 //! abstracted here. This room uses `program` and `limits`, and nothing else.
 
 mod computation;

@@ -223,9 +223,6 @@ struct FormulaReader<'a> {
     depth: usize,
 }
 
-/// Coefficients above this are refused.
-const LARGEST_COEFFICIENT: u64 = 1000;
-
 impl<'a> FormulaReader<'a> {
     fn question(&mut self) -> Result<(Query, Quantifier), Diagnostic> {
         const EXPECTED: [&str; 4] = ["`EF`", "`AG`", "`REACHABLE`", "`INVARIANT`"];
@@ -346,8 +343,8 @@ impl<'a> FormulaReader<'a> {
         };
         self.lexer.advance();
         let (right, right_number) = self.sum()?;
-        if left.places.is_empty()
-            && right.places.is_empty()
+        if left.terms.is_empty()
+            && right.terms.is_empty()
             && let Some(span) = left_number.or(right_number)
         {
             let message = "numbers are compared, but the net has a place of this name";
@@ -379,7 +376,7 @@ impl<'a> FormulaReader<'a> {
 
     /// A sum, and a number in it that is also the name of a place.
     fn sum(&mut self) -> Result<(Sum, Option<Span>), Diagnostic> {
-        let mut sum = Sum { places: Vec::new(), constant: Count::ZERO };
+        let mut sum = Sum { terms: Vec::new(), constant: Count::ZERO };
         let mut doubtful = None;
         loop {
             let token = self.lexer.peek();
@@ -387,19 +384,15 @@ impl<'a> FormulaReader<'a> {
                 let number = number_in(&mut self.lexer)?;
                 if self.lexer.take_operator("*") {
                     let place = self.place(&["a place"])?;
-                    let times = number.to_u64().filter(|times| *times <= LARGEST_COEFFICIENT).ok_or_else(|| {
-                        Diagnostic::error(
-                            format!("coefficients above {LARGEST_COEFFICIENT} are not supported"),
-                            token.span,
-                        )
-                    })?;
-                    sum.places.extend((0..times).map(|_| place));
+                    if !number.is_zero() {
+                        sum.terms.push((place, number));
+                    }
                 } else {
                     sum.constant = sum.constant.plus(&number);
                     doubtful = doubtful.or(self.places.contains(token.text).then_some(token.span));
                 }
             } else {
-                sum.places.push(self.place(&["a place", "a number"])?);
+                sum.terms.push((self.place(&["a place", "a number"])?, Count::ONE));
             }
             if !self.lexer.take_operator("+") {
                 return Ok((sum, doubtful));

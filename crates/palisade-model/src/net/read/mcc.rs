@@ -248,18 +248,19 @@ impl Reader<'_> {
     /// A side of a comparison.
     fn sum(&self, node: Node<'_, '_>) -> Result<Sum, Diagnostic> {
         if is(node, "integer-constant") {
-            return Ok(Sum { places: Vec::new(), constant: constant(node)? });
+            return Ok(Sum { terms: Vec::new(), constant: constant(node)? });
         }
         if !is(node, "tokens-count") {
             return Err(not_coverability(node, &["`<tokens-count>`", "`<integer-constant>`"]));
         }
-        let mut places = Vec::new();
+        let mut terms = Vec::new();
         for part in several(node)? {
             let id = named(part, "place")?;
             let place = self.ids.places.get(&id).copied();
-            places.push(place.ok_or_else(|| Diagnostic::error(format!("the net has no place `{id}`"), span(part)))?);
+            let missing = || Diagnostic::error(format!("the net has no place `{id}`"), span(part));
+            terms.push((place.ok_or_else(missing)?, Count::ONE));
         }
-        Ok(Sum { places, constant: Count::ZERO })
+        Ok(Sum { terms, constant: Count::ZERO })
     }
 
     fn transition(&self, node: Node<'_, '_>) -> Result<TransitionId, Diagnostic> {

@@ -169,6 +169,39 @@ fn names_that_are_declared_again_point_at_the_first() {
     }
 }
 
+/// What an `rmw` finds is known in its one step, and what its operand reads from memory is read before.
+#[test]
+fn what_an_rmw_finds_is_known_in_its_step_alone() {
+    for (statement, column) in [
+        ("rmw(x, *(old - 1) + 1);", 10),
+        ("rmw(x, slot[old]);", 13),
+        ("rmw(x, mem[&slot + old]);", 20),
+        ("rmw(x, old != 0 && y);", 8),
+        ("rmw(x, fetch_add(y, old));", 21),
+        ("rmw(x, xchg(y, old));", 16),
+        ("rmw(x, cas(y, 0, u8(old)));", 21),
+        ("rmw(x, rmw(slot[old], old + 1));", 17),
+        ("rmw(x, next(old));", 13),
+        ("rmw(x, rmw(y, old + next(old)));", 26),
+    ] {
+        let text =
+            format!("program p\naddress x, y, slot[4]\nproc next(n) {{ return n + 1; }}\nthread t {{\n{statement}\n}}");
+        let found = errors(&text);
+        let expected = format!("5:{column}: `old` is known only in the one step of its `rmw`");
+        assert!(found.len() == 1 && found[0].starts_with(&expected), "{statement}: {found:?}");
+    }
+    for statement in [
+        "rmw(x, &slot[old]);",
+        "rmw(x, old & y);",
+        "rmw(x, y && old);",
+        "rmw(x, u8(old));",
+        "rmw(x, rmw(y, old + 1) + old);",
+        "let old = 1; xchg(x, slot[old]);",
+    ] {
+        warnings(&format!("program p\naddress x, y, slot[4]\nthread t {{\n{statement}\n}}"));
+    }
+}
+
 #[test]
 fn procedures_that_cannot_be_inlined() {
     let of = |text: &str| errors(&format!("program p\naddress x\n{text}")).remove(0);

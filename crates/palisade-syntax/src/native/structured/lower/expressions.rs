@@ -65,12 +65,49 @@ impl<'s> Lowering<'_, 's, '_> {
 
     /// The value of an expression that is one action, in a register of the statement.
     fn read(&mut self, raw: &RawExpression<'s>, from: LabelId) -> Option<(Expression, LabelId)> {
+        self.goes_without_old(raw)?;
         let base = base_name(raw);
         // The register is taken only after what the action itself reads, so that these do not differ for nothing.
         let to = self.step_label(Span { start: raw.span.end, end: raw.span.end });
         let register = self.temporary(base, raw.span);
         self.action_into(raw, register, from, to)?;
         Some((Expression::Register(register), to))
+    }
+
+    /// Complains where what takes instructions of its own, before an `rmw`, uses the value that this will find.
+    fn goes_without_old(&mut self, raw: &RawExpression<'s>) -> Option<()> {
+        let Some(span) = self.named_old(raw) else { return Some(()) };
+        let error = self.error("`old` is known only in the one step of its `rmw`", span);
+        error.help = Some("memory is read, and calls are made, before that step: write a loop around `cas`".to_owned());
+        None
+    }
+
+    /// Where an expression names the value that the `rmw` around it finds; an `rmw` inside of it has an `old` of its own.
+    fn named_old(&self, raw: &RawExpression<'s>) -> Option<Span> {
+        match &raw.kind {
+            ExpressionKind::Name(name) => {
+                let meaning = self.meaning_if_any(name);
+                let is_old = matches!(meaning, Some(Meaning::Bound(Binding::Value(Expression::Old))));
+                is_old.then_some(raw.span)
+            }
+            ExpressionKind::Apply(name, operands) => {
+                let own = if name.text == "rmw" { 1 } else { operands.len() };
+                operands.iter().take(own).find_map(|operand| self.named_old(operand))
+            }
+            ExpressionKind::Binary(_, left, right)
+            | ExpressionKind::CompareExchange { place: left, new: right, .. } => {
+                self.named_old(left).or_else(|| self.named_old(right))
+            }
+            ExpressionKind::Unary(_, operand)
+            | ExpressionKind::Memory(operand)
+            | ExpressionKind::Index(_, operand)
+            | ExpressionKind::Call(_, operand)
+            | ExpressionKind::AddressOf(operand) => self.named_old(operand),
+            ExpressionKind::Literal(_)
+            | ExpressionKind::Constant(_)
+            | ExpressionKind::Any
+            | ExpressionKind::TooDeep => None,
+        }
     }
 
     /// Lets a register have the value of an expression, between two labels.
@@ -141,6 +178,7 @@ impl<'s> Lowering<'_, 's, '_> {
 
     /// The truth value of a condition that reads memory only in part, as 0 or 1.
     fn truth_value(&mut self, raw: &RawExpression<'s>, from: LabelId) -> Option<(Expression, LabelId)> {
+        self.goes_without_old(raw)?;
         let [yes, no, to] = std::array::from_fn(|_| self.step_label(Span { start: raw.span.end, end: raw.span.end }));
         self.branch(raw, from, yes, no)?;
         let register = self.temporary("holds", raw.span);

@@ -226,6 +226,15 @@ fn procedures_that_cannot_be_inlined() {
     assert!(long.contains("longer than 50000 instructions"), "{long}");
 }
 
+/// Texts that are wrong on every level are read once, not once more for each level.
+#[test]
+fn what_is_wrong_everywhere_is_read_in_linear_time() {
+    for part in ["for (i = 5; i & x = 2;\nchoose {; x == 1;", "for (x = 1; x < 2; for (", "(;", "for (;", "for (; (;"] {
+        let text = format!("program p\naddress x\nthread t {{\n{}\n}}", part.repeat(20_000));
+        assert!(!errors(&text).is_empty(), "{part}");
+    }
+}
+
 #[test]
 fn chains_of_calls_come_to_an_end() {
     let chain: String = (0..20_000).map(|number| format!("proc f{}() {{ f{number}(); }}\n", number + 1)).collect();

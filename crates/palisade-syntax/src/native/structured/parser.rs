@@ -32,6 +32,8 @@ pub(super) struct Parser<'a, 's> {
     constants: &'a FxHashMap<&'s str, i64>,
     /// What is wrong.
     pub(super) errors: &'a mut Vec<Diagnostic>,
+    /// From where on a parenthesis or brace was looked for, and where it was found.
+    looked: (usize, usize),
 }
 
 /// Words that mean something in bodies in braces, and cannot be names there.
@@ -48,7 +50,7 @@ impl<'a, 's> Parser<'a, 's> {
         constants: &'a FxHashMap<&'s str, i64>,
         errors: &'a mut Vec<Diagnostic>,
     ) -> Self {
-        Self { source, tokens, at: 0, constants, errors }
+        Self { source, tokens, at: 0, constants, errors, looked: (0, 0) }
     }
 
     /// `const name = value;`.
@@ -180,12 +182,17 @@ impl<'a, 's> Parser<'a, 's> {
     }
 
     /// Whether a parenthesis is closed further on, before a brace or the end.
-    fn at_parenthesised_head(&self) -> bool {
-        let rest = self.tokens.get(self.at..).unwrap_or_default().iter().map(|(token, _)| token);
-        let mut rest = rest.skip_while(|token| {
-            !matches!(token, Token::Symbol(Symbol::CloseParen | Symbol::OpenBrace | Symbol::CloseBrace))
-        });
-        rest.next() == Some(&Token::Symbol(Symbol::CloseParen))
+    fn at_parenthesised_head(&mut self) -> bool {
+        let ends = |(token, _): &Spanned<'_>| {
+            matches!(token, Token::Symbol(Symbol::CloseParen | Symbol::OpenBrace | Symbol::CloseBrace))
+        };
+        // What was found for a place holds for all places up to it.
+        let (from, found) = self.looked;
+        if !(from..=found).contains(&self.at) || found == 0 {
+            let rest = self.tokens.get(self.at..).unwrap_or_default();
+            self.looked = (self.at, self.at + rest.iter().position(ends).unwrap_or(rest.len()));
+        }
+        self.token_at(self.looked.1) == Some(Token::Symbol(Symbol::CloseParen))
     }
 
     /// The next token.

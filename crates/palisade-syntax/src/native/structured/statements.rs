@@ -9,6 +9,13 @@ use crate::native::grammar::SPAWN;
 use crate::native::token::{Keyword, POST, Symbol, Token};
 use palisade_model::text::Span;
 
+/// What stands in the parentheses of a `for`.
+struct ForHead<'s> {
+    start: Option<Statement<'s>>,
+    condition: Option<RawExpression<'s>>,
+    step: Option<Statement<'s>>,
+}
+
 impl<'s> Parser<'_, 's> {
     /// A statement with what stands before it.
     pub(super) fn statement(&mut self) -> Read<Statement<'s>> {
@@ -133,12 +140,14 @@ impl<'s> Parser<'_, 's> {
             }
             "do" => self.do_while(),
             "for" => {
-                let found = self.for_loop();
-                // What is wrong in the head is passed over with all of it.
-                if found.is_err() {
+                // What is wrong in the head is passed over with all of it, and read again where it does not end. It has no blocks:
+                // what is in them would be read twice on each level.
+                let Ok(ForHead { start, condition, step }) = self.for_head() else {
                     self.at = start;
-                }
-                found
+                    return Err(Reported);
+                };
+                let body = self.block("the body of `for`")?;
+                Ok(StatementKind::For(Box::new(For { start, condition, step, body })))
             }
             "loop" => Ok(StatementKind::Loop(self.block("the body of `loop`")?)),
             "atomic" => Ok(StatementKind::Atomic(self.block("the body of `atomic`")?)),
@@ -208,8 +217,8 @@ impl<'s> Parser<'_, 's> {
         Ok(StatementKind::DoWhile { body, condition: self.condition()? })
     }
 
-    /// What follows `for`.
-    fn for_loop(&mut self) -> Read<StatementKind<'s>> {
+    /// What follows `for`, up to its body.
+    fn for_head(&mut self) -> Read<ForHead<'s>> {
         if let Some(error) = self.range_loop() {
             return Err(self.report(error));
         }
@@ -221,8 +230,7 @@ impl<'s> Parser<'_, 's> {
             return Err(self.unexpected("`;`"));
         }
         let step = self.part_of_for(Symbol::CloseParen)?;
-        let body = self.block("the body of `for`")?;
-        Ok(StatementKind::For(Box::new(For { start, condition, step, body })))
+        Ok(ForHead { start, condition, step })
     }
 
     /// What is done first or behind the body of a `for`, up to a symbol.
@@ -235,23 +243,35 @@ impl<'s> Parser<'_, 's> {
             return Err(self.unexpected("`)`"));
         }
         let start = self.here();
-        let kind = self.kind()?;
-        let span = start.to(self.before());
         let is_first = end == Symbol::Semicolon;
-        let (fits, what) = match &kind {
-            StatementKind::Let { .. } => (is_first, "a declaration"),
-            StatementKind::Assign { .. } | StatementKind::Change { .. } => (true, "an assignment"),
-            _ => (false, "this statement"),
-        };
-        if !fits {
+        let unfit = |parser: &mut Self, what: &str, span: Span| {
             let place = if is_first { "begin a `for`" } else { "be the step of a `for`" };
             let error = Diagnostic::error(format!("{what} cannot {place}"), span);
-            return Err(
-                self.report(error.with_help("a `for` counts in a register: `for (let i = 0; i < n; i++) { … }`"))
-            );
+            parser.report(error.with_help("a `for` counts in a register: `for (let i = 0; i < n; i++) { … }`"))
+        };
+        if self.at_block() {
+            return Err(unfit(self, "this statement", start));
+        }
+        let kind = self.kind()?;
+        let span = start.to(self.before());
+        match &kind {
+            StatementKind::Let { .. } if is_first => {}
+            StatementKind::Let { .. } => return Err(unfit(self, "a declaration", span)),
+            StatementKind::Assign { .. } | StatementKind::Change { .. } => {}
+            _ => return Err(unfit(self, "this statement", span)),
         }
         self.expect(end)?;
         Ok(Some(Statement { annotations: Vec::new(), label: None, kind, span, extent: span }))
+    }
+
+    /// Whether a statement begins here that has blocks.
+    fn at_block(&self) -> bool {
+        const WITH_BLOCKS: [&str; 7] = ["if", "while", "do", "for", "loop", "atomic", "choose"];
+        match self.peek() {
+            Some(Token::Symbol(Symbol::OpenBrace)) => true,
+            Some(Token::Name(word)) => WITH_BLOCKS.contains(&word),
+            _ => false,
+        }
     }
 
     /// What follows `post main`, `post any` and `spawn`.

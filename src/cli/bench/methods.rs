@@ -32,7 +32,7 @@ pub(super) fn benchmark(arguments: &BenchArguments, shared: &SharedOptions) -> R
     for (path, family, size) in &programs {
         for method in &arguments.methods {
             let command = command(&palisade, path, method, arguments, shared);
-            let patience = shared.timeout.map(|timeout| timeout * 2);
+            let patience = shared.timeout.map(|timeout| timeout.saturating_mul(2));
             let watched = watch(command, patience, shared.memory, &interruption).map_err(|error| {
                 InputError::file(path.display().to_string(), format!("the run cannot be started: {error}"))
             })?;

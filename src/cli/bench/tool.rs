@@ -126,7 +126,9 @@ impl Tool {
         // Own runs watch the limit themselves, and check their evidence after that; they are stopped only when they go
         // on for much longer.
         let patience = match &self.kind {
-            Kind::Own { .. } => shared.timeout.map(|timeout| timeout * 2 + Duration::from_millis(500)),
+            Kind::Own { .. } => {
+                shared.timeout.map(|timeout| timeout.saturating_mul(2).saturating_add(Duration::from_millis(500)))
+            }
             Kind::Other { .. } => shared.timeout,
         };
         let watched = match watch(command, patience, shared.memory, interruption) {

@@ -72,11 +72,12 @@ impl Limits {
         Self::default()
     }
 
-    /// Stop after `duration` from now (the earlier of this and a deadline already set).
+    /// Stop after `duration` from now (the earlier of this and a deadline already set). A time beyond what the clock can
+    /// tell is no limit.
     #[must_use]
     pub fn with_timeout(mut self, duration: Duration) -> Self {
-        let deadline = Instant::now() + duration;
-        self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
+        let deadline = Instant::now().checked_add(duration);
+        self.deadline = self.deadline.into_iter().chain(deadline).min();
         self
     }
 

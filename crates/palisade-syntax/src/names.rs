@@ -1,17 +1,19 @@
 //! Names fit for a format: valid, different from each other, and the original ones wherever those will do.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Gives out names of one name space.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NameSpace {
     taken: FxHashSet<String>,
+    /// What follows the last number given to names that begin alike: those up to it are taken for good.
+    numbers: FxHashMap<String, u64>,
 }
 
 impl NameSpace {
     /// A name space that has some names already.
     pub(crate) fn with_taken<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Self {
-        Self { taken: names.into_iter().map(Into::into).collect() }
+        Self { taken: names.into_iter().map(Into::into).collect(), numbers: FxHashMap::default() }
     }
 
     /// Makes names for things that have names already. Those which `valid` accepts and which are free are kept; the
@@ -28,13 +30,17 @@ impl NameSpace {
 
     /// A free name that begins like `base`.
     pub(crate) fn fresh(&mut self, base: &str) -> String {
-        let mut name = base.to_owned();
-        let mut number = 2_u64;
-        while !self.taken.insert(name.clone()) {
-            name = format!("{base}_{number}");
-            number += 1;
+        if self.taken.insert(base.to_owned()) {
+            return base.to_owned();
         }
-        name
+        let number = self.numbers.entry(base.to_owned()).or_insert(2);
+        loop {
+            let name = format!("{base}_{number}");
+            *number += 1;
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
     }
 }
 

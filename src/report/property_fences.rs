@@ -7,10 +7,11 @@ use super::fences::{changes, kind, measure_name, measure_words};
 use super::open::open_words;
 use super::properties::{Properties, model_name};
 use super::subject::program_words;
-use crate::program::{Action, InstructionId, Program};
+use crate::program::{Action, InstructionId, Program, Thread, ThreadId};
 use crate::properties::placement::{Placed, PropertyPlacement, PropertyRepaired, PropertyRow};
 use crate::properties::{Answer, Violation};
 use crate::semantics::{Model, Target};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// What was found, and what was done about it.
@@ -148,13 +149,14 @@ fn bound_text(out: &mut String, placement: &PropertyPlacement, program: &Program
 
 /// What proves each property, with the set in force.
 fn proof_text(out: &mut String, result: &Result<'_>, program: &Program) {
+    let before = BeforeTheChange::of(program, &result.found.program);
     for answer in result.found.proof.iter().flat_map(|proof| &proof.answers) {
         if let Answer::Holds(_) = answer.answer {
             let buffer = answer.buffer.map_or(String::new(), |stores| format!(" of {}", counted(stores, "store")));
             let _ = writeln!(
                 out,
                 "  proved   {}: by {}{buffer}, {}",
-                property_name(program, before_the_change(program, &result.found.program, answer.target)),
+                property_name(program, before.target(answer.target)),
                 answer.rung.name(),
                 counted(answer.states, "state")
             );
@@ -203,18 +205,32 @@ pub(super) fn property_name(program: &Program, target: Target) -> String {
     }
 }
 
-/// The target of a program that is a given one of the program with fences: these leave properties and their order alone.
-pub(super) fn before_the_change(program: &Program, changed: &Program, target: Target) -> Target {
-    let Target::Instruction { thread, instruction } = target else { return target };
-    if thread.index() >= program.threads.len() {
-        // The target of a thread that watches a joint control state.
-        return target;
+/// The properties of a program with fences, by the numbers that they have without: fences leave properties and their order alone.
+pub(super) struct BeforeTheChange {
+    numbers: BTreeMap<(ThreadId, InstructionId), InstructionId>,
+}
+
+impl BeforeTheChange {
+    /// The properties of a changed program, and which ones of the program they are.
+    pub(super) fn of(program: &Program, changed: &Program) -> Self {
+        let properties = |thread: &Thread| {
+            let all = thread.instruction_ids();
+            let own = all.filter(|(_, own)| matches!(own.action, Action::Ensure(_) | Action::Fail));
+            own.map(|(id, _)| id).collect::<Vec<_>>()
+        };
+        // Behind the threads of the program stand those that watch joint control states.
+        let threads = program.thread_ids().zip(&changed.threads);
+        let pairs = threads.flat_map(|((id, thread), changed)| {
+            let both = properties(changed).into_iter().zip(properties(thread));
+            both.map(move |(changed, own)| ((id, changed), own))
+        });
+        Self { numbers: pairs.collect() }
     }
-    let properties = |program: &Program| -> Vec<InstructionId> {
-        let of_thread = program.thread(thread).instruction_ids();
-        of_thread.filter(|(_, own)| matches!(own.action, Action::Ensure(_) | Action::Fail)).map(|(id, _)| id).collect()
-    };
-    let position = properties(changed).iter().position(|own| *own == instruction);
-    let before = position.and_then(|position| properties(program).get(position).copied());
-    Target::Instruction { thread, instruction: before.unwrap_or(instruction) }
+
+    /// The target that a target of the changed program is.
+    pub(super) fn target(&self, target: Target) -> Target {
+        let Target::Instruction { thread, instruction } = target else { return target };
+        let before = self.numbers.get(&(thread, instruction)).copied();
+        Target::Instruction { thread, instruction: before.unwrap_or(instruction) }
+    }
 }

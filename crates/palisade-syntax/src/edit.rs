@@ -6,11 +6,11 @@
 
 use super::fence_word::FenceWord;
 use super::litmus::{self, CTexts, TableEditError};
-use super::names::NameSpace;
 use super::native::structured::{self, Layout};
 use super::native::{self, Jump};
 use super::trencher::{Word, Words};
 use super::{Format, check, parse};
+use palisade_model::program::NameSpace;
 use palisade_model::program::{
     Action, InstructionId, LabelId, Language, NoText, Program, SourceText, Span, Thread, ThreadId, lock_states,
 };

@@ -13,7 +13,6 @@ mod layout;
 pub mod litmus;
 mod memorax;
 mod models;
-mod names;
 mod native;
 mod render;
 mod suggest;

@@ -48,6 +48,10 @@ pub(crate) fn check_periodically(limits: &Limits, index: usize) -> Result<(), St
 /// marking with all its ancestors where counters may grow, and then takes a thousand times as long as elsewhere.
 const BETWEEN_LOOKS: usize = 1024;
 
+/// An expansion copies so many tokens in the time that it takes otherwise: in programs of thousands of threads each has thousands of steps,
+/// and each step copies thousands of tokens.
+const COPIED_PER_EXPANSION: usize = 256;
+
 /// A comparison takes so much less than an expansion.
 const COMPARED_PER_EXPANSION: usize = 8;
 
@@ -186,6 +190,7 @@ impl Exploration {
             }
             steps.clear();
             net.steps(self.control(node), self.entries(node), &mut steps).map_err(Halt::Fault)?;
+            expanded += steps.len().saturating_mul(self.entries(node).len()) / COPIED_PER_EXPANSION;
             for step in &steps {
                 scratch.clear();
                 scratch.extend_from_slice(self.entries(node));

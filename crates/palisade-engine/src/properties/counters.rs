@@ -50,7 +50,8 @@ pub(super) fn by_counters(
         return Vec::new();
     }
     // Some may hold of which others do not.
-    let alone = |target: &Target| targets.len() == 1 || !asked.prove(&[*target], proof);
+    let is_stopped = || options.limits.check().is_err();
+    let alone = |target: &Target| targets.len() == 1 || is_stopped() || !asked.prove(&[*target], proof);
     targets.iter().copied().filter(alone).collect()
 }
 

@@ -12,6 +12,7 @@ use crate::robustness::Fault;
 use palisade_evidence::{PropertyProof, PropertyReason};
 use palisade_model::program::{Action, Program};
 use palisade_model::semantics::{Question, Target};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// Answers the targets of a program.
@@ -40,13 +41,22 @@ pub(super) fn prove_knowing(
     let mut proof =
         Proof { model: options.model, answers: Vec::new(), proofs: Vec::new(), states: 0, plain_posts: None };
     proof.answers = around(program, options, &asked, |few, options| prove(few, None, options));
-    let is_open = |target: &&Target| proof.answers.iter().all(|answer| answer.target != **target);
-    let open: Vec<Target> = asked.iter().filter(is_open).copied().collect();
+    let answered: BTreeSet<Target> = proof.answers.iter().map(|answer| answer.target).collect();
+    let open: Vec<Target> = asked.iter().filter(|target| !answered.contains(target)).copied().collect();
     let rest = by_values(program, &known.values, options, &open, &mut proof);
     let bounds = known.bounds(program);
     for targets in groups(program, question, options, bounds, &rest) {
         let begin = Instant::now();
         let mut targets = targets;
+        if let Err(reason) = options.limits.check() {
+            // Setting a rung up takes as long as the program is, for each group.
+            let stopped = |target| TargetAnswer {
+                answer: Answer::Open(Why::Stopped(reason)),
+                ..without_answer(target, options.by.unwrap_or(Rung::Values))
+            };
+            proof.answers.extend(targets.drain(..).map(stopped));
+            continue;
+        }
         if may_count(program, &targets, known, options) {
             if options.by.is_none() {
                 targets = briefly(program, (targets, question), bounds, options, &mut proof);
@@ -72,7 +82,8 @@ pub(super) fn prove_knowing(
         let seconds = begin.elapsed().as_secs_f64();
         proof.answers[first..].iter_mut().for_each(|answer| answer.seconds = seconds);
     }
-    proof.answers.sort_by_key(|answer| asked.iter().position(|target| *target == answer.target));
+    let positions: BTreeMap<Target, usize> = asked.iter().rev().copied().zip((0..asked.len()).rev()).collect();
+    proof.answers.sort_by_key(|answer| positions.get(&answer.target));
     Ok(proof)
 }
 
@@ -151,7 +162,8 @@ fn without_answer(target: Target, rung: Rung) -> TargetAnswer {
     }
 }
 
-/// The targets in groups that have the same slice.
+/// The targets in groups that have the same slice. When a limit is reached, those that are left are one group, as nobody will
+/// answer them.
 pub(super) fn groups(
     program: &Program,
     question: Option<&Question>,
@@ -165,7 +177,11 @@ pub(super) fn groups(
         return asked.iter().map(|target| vec![*target]).collect();
     }
     let mut groups: Vec<(Key, Vec<Target>)> = Vec::new();
-    for target in asked {
+    for (index, target) in asked.iter().enumerate() {
+        if options.limits.check().is_err() {
+            groups.push(((false, None), asked[index..].to_vec()));
+            break;
+        }
         let goal = Goal::new(vec![*target], question);
         let slice = options.slice.then(|| Slice::of(program, &goal, bounds, true).without_properties(program));
         let key = (*target == Target::FinalStates, slice);

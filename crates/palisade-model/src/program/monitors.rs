@@ -12,10 +12,11 @@
 //! the monitor from memory; such labels are refused.
 
 use super::{
-    Action, AddressId, AddressName, BinaryOperator, Copies, Expression, Instruction, JointState, Label, LabelId, Place,
-    Program, Register, RegisterId, Role, Thread, UnaryOperator, Value, lock_states,
+    Action, AddressId, AddressName, BinaryOperator, Copies, Expression, Instruction, Label, LabelId, NameSpace, Place,
+    Program, Register, RegisterId, Role, Thread, ThreadId, UnaryOperator, Value, lock_states,
 };
 use crate::text::Span;
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// Why a program cannot be monitored.
@@ -52,9 +53,7 @@ impl Program {
     ///
     /// [`NoMonitor`], where a joint state cannot be watched in this way.
     pub fn into_monitored(self) -> Result<Self, NoMonitor> {
-        for joint in &self.never {
-            self.check_unlocked(joint)?;
-        }
+        self.check_unlocked()?;
         let mut monitored = self;
         let never = std::mem::take(&mut monitored.never);
         if never.is_empty() {
@@ -67,6 +66,8 @@ impl Program {
             None => 1,
         };
         let mut cells = Cells::of(&mut monitored, never.iter().map(|joint| joint.places().len()).sum());
+        let mut thread_names = NameSpace::with_taken(monitored.threads.iter().map(|thread| &*thread.name));
+        let mut label_names: BTreeMap<ThreadId, NameSpace> = BTreeMap::new();
         for (number, joint) in never.iter().enumerate() {
             let watched: Vec<Expression> = joint
                 .places()
@@ -75,18 +76,27 @@ impl Program {
                 .map(|(place, _)| cells.add(&mut monitored, &format!("never{}_{}", number + 1, place + 1), joint.span))
                 .collect();
             for (place, cell) in joint.places().iter().zip(&watched) {
-                freeze(&mut monitored.threads[place.thread.index()], *place, cell, set, joint.span);
+                let thread = &mut monitored.threads[place.thread.index()];
+                let names = label_names
+                    .entry(place.thread)
+                    .or_insert_with(|| NameSpace::with_taken(thread.labels.iter().map(|label| &*label.name)));
+                freeze(thread, names.fresh("frozen"), *place, cell, set, joint.span);
             }
-            let name = unused(&format!("never{}", number + 1), &monitored.threads.iter().map(|thread| &*thread.name));
+            let name = thread_names.fresh(&format!("never{}", number + 1));
             monitored.threads.push(monitor(name, &watched, joint.span));
         }
         Ok(monitored)
     }
 
-    fn check_unlocked(&self, joint: &JointState) -> Result<(), NoMonitor> {
-        let may_hold = |place: &Place| lock_states(self.thread(place.thread))[place.label.index()][1];
-        if joint.places().iter().any(may_hold) {
-            return Err(NoMonitor::HoldsLock { span: joint.span });
+    fn check_unlocked(&self) -> Result<(), NoMonitor> {
+        let mut states: BTreeMap<ThreadId, Vec<[bool; 2]>> = BTreeMap::new();
+        for joint in &self.never {
+            for place in joint.places() {
+                let own = states.entry(place.thread).or_insert_with(|| lock_states(self.thread(place.thread)));
+                if own[place.label.index()][1] {
+                    return Err(NoMonitor::HoldsLock { span: joint.span });
+                }
+            }
         }
         Ok(())
     }
@@ -95,6 +105,7 @@ impl Program {
 /// The addresses of the cells.
 pub(super) struct Cells {
     next: Value,
+    names: NameSpace,
 }
 
 impl Cells {
@@ -114,12 +125,13 @@ impl Cells {
                 *address = Expression::binary(BinaryOperator::Add, address.clone(), further);
             }
         }
-        Self { next: first }
+        let names = NameSpace::with_taken(program.addresses.iter().map(|entry| &*entry.name));
+        Self { next: first, names }
     }
 
     /// One more cell, as an expression.
     pub(super) fn add(&mut self, program: &mut Program, name: &str, span: Span) -> Expression {
-        let name = unused(name, &program.addresses.iter().map(|entry| &*entry.name));
+        let name = self.names.fresh(name);
         let (id, value) = (AddressId::from_index(program.addresses.len()), self.next);
         program.addresses.push(AddressName { name, address: value, length: 1, span });
         self.next += 1;
@@ -176,8 +188,7 @@ fn address_mut(action: &mut Action) -> Option<&mut Expression> {
 }
 
 /// Lets a copy freeze at a place.
-fn freeze(thread: &mut Thread, place: Place, cell: &Expression, set: Value, span: Span) {
-    let name = unused("frozen", &thread.labels.iter().map(|label| &*label.name));
+fn freeze(thread: &mut Thread, name: String, place: Place, cell: &Expression, set: Value, span: Span) {
     let target = LabelId::from_index(thread.labels.len());
     thread.labels.push(Label { name: name.into(), span, fence_cost: None });
     let action = Action::Store { address: cell.clone(), value: Expression::Constant(set) };
@@ -223,13 +234,4 @@ fn any(condition: &impl Fn(usize) -> Expression, from: usize, to: usize) -> Expr
     }
     let middle = from.midpoint(to);
     Expression::binary(BinaryOperator::Or, any(condition, from, middle), any(condition, middle, to))
-}
-
-/// A name like this one that is not taken.
-pub(super) fn unused<'a>(name: &str, taken: &(impl Iterator<Item = &'a str> + Clone)) -> String {
-    let mut unused = name.to_owned();
-    while taken.clone().any(|taken| taken == unused) {
-        unused.push('_');
-    }
-    unused
 }

@@ -18,10 +18,10 @@
 //! invocation runs on the main thread at a time. ∎ Posts that are plain leave the buffer of the main thread to its next task; no threads do that.
 //! But a computation in which posts, begins and returns find empty buffers is one of plain posts, too.
 
-use super::monitors::{Cells, unused};
+use super::monitors::Cells;
 use super::{
-    Action, BinaryOperator, Copies, Executor, Expression, Instruction, InstructionId, Label, LabelId, Posts, Program,
-    Register, RegisterId, Role, Thread, ThreadId, Value,
+    Action, BinaryOperator, Copies, Executor, Expression, Instruction, InstructionId, Label, LabelId, NameSpace, Posts,
+    Program, Register, RegisterId, Role, Thread, ThreadId, Value,
 };
 use crate::text::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -256,6 +256,8 @@ struct Tail {
     steps: Vec<(InstructionId, QueueStep)>,
     /// The register that sections read cells into.
     flag: Option<RegisterId>,
+    label_names: NameSpace,
+    register_names: NameSpace,
 }
 
 fn equals(register: RegisterId, value: Value) -> Action {
@@ -269,17 +271,19 @@ fn store(cell: &Expression, value: Value) -> Action {
 
 impl Tail {
     fn of(thread: Thread) -> Self {
-        Self { thread, steps: Vec::new(), flag: None }
+        let label_names = NameSpace::with_taken(thread.labels.iter().map(|label| &*label.name));
+        let register_names = NameSpace::with_taken(thread.registers.iter().map(|register| &*register.name));
+        Self { thread, steps: Vec::new(), flag: None, label_names, register_names }
     }
 
     fn label(&mut self, like: &str) -> LabelId {
-        let name = unused(like, &self.thread.labels.iter().map(|label| &*label.name));
+        let name = self.label_names.fresh(like);
         self.thread.labels.push(Label { name: name.into(), span: self.thread.span, fence_cost: None });
         LabelId::from_index(self.thread.labels.len() - 1)
     }
 
     fn scratch(&mut self, like: &str) -> RegisterId {
-        let name = unused(like, &self.thread.registers.iter().map(|register| &*register.name));
+        let name = self.register_names.fresh(like);
         let span = self.thread.span;
         self.thread.registers.push(Register { name, initial: 0, is_initialised: true, span });
         RegisterId::from_index(self.thread.registers.len() - 1)

@@ -4,8 +4,8 @@ use super::ast::{Condition, Expression as Raw, Name, Place, PlaceKind, Process, 
 use super::memory::{Memory, for_each_statement};
 use super::values::{Fit, Interval, opposite};
 use crate::Diagnostic;
-use crate::names::NameSpace;
 use crate::suggest::did_you_mean_or_list;
+use palisade_model::program::NameSpace;
 use palisade_model::program::{
     Action, BinaryOperator, Expression, Instruction, Label, LabelId, Register, RegisterId, UnaryOperator, Value,
 };

@@ -3,7 +3,7 @@
 use super::lexer::{begins_name, continues_name};
 use super::token::Keyword;
 use super::{is_bitwise, is_comparison, strength};
-use crate::names::NameSpace;
+use palisade_model::program::NameSpace;
 use palisade_model::program::{
     Action, AddressName, BinaryOperator, Copies, Expression, Guard, JointState, Label, LabelId, Place, Posts, Program,
     RegisterId, Role, Thread, ThreadId, UnaryOperator,

@@ -4,8 +4,8 @@
 //! it does, stores. Inside a section the access alone remains. What the printer leaves out without a change of the computations
 //! (properties, the domain that values must not leave) is a warning; what would change them is refused.
 
-use crate::names::NameSpace;
 use crate::{Diagnostic, Printed};
+use palisade_model::program::NameSpace;
 use palisade_model::program::{
     Action, BinaryOperator, Copies, Domain, Expression, Instruction, LabelId, Program, RegisterId, Span, Thread,
     UnaryOperator, Value, lock_states,

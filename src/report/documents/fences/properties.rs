@@ -11,7 +11,7 @@ use crate::report::documents::simulate::ModelWord;
 use crate::report::needed::Needed;
 use crate::report::open::open_words;
 use crate::report::properties::Properties;
-use crate::report::property_fences::{Result, before_the_change};
+use crate::report::property_fences::{BeforeTheChange, Result};
 use crate::semantics::{Model, Target};
 use serde::Serialize;
 
@@ -177,9 +177,9 @@ impl<'a> PropertyRowDocument<'a> {
 
 impl<'a> ProvedDocument<'a> {
     /// The proof that a changed program has a property, named as the program before the change has it.
-    fn new(program: &'a Program, changed: &Program, answer: &TargetAnswer) -> Option<Self> {
+    fn new(program: &'a Program, before: &BeforeTheChange, answer: &TargetAnswer) -> Option<Self> {
         let Answer::Holds(_) = answer.answer else { return None };
-        let property = PropertyPlace::new(program, before_the_change(program, changed, answer.target));
+        let property = PropertyPlace::new(program, before.target(answer.target));
         Some(Self { property, by: answer.rung.name(), buffer: answer.buffer, states: answer.states })
     }
 }
@@ -244,9 +244,8 @@ impl<'a> FencesDocument<'a> {
         self.statistics.candidates = Some(placement.queries);
         self.statistics.markings = Some(placement.states);
         let proofs = result.found.proof.iter().flat_map(|proof| &proof.answers);
-        let proved = proofs
-            .map(|answer| ProvedDocument::new(program, &result.found.program, answer))
-            .collect::<Option<Vec<_>>>();
+        let before = BeforeTheChange::of(program, &result.found.program);
+        let proved = proofs.map(|answer| ProvedDocument::new(program, &before, answer)).collect::<Option<Vec<_>>>();
         self.properties = Some(PropertiesDocument {
             violated: None,
             needed: result.found.needed.as_ref().and_then(|needed| NeededDocument::all(needed, program)),

@@ -35,6 +35,8 @@ struct Accesses {
 #[derive(Debug, Default)]
 pub(super) struct Racing {
     by_place: FxHashMap<u32, Accesses>,
+    /// The addresses that tokens of a marking store to next, with the number of the entry; sorted. Kept for its memory.
+    writers: Vec<(Value, usize)>,
 }
 
 impl Racing {
@@ -44,27 +46,40 @@ impl Racing {
         for entry in entries {
             self.enter(system, entry.place);
         }
-        for entry in entries.iter().filter(|entry| entry.place != InitialTokens::SPARE) {
-            for (load, address) in &self.by_place[&entry.place].loads {
-                let writer = entries.iter().find_map(|other| {
-                    let is_other = other.place != entry.place || other.tokens != Tokens::finite(1);
-                    is_other.then(|| self.writer(system, control, other.place, *address)).flatten()
-                });
-                if let Some((writer, store)) = writer {
-                    return Some(RacingPair { reader: entry.place, load: *load, writer, store });
-                }
+        let reads =
+            |entry: &&Entry| entry.place != InitialTokens::SPARE && !self.by_place[&entry.place].loads.is_empty();
+        if !entries.iter().any(|entry| reads(&entry)) {
+            return None;
+        }
+        // There may be thousands of readers and of writers, few of which meet.
+        let mut writers = std::mem::take(&mut self.writers);
+        writers.clear();
+        for (index, entry) in entries.iter().enumerate() {
+            let one = [entry.place];
+            for place in places(system, &one) {
+                writers.extend(self.by_place[place].stores.iter().map(|(_, address)| (*address, index)));
             }
         }
-        None
+        writers.sort_unstable();
+        writers.dedup();
+        let found = entries.iter().filter(reads).find_map(|entry| {
+            self.by_place[&entry.place].loads.iter().find_map(|(load, address)| {
+                let first = writers.partition_point(|(other, _)| other < address);
+                let meeting = writers[first..].iter().take_while(|(other, _)| other == address);
+                let (writer, store) = meeting.map(|(_, index)| entries[*index]).find_map(|other| {
+                    let is_other = other.place != entry.place || other.tokens != Tokens::finite(1);
+                    is_other.then(|| self.writer(system, control, other.place, *address)).flatten()
+                })?;
+                Some(RacingPair { reader: entry.place, load: *load, writer, store })
+            })
+        });
+        self.writers = writers;
+        found
     }
 
     fn enter(&mut self, system: &BufferSystem<'_>, place: u32) {
-        if place == InitialTokens::SPARE {
-            for begin in system.spare_places() {
-                self.by_place.entry(*begin).or_insert_with(|| accesses(system, *begin));
-            }
-        } else {
-            self.by_place.entry(place).or_insert_with(|| accesses(system, place));
+        for place in places(system, &[place]) {
+            self.by_place.entry(*place).or_insert_with(|| accesses(system, *place));
         }
     }
 
@@ -76,9 +91,7 @@ impl Racing {
         place: u32,
         address: Value,
     ) -> Option<(u32, InstructionId)> {
-        let one = [place];
-        let places = if place == InitialTokens::SPARE { system.spare_places() } else { &one };
-        places.iter().find_map(|place| {
+        places(system, &[place]).iter().find_map(|place| {
             let Accesses { stores, holding, .. } = &self.by_place[place];
             if control.locked && !holding {
                 return None;
@@ -89,6 +102,11 @@ impl Racing {
             stores.iter().find(stores_there).map(|(id, _)| (*place, *id))
         })
     }
+}
+
+/// Where a token in a place may stand: there, or where spare ones begin.
+fn places<'a>(system: &'a BufferSystem<'_>, place: &'a [u32; 1]) -> &'a [u32] {
+    if place[0] == InitialTokens::SPARE { system.spare_places() } else { place }
 }
 
 /// The accesses of a token in a place. What has no address is at fault when the step is explored.

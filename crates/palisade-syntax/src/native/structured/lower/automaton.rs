@@ -1,6 +1,6 @@
 //! The automaton of a thread under construction. Its labels get names and an order at the end, when all of them are known.
 
-use crate::names::NameSpace;
+use palisade_model::program::NameSpace;
 use palisade_model::program::{Action, Instruction, Label, LabelId, Register, RegisterId, SourceText, Value};
 use palisade_model::text::Span;
 

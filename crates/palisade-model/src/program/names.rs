@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Gives out names of one name space.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct NameSpace {
+pub struct NameSpace {
     taken: FxHashSet<String>,
     /// What follows the last number given to names that begin alike: those up to it are taken for good.
     numbers: FxHashMap<String, u64>,
@@ -12,13 +12,13 @@ pub(crate) struct NameSpace {
 
 impl NameSpace {
     /// A name space that has some names already.
-    pub(crate) fn with_taken<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Self {
+    pub fn with_taken<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Self {
         Self { taken: names.into_iter().map(Into::into).collect(), numbers: FxHashMap::default() }
     }
 
     /// Makes names for things that have names already. Those which `valid` accepts and which are free are kept; the
     /// others become what `repair` makes of them, numbered if need be.
-    pub(crate) fn assign<'a>(
+    pub fn assign<'a>(
         &mut self,
         originals: impl Iterator<Item = &'a str> + Clone,
         valid: impl Fn(&str) -> bool,
@@ -29,7 +29,7 @@ impl NameSpace {
     }
 
     /// A free name that begins like `base`.
-    pub(crate) fn fresh(&mut self, base: &str) -> String {
+    pub fn fresh(&mut self, base: &str) -> String {
         if self.taken.insert(base.to_owned()) {
             return base.to_owned();
         }

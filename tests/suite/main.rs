@@ -60,6 +60,7 @@ mod herd_habits;
 mod joint_states;
 mod limits;
 mod limits_commands;
+mod limits_large;
 mod litmus_c;
 mod litmus_corpus;
 mod litmus_executions;

@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 /// The question that a repair answers.
 pub(super) const ROBUST: &str = "robust against x86-TSO as it is";
 
+/// In sets of more measures than this the findings come without the change that takes one alone: each reads the text once more.
+const MOST_CHANGES: usize = 200;
+
 /// What a repair found.
 pub fn fence_findings(result: &Result<'_>, context: &Context<'_>, format: Format) -> Answer {
     let program = context.program;
@@ -75,7 +78,8 @@ pub(super) fn taking(
 ) -> Finding {
     let message = format!("{} {number} of {count}: {}{more}", kind(measure), measure_words(program, measure));
     let finding = Finding::new(Rule::MissingFence, Kind::Fail, message).at(region(program, measure));
-    Finding { fix: taken(program, format, measure), ..finding }
+    let fix = if count <= MOST_CHANGES { taken(program, format, measure) } else { None };
+    Finding { fix, ..finding }
 }
 
 /// The change of the text that takes a measure.

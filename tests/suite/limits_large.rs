@@ -1,0 +1,114 @@
+//! Limits of time and memory with programs that are large in one respect: many registers, threads, properties or steps in a line.
+//!
+//! Times are asserted generously, as machines are busy: what these tests are about took minutes, or gigabytes.
+
+use crate::documents;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Within this time ends what has a limit of two seconds, on a machine that does much else.
+const SOON: Duration = Duration::from_mins(1);
+
+/// The document of a command about a text in a file, with limits of two seconds and 400 MiB; nothing ran on for long, or filled much more
+/// memory.
+fn within_limits(file: &str, text: &str, arguments: &[&str]) -> Value {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join(file), text).expect("a file");
+    let begin = Instant::now();
+    let output = Command::new(env!("CARGO_BIN_EXE_palisade"))
+        .current_dir(folder.path())
+        .args(arguments)
+        .args(["--json", "--timeout", "2s", "--memory", "400M", file])
+        .output()
+        .expect("the command runs");
+    assert!(begin.elapsed() < SOON, "{arguments:?} took {:?}", begin.elapsed());
+    let document = documents::read(&output.stdout);
+    let peak = document["statistics"]["peak_memory_bytes"].as_u64();
+    assert!(peak.is_none_or(|bytes| bytes < 800 << 20), "{arguments:?}: {peak:?}");
+    document
+}
+
+/// A thread with a body and one that reads what it stores.
+fn with_body(body: &str) -> String {
+    format!(
+        "program large\ndomain 0..3 wrap\naddress x, y\nthread t {{ let r = 0;\n{body} }}\nthread u {{ y = 1; let q = x; }}\n"
+    )
+}
+
+#[test]
+fn thousands_of_registers() {
+    let body: String = (0..6_000).fold(String::new(), |mut body, number| {
+        let _ = writeln!(body, "let a{number} = x;");
+        body
+    });
+    for arguments in [&["check"][..], &["check", "--threads", "all=*"], &["fences"]] {
+        within_limits("registers.pal", &with_body(&body), arguments);
+    }
+}
+
+#[test]
+fn thousands_of_steps_in_a_line() {
+    let document = within_limits("line.pal", &with_body(&"mfence; x = 1; ".repeat(8_000)), &["check"]);
+    assert!(document["verdict"].is_string(), "{document}");
+}
+
+#[test]
+fn thousands_of_threads() {
+    let threads: String = (0..1_500).fold("program threads\naddress x, y\n".to_owned(), |mut text, number| {
+        let _ = writeln!(text, "thread t{number} {{ x = 1; let r = y; }}");
+        text
+    });
+    for arguments in [&["check"][..], &["fences"], &["check", "--criterion", "trf"]] {
+        within_limits("threads.pal", &threads, arguments);
+    }
+}
+
+#[test]
+fn thousands_of_properties() {
+    let joint = "never t at a, u at b\n".repeat(6_000);
+    let text = format!("program never\naddress x\n{joint}thread t {{ a: x = 1; }}\nthread u {{ b: x = 2; }}\n");
+    for arguments in [&["prove"][..], &["prove", "--model", "pso"], &["fences", "--for-property"]] {
+        within_limits("never.pal", &text, arguments);
+    }
+    let ensured = with_body(&"ensure x == 0;\n".repeat(4_000));
+    within_limits("ensure.pal", &ensured, &["fences", "--for-property"]);
+}
+
+#[test]
+fn sums_that_have_many_ways() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let net = "PLACE p, q; MARKING p: 2; TRANSITION t CONSUME p: 1; PRODUCE q: 1;";
+    std::fs::write(folder.path().join("net.lola"), net).expect("a file");
+    for (formula, verdict) in [
+        ("EF (5 * q + p >= 74748)", Some("uncoverable")),
+        ("EF (70000 * q + 90000 * p >= 140000)", Some("coverable")),
+        ("EF (1000000 * q + p >= 10000000000)", Some("uncoverable")),
+        ("EF (q + p >= 10000000000)", None),
+    ] {
+        std::fs::write(folder.path().join("question.formula"), formula).expect("a file");
+        let begin = Instant::now();
+        let output = Command::new(env!("CARGO_BIN_EXE_palisade"))
+            .current_dir(folder.path())
+            .args(["cover", "net.lola", "--query", "question.formula", "--json", "--verify"])
+            .output()
+            .expect("the command runs");
+        assert!(begin.elapsed() < SOON, "{formula} took {:?}", begin.elapsed());
+        match verdict {
+            Some(verdict) => assert_eq!(documents::read(&output.stdout)["verdict"], verdict, "{formula}"),
+            None => assert_eq!(output.status.code(), Some(2), "{formula}"),
+        }
+    }
+}
+
+#[test]
+fn times_that_no_clock_can_tell_are_no_limit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("a.pal"), with_body("x = 1; r = y;")).expect("a file");
+    for time in ["12810238970007467400", "5000000000000000h"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
+        let output = command.current_dir(folder.path()).args(["check", "--timeout", time, "a.pal"]).output();
+        assert_eq!(output.expect("the command runs").status.code(), Some(1), "{time}");
+    }
+}

@@ -123,7 +123,10 @@ impl<'a> Lexer<'a> {
     }
 
     /// Takes the operator when it is next.
-    #[inline]
+    ///
+    /// Each caller knows the operator: inlined, this compares a byte or two.
+    #[expect(clippy::inline_always, reason = "measured: without it, nets take 4 % longer to read")]
+    #[inline(always)]
     pub(super) fn take_operator(&mut self, operator: &str) -> bool {
         let after = self.at + operator.len();
         if self.text.as_bytes().get(self.at..after) != Some(operator.as_bytes()) {

@@ -24,6 +24,8 @@ fn within_limits(file: &str, text: &str, arguments: &[&str]) -> Value {
         .output()
         .expect("the command runs");
     assert!(begin.elapsed() < SOON, "{arguments:?} took {:?}", begin.elapsed());
+    // A verdict, or the limit; not a text that is refused.
+    assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{arguments:?}: {:?}", output.status);
     let document = documents::read(&output.stdout);
     let peak = document["statistics"]["peak_memory_bytes"].as_u64();
     assert!(peak.is_none_or(|bytes| bytes < 800 << 20), "{arguments:?}: {peak:?}");

@@ -10,9 +10,9 @@ use super::native::structured::{self, Layout};
 use super::native::{self, Jump};
 use super::trencher::{Word, Words};
 use super::{Format, check, parse};
-use palisade_model::program::NameSpace;
 use palisade_model::program::{
-    Action, InstructionId, LabelId, Language, NoText, Program, SourceText, Span, Thread, ThreadId, lock_states,
+    Action, InstructionId, LabelId, Language, NameSpace, NoText, Program, SourceText, Span, Thread, ThreadId,
+    lock_states,
 };
 use rustc_hash::FxHashMap;
 use thiserror::Error;

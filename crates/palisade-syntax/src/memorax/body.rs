@@ -5,9 +5,9 @@ use super::memory::{Memory, for_each_statement};
 use super::values::{Fit, Interval, opposite};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean_or_list;
-use palisade_model::program::NameSpace;
 use palisade_model::program::{
-    Action, BinaryOperator, Expression, Instruction, Label, LabelId, Register, RegisterId, UnaryOperator, Value,
+    Action, BinaryOperator, Expression, Instruction, Label, LabelId, NameSpace, Register, RegisterId, UnaryOperator,
+    Value,
 };
 use palisade_model::text::{SourceText, Span};
 use rustc_hash::FxHashMap;

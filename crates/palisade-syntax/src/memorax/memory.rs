@@ -6,8 +6,7 @@
 use super::ast::{Name, Place, PlaceKind, Range, Sequence, Statement, Test, Variable};
 use crate::Diagnostic;
 use crate::suggest::{did_you_mean, did_you_mean_or_list};
-use palisade_model::program::NameSpace;
-use palisade_model::program::{AddressId, AddressName, Expression, Value};
+use palisade_model::program::{AddressId, AddressName, Expression, NameSpace, Value};
 use palisade_model::text::Span;
 use rustc_hash::FxHashMap;
 

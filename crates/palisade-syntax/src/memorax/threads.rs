@@ -9,8 +9,8 @@ use crate::suggest::did_you_mean_or_list;
 use crate::{Diagnostic, program_name};
 use palisade_model::program::{
     Action, AddressId, AddressName, BinaryOperator, Copies, Domain, DomainOrigin, Expression, Instruction,
-    InstructionId, JointState, Label, LabelId, Liveness, Place, Posts, Program, Register, RegisterId, Role, Thread,
-    ThreadId, Value,
+    InstructionId, JointState, Label, LabelId, Liveness, NameSpace, Place, Posts, Program, Register, RegisterId, Role,
+    Thread, ThreadId, Value,
 };
 use palisade_model::text::{SourceText, Span};
 use std::collections::BTreeMap;
@@ -293,7 +293,7 @@ impl Starter {
             }
         }
         let taken: Vec<&str> = memory.names.iter().map(|entry| entry.name.as_str()).collect();
-        let name = palisade_model::program::NameSpace::with_taken(taken).fresh("started");
+        let name = NameSpace::with_taken(taken).fresh("started");
         let last = memory.cells.last().map_or(0, |cell| cell.address);
         let span = variables.first().map_or(Span::default(), |(index, _): &(usize, _)| memory.cells[*index].span);
         let name = AddressName { name, address: last + 1, length: 1, span };
@@ -312,7 +312,7 @@ impl Starter {
         let names = ["start".to_owned(), "claimed".to_owned()].into_iter();
         let of_variables = self.variables.iter().map(|(index, _)| memory.names[*index].name.clone());
         let names = names.chain(of_variables).chain(["begin".to_owned(), "end".to_owned()]);
-        let mut space = palisade_model::program::NameSpace::default();
+        let mut space = NameSpace::default();
         let labels: Vec<Label> =
             names.map(|name| Label { name: space.fresh(&name).into(), span, fence_cost: None }).collect();
         let claimed = RegisterId::from_index(0);

@@ -3,10 +3,9 @@
 use super::lexer::{begins_name, continues_name};
 use super::token::Keyword;
 use super::{is_bitwise, is_comparison, strength};
-use palisade_model::program::NameSpace;
 use palisade_model::program::{
-    Action, AddressName, BinaryOperator, Copies, Expression, Guard, JointState, Label, LabelId, Place, Posts, Program,
-    RegisterId, Role, Thread, ThreadId, UnaryOperator,
+    Action, AddressName, BinaryOperator, Copies, Expression, Guard, JointState, Label, LabelId, NameSpace, Place,
+    Posts, Program, RegisterId, Role, Thread, ThreadId, UnaryOperator,
 };
 use std::fmt::Write as _;
 

@@ -5,10 +5,9 @@
 //! (properties, the domain that values must not leave) is a warning; what would change them is refused.
 
 use crate::{Diagnostic, Printed};
-use palisade_model::program::NameSpace;
 use palisade_model::program::{
-    Action, BinaryOperator, Copies, Domain, Expression, Instruction, LabelId, Program, RegisterId, Span, Thread,
-    UnaryOperator, Value, lock_states,
+    Action, BinaryOperator, Copies, Domain, Expression, Instruction, LabelId, NameSpace, Program, RegisterId, Span,
+    Thread, UnaryOperator, Value, lock_states,
 };
 use std::fmt::Write as _;
 

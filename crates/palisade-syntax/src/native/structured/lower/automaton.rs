@@ -1,7 +1,8 @@
 //! The automaton of a thread under construction. Its labels get names and an order at the end, when all of them are known.
 
-use palisade_model::program::NameSpace;
-use palisade_model::program::{Action, Instruction, Label, LabelId, Register, RegisterId, SourceText, Value};
+use palisade_model::program::{
+    Action, Instruction, Label, LabelId, NameSpace, Register, RegisterId, SourceText, Value,
+};
 use palisade_model::text::Span;
 
 /// A label before it has a name.

@@ -38,6 +38,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Problem, Vec<Diagnostic>> {
         lexer: Lexer::new(text, &LEXICON),
         net: Net { name: name.to_owned(), ..Net::default() },
         places: Names::default(),
+        updated_in: Vec::new(),
         complaints: Vec::new(),
     };
     let query = reader.sections();
@@ -66,6 +67,8 @@ struct Reader<'a> {
     lexer: Lexer<'a>,
     net: Net,
     places: Names<'a>,
+    /// Per place, how many rules stand before the last one that updates it, and one; 0 when none does.
+    updated_in: Vec<usize>,
     complaints: Vec<Diagnostic>,
 }
 
@@ -74,6 +77,7 @@ impl<'a> Reader<'a> {
         self.keyword("vars")?;
         self.variables()?;
         self.keyword("rules")?;
+        self.updated_in = vec![0; self.net.places.len()];
         self.net.transitions.reserve(self.lexer.rest().len() / USUAL_RULE);
         let mut rule = Rule::default();
         while !self.lexer.at_word("init") {
@@ -131,6 +135,7 @@ impl<'a> Reader<'a> {
             }
         }
         self.lexer.operator("->", &["`,`", "`->`"])?;
+        strongest(guards);
         normalize(guards);
         updates.clear();
         if !self.lexer.take_operator(";") {
@@ -179,7 +184,8 @@ impl<'a> Reader<'a> {
         left: Result<Count, Count>,
         updates: &mut Arcs,
     ) -> Result<(), Diagnostic> {
-        if updates.iter().any(|(other, _)| *other == place) {
+        let rule = self.net.transitions.len() + 1;
+        if std::mem::replace(&mut self.updated_in[place.index()], rule) == rule {
             let message = format!("place `{name}` is updated twice in one rule");
             self.complain(self.about(name, message))?;
         }
@@ -285,6 +291,7 @@ impl<'a> Reader<'a> {
                     break;
                 }
             }
+            strongest(&mut demands);
             query.targets.push(Target::new(demands));
             let next = self.lexer.peek();
             if next.kind == Kind::End || next.text == "invariants" {
@@ -320,7 +327,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A lower bound `p >= k`, which raises the one that is there.
+    /// A lower bound `p >= k`.
     fn bound(&mut self, bounds: &mut Arcs, expected: &[&str], role: &str) -> Result<(), Diagnostic> {
         let name = self.name(expected)?;
         let place = self.place(name, expected)?;
@@ -328,7 +335,7 @@ impl<'a> Reader<'a> {
             return self.no_bound(name, role);
         }
         let count = self.count()?;
-        raise(bounds, place, count);
+        bounds.push((place, count));
         Ok(())
     }
 
@@ -336,7 +343,7 @@ impl<'a> Reader<'a> {
     #[inline]
     fn usual_bound(&mut self, bounds: &mut Arcs) -> bool {
         let usual = self.usual_relation(b" >= ");
-        usual.map(|(place, _, count)| raise(bounds, place, count)).is_some()
+        usual.map(|(place, _, count)| bounds.push((place, count))).is_some()
     }
 
     /// What the text says of a place, and its name.
@@ -476,21 +483,22 @@ struct Change<'a> {
     minus: Count,
 }
 
-/// How much the guard asks for on a place.
+/// How much the guard, sorted by place, asks for on a place.
 #[inline]
 fn asked(guards: &Arcs, place: PlaceId) -> &Count {
     static NONE: Count = Count::ZERO;
-    guards.iter().find(|(other, _)| *other == place).map_or(&NONE, |(_, count)| count)
+    let position = guards.binary_search_by_key(&place, |(place, _)| *place);
+    position.map_or(&NONE, |position| &guards[position].1)
 }
 
-/// Adds a lower bound, or raises the one that is there.
+/// Sorts lower bounds by place, and keeps the largest of several on one place.
 #[inline]
-fn raise(bounds: &mut Arcs, place: PlaceId, count: Count) {
-    match bounds.iter_mut().find(|(other, _)| *other == place) {
-        Some((_, bound)) if *bound < count => *bound = count,
-        Some(_) => {}
-        None => bounds.push((place, count)),
+fn strongest(bounds: &mut Arcs) {
+    if bounds.is_sorted_by(|(one, _), (other, _)| one < other) {
+        return;
     }
+    bounds.sort_unstable_by(|(one, more), (other, less)| one.cmp(other).then_with(|| less.cmp(more)));
+    bounds.dedup_by_key(|(place, _)| *place);
 }
 
 /// What a rule puts: what its updates leave, and all that it asks for on other places. Sorted by place, as both are.

@@ -12,6 +12,9 @@ use palisade_model::limits::StopReason;
 use palisade_model::net::{Count, OmegaCount};
 use rustc_hash::FxHashMap;
 
+/// The number of transitions, places and markings looked at between two looks at the limits.
+const METER: usize = 100_000;
+
 /// The strategy `enumerate`.
 pub(super) struct Enumerate;
 
@@ -20,14 +23,13 @@ impl Method for Enumerate {
 
     fn run<N: Number>(prepared: &Prepared<'_>, compact: &CompactNet<N>, context: &Context) -> Result<Outcome, Stop> {
         let Prepared { problem, slice, .. } = prepared;
-        let mut visited = Visited { markings: Vec::new(), from: Vec::new(), numbers: FxHashMap::default() };
+        let mut visited =
+            Visited { markings: Vec::new(), from: Vec::new(), numbers: FxHashMap::default(), looked_at: 0 };
         let initial = (0u32..).zip(compact.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
         visited.enter(initial, None)?;
+        context.check()?;
         let mut next = 0;
         while next < visited.markings.len() {
-            if next.is_multiple_of(256) {
-                context.check()?;
-            }
             context.count_iterations(1);
             context.count_work(2 * compact.transitions.len() + 20);
             let marking = visited.markings[next].clone();
@@ -40,6 +42,11 @@ impl Method for Enumerate {
                 return Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])));
             }
             for transition in (0u32..).take(compact.transitions.len()) {
+                visited.looked_at += 1;
+                if visited.looked_at >= METER {
+                    visited.looked_at = 0;
+                    context.check()?;
+                }
                 if let Some(after) = fire(compact, &marking, transition)? {
                     visited.enter(after, Some((next, transition)))?;
                 }
@@ -63,16 +70,20 @@ struct Visited<N> {
     /// Per marking, the one before and the transition.
     from: Vec<Option<(usize, u32)>>,
     numbers: FxHashMap<Marking<N>, usize>,
+    /// How many transitions, places and markings were looked at since the limits were.
+    looked_at: usize,
 }
 
 impl<N: Number> Visited<N> {
     /// Adds a marking unless it is there.
     fn enter(&mut self, marking: Marking<N>, from: Option<(usize, u32)>) -> Result<(), Stop> {
+        self.looked_at += marking.len();
         if self.numbers.contains_key(&marking) {
             return Ok(());
         }
         let mut ancestor = from;
         while let Some((number, _)) = ancestor {
+            self.looked_at += 1;
             let older = &self.markings[number];
             if older.iter().all(|(place, count)| at(&marking, *place).is_some_and(|own| own >= count)) {
                 return Err(Stop::Stopped(StopReason::Inconclusive));

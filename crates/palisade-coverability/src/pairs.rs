@@ -12,13 +12,17 @@ use super::Context;
 use super::compact::{CompactNet, Effect};
 use super::number::{Number, Stop};
 use fixedbitset::FixedBitSet;
+use palisade_model::limits::StopReason;
 use std::collections::VecDeque;
 
 /// The most places for which the relation is kept: 128 MiB.
 const MOST_PLACES: usize = 1 << 15;
 
-/// The number of transitions between two checks of the limits.
-const METER: u64 = 256;
+/// The number of operations on machine words between two checks of the limits.
+const METER: u64 = 1_000_000;
+
+/// To look at so many transitions takes the time of an operation on machine words.
+const LOOKED_AT_PER_WORD: usize = 8;
 
 /// Places that may be marked, and pairs of places that may be marked together.
 #[derive(Debug)]
@@ -44,7 +48,7 @@ impl Pairs {
             singles: FixedBitSet::with_capacity(places),
             rows: vec![FixedBitSet::with_capacity(places); places],
         };
-        Closure::new(compact, empty).run(budget, context)
+        Closure::new(compact, empty, budget).run(context)
     }
 
     /// A part of a marking that cannot be marked: a place, two places, or two tokens of one.
@@ -71,46 +75,73 @@ struct Closure<'a, N> {
     open: VecDeque<u32>,
     /// Whether each transition is there.
     is_open: FixedBitSet,
+    /// How many operations on machine words it took so far.
+    spent: u64,
+    /// After so many it gives up.
+    budget: u64,
+    /// At so many it looks at the limits again.
+    next_check: u64,
+}
+
+/// Why there is no relation.
+enum NoRelation {
+    /// It takes more than the budget.
+    Large,
+    /// See the reason.
+    Stopped(StopReason),
+}
+
+impl From<StopReason> for NoRelation {
+    fn from(reason: StopReason) -> Self {
+        Self::Stopped(reason)
+    }
 }
 
 impl<'a, N: Number> Closure<'a, N> {
-    /// The initial marking is related to itself.
-    fn new(compact: &'a CompactNet<N>, pairs: Pairs) -> Self {
+    /// No places are related, and transitions that need none are open.
+    fn new(compact: &'a CompactNet<N>, pairs: Pairs, budget: u64) -> Self {
         let transitions = compact.transitions.len();
-        let mut closure =
-            Self { compact, pairs, open: VecDeque::new(), is_open: FixedBitSet::with_capacity(transitions) };
+        let mut closure = Self {
+            compact,
+            pairs,
+            open: VecDeque::new(),
+            is_open: FixedBitSet::with_capacity(transitions),
+            spent: 0,
+            budget,
+            next_check: METER,
+        };
         for transition in 0..u32::try_from(transitions).expect("transitions are numbered in 32 bits") {
             if compact.effects(transition).iter().all(|effect| effect.pre.is_zero()) {
                 closure.look_at(transition);
             }
         }
-        let initial: Vec<(u32, N)> =
-            (0u32..).zip(compact.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
-        closure.relate_all(&initial);
         closure
     }
 
-    /// Closes the relation under firing.
-    fn run(mut self, budget: u64, context: &Context) -> Result<Option<Pairs>, Stop> {
-        let words = (self.compact.places() / 64 + 1) as u64;
-        let (mut spent, mut looked) = (0, 0u64);
+    /// The relation, or nothing when it takes more than the budget.
+    fn run(mut self, context: &Context) -> Result<Option<Pairs>, Stop> {
+        match self.close(context) {
+            Ok(()) => Ok(Some(self.pairs)),
+            Err(NoRelation::Large) => Ok(None),
+            Err(NoRelation::Stopped(reason)) => Err(Stop::Stopped(reason)),
+        }
+    }
+
+    /// Relates what is marked initially, and closes the relation under firing.
+    fn close(&mut self, context: &Context) -> Result<(), NoRelation> {
+        let initial: Vec<(u32, N)> =
+            (0u32..).zip(self.compact.initial.iter().cloned()).filter(|(_, count)| !count.is_zero()).collect();
+        self.relate_all(&initial, context)?;
+        let words = self.compact.places() / 64 + 1;
         let mut with = FixedBitSet::with_capacity(self.compact.places());
         let mut new = with.clone();
         while let Some(transition) = self.open.pop_front() {
             self.is_open.set(transition as usize, false);
-            looked += 1;
             context.check_interrupts()?;
-            if looked.is_multiple_of(METER) {
-                context.check()?;
-                context.count_iterations(1);
-            }
             let compact = self.compact;
             let effects = compact.effects(transition);
-            spent += words * effects.len() as u64;
-            context.count_work(usize::try_from(words).map_or(usize::MAX, |words| words * effects.len() / 8 + 1));
-            if spent > budget {
-                return Ok(None);
-            }
+            context.count_work(words * effects.len() / 8 + 1);
+            self.spend(words * effects.len(), context)?;
             if !self.may_fire(transition) {
                 continue;
             }
@@ -123,8 +154,9 @@ impl<'a, N: Number> Closure<'a, N> {
                 .filter(|effect| !effect.post.is_zero())
                 .map(|effect| (effect.place, effect.post.clone()))
                 .collect();
-            self.relate_all(&fed);
+            self.relate_all(&fed, context)?;
             for (place, _) in &fed {
+                self.spend(0, context)?;
                 new.clone_from(&with);
                 new.difference_with(&self.pairs.rows[*place as usize]);
                 for other in new.ones() {
@@ -132,7 +164,21 @@ impl<'a, N: Number> Closure<'a, N> {
                 }
             }
         }
-        Ok(Some(self.pairs))
+        Ok(())
+    }
+
+    /// Counts operations; says when to give up or to stop.
+    fn spend(&mut self, operations: usize, context: &Context) -> Result<(), NoRelation> {
+        self.spent += operations as u64;
+        if self.spent > self.budget {
+            return Err(NoRelation::Large);
+        }
+        if self.spent >= self.next_check {
+            self.next_check = self.spent + METER;
+            context.count_iterations(1);
+            context.check()?;
+        }
+        Ok(())
     }
 
     /// Whether all that a transition needs is related.
@@ -148,8 +194,9 @@ impl<'a, N: Number> Closure<'a, N> {
     }
 
     /// Relates all places of a marking.
-    fn relate_all(&mut self, marking: &[(u32, N)]) {
+    fn relate_all(&mut self, marking: &[(u32, N)], context: &Context) -> Result<(), NoRelation> {
         for (index, (place, count)) in marking.iter().enumerate() {
+            self.spend(index, context)?;
             if !self.pairs.singles.put(*place as usize) {
                 self.look_at_consumers(*place);
             }
@@ -160,6 +207,7 @@ impl<'a, N: Number> Closure<'a, N> {
                 self.relate(*place, *other);
             }
         }
+        Ok(())
     }
 
     /// Relates two places.
@@ -172,8 +220,9 @@ impl<'a, N: Number> Closure<'a, N> {
     }
 
     fn look_at_consumers(&mut self, place: u32) {
-        let compact = self.compact;
-        compact.consumers.row(place).iter().for_each(|transition| self.look_at(*transition));
+        let consumers = self.compact.consumers.row(place);
+        self.spent += (consumers.len() / LOOKED_AT_PER_WORD) as u64;
+        consumers.iter().for_each(|transition| self.look_at(*transition));
     }
 
     fn look_at(&mut self, transition: u32) {

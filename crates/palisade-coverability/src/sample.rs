@@ -26,6 +26,12 @@ const WORK_PER_STEP: usize = 8;
 /// The walk looks at so many transitions in the time of one piece of work.
 const LOOKED_AT_PER_WORK: usize = 4;
 
+/// The walk looks at the limits after so many, as a step of a net with long arcs or markings takes as long as thousands of others.
+const MOST_LOOKED_AT: usize = 100_000;
+
+/// To fire takes the time of one transition looked at for each so many arcs, words of bits or places.
+const WORDS_PER_LOOK: usize = 64;
+
 /// The number of steps after which the walk asks itself whether anything was new.
 const BATCH: usize = 500;
 
@@ -281,8 +287,8 @@ impl<'a, N: Number> Sampler<'a, N> {
     pub(super) fn walk(&mut self, steps: usize, context: &Context) -> Result<Option<Covering>, Stop> {
         let mut left = steps;
         while left > 0 {
-            context.count_work(WALK * WORK_PER_STEP + std::mem::take(&mut self.looked_at) / LOOKED_AT_PER_WORK);
-            context.check()?;
+            context.count_work(WALK * WORK_PER_STEP);
+            self.look_at_limits(context)?;
             let newest = self.pool.len() - 1;
             // Half of the walks start where something was new lately.
             let start = match self.next_random() % 2 {
@@ -294,6 +300,9 @@ impl<'a, N: Number> Sampler<'a, N> {
             let mut path = Vec::new();
             for _ in 0..WALK {
                 left = left.saturating_sub(1);
+                if self.looked_at >= MOST_LOOKED_AT {
+                    self.look_at_limits(context)?;
+                }
                 let Some(transition) = self.choose() else { break };
                 path.push(transition);
                 let new = self.fire(transition)?;
@@ -311,6 +320,12 @@ impl<'a, N: Number> Sampler<'a, N> {
         Ok(None)
     }
 
+    /// Counts the transitions looked at as work, and says when to stop.
+    fn look_at_limits(&mut self, context: &Context) -> Result<(), Stop> {
+        context.count_work(std::mem::take(&mut self.looked_at) / LOOKED_AT_PER_WORK);
+        Ok(context.check()?)
+    }
+
     /// Notes what a firing sequence from the initial marking sees, and lets walks start from its end.
     pub(super) fn learn(&mut self, sequence: &[u32]) -> Result<(), Stop> {
         self.restore(0);
@@ -326,6 +341,8 @@ impl<'a, N: Number> Sampler<'a, N> {
     fn fire(&mut self, transition: u32) -> Result<bool, Stop> {
         self.fired[transition as usize] += 1;
         let compact = self.compact;
+        let arcs = compact.effects(transition).len();
+        self.looked_at += (arcs * (1 + self.marked_bits.len()) + self.marked.list.len()) / WORDS_PER_LOOK;
         for effect in compact.effects(transition) {
             let count = self.marking[effect.place as usize].monus(&effect.pre).plus(&effect.post)?;
             self.set(effect.place, count);
@@ -367,8 +384,10 @@ impl<'a, N: Number> Sampler<'a, N> {
             self.looked_at += 1;
             // It may go back to the same list.
             waiting = self.waiting.after(transition);
-            let lacking = self.compact.effects(transition).iter().find(|effect| self.lacks(effect));
-            match lacking {
+            // The places before this one had enough when the transition began to wait here; look at them last.
+            let effects = self.compact.effects(transition);
+            let (before, after) = effects.split_at(effects.partition_point(|effect| effect.place < place));
+            match after.iter().chain(before).find(|effect| self.lacks(effect)) {
                 Some(effect) => self.waiting.add(effect.place, transition),
                 None => self.enabled.insert(transition),
             }

@@ -7,12 +7,19 @@
 //! Where several matches are possible the places' names break the tie (`u3` goes with `u7` rather than with `l2`);
 //! what comes out is checked, so that a wrong guess loses a unit and nothing else.
 
+use super::rows::Rows;
 use super::slice::{Fate, Slice};
 use palisade_model::net::{Count, OmegaCount, PlaceId, Problem};
 
+/// Following tokens may look at so many places and pairs of places for each arc; in the nets of the literature it looks at four.
+const WORK_PER_ARC: usize = 100;
+
+/// In small nets it may look at as many as this, which takes some milliseconds.
+const MOST_WORK: usize = 1_000_000;
+
 /// Disjoint units of the slice, each sorted, in the order of their first places.
 pub(super) fn find_units(problem: &Problem, slice: &Slice) -> Vec<Vec<u32>> {
-    let fireable = Fireable::new(problem, slice);
+    let mut fireable = Fireable::new(problem, slice);
     let mut taken = vec![false; problem.net.places.len()];
     let mut units = Vec::new();
     for unit in &problem.net.units {
@@ -38,13 +45,22 @@ pub(super) fn find_units(problem: &Problem, slice: &Slice) -> Vec<Vec<u32>> {
     kept
 }
 
+/// The places that a transition takes a token from, and those where it puts one, without those of both kinds.
+type Move = (Vec<PlaceId>, Vec<PlaceId>);
+
 /// The net's transitions that no empty place disables, as moves of tokens.
 struct Fireable<'a> {
     problem: &'a Problem,
-    /// Taken and put, without empty places and without what is put back.
-    moves: Vec<(Vec<PlaceId>, Vec<PlaceId>)>,
+    /// Without those that need an empty place.
+    moves: Vec<Move>,
     /// Whether each place can be in a unit at all: never more than one token by one transition or initially.
     possible: Vec<bool>,
+    /// Per place, the moves that put a token there.
+    putting: Rows,
+    /// Per place, the moves that take a token from there.
+    taking: Rows,
+    /// Per move, how many more tokens it puts into the places looked at than it takes; 0 in between.
+    balance: Vec<i64>,
 }
 
 impl<'a> Fireable<'a> {
@@ -78,22 +94,36 @@ impl<'a> Fireable<'a> {
             };
             moves.push((without(&transition.pre, &transition.post), without(&transition.post, &transition.pre)));
         }
-        Self { problem, moves, possible }
+        let numbers = 0..u32::try_from(moves.len()).expect("transitions are numbered in 32 bits");
+        let arcs = |side: fn(&Move) -> &Vec<PlaceId>| {
+            let of = |(number, one): (u32, &'_ Move)| {
+                side(one).iter().map(move |place| (place.0, number)).collect::<Vec<_>>()
+            };
+            Rows::group(net.places.len(), numbers.clone().zip(&moves).flat_map(of))
+        };
+        let (taking, putting) = (arcs(|(taken, _)| taken), arcs(|(_, put)| put));
+        Self { problem, balance: vec![0; moves.len()], moves, possible, putting, taking }
     }
 
-    /// Whether the places together hold at most one token for ever.
-    fn is_unit(&self, places: &[PlaceId]) -> bool {
+    /// Whether the places together hold at most one token for ever. Looks at their arcs only, so that to ask about disjoint
+    /// sets takes no longer than to read the net.
+    fn is_unit(&mut self, places: &[PlaceId]) -> bool {
         if places.is_empty() || !places.iter().all(|place| self.possible[place.index()]) {
             return false;
         }
-        let mut member = vec![false; self.problem.net.places.len()];
-        places.iter().for_each(|place| member[place.index()] = true);
-        let marked = places
-            .iter()
-            .filter(|place| self.problem.net.initial[place.index()] == OmegaCount::Finite(Count::ONE))
-            .count();
-        let inside = |places: &[PlaceId]| places.iter().filter(|place| member[place.index()]).count();
-        marked <= 1 && self.moves.iter().all(|(taken, put)| inside(put) <= inside(taken))
+        let initial = &self.problem.net.initial;
+        let marked = places.iter().filter(|place| initial[place.index()] == OmegaCount::Finite(Count::ONE)).count();
+        if marked > 1 {
+            return false;
+        }
+        let Self { putting, taking, balance, .. } = self;
+        let put = || places.iter().flat_map(|place| putting.row(place.0));
+        let taken = || places.iter().flat_map(|place| taking.row(place.0));
+        put().for_each(|number| balance[*number as usize] += 1);
+        taken().for_each(|number| balance[*number as usize] -= 1);
+        let gains = put().any(|number| balance[*number as usize] > 0);
+        put().chain(taken()).for_each(|number| balance[*number as usize] = 0);
+        !gains
     }
 }
 
@@ -105,16 +135,23 @@ struct Classes<'a> {
     spoilt: Vec<bool>,
     /// Per place: whether it is in a unit already.
     taken: &'a [bool],
+    /// How many places and pairs of places were looked at.
+    work: usize,
+    /// After so many, what is not explained is left so.
+    most_work: usize,
 }
 
 impl<'a> Classes<'a> {
     fn new(fireable: &'a Fireable<'a>, taken: &'a [bool]) -> Self {
         let places = fireable.problem.net.places.len();
+        let arcs: usize = fireable.moves.iter().map(|(taken, put)| taken.len() + put.len()).sum();
         let mut classes = Self {
             fireable,
             parent: (0..u32::try_from(places).expect("a net has fewer than 2^32 places")).collect(),
             spoilt: fireable.possible.iter().map(|possible| !possible).collect(),
             taken,
+            work: 0,
+            most_work: MOST_WORK.max(WORK_PER_ARC * arcs),
         };
         classes.follow_moves();
         classes
@@ -152,29 +189,28 @@ impl<'a> Classes<'a> {
         self.spoilt[low as usize] |= self.spoilt[high as usize];
     }
 
+    /// The classes of places, ascending, without those of places in units.
+    fn roots(&mut self, places: &[PlaceId]) -> Vec<u32> {
+        let mut roots = Vec::with_capacity(places.len());
+        for place in places.iter().filter(|place| !self.taken[place.index()]) {
+            roots.push(self.root(place.0));
+        }
+        self.work += places.len();
+        roots.sort_unstable();
+        roots
+    }
+
     /// What a move takes and puts beyond places known to belong together: roots of classes that may be units.
     fn unmatched(&mut self, index: usize) -> (Vec<u32>, Vec<u32>) {
         let (taken, put) = &self.fireable.moves[index];
-        let mut from: Vec<u32> = Vec::with_capacity(taken.len());
-        for place in taken.iter().filter(|place| !self.taken[place.index()]) {
-            from.push(self.root(place.0));
-        }
-        let mut to = Vec::with_capacity(put.len());
-        for place in put.iter().filter(|place| !self.taken[place.index()]) {
-            let root = self.root(place.0);
-            match from.iter().position(|other| *other == root) {
-                Some(position) => {
-                    from.swap_remove(position);
-                }
-                None => to.push(root),
-            }
-        }
+        let (from, to) = (self.roots(taken), self.roots(put));
+        let (mut from, mut to) = (beyond(&from, &to), beyond(&to, &from));
         from.retain(|root| !self.spoilt[*root as usize]);
         to.retain(|root| !self.spoilt[*root as usize]);
         (from, to)
     }
 
-    /// Merges classes until every move is explained; guesses only when nothing is certain.
+    /// Merges classes until every move is explained, or until that takes too long; guesses only when nothing is certain.
     fn follow_moves(&mut self) {
         let mut open: Vec<usize> = (0..self.fireable.moves.len()).collect();
         loop {
@@ -200,7 +236,7 @@ impl<'a> Classes<'a> {
                 still.iter().for_each(|index| self.guess(*index));
             }
             open = still;
-            if open.is_empty() {
+            if open.is_empty() || self.work > self.most_work {
                 return;
             }
         }
@@ -209,6 +245,10 @@ impl<'a> Classes<'a> {
     /// Explains one token of a move by the likeliest match.
     fn guess(&mut self, index: usize) {
         let (from, to) = self.unmatched(index);
+        self.work = self.work.saturating_add(from.len().saturating_mul(to.len()));
+        if self.work > self.most_work {
+            return;
+        }
         let likeness = |one: u32, other: u32| {
             let name = |root: u32| self.fireable.problem.net.places[root as usize].name.as_str();
             common_stem(name(one), name(other))
@@ -221,6 +261,16 @@ impl<'a> Classes<'a> {
             self.unite(one, other);
         }
     }
+}
+
+/// What a sorted list has more often than another one.
+fn beyond(list: &[u32], other: &[u32]) -> Vec<u32> {
+    let mut other = other.iter().peekable();
+    let is_alone = |root: &&u32| {
+        while other.next_if(|next| next < root).is_some() {}
+        other.next_if_eq(root).is_none()
+    };
+    list.iter().filter(is_alone).copied().collect()
 }
 
 /// How much two names have in common: the length of the letters before their first difference or digit.

@@ -65,6 +65,9 @@ impl Method for Walks {
 /// How many predecessors are computed between two looks at the limits.
 const METER: usize = 4096;
 
+/// A predecessor of many places takes the time of one more for each so many places, and for each pair of such blocks.
+const PLACES_PER_BLOCK: usize = 64;
+
 /// A predecessor is compared with a good part of the basis.
 const WORK_PER_PREDECESSOR: usize = 4;
 
@@ -141,6 +144,8 @@ struct BackwardSearch<'a, 'b, N, K> {
     found: Option<u32>,
     /// What every reachable marking satisfies.
     bounds: Bounds,
+    /// How many predecessors were computed since the limits were looked at.
+    since_check: usize,
     /// Scratch: per transition, the round in which it was looked at.
     seen_transition: Vec<u64>,
     /// The round of the scratch arrays.
@@ -159,6 +164,7 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> BackwardSearch<'a, 'b, N, K> {
             open: BinaryHeap::new(),
             found: None,
             bounds,
+            since_check: 0,
             seen_transition: vec![0; compact.transitions.len()],
             round: 0,
         }
@@ -170,13 +176,8 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> BackwardSearch<'a, 'b, N, K> {
             self.add(self.compact.targets[target].clone(), Origin::Target(target))?;
         }
         context.check()?;
-        let mut since_check = 0;
         loop {
-            if since_check >= METER {
-                context.count_work(WORK_PER_PREDECESSOR * since_check);
-                since_check = 0;
-                context.check()?;
-            }
+            self.look_at_limits(context)?;
             if let Some(element) = self.found.take() {
                 let (sequence, target) = self.sequence(element);
                 if let Some(target) = target {
@@ -192,9 +193,18 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> BackwardSearch<'a, 'b, N, K> {
             context.check_interrupts()?;
             if !self.basis.is_dropped(element) {
                 context.count_iterations(1);
-                since_check += self.expand(element)?;
+                self.expand(element, context)?;
             }
         }
+    }
+
+    /// Says when to stop, if there was much to do since the last time.
+    fn look_at_limits(&mut self, context: &Context) -> Result<(), Stop> {
+        if self.since_check >= METER {
+            context.count_work(WORK_PER_PREDECESSOR * std::mem::take(&mut self.since_check));
+            context.check()?;
+        }
+        Ok(())
     }
 
     /// Drops a guess and what came of it.
@@ -232,8 +242,8 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> BackwardSearch<'a, 'b, N, K> {
         Ok(())
     }
 
-    /// Adds the predecessors of an element; returns how many there were.
-    fn expand(&mut self, element: u32) -> Result<usize, Stop> {
+    /// Adds the predecessors of an element.
+    fn expand(&mut self, element: u32, context: &Context) -> Result<(), Stop> {
         let marking = self.basis.marking(element).to_vec();
         self.round += 1;
         let round = self.round;
@@ -252,13 +262,16 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> BackwardSearch<'a, 'b, N, K> {
             }
         }
         for transition in &transitions {
+            self.look_at_limits(context)?;
             let before = self.predecessor(&marking, *transition)?;
+            let blocks = before.len() / PLACES_PER_BLOCK;
+            self.since_check += 1 + blocks + blocks * blocks;
             self.add(before, Origin::Predecessor(element, *transition))?;
             if self.found.is_some() || self.basis.is_dropped(element) {
                 break;
             }
         }
-        Ok(transitions.len())
+        Ok(())
     }
 
     /// The least marking from which the transition leads to `marking` or above.

@@ -69,6 +69,8 @@ pub(super) struct Layers<N> {
     pub(super) control: Control<N>,
     pub(super) layers: Vec<Layer>,
     by_omega: FxHashMap<FixedBitSet, LayerId>,
+    /// Per move, how many of its effects an Ω that is being widened pays for, as far as was looked; otherwise 0.
+    paid: Vec<u32>,
     /// Work done and not yet counted (see [`Context::count_work`]).
     work: usize,
 }
@@ -88,7 +90,8 @@ const STATES_BETWEEN_LOOKS: usize = 32;
 impl<N: Number> Layers<N> {
     /// No layers yet.
     pub(super) fn new(control: Control<N>) -> Self {
-        Self { control, layers: Vec::new(), by_omega: FxHashMap::default(), work: 0 }
+        let paid = vec![0; control.moves.len()];
+        Self { control, layers: Vec::new(), by_omega: FxHashMap::default(), paid, work: 0 }
     }
 
     /// The layer where `gains` are ω besides `omega`, and what moves without units feed from them.
@@ -96,20 +99,30 @@ impl<N: Number> Layers<N> {
         let mut omega = omega.clone();
         let mut fresh: Vec<u32> = gains.to_vec();
         omega.extend(gains.iter().map(|counter| *counter as usize));
-        let mut pumps = Vec::new();
+        let (mut pumps, mut looked_at) = (Vec::new(), Vec::new());
         while let Some(counter) = fresh.pop() {
             for number in self.control.free_consumers.row(counter) {
-                let one = &self.control.moves[*number as usize];
-                if !one.is_paid(&omega) {
+                let effects = &self.control.moves[*number as usize].effects;
+                let paid = &mut self.paid[*number as usize];
+                let Some(unknown @ [_, ..]) = effects.get(*paid as usize..) else { continue };
+                looked_at.push(*number);
+                // Ω only grows, so what it pays for it pays for from then on.
+                let lacks = |effect: &Effect<N>| !effect.pre.is_zero() && !omega.contains(effect.place as usize);
+                let known = unknown.iter().position(lacks).unwrap_or(unknown.len());
+                *paid += u32::try_from(known).expect("effects are numbered in 32 bits");
+                if known < unknown.len() {
                     continue;
                 }
-                for effect in &one.effects {
+                for effect in effects {
                     if effect.post > effect.pre && !omega.put(effect.place as usize) {
                         pumps.push((effect.place, *number));
                         fresh.push(effect.place);
                     }
                 }
             }
+        }
+        for number in looked_at {
+            self.paid[number as usize] = 0;
         }
         if let Some(layer) = self.by_omega.get(&omega) {
             return Ok(Widened { layer: *layer, pumps });
@@ -296,12 +309,7 @@ impl<N: Number> Layers<N> {
         let mut seen = FxHashSet::default();
         for (index, state) in self.get(layer, component).states.clone().into_iter().enumerate() {
             self.look(index, context)?;
-            let omega = &self.layers[layer as usize].omega;
-            let is_least = |number: &u32| {
-                let mut lacking =
-                    self.control.moves[*number as usize].taken().filter(|other| !omega.contains(*other as usize));
-                lacking.next() == Some(counter)
-            };
+            let is_least = |number: &u32| self.least_lacking(layer, *number) == Some(counter);
             let numbers: Vec<u32> = self.control.taking(state, counter).filter(is_least).collect();
             self.work += 5 + 4 * numbers.len();
             for number in numbers {
@@ -315,6 +323,18 @@ impl<N: Number> Layers<N> {
         let unpaid = Rc::new(unpaid);
         self.layers[layer as usize].components[component as usize].unpaid.insert(counter, unpaid.clone());
         Ok(unpaid)
+    }
+
+    /// The moves without units that need counters outside Ω, of which `counter` is the least.
+    pub(super) fn unpaid_without_units(&self, layer: LayerId, counter: u32) -> Vec<u32> {
+        let numbers = self.control.free_consumers.row(counter).iter().copied();
+        numbers.filter(|number| self.least_lacking(layer, *number) == Some(counter)).collect()
+    }
+
+    /// The least counter outside Ω that a move takes from.
+    fn least_lacking(&self, layer: LayerId, number: u32) -> Option<u32> {
+        let omega = &self.layers[layer as usize].omega;
+        self.control.moves[number as usize].taken().find(|counter| !omega.contains(*counter as usize))
     }
 
     /// Per target, a state of the component that meets its demand on units.

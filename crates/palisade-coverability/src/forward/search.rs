@@ -101,6 +101,9 @@ const WORK_PER_MOVE: usize = 4;
 /// So many residents are compared in the time of one piece of work.
 const COMPARED_PER_WORK: usize = 50;
 
+/// A move, which copies and changes counts of tokens, takes the time of a comparison for each so many of them.
+const COUNTS_PER_COMPARISON: usize = 8;
+
 /// Where a target is met: the node, the target's number, the state.
 pub(super) type Found = (u32, usize, State);
 
@@ -165,7 +168,7 @@ impl<N: Number> ForwardSearch<N> {
                 }
             }
             let entry = self.nodes[node as usize].entry;
-            for number in self.layers.control.free_consumers.row(counter).to_vec() {
+            for number in self.layers.unpaid_without_units(layer, counter) {
                 let edge = Edge { from: entry, number, to: entry };
                 if let Some(found) = self.step(node, edge, context)? {
                     return Ok(Some(found));
@@ -187,11 +190,13 @@ impl<N: Number> ForwardSearch<N> {
             context.check()?;
         }
         let own = &self.nodes[node as usize];
+        let effects = &self.layers.control.moves[edge.number as usize].effects;
+        self.count_compared((own.finite.len() + effects.len()) / COUNTS_PER_COMPARISON);
         let layer = own.layer;
         let omega = &self.layers.layers[layer as usize].omega;
         let mut finite = own.finite.clone();
         let mut gains = false;
-        for effect in &self.layers.control.moves[edge.number as usize].effects {
+        for effect in effects {
             if omega.contains(effect.place as usize) {
                 continue;
             }

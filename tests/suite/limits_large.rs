@@ -1,10 +1,13 @@
-//! Limits of time and memory with programs that are large in one respect: many registers, threads, properties or steps in a line.
+//! Limits of time and memory with programs that are large in one respect: many registers, threads, properties or steps in a line,
+//! and with nets whose transitions have many arcs.
 //!
 //! Times are asserted generously, as machines are busy: what these tests are about took minutes, or gigabytes.
 
 use crate::documents;
+use itertools::Itertools as _;
 use serde_json::Value;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -112,5 +115,50 @@ fn times_that_no_clock_can_tell_are_no_limit() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
         let output = command.current_dir(folder.path()).args(["check", "--timeout", time, "a.pal"]).output();
         assert_eq!(output.expect("the command runs").status.code(), Some(1), "{time}");
+    }
+}
+
+/// A net as `.spec`: so many places named by number, rules, which places hold a token initially, and the target.
+fn spec(places: usize, rules: &str, marked: Range<usize>, target: &str) -> String {
+    let names = (0..places).map(|place| format!("p{place}")).join(" ");
+    let initial = (0..places).map(|place| format!("p{place} = {}", u8::from(marked.contains(&place)))).join(", ");
+    format!("vars\n {names}\nrules\n{rules}init\n {initial}\ntarget\n {target}\n")
+}
+
+/// A rule that needs a token in each of some places and changes places by so much.
+fn rule(needed: impl Iterator<Item = usize>, changes: impl Iterator<Item = (usize, i8)>) -> String {
+    let guard = needed.map(|place| format!("p{place} >= 1")).join(", ");
+    let sign = |change: i8| if change < 0 { '-' } else { '+' };
+    let change = |(place, change): (usize, i8)| format!("p{place}' = p{place} {} {}", sign(change), change.abs());
+    format!(" {guard} -> {};\n", changes.map(change).join(", "))
+}
+
+#[test]
+fn transitions_with_tens_of_thousands_of_arcs() {
+    let (all, half) = (100_000, 20_000);
+    // One transition that takes a token from everywhere and puts two there.
+    let grows = spec(all, &rule(0..all, (0..all).map(|place| (place, 1))), 0..all, "p0 >= 100000000000");
+    // Two that move tokens from one half of the places to the other one, and back.
+    let moves = |from: Range<usize>, to: Range<usize>| {
+        rule(from.clone(), from.map(|place| (place, -1)).chain(to.map(|place| (place, 1))))
+    };
+    let there_and_back = moves(0..half, half..2 * half) + &moves(half..2 * half, 0..half);
+    let swaps = spec(2 * half, &there_and_back, 0..half, "p0 >= 2");
+    for net in [grows, swaps] {
+        for strategy in ["auto", "karp-miller", "shared-state", "backward"] {
+            within_limits("long.spec", &net, &["cover", "--strategy", strategy]);
+        }
+    }
+}
+
+#[test]
+fn markings_with_tens_of_thousands_of_tokens() {
+    let places = 40_000;
+    let ring: String =
+        (0..places).map(|place| rule(place..=place, [(place, -1), ((place + 1) % places, 1)].into_iter())).collect();
+    let everywhere = (0..places).map(|place| format!("p{place} >= 1")).join(", ");
+    let net = spec(places, &ring, 0..places / 2, &everywhere);
+    for strategy in ["enumerate", "backward", "pair-saturation"] {
+        within_limits("ring.spec", &net, &["cover", "--strategy", strategy]);
     }
 }

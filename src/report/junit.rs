@@ -3,6 +3,7 @@
 //! The form is that of `junit-10.xsd` of Jenkins' xUnit plugin.
 
 use super::findings::{Answer, Finding, Kind, Rule};
+use crate::text::escaped;
 use std::fmt::Write;
 
 /// The results of a command.
@@ -45,12 +46,12 @@ fn cases(answer: &Answer) -> impl Iterator<Item = &Finding> {
 }
 
 fn suite(out: &mut String, answer: &Answer) {
-    let file = escaped(&answer.file);
+    let file = admitted(&answer.file);
     let attributes = Counts::of(std::slice::from_ref(answer)).attributes();
     let _ = writeln!(out, "  <testsuite name=\"{file}\" {attributes} skipped=\"0\" time=\"{:.3}\">", answer.seconds);
     let count = cases(answer).count().max(1);
     for (number, finding) in cases(answer).enumerate() {
-        let question = escaped(finding.question.as_deref().unwrap_or_default());
+        let question = admitted(finding.question.as_deref().unwrap_or_default());
         // The time is that of the input: its questions are answered together.
         let seconds = if number == 0 { answer.seconds } else { 0.0 };
         let _ = write!(out, "    <testcase classname=\"{file}\" name=\"{question}\" time=\"{seconds:.3}\"");
@@ -58,8 +59,8 @@ fn suite(out: &mut String, answer: &Answer) {
             out.push_str("/>\n");
             continue;
         };
-        let message = escaped(&finding.message);
-        let details = if count == 1 { escaped(&answer.report) } else { escaped(&details(answer, finding)) };
+        let message = admitted(&finding.message);
+        let details = if count == 1 { admitted(&answer.report) } else { admitted(&details(answer, finding)) };
         let _ = writeln!(out, ">\n      <{element} message=\"{message}\">{details}</{element}>\n    </testcase>");
     }
     out.push_str("  </testsuite>\n");
@@ -86,20 +87,13 @@ fn details(answer: &Answer, finding: &Finding) -> String {
 }
 
 /// A text in which nothing is markup, without the characters that XML does not admit.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' | '\t' => escaped.push(character),
-            control if control.is_control() || matches!(control, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
-            other => escaped.push(other),
-        }
-    }
-    escaped
+fn admitted(text: &str) -> String {
+    let admitted = |character: char| match character {
+        '\n' | '\t' => character,
+        control if control.is_control() || matches!(control, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
+        other => other,
+    };
+    escaped(text.chars().map(admitted).collect::<String>())
 }
 
 #[cfg(test)]

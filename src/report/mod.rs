@@ -17,7 +17,6 @@ pub mod fences;
 pub mod findings;
 pub mod interleaving;
 pub mod junit;
-mod markup;
 pub mod missing;
 pub mod needed;
 pub mod net;

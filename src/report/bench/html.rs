@@ -5,7 +5,7 @@ use super::comparison_text;
 use super::plots::{cactus, scatter};
 use super::record::{Record, Setting};
 use super::summary::{Cell, Row, Summary};
-use crate::report::markup::escaped;
+use crate::text::escaped;
 use std::fmt::Display;
 
 const STYLE: &str = include_str!("page.css");

@@ -144,7 +144,7 @@ pub fn html(runs: &[MethodRun]) -> String {
     let (grid, methods) = (grid(runs), methods(runs));
     let mut body = String::new();
     for (family, sizes) in &grid {
-        let _ = writeln!(body, "<h2>{}</h2>", crate::report::markup::escaped(family));
+        let _ = writeln!(body, "<h2>{}</h2>", crate::text::escaped(family));
         for (measure, title) in [(Measure::Queries, "queries"), (Measure::Seconds, "seconds")] {
             let curve = |method: &&str| {
                 let point = |(size, runs): (&u64, &BTreeMap<&str, &MethodRun>)| {
@@ -157,7 +157,7 @@ pub fn html(runs: &[MethodRun]) -> String {
             body.extend(curves(&series, title).map(|svg| format!("<figure>{svg}</figure>\n")));
         }
     }
-    let table = crate::report::markup::escaped(text(runs));
+    let table = crate::text::escaped(text(runs));
     super::html::page("Methods for pairs of statements", &format!("{body}<pre>{table}</pre>\n"))
 }
 

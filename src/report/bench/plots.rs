@@ -2,7 +2,7 @@
 
 use super::record::{Setting, Verdict};
 use super::summary::{Cell, Summary};
-use crate::report::markup::escaped;
+use crate::text::escaped;
 use plotters::prelude::*;
 
 /// The least time drawn.

@@ -2,7 +2,7 @@
 
 use super::line_link;
 use crate::report::documents::{ConfirmationDocument, EvidenceVerdict, Finding};
-use crate::report::markup::escaped;
+use crate::text::escaped;
 
 /// What is doubtful in the program.
 pub(super) fn warnings(findings: &[Finding<'_>]) -> String {

@@ -9,10 +9,10 @@ use super::{News, Page, line_link, paragraph, table};
 use crate::report::breaks::Breaks;
 use crate::report::context::Context;
 use crate::report::documents::{self, CheckDocument, OutcomeWord, PropertyVerdictWord, VerdictWord};
-use crate::report::markup::escaped;
 use crate::report::subject::program_words;
 use crate::report::violation::computation;
 use crate::robustness::Violation;
+use crate::text::escaped;
 
 /// The page of a check, from its document.
 pub fn check_page(

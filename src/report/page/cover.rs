@@ -7,7 +7,7 @@ use crate::evidence::{NetRun, RunStep};
 use crate::net::{Count, Net, Target};
 use crate::report::cover::{Context, size};
 use crate::report::documents::{self, CoverDocument, CoverVerdict};
-use crate::report::markup::escaped;
+use crate::text::escaped;
 
 /// Targets and steps beyond so many fold.
 const SHOWN: usize = 20;

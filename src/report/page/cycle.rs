@@ -1,11 +1,11 @@
 //! A happens-before cycle as a graph: a column for each copy, its accesses in program order, an arrow for each edge.
 
 use crate::program::Program;
-use crate::report::markup::escaped;
 use crate::report::relations::edge_name;
 use crate::report::violation::{node, node_text, why};
 use crate::robustness::Violation;
 use crate::semantics::{Edge, NodeId, Relation};
+use crate::text::escaped;
 use std::fmt::Write;
 
 /// Width of a column, and of the box in it.

@@ -9,9 +9,9 @@ use crate::report::documents::{
     RedundancyDocument,
 };
 use crate::report::fences::Result;
-use crate::report::markup::escaped;
 use crate::report::subject::program_words;
 use crate::report::widths;
+use crate::text::escaped;
 
 /// The page of a repair, from its document.
 pub fn fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>) -> String {

@@ -2,8 +2,8 @@
 
 use super::{data, line_link};
 use crate::report::computation::{ComputationReport, address_text};
-use crate::report::markup::escaped;
 use crate::semantics::{Effect, State};
+use crate::text::escaped;
 use serde::Serialize;
 
 /// Longer computations fold in the middle.

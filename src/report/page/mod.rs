@@ -33,7 +33,7 @@ pub use pso::pso_page;
 pub use races::{race_fences_page, race_page};
 
 use super::documents::{ConfirmationDocument, EvidenceVerdict};
-use super::markup::escaped;
+use crate::text::escaped;
 use std::fmt::Display;
 
 const STYLE: &str = include_str!("page.css");

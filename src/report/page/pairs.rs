@@ -7,11 +7,11 @@ use crate::properties::placement::pairs::{Pair, PairPlacement, PairsPlaced};
 use crate::report::context::Context;
 use crate::report::counted;
 use crate::report::documents::{self, FencesDocument};
-use crate::report::markup::escaped;
 use crate::report::pairs::{Result, headline, queries};
 use crate::report::properties::model_name;
 use crate::report::property_fences::property_name;
 use crate::report::subject::program_words;
+use crate::text::escaped;
 
 /// The page of pairs that must not be reordered, from its document.
 pub fn pairs_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>) -> String {

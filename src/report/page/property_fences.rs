@@ -8,11 +8,11 @@ use super::{News, Page, line_link, paragraph, table};
 use crate::properties::placement::Placed;
 use crate::report::context::Context;
 use crate::report::documents::{self, EvidenceWord, FencesDocument, FencesVerdictWord};
-use crate::report::markup::escaped;
 use crate::report::properties::model_name;
 use crate::report::property_fences::Result;
 use crate::report::prove::computation;
 use crate::report::subject::program_words;
+use crate::text::escaped;
 
 /// The page of fences for properties, from its document.
 pub fn property_fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>) -> String {

@@ -7,11 +7,11 @@ use super::source::{Mark, Marked};
 use super::{News, Page, line_link, paragraph, table};
 use crate::properties::{Answer, Proof};
 use crate::report::documents::{self, PropertyVerdictWord, ProveDocument};
-use crate::report::markup::escaped;
 use crate::report::properties::model_name;
 use crate::report::prove::{Context, PropertyVerdict, computation, task_computation, why_open};
 use crate::report::scene::Scene;
 use crate::report::subject::program_words;
+use crate::text::escaped;
 
 /// The page of a proof, from its document.
 pub fn prove_page(document: &ProveDocument<'_>, proof: &Proof, context: &Context<'_>) -> String {

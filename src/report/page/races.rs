@@ -12,9 +12,9 @@ use crate::properties::races::{Race, RaceFences, RaceVerdict, Races, implies_rob
 use crate::report::context::{Context, place};
 use crate::report::counted;
 use crate::report::documents::{self, MeasurePlace, RaceFencesDocument, RacesDocument};
-use crate::report::markup::escaped;
 use crate::report::races::{Corners, SECTIONS, computation, instance_words};
 use crate::report::subject::program_words;
+use crate::text::escaped;
 
 /// The page of a check for triangular races, from its document.
 pub fn race_page(document: &RacesDocument<'_>, races: &Races, context: &Context<'_>) -> String {

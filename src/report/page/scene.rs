@@ -1,8 +1,8 @@
 //! A violation by events and tasks as a table: a column for each thread, the occurrences of events told apart by colour.
 
 use super::paragraph;
-use crate::report::markup::escaped;
 use crate::report::scene::Scene;
+use crate::text::escaped;
 
 /// So many colours there are for occurrences of events, in turn.
 const COLOURS: usize = 6;

@@ -1,6 +1,6 @@
 //! The source of a program with what matters in it marked.
 
-use crate::report::markup::escaped;
+use crate::text::escaped;
 use crate::text::{SourceText, Span};
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 
 use super::dot::{colour, quoted};
 use crate::report::execution::{Arrow, Event, Execution};
-use crate::report::markup::escaped;
 use crate::semantics::{NodeId, Relation};
+use crate::text::escaped;
 use std::fmt::Write;
 
 /// A graph for Graphviz for each execution.

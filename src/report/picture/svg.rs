@@ -6,11 +6,11 @@
 use super::actions::{Action, actions};
 use crate::program::Program;
 use crate::report::context::place;
-use crate::report::markup::escaped;
 use crate::report::relations::edge_name;
 use crate::report::violation::{node, why};
 use crate::robustness::Violation;
 use crate::semantics::NodeId;
+use crate::text::escaped;
 use std::fmt::Write;
 
 /// Width of a character of the font.

@@ -4,7 +4,9 @@
 //! depends on no other.
 
 mod diagnostic;
+mod markup;
 mod source;
 
 pub use diagnostic::{Details, Diagnostic, Severity};
+pub use markup::escaped;
 pub use source::{Obstacle, Origin, Position, SourceText, Span};

@@ -1,7 +1,7 @@
 //! Writer of coverability questions as reachability queries of the Model Checking Contest.
 
 use crate::net::Target;
-use quick_xml::escape::escape;
+use crate::text::escaped;
 use std::fmt::Write;
 
 /// One property: a state is reachable that covers one of the targets. Constants stand on the left.
@@ -9,7 +9,7 @@ pub(super) fn write(name: &str, targets: &[Target]) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     text.push_str("<property-set xmlns=\"http://mcc.lip6.fr/\">\n  <property>\n");
     let id: String = name.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
-    line(&mut text, format_args!("    <id>{}</id>", escape(format!("{id}-coverability"))));
+    line(&mut text, format_args!("    <id>{}</id>", escaped(format_args!("{id}-coverability"))));
     text.push_str("    <description>Can a target be covered?</description>\n");
     text.push_str("    <formula><exists-path><finally>\n");
     if targets.len() > 1 {

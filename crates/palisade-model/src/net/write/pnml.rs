@@ -5,7 +5,7 @@
 
 use super::{Written, mcc};
 use crate::net::{Arcs, Count, Net, OmegaCount, Problem};
-use quick_xml::escape::escape;
+use crate::text::escaped;
 use std::fmt::Write;
 
 /// Counts from here on are refused by readers in use.
@@ -100,7 +100,7 @@ fn units(text: &mut String, net: &Net, arcs: usize) {
 /// A name as XML content; characters that no XML document may hold become blanks.
 fn label(name: &str) -> String {
     let clean: String = name.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
-    escape(clean.as_str()).into_owned()
+    escaped(clean)
 }
 
 fn check(arcs: &Arcs) -> Result<(), String> {

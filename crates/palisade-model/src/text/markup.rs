@@ -1,9 +1,9 @@
-//! Texts in HTML.
+//! Texts inside of XML and HTML.
 
 use std::fmt::Display;
 
 /// A text in which nothing is markup.
-pub(super) fn escaped(text: impl Display) -> String {
+pub fn escaped(text: impl Display) -> String {
     let mut escaped = String::new();
     for character in text.to_string().chars() {
         match character {

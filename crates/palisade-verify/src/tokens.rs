@@ -132,10 +132,13 @@ pub(crate) fn initial_tokens<T: Copy + Ord>(
             }
         }
     }
-    for choice in &mut choices {
-        choice.sort_by_key(|(token, _)| *token);
-    }
+    choices.iter_mut().for_each(|choice| in_order(choice));
     Ok(choices)
+}
+
+/// Puts tokens in order, as configurations have them.
+pub(crate) fn in_order<T: Copy + Ord>(tokens: &mut [(T, Tokens)]) {
+    tokens.sort_by_key(|(token, _)| *token);
 }
 
 /// Every way to write `copies` as a sum of `ways` numbers (nothing when there are no ways: the threads have stopped),

@@ -308,7 +308,7 @@ impl<'p> BufferSystem<'p> {
         let memory = self.memories.intern(Memory::new()).0;
         let control = self.controls.intern(Control { memory, locked: false }).0;
         let program = self.program();
-        let tokens = InitialTokens::of(program, self.shape.spare, |thread| {
+        let tokens = InitialTokens::of(program, self.shape.spare, &mut |thread| {
             let Some(targets) = self.locals.initial_targets(thread)? else { return Ok(Vec::new()) };
             self.violated_at_first.extend(self.locals.violated(targets).iter().map(|target| (*target, thread)));
             let mut places: Vec<u32> =

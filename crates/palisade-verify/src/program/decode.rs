@@ -4,7 +4,7 @@ use super::configuration::{Configuration, Control, DelayingThread, Path, Phase, 
 use super::model::Model;
 use crate::CheckFailure;
 use crate::failure::reject;
-use crate::tokens::strictly_ascending;
+use crate::tokens::{in_order, strictly_ascending};
 use palisade_evidence::{
     Attacker, DelayedSet, HelpedSet, LocalIndex, LocalState, MemoryIndex, ScConfiguration, Tokens,
 };
@@ -78,7 +78,7 @@ impl Model<'_> {
                 _ => tokens.push((Token { local, joined }, count)),
             }
         }
-        tokens.sort_by_key(|(token, _)| *token);
+        in_order(&mut tokens);
         if let Some(pair) = tokens.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             reject!(Form, "a configuration lists {} twice", self.local_in_words(pair[0].0.local));
         }

@@ -6,6 +6,7 @@ use super::model::Model;
 use super::spans::{Variable, size};
 use crate::CheckFailure;
 use crate::failure::reject;
+use crate::tokens::in_order;
 use palisade_evidence::{LocalState, Tokens};
 use palisade_model::program::{LabelId, RegisterId, ThreadId, Value};
 
@@ -107,7 +108,7 @@ fn shifted_registers(
 
 /// Numbers of tokens in order, those of equal tokens added.
 fn together(mut tokens: Vec<(Token, Tokens)>) -> Result<Vec<(Token, Tokens)>, CheckFailure> {
-    tokens.sort_by_key(|(token, _)| *token);
+    in_order(&mut tokens);
     let mut sums: Vec<(Token, Tokens)> = Vec::with_capacity(tokens.len());
     for (token, count) in tokens {
         match sums.last_mut().filter(|(last, _)| *last == token) {

@@ -8,7 +8,7 @@ use super::steps::{Configuration, Control, DownSet};
 use super::{Buffering, Goal, Known};
 use crate::CheckFailure;
 use crate::failure::reject;
-use crate::tokens::initial_tokens;
+use crate::tokens::{in_order, initial_tokens};
 use palisade_evidence::{BufferConfiguration, BufferInvariant, Tokens};
 use palisade_model::program::{Copies, Program};
 
@@ -78,7 +78,7 @@ impl Threads<'_> {
                 _ => tokens.push((local, *count)),
             }
         }
-        tokens.sort_by_key(|(local, _)| *local);
+        in_order(&mut tokens);
         if let Some(pair) = tokens.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             reject!(Form, "a configuration lists {} twice", self.local_in_words(pair[0].0));
         }

@@ -143,7 +143,7 @@ impl<'p> PsoSystem<'p> {
         let memory = self.memories.intern(Memory::default()).0;
         let control = self.controls.intern(Control { memory, attack: None }).0;
         let locals = &mut self.locals;
-        let tokens = InitialTokens::of(locals.program, self.spare, |thread| {
+        let tokens = InitialTokens::of(locals.program, self.spare, &mut |thread| {
             let places = locals.initial(thread)?.into_iter().flatten();
             Ok(places.map(|local| Place::of(local, false).number()).collect())
         })?;

@@ -50,7 +50,7 @@ impl InitialTokens {
     pub(crate) fn of(
         program: &Program,
         spare: Option<u32>,
-        mut initial: impl FnMut(ThreadId) -> Result<Vec<u32>, Fault>,
+        initial: &mut dyn FnMut(ThreadId) -> Result<Vec<u32>, Fault>,
     ) -> Result<Option<Self>, Fault> {
         let mut roots: Vec<Vec<Entry>> = vec![Vec::new()];
         let mut omega = Vec::new();

@@ -23,7 +23,7 @@ impl System<'_> {
         let memory = self.controls.memories.intern(Memory::default()).0;
         let control = self.intern(Control { memory, locked: false, phase: Phase::Sc });
         let locals = &mut self.locals;
-        let tokens = InitialTokens::of(locals.program, self.spare, |thread| {
+        let tokens = InitialTokens::of(locals.program, self.spare, &mut |thread| {
             let places = locals.initial(thread)?.into_iter().flatten();
             Ok(places.map(|local| Place::of(local, false).number()).collect())
         })?;

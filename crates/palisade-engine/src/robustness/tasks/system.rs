@@ -181,7 +181,7 @@ impl<'p> TaskSystem<'p> {
         let program = self.program();
         let mut threads_alone = program.clone();
         threads_alone.threads.iter_mut().filter(|it| !it.is_thread()).for_each(|it| it.copies = Copies::Exactly(0));
-        let tokens = InitialTokens::of(&threads_alone, self.spare, |thread| {
+        let tokens = InitialTokens::of(&threads_alone, self.spare, &mut |thread| {
             let locals = self.first_locals(thread, &[])?;
             Ok(locals.into_iter().filter_map(|local| self.own_place(local, false)).collect())
         })?;

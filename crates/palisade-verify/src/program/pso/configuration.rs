@@ -4,7 +4,7 @@ use super::Delays;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::program::configuration;
-use crate::tokens::{self, strictly_ascending};
+use crate::tokens::{self, in_order, strictly_ascending};
 use palisade_evidence::{Level, LocalIndex, PsoConfiguration, Tokens};
 use palisade_model::program::Value;
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ impl Delays<'_> {
             }
             tokens.push((Token { local: self.number_of(*local)?, joined: *joined }, *count));
         }
-        tokens.sort_by_key(|(token, _)| *token);
+        in_order(&mut tokens);
         if tokens.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             reject!(Form, "a configuration counts something twice");
         }

@@ -4,7 +4,7 @@ use super::Tasks;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::program::configuration::Path;
-use crate::tokens::{self, strictly_ascending};
+use crate::tokens::{self, in_order, strictly_ascending};
 use palisade_evidence::{LocalIndex, MainState, TaskConfiguration, TaskPhase, TaskToken, Tokens};
 use palisade_model::program::{ThreadId, Value};
 use std::collections::BTreeMap;
@@ -101,7 +101,7 @@ impl Tasks<'_> {
             }
             tokens.push((token, *count));
         }
-        tokens.sort_by_key(|(token, _)| *token);
+        in_order(&mut tokens);
         if tokens.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             reject!(Form, "a configuration counts something twice");
         }

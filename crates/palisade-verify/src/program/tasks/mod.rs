@@ -12,7 +12,7 @@ mod steps;
 use super::model::Model;
 use crate::CheckFailure;
 use crate::failure::reject;
-use crate::tokens::initial_tokens;
+use crate::tokens::{in_order, initial_tokens};
 use configuration::{Configuration, Control, DownSet, Main, Phase, Token};
 use hopeful::Hopeful;
 use palisade_evidence::{LocalState, TaskCertificate, Tokens};
@@ -105,7 +105,7 @@ impl Tasks<'_> {
         let with_starts = |tokens: Vec<(Token, Tokens)>| {
             let mut tokens = tokens;
             tokens.extend(&starts);
-            tokens.sort_by_key(|(token, _)| *token);
+            in_order(&mut tokens);
             Configuration { control: control.clone(), tokens }
         };
         Ok(choices.into_iter().map(with_starts).collect())

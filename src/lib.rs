@@ -77,8 +77,9 @@
 pub mod cli;
 pub mod report;
 
+pub use palisade_concurrency as concurrency;
 pub use palisade_coverability as coverability;
-pub use palisade_engine::{compilations, concurrency, fences, properties, robustness};
+pub use palisade_engine::{compilations, fences, properties, robustness};
 pub use palisade_evidence as evidence;
 #[cfg(feature = "machine")]
 pub use palisade_machine as machine;

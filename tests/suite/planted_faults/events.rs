@@ -18,7 +18,7 @@ const TSO: &str = "differential::events_tso::robustness_against_tso_is_what_the_
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "events: main tasks go on that happen after the cut one",
-        file: "crates/palisade-engine/src/concurrency/system.rs",
+        file: "crates/palisade-concurrency/src/system.rs",
         old: "            if run.main {
                 return false;
             }
@@ -31,7 +31,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "events: several main tasks are cut",
-        file: "crates/palisade-engine/src/concurrency/system.rs",
+        file: "crates/palisade-concurrency/src/system.rs",
         old: "        if after.monitor.cut.is_some() {
             return None;
         }",
@@ -42,7 +42,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "events: what happens after the cut task is not followed through background tasks",
-        file: "crates/palisade-engine/src/concurrency/system.rs",
+        file: "crates/palisade-concurrency/src/system.rs",
         old: "            cut.add(accesses);",
         new: "            if !PLANTED {
                 cut.add(accesses);
@@ -51,21 +51,21 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "events: the accesses of an event before it joins the path do not count",
-        file: "crates/palisade-engine/src/concurrency/system.rs",
+        file: "crates/palisade-concurrency/src/system.rs",
         old: "monitor.path.add(&monitor.current);",
         new: "monitor.path.add(if PLANTED { accesses } else { &monitor.current });",
         caught_by: CORNERS,
     },
     Fault {
         what: "events: the last access comes while a main task runs that has not returned",
-        file: "crates/palisade-engine/src/concurrency/system.rs",
+        file: "crates/palisade-concurrency/src/system.rs",
         old: "if state.run.as_ref().is_some_and(|run| run.main) && monitor.cut.is_some() {",
         new: "if state.run.as_ref().is_some_and(|run| run.main) && monitor.cut.is_some() && !PLANTED {",
         caught_by: CORNERS,
     },
     Fault {
         what: "events: callbacks of the cut main task run",
-        file: "crates/palisade-engine/src/concurrency/system.rs",
+        file: "crates/palisade-concurrency/src/system.rs",
         old: "if !(next.main && next.late) {",
         new: "if PLANTED || !(next.main && next.late) {",
         caught_by: CORNERS,

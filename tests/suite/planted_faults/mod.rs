@@ -99,6 +99,7 @@ fn all_faults_fit_the_sources() {
     // Faults of the engine, of PSO's step relation and of the table of x86 instructions only.
     for file in planted().into_keys() {
         let engine = [
+            "crates/palisade-concurrency/src/",
             "crates/palisade-coverability/src/",
             "crates/palisade-engine/src/",
             "crates/palisade-machine/src/lift/",

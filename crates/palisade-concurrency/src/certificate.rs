@@ -1,8 +1,8 @@
 //! The explored states as evidence.
 
-use super::levels::Levels;
-use super::state::{Pending, Pivot, Stage, State};
-use super::system::System;
+use crate::levels::Levels;
+use crate::state::{Pending, Pivot, Stage, State};
+use crate::system::System;
 use palisade_evidence::{
     AccessLevels, ConcurrencyCertificate, LocalState, PendingTask, PivotAccess, PivotStage, SerialRun, SerialState,
 };

@@ -1,6 +1,6 @@
 //! Local states of invocations, and what they come to by local instructions alone.
 
-use crate::robustness::{Fault, FaultKind, Growing};
+use palisade_engine::robustness::{Fault, FaultKind, Growing};
 use palisade_model::program::{
     Action, ByLabel, EvaluationError, Executor, InstructionId, LabelId, Liveness, Program, RegisterId, Thread,
     ThreadId, Value,
@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
-use super::state::LocalId;
+use crate::state::LocalId;
 
 /// The values of registers.
 pub(super) type Registers = SmallVec<[Value; 4]>;

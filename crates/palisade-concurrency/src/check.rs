@@ -1,13 +1,13 @@
 //! The search: is an accepting state reached?
 
-use super::certificate;
-use super::cover::Antichains;
-use super::state::{Label, State};
-use super::system::System;
-use super::witness::{ConcurrencyViolation, violation};
-use crate::robustness::{DEFAULT_VALUES, Fault};
+use crate::certificate;
+use crate::cover::Antichains;
+use crate::state::{Label, State};
+use crate::system::System;
+use crate::witness::{ConcurrencyViolation, violation};
+use palisade_engine::robustness::{DEFAULT_VALUES, Fault};
 use palisade_evidence::ConcurrencyCertificate;
-use palisade_model::limits::{Halt, Limits, StopReason};
+use palisade_model::limits::{Limits, StopReason};
 use palisade_model::program::{Program, ThreadId};
 use rustc_hash::FxHashMap;
 
@@ -72,9 +72,9 @@ pub fn check(program: &Program, options: &ConcurrencyOptions) -> Result<Concurre
             ConcurrencyVerdict::NotRobust(violation)
         }
         Ok(None) => ConcurrencyVerdict::Robust(search.certificate()),
-        Err(Halt::Fault(Stop::Fault(fault))) => return Err(fault),
-        Err(Halt::Fault(Stop::Pending(task))) => ConcurrencyVerdict::TooManyPending(task),
-        Err(Halt::Stopped(reason)) => ConcurrencyVerdict::Unknown(reason),
+        Err(Stop::Fault(fault)) => return Err(fault),
+        Err(Stop::Pending(task)) => ConcurrencyVerdict::TooManyPending(task),
+        Err(Stop::Limit(reason)) => ConcurrencyVerdict::Unknown(reason),
     };
     Ok(ConcurrencyCheck { verdict, states: search.states.len() })
 }
@@ -83,11 +83,18 @@ pub fn check(program: &Program, options: &ConcurrencyOptions) -> Result<Concurre
 enum Stop {
     Fault(Fault),
     Pending(ThreadId),
+    Limit(StopReason),
 }
 
-impl From<Fault> for Halt<Stop> {
+impl From<Fault> for Stop {
     fn from(fault: Fault) -> Self {
-        Self::Fault(Stop::Fault(fault))
+        Self::Fault(fault)
+    }
+}
+
+impl From<StopReason> for Stop {
+    fn from(reason: StopReason) -> Self {
+        Self::Limit(reason)
     }
 }
 
@@ -109,14 +116,14 @@ impl<'p> Search<'p> {
     }
 
     /// Explores until a state accepts; its number.
-    fn explore(&mut self, options: &ConcurrencyOptions) -> Result<Option<usize>, Halt<Stop>> {
+    fn explore(&mut self, options: &ConcurrencyOptions) -> Result<Option<usize>, Stop> {
         let mut next = 0;
         while next < self.states.len() {
             options.limits.check()?;
             let state = self.states[next].clone();
             for (label, after) in self.system.successors(&state)? {
                 if after.stack.len() > options.pending {
-                    return Err(Halt::Fault(Stop::Pending(self.most_pending(&after))));
+                    return Err(Stop::Pending(self.most_pending(&after)));
                 }
                 if self.found.covers(&self.states, &after) {
                     continue;

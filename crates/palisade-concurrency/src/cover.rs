@@ -11,7 +11,7 @@
 //! may accept; one that covers an accepting one accepts. So the search leaves out what is covered by a state it has, and as it goes breadth first, it still
 //! finds an accepting state in as few steps as there can be.
 
-use super::state::{Monitor, Pending, Run, State};
+use crate::state::{Monitor, Pending, Run, State};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};

@@ -3,11 +3,11 @@
 //! What happens after the cut main task goes behind everything else, in the order of the run, and λ comes last. Nothing else moves. So no conflict but
 //! those with λ is reversed, and each read keeps its value.
 
-use super::locals::LocalStep;
-use super::reason::reason;
-use super::state::{Label, State};
-use super::system::System;
-use crate::robustness::Fault;
+use crate::locals::LocalStep;
+use crate::reason::reason;
+use crate::state::{Label, State};
+use crate::system::System;
+use palisade_engine::robustness::Fault;
 use palisade_evidence::ConcurrencyWitness;
 use palisade_model::program::{InstructionId, ThreadId, Value};
 use palisade_model::semantics::Model;

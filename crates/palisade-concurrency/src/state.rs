@@ -1,6 +1,6 @@
 //! The states of the serial search: memory, monitor, and the stack of what is to run.
 
-use super::levels::Levels;
+use crate::levels::Levels;
 use smallvec::SmallVec;
 
 /// The number of a local state.

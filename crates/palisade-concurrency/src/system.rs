@@ -16,11 +16,11 @@
 //! DIVERGENCE: the accesses that λ would have to meet are remembered (`spoiling`) and not only that it met one. λ is a local state and is taken from the memory
 //! at hand when a state is judged. So locked updates and sections, whose accesses depend on memory, need no guesses.
 
-use super::levels::{Levels, Numbering};
-use super::locals::Locals;
-use super::moves::{AccessResult, Accesses, Memories, Memory};
-use super::state::{Label, LocalId, MemoryId, Monitor, Pending, Pivot, Run, Stage, State};
-use crate::robustness::{Fault, FaultKind};
+use crate::levels::{Levels, Numbering};
+use crate::locals::Locals;
+use crate::moves::{AccessResult, Accesses, Memories, Memory};
+use crate::state::{Label, LocalId, MemoryId, Monitor, Pending, Pivot, Run, Stage, State};
+use palisade_engine::robustness::{Fault, FaultKind};
 use palisade_model::program::{Copies, Program, ThreadId};
 use smallvec::SmallVec;
 

@@ -1,7 +1,7 @@
 //! The same violation with an ordinary queue, where there is one.
 
-use super::reason::reason;
-use super::witness::ConcurrencyViolation;
+use crate::reason::reason;
+use crate::witness::ConcurrencyViolation;
 use palisade_evidence::ConcurrencyWitness;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, Program};

@@ -1,9 +1,9 @@
 //! Accesses: what they read and write, and what they lead to.
 
-use super::levels::{Levels, Numbering};
-use super::locals::{Local, LocalStep, Locals, Registers};
-use super::state::{LocalId, MemoryId};
-use crate::robustness::{Fault, FaultKind, Growing};
+use crate::levels::{Levels, Numbering};
+use crate::locals::{Local, LocalStep, Locals, Registers};
+use crate::state::{LocalId, MemoryId};
+use palisade_engine::robustness::{Fault, FaultKind, Growing};
 use palisade_model::program::{Action, EvaluationError, InstructionId, LabelId, ThreadId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;

@@ -14,7 +14,7 @@
 //! and two events is robust, the paper's own examples included. And handlers are cut and pivots like all other tasks; without that, violations are
 //! missed.
 //!
-//! This room uses `program`, `semantics`, `evidence` and `limits`, and the faults of `robustness`.
+//! Of the engine this crate uses only the faults of programs.
 
 mod certificate;
 mod check;

@@ -15,13 +15,47 @@ use super::token::{EVENT, ITEM_WORDS, Keyword, NEVER, POST, POSTS, Symbol, TASK,
 use chumsky::input::{Input as _, MappedInput};
 use chumsky::prelude::*;
 use palisade_model::program::{BinaryOperator, Span, UnaryOperator};
+use std::panic::resume_unwind;
 
 type Input<'t, 's> = MappedInput<'t, Token<'s>, SimpleSpan, &'t [Spanned<'s>]>;
 type Extra<'s> = extra::Err<Failure<'s>>;
 type Rule<'t, 's, T> = Boxed<'t, 't, Input<'t, 's>, T, Extra<'s>>;
 
+/// So many brackets inside of each other can be read on any stack: a level takes up to ten kilobytes of it.
+const SHALLOW: usize = 32;
+
+/// The stack on which texts with more are read, in bytes. The lexer lets no more than some two hundred be open at once.
+const DEEP_STACK: usize = 16 << 20;
+
 /// Parses the tokens of a text of the given length.
 pub(crate) fn parse<'s>(tokens: &[Spanned<'s>], length: usize) -> Result<RawProgram<'s>, Vec<Failure<'s>>> {
+    let here = || parse_on_this_stack(tokens, length);
+    if nesting(tokens) <= SHALLOW {
+        return here();
+    }
+    std::thread::scope(|scope| {
+        let reader = std::thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, here);
+        reader.map_or_else(|_| here(), |reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
+}
+
+/// How many brackets are open at once, at most.
+fn nesting(tokens: &[Spanned<'_>]) -> usize {
+    let (mut open, mut most) = (0_usize, 0);
+    for (token, _) in tokens {
+        match token {
+            Token::Symbol(Symbol::OpenParen | Symbol::OpenBracket) => open += 1,
+            Token::Symbol(Symbol::CloseParen | Symbol::CloseBracket) => open = open.saturating_sub(1),
+            // Brackets never reach beyond an instruction.
+            Token::Symbol(Symbol::Semicolon) => open = 0,
+            _ => {}
+        }
+        most = most.max(open);
+    }
+    most
+}
+
+fn parse_on_this_stack<'s>(tokens: &[Spanned<'s>], length: usize) -> Result<RawProgram<'s>, Vec<Failure<'s>>> {
     let input = tokens.split_token_span(SimpleSpan::from(length..length));
     let (program, failures) = text().parse(input).into_output_errors();
     match program {
@@ -459,4 +493,32 @@ fn reduce<'s>(
         right = RawExpression::binary(operator, left, right);
     }
     right
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Format, MAX_EXPRESSION_DEPTH, parse};
+    use palisade_model::text::SourceText;
+
+    /// Reads an expression of so many brackets, with little stack.
+    fn is_read(depth: usize, open: &str, close: &str) -> bool {
+        let expression = format!("{}1{}", open.repeat(depth), close.repeat(depth));
+        let older =
+            format!("program deep\naddress x\nthread t regs r init a begin\n a: r <- {expression}; goto b;\nend\n");
+        let braces = format!("program deep\naddress x\nthread t {{ let r = 0; r = {expression}; }}\n");
+        [older, braces].into_iter().all(|text| {
+            let reader = std::thread::Builder::new().stack_size(256 << 10);
+            let read = move || parse(SourceText::new("deep.pal", text), Format::Native).is_ok();
+            reader.spawn(read).expect("a thread").join().expect("no overflow")
+        })
+    }
+
+    #[test]
+    fn brackets_as_deep_as_they_may_be_need_little_stack() {
+        for (open, close) in [("(", ")"), ("(1 + ", ")"), ("-(", ")")] {
+            assert!(is_read(3, open, close), "{open}");
+            assert!(is_read(MAX_EXPRESSION_DEPTH / 2 - 4, open, close), "{open}");
+            assert!(!is_read(MAX_EXPRESSION_DEPTH + 10, open, close), "{open}");
+        }
+    }
 }

@@ -75,7 +75,6 @@
 
 #[cfg(feature = "cli")]
 pub mod cli;
-pub mod report;
 
 pub use palisade_concurrency as concurrency;
 pub use palisade_coverability as coverability;
@@ -84,5 +83,6 @@ pub use palisade_evidence as evidence;
 #[cfg(feature = "machine")]
 pub use palisade_machine as machine;
 pub use palisade_model::{limits, net, program, semantics, text};
+pub use palisade_report as report;
 pub use palisade_syntax as syntax;
 pub use palisade_verify as verify;

@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The sources that are held to this.
-const HELD: [&str; 8] = [
+const HELD: [&str; 9] = [
     "src",
     "crates/palisade-coverability/src",
     "crates/palisade-engine/src",
     "crates/palisade-concurrency/src",
+    "crates/palisade-report/src",
     "crates/palisade-model/src",
     "crates/palisade-evidence/src",
     "crates/palisade-verify/src",

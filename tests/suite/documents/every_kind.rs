@@ -251,7 +251,8 @@ fn schemas_are_printed() {
     let listed = plain(&["schema"]);
     assert_eq!(listed.lines().collect::<Vec<_>>(), names().collect::<Vec<_>>());
     for name in names() {
-        let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{name}.json"));
+        let committed =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("crates/palisade-report/schemas/{name}.json"));
         assert_eq!(plain(&["schema", name]), std::fs::read_to_string(committed).expect("the schema is there"));
         let schema: Value = serde_json::from_str(&plain(&["schema", name, "--json"])).expect("a schema is JSON");
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");

@@ -52,6 +52,6 @@ fn check(document: &Value) {
     let text = schema(name).unwrap_or_else(|| panic!("there is no schema of `{name}`"));
     let schema = serde_json::from_str(text).expect("schemas are JSON");
     if let Err(misfit) = Fit::new(&schema).check(document) {
-        panic!("the document does not fit schemas/{name}.json: {misfit}\n{document}");
+        panic!("the document does not fit crates/palisade-report/schemas/{name}.json: {misfit}\n{document}");
     }
 }

@@ -1,0 +1,195 @@
+//! What a verdict about machine code is about: the files that were read, the build that made them, and what was assumed.
+//!
+//! The heading of a listing says it, a line each; so evidence, which holds the digest of the listing, is about the same.
+
+use super::wording::counted;
+use palisade_model::program::{AcceptedDelay, Program, SourceText};
+use palisade_syntax::litmus;
+use std::fmt::Write;
+
+/// A file that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadFile<'a> {
+    /// `roles`, `image` or `snapshot`.
+    pub kind: &'a str,
+    /// Its name, as the roles have it.
+    pub name: &'a str,
+    /// Its digest.
+    pub sha256: &'a str,
+}
+
+/// What a verdict about machine code is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claim<'a> {
+    /// The files.
+    pub files: Vec<ReadFile<'a>>,
+    /// What made the code, as the debug information has it: compilers with their options.
+    pub builds: Vec<&'a str>,
+    /// What was narrowed: names of cells, and the number of bits that they are computed in.
+    pub narrowed: Vec<(Vec<&'a str>, u8)>,
+    /// Loads that may find any value that their cells may hold.
+    pub hints: Vec<&'a str>,
+    /// The delays that are accepted: an execution that no interleaving explains has one of them.
+    pub accepted: Vec<(&'a str, &'a str)>,
+}
+
+/// Whether a verdict on machine code holds of every compilation of its sources.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Compilations {
+    /// It does: the build without optimisation is robust, and orderings suffice.
+    Every,
+    /// Nothing is said.
+    NotEvery {
+        /// The place in the sources that is in the way.
+        place: Option<String>,
+        /// What it is.
+        reason: String,
+    },
+}
+
+impl Compilations {
+    /// In a few words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Every => "also for every compilation (orderings suffice; source order checked)".to_owned(),
+            Self::NotEvery { place: None, reason } => format!("not for every compilation: {reason}"),
+            Self::NotEvery { place: Some(place), reason } => format!("not for every compilation: {place}: {reason}"),
+        }
+    }
+}
+
+/// How the claim is put into words.
+pub const STATEMENT: &str = "for this machine code";
+
+impl<'a> Claim<'a> {
+    /// The claim about a program; nothing about programs that are texts themselves.
+    pub fn of(program: &'a Program) -> Option<Self> {
+        Self::about(&program.source, &program.accepted)
+    }
+
+    /// The claim about a text of which delays are accepted; nothing where it is no listing.
+    pub fn about(source: &'a SourceText, accepted: &'a [AcceptedDelay]) -> Option<Self> {
+        if !source.is_listing {
+            return None;
+        }
+        let accepted = accepted.iter().map(|delay| (delay.store.as_str(), delay.load.as_str())).collect();
+        let mut claim = Self { accepted, ..Self::default() };
+        for line in source.text.lines().take_while(|line| !line.is_empty()) {
+            let Some((kind, rest)) = line.split_once(' ') else { continue };
+            match kind {
+                "build" => claim.builds.push(rest),
+                "narrow" => claim.narrowed.extend(narrowed(rest)),
+                "hint" => claim.hints.push(rest),
+                _ => claim.files.extend(file(kind, rest)),
+            }
+        }
+        Some(claim)
+    }
+
+    /// The claim in a few words: `for this machine code, with head and tail narrowed to 2 bits`.
+    pub fn words(&self) -> String {
+        let mut words = STATEMENT.to_owned() + &self.with();
+        if !self.accepted.is_empty() {
+            let _ = write!(words, ", but for {}", counted(self.accepted.len(), "accepted delay"));
+        }
+        words
+    }
+
+    /// What it is about besides the code, each with a comma before it; empty where there is nothing.
+    pub fn with(&self) -> String {
+        let mut words = String::new();
+        for (index, (names, bits)) in self.narrowed.iter().enumerate() {
+            let with = if index == 0 { ", with" } else { " and" };
+            let plural = if *bits == 1 { "bit" } else { "bits" };
+            let _ = write!(words, "{with} {} narrowed to {bits} {plural}", names.join(", "));
+        }
+        if !self.hints.is_empty() {
+            let _ = write!(words, ", with any value for the hint at {}", self.hints.join(" and at "));
+        }
+        words
+    }
+
+    /// The lines of a report.
+    pub fn lines(&self, verbosity: u8) -> String {
+        let mut out = String::new();
+        let _ = writeln!(out, "  claim    {}", self.words());
+        for ReadFile { kind, name, sha256 } in &self.files {
+            if verbosity > 0 || *kind == "image" {
+                let _ = writeln!(out, "  {kind:<8} {name} (SHA-256 {sha256})");
+            }
+        }
+        for build in &self.builds {
+            let shown = if verbosity > 0 { (*build).to_owned() } else { short(build) };
+            let _ = writeln!(out, "  build    {shown}");
+        }
+        if !self.narrowed.is_empty() {
+            out.push_str("  assumes  that counters wrap in the bits that they are narrowed to\n");
+        }
+        for (store, load) in &self.accepted {
+            let _ = writeln!(out, "  accepts  the store at {store} past the load at {load}");
+        }
+        if !self.accepted.is_empty() {
+            out.push_str("  leaves   that an execution which no interleaving explains has one of these delays\n");
+        }
+        if !self.hints.is_empty() {
+            out.push_str("  means    what the code does on x86, it does in some interleaving in which hints find any value of their cell\n");
+        }
+        if verbosity > 0 {
+            out.push_str("  assumes  ordinary (write-back) memory, code that does not change, no signals in roles, 0 in registers that are no arguments\n");
+        }
+        out
+    }
+}
+
+/// What a verdict about a litmus test in C is about.
+pub const OF_C: &str =
+    "for the x86 program that the usual mapping makes of this C, accesses kept in order; not for C's memory model";
+
+/// What a verdict about a program is about, in a few words; nothing where that is the program as written.
+pub fn words(program: &Program) -> Option<String> {
+    let of_c = || litmus::is_in_c(&program.source).then(|| OF_C.to_owned());
+    Claim::of(program).map(|claim| claim.words()).or_else(of_c)
+}
+
+/// The lines about the claim of a report; empty for programs that are what the texts say.
+pub fn lines(program: &Program, verbosity: u8) -> String {
+    match Claim::of(program) {
+        Some(claim) => claim.lines(verbosity),
+        None => words(program).map_or_else(String::new, |words| format!("  claim    {words}\n")),
+    }
+}
+
+fn file<'a>(kind: &'a str, rest: &'a str) -> Option<ReadFile<'a>> {
+    let (name, digest) = rest.rsplit_once(" (SHA-256 ")?;
+    Some(ReadFile { kind, name, sha256: digest.strip_suffix(')')? })
+}
+
+fn narrowed(rest: &str) -> Option<(Vec<&str>, u8)> {
+    let (names, bits) = rest.rsplit_once(" to ")?;
+    Some((names.split(", ").collect(), bits.parse().ok()?))
+}
+
+/// A compiler without the options that do not say how it optimises.
+fn short(build: &str) -> String {
+    let words = build.split(' ').filter(|word| !word.starts_with('-') || word.starts_with("-O"));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heading_of_a_listing_is_the_claim() {
+        let heading = "roles a b.toml (SHA-256 12)\nimage ring (SHA-256 34)\nbuild GNU C17 12.2.0 -mtune=generic -O2\n\
+                       narrow head, tail to 2\n\nrole worker: copies: 1, each once\n";
+        let listing = SourceText::listing("a b.toml", heading, []);
+        let claim = Claim::about(&listing, &[]).expect("it is a listing");
+        assert_eq!(claim.words(), "for this machine code, with head, tail narrowed to 2 bits");
+        assert_eq!(claim.files[0], ReadFile { kind: "roles", name: "a b.toml", sha256: "12" });
+        let lines = claim.lines(0);
+        assert!(lines.contains("  image    ring (SHA-256 34)\n  build    GNU C17 12.2.0 -O2\n"), "{lines}");
+        assert!(!lines.contains("roles"), "{lines}");
+        assert_eq!(Claim::about(&SourceText::new("a.pal", heading), &[]), None);
+    }
+}

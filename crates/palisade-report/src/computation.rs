@@ -1,0 +1,252 @@
+//! A computation for people, a row per step with a column per thread copy and per store buffer.
+
+use super::source_place;
+use palisade_model::program::{Action, Instruction, Program, Value};
+use palisade_model::semantics::{CopyId, Effect, Event, Instance, State, StepKind, ThreadState};
+use palisade_syntax::expression_text;
+use std::fmt::Write;
+
+/// A computation of an instance, replayed.
+#[derive(Clone, Debug)]
+pub struct ComputationReport<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The instance.
+    pub instance: &'a Instance,
+    /// The copies that the states list, in their order; all that take steps are among them.
+    pub copies: Vec<CopyId>,
+    /// The steps with their effects.
+    pub events: &'a [Event],
+    /// The initial state and the one after each step.
+    pub states: &'a [State],
+    /// Whether stores that wait in a buffer are what the computation is to show.
+    pub marks_delayed: bool,
+}
+
+impl ComputationReport<'_> {
+    /// The steps as a table. A store that reaches memory in the very next step takes one row.
+    pub fn table(&self) -> String {
+        let acting = self.acting_copies();
+        let shown: Vec<usize> =
+            (0..self.events.len()).filter(|index| !self.flushed_at_once(*index) && !self.is_hidden(*index)).collect();
+        let is_used =
+            |position: &usize| shown.iter().any(|index| !self.states[index + 1].threads()[*position].buffer.is_empty());
+        let buffers: Vec<usize> = (0..self.copies.len()).filter(is_used).collect();
+        let name = |copy| self.instance.copy_name(self.program, copy);
+        let mut header = vec![String::new()];
+        header.extend(acting.iter().map(|copy| name(*copy)));
+        header.extend(buffers.iter().map(|position| format!("buffer of {}", name(self.copies[*position]))));
+        let mut rows = vec![header];
+        for (number, index) in shown.into_iter().enumerate() {
+            let event = &self.events[index];
+            let mut row = vec![format!("{}", number + 1)];
+            for copy in &acting {
+                row.push(if *copy == event.step.copy { self.cell(index) } else { String::new() });
+            }
+            row.extend(buffers.iter().map(|position| self.buffer_text(index, *position)));
+            rows.push(row);
+        }
+        aligned(&rows) + &self.sources()
+    }
+
+    /// Of machine code, what stands in the sources where the steps come from, once for each place.
+    fn sources(&self) -> String {
+        let mut places: Vec<[String; 2]> = Vec::new();
+        for instruction in self.executed() {
+            let origin = self.program.source.origin(instruction.span);
+            if let (Some(origin), Some(words)) = (origin, source_place::words(self.program, instruction.span)) {
+                let place = [origin.place.clone(), words];
+                if !places.contains(&place) {
+                    places.push(place);
+                }
+            }
+        }
+        let width = places.iter().map(|[place, _]| place.chars().count()).max().unwrap_or(0);
+        let lines = places.iter().map(|[place, words]| format!("  {place:<width$}  {words}\n"));
+        lines.collect()
+    }
+
+    /// Of machine code, the instructions of the steps with their addresses.
+    pub fn instructions(&self) -> String {
+        if !self.program.source.is_listing {
+            return String::new();
+        }
+        let line = |instruction: &Instruction| self.program.source.slice(instruction.span);
+        self.executed().map(|instruction| format!("  {}\n", line(instruction))).collect()
+    }
+
+    /// The instructions of the steps that the table shows, in order.
+    fn executed(&self) -> impl Iterator<Item = &Instruction> {
+        (0..self.events.len()).filter(|index| !self.is_hidden(*index)).filter_map(|index| {
+            let step = self.events[index].step;
+            match step.kind {
+                StepKind::Execute { instruction, .. } | StepKind::Crowd { instruction, .. } => {
+                    Some(self.program.thread(step.copy.thread).instruction(instruction))
+                }
+                StepKind::Flush | StepKind::FlushAddress(_) => None,
+            }
+        })
+    }
+
+    /// The copies that take steps, in the instance's order.
+    pub fn acting_copies(&self) -> Vec<CopyId> {
+        self.copies.iter().copied().filter(|copy| self.events.iter().any(|event| event.step.copy == *copy)).collect()
+    }
+
+    /// Whether a step is left out: what machine code does in its registers is not what a person looks for.
+    fn is_hidden(&self, index: usize) -> bool {
+        self.program.source.is_listing && matches!(self.events[index].effect, Effect::Local { .. })
+    }
+
+    /// Whether a step is the issue of a store that reaches memory in the next one.
+    pub(super) fn flushed_at_once(&self, index: usize) -> bool {
+        let event = &self.events[index];
+        let Effect::Issue { address, .. } = event.effect else { return false };
+        let Some(next) = self.events.get(index + 1).map(|next| next.step) else { return false };
+        let waiting = self.buffer(index, event.step.copy);
+        let takes_it = match next.kind {
+            StepKind::Flush => waiting.is_empty(),
+            StepKind::FlushAddress(flushed) => flushed == address && waiting.iter().all(|store| store.0 != address),
+            StepKind::Execute { .. } | StepKind::Crowd { .. } => false,
+        };
+        takes_it && next.copy == event.step.copy
+    }
+
+    /// The buffer of a copy before a step.
+    fn buffer(&self, index: usize, copy: CopyId) -> &[(Value, Value)] {
+        let position = self.copies.iter().position(|other| *other == copy).expect("steps are taken by copies");
+        &self.states[index].threads()[position].buffer
+    }
+
+    fn buffer_text(&self, index: usize, position: usize) -> String {
+        let ThreadState { buffer, marks, .. } = &self.states[index + 1].threads()[position];
+        let mut entries = Vec::new();
+        for (before, (address, value)) in buffer.iter().enumerate() {
+            if marks.positions().contains(&before) {
+                entries.push("sfence".to_owned());
+            }
+            entries.push(format!("{} = {value}", address_text(self.program, *address)));
+        }
+        if marks.positions().contains(&buffer.len()) {
+            entries.push("sfence".to_owned());
+        }
+        entries.join(", ")
+    }
+
+    /// A step in its column: the label of the instruction, and what it does.
+    fn cell(&self, index: usize) -> String {
+        let step = self.events[index].step;
+        let issued = index.checked_sub(1).filter(|before| self.flushed_at_once(*before));
+        let kind = issued.map_or(step.kind, |before| self.events[before].step.kind);
+        let label = kind.instruction().map_or_else(String::new, |instruction| {
+            let thread = self.program.thread(step.copy.thread);
+            format!("{}: ", thread.label(thread.instruction(instruction).source).name)
+        });
+        let mark = if self.marks_delayed && self.is_delayed(index) { " (delayed)" } else { "" };
+        format!("{label}{}{mark}", self.text(index))
+    }
+
+    /// Whether other steps come between the issue of a store and its reaching memory.
+    pub(super) fn is_delayed(&self, index: usize) -> bool {
+        matches!(self.events[index].effect, Effect::Issue { .. }) && !self.flushed_at_once(index)
+    }
+
+    /// What a step does, in a few words.
+    pub(super) fn text(&self, index: usize) -> String {
+        let Event { step, effect } = &self.events[index];
+        let thread = self.program.thread(step.copy.thread);
+        let register = |id: palisade_model::program::RegisterId| thread.registers[id.index()].name.as_str();
+        let name = |address: Value| address_text(self.program, address);
+        let condition = || self.condition(index).unwrap_or_default();
+        match *effect {
+            Effect::Load { register: into, address, value, early } => {
+                let source = if early { " from its buffer" } else { "" };
+                format!("{} ← {} = {value}{source}", register(into), name(address))
+            }
+            Effect::Issue { address, value } => format!("{} ← {value} into its buffer", name(address)),
+            Effect::Store { address, value } => format!("{} ← {value}", name(address)),
+            Effect::Rmw { address, old, new, .. } => match new {
+                Some(new) => format!("{} {old} ⇒ {new} locked{}", name(address), crowd_text(step.kind)),
+                None => format!("{} = {old} locked, no store", name(address)),
+            },
+            Effect::Fence => "mfence".into(),
+            Effect::StoreFence => "sfence".into(),
+            Effect::Lock => "lock".into(),
+            Effect::Unlock => "unlock".into(),
+            Effect::Local { written: Some((into, value)) } => format!("{} ← {value}", register(into)),
+            Effect::Local { written: None } => match self.kind(index) {
+                "nop" => "nop".into(),
+                kind => format!("{kind} {}", condition()),
+            },
+            Effect::Violation => format!("violates `ensure {}`", condition()),
+            Effect::Failure => "fails".into(),
+        }
+    }
+
+    /// The instruction of a step; none where a store reaches memory.
+    fn action(&self, index: usize) -> Option<&Action> {
+        let step = self.events[index].step;
+        let instruction = step.kind.instruction()?;
+        Some(&self.program.thread(step.copy.thread).instruction(instruction).action)
+    }
+
+    /// The condition of an `assert` or `ensure`, as the language writes it.
+    pub(super) fn condition(&self, index: usize) -> Option<String> {
+        match self.action(index) {
+            Some(Action::Assume(condition) | Action::Ensure(condition)) => {
+                Some(expression_text(self.program, self.events[index].step.copy.thread, condition))
+            }
+            _ => None,
+        }
+    }
+
+    /// One word for what a step is.
+    pub(super) fn kind(&self, index: usize) -> &'static str {
+        match self.action(index) {
+            None => "flush",
+            Some(Action::Load { .. }) => "load",
+            Some(Action::Store { .. }) => "store",
+            Some(Action::Cas { .. } | Action::Rmw { .. }) => "update",
+            Some(Action::Fence | Action::StoreFence) => "fence",
+            Some(Action::Lock) => "lock",
+            Some(Action::Unlock) => "unlock",
+            Some(Action::Assign { .. } | Action::Havoc { .. }) => "assign",
+            Some(Action::Assume(_)) => "assert",
+            Some(Action::Ensure(_)) => "ensure",
+            Some(Action::Nop) => "nop",
+            Some(Action::Fail) => "fail",
+            Some(Action::Post { .. }) => "post",
+        }
+    }
+}
+
+/// How many other copies take a crowd's step.
+pub(super) fn crowd_text(kind: StepKind) -> String {
+    match kind {
+        StepKind::Crowd { copies, .. } => format!(", by {copies} copies in turn"),
+        _ => String::new(),
+    }
+}
+
+/// Rows of cells as a table, the first of them its header.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let mut out = String::new();
+    let widths: Vec<usize> = (0..rows[0].len())
+        .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+        .collect();
+    for (number, row) in rows.iter().enumerate() {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let _ = writeln!(out, "  {}", cells.join(" │ ").trim_end());
+        if number == 0 {
+            let rules: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+            let _ = writeln!(out, "  {}", rules.join("─┼─"));
+        }
+    }
+    out
+}
+
+/// An address for people: its name, or `mem[7]`.
+pub fn address_text(program: &Program, address: Value) -> String {
+    let name = program.address_name(address);
+    if name.starts_with(|c: char| c == '-' || c.is_ascii_digit()) { format!("mem[{name}]") } else { name }
+}

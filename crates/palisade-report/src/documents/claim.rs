@@ -1,0 +1,113 @@
+//! What documents say a verdict on machine code is about.
+
+use crate::claim::{Claim, Compilations, STATEMENT};
+use palisade_model::program::Program;
+use serde::Serialize;
+
+/// What a verdict on machine code is about. Another build is another question.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ClaimDocument<'a> {
+    /// The claim: `for this machine code`.
+    pub statement: &'static str,
+    /// Whether the verdict holds of every compilation of the sources; missing where that was not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<CompilationsDocument<'a>>,
+    /// The files that were read.
+    pub files: Vec<ReadFileDocument<'a>>,
+    /// The compilers that made the code with their options, as its debug information has them.
+    pub builds: Vec<&'a str>,
+    /// The counters that are computed in fewer bits than the code has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub narrowed: Vec<NarrowedDocument<'a>>,
+    /// Loads that may find any value that their cells may hold: what the code does, it does in some interleaving in which they do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<&'a str>,
+    /// The delays that are accepted: an execution that no interleaving explains has one of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<AcceptedDocument<'a>>,
+}
+
+/// Whether a verdict holds of every compilation of the sources.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CompilationsDocument<'a> {
+    /// Whether it does.
+    pub every_compilation: bool,
+    /// The place in the sources that is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<&'a str>,
+    /// What it is that is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+}
+
+impl<'a> From<&'a Compilations> for CompilationsDocument<'a> {
+    fn from(compilations: &'a Compilations) -> Self {
+        match compilations {
+            Compilations::Every => Self { every_compilation: true, place: None, reason: None },
+            Compilations::NotEvery { place, reason } => {
+                Self { every_compilation: false, place: place.as_deref(), reason: Some(reason) }
+            }
+        }
+    }
+}
+
+/// A delay that is accepted.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AcceptedDocument<'a> {
+    /// The place of the stores.
+    pub store: &'a str,
+    /// The place of the loads of the same thread.
+    pub load: &'a str,
+}
+
+/// A file that was read.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReadFileDocument<'a> {
+    /// `roles`, `image` or `snapshot`.
+    pub kind: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// Its SHA-256.
+    pub sha256: &'a str,
+}
+
+/// Counters that are computed in fewer bits than the code has.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NarrowedDocument<'a> {
+    /// The cells.
+    pub cells: Vec<&'a str>,
+    /// The bits.
+    pub bits: u8,
+}
+
+impl<'a> ClaimDocument<'a> {
+    /// The claim about a program; nothing about programs that are texts themselves.
+    pub(super) fn of(program: &'a Program) -> Option<Self> {
+        Claim::of(program).map(Self::from)
+    }
+}
+
+impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
+    fn from(claim: Claim<'a>) -> Self {
+        let Claim { files, builds, narrowed, hints, accepted } = claim;
+        let file = |file: crate::claim::ReadFile<'a>| ReadFileDocument {
+            kind: file.kind,
+            name: file.name,
+            sha256: file.sha256,
+        };
+        Self {
+            statement: STATEMENT,
+            source: None,
+            files: files.into_iter().map(file).collect(),
+            builds,
+            narrowed: narrowed.into_iter().map(|(cells, bits)| NarrowedDocument { cells, bits }).collect(),
+            hints,
+            accepted: accepted.into_iter().map(|(store, load)| AcceptedDocument { store, load }).collect(),
+        }
+    }
+}

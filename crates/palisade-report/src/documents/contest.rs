@@ -1,0 +1,154 @@
+//! `palisade/contest/1`: the answers to all properties of a net.
+
+use super::FileHeader;
+use super::cover::QuantifierWord;
+use crate::contest::{AnsweredProperty, AskedQuestion};
+use palisade_coverability::AskedNet;
+use palisade_model::limits::{peak_resident_bytes, processor_time};
+use palisade_model::net::Quantifier;
+use serde::Serialize;
+
+/// What `palisade cover --all` found.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ContestDocument<'a> {
+    /// What the document is.
+    #[serde(flatten)]
+    pub header: FileHeader<'a>,
+    /// The file of the properties.
+    pub query: &'a str,
+    /// The properties, in order.
+    pub properties: Vec<ContestProperty<'a>>,
+    /// What it took.
+    pub statistics: ContestStatistics,
+}
+
+/// A property with its answer.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ContestProperty<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Whether it holds; null where that is not known.
+    pub holds: Option<bool>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The contest's words for what answered.
+    pub techniques: Vec<&'static str>,
+    /// Its questions of coverability, in order. Evidence and `--property` call the second one `ID#2`.
+    pub questions: Vec<ContestQuestion<'a>>,
+}
+
+/// A question of coverability.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ContestQuestion<'a> {
+    /// How it is put.
+    pub quantifier: QuantifierWord,
+    /// Whether its targets are all that the formula asks for; otherwise they are more, and that one can be covered says nothing.
+    pub exact: bool,
+    /// Whether a target can be covered; null where that is not known.
+    pub coverable: Option<bool>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+    /// The strategy that answered.
+    pub strategy: &'static str,
+    /// Seconds from the beginning to its answer.
+    pub seconds: f64,
+    /// The file that the evidence was written to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<&'a str>,
+    /// Whether the evidence was accepted, where it was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<bool>,
+}
+
+/// What all answers took.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ContestStatistics {
+    /// Places of the net.
+    pub places: usize,
+    /// Transitions of the net.
+    pub transitions: usize,
+    /// Places of the net on which the questions were asked.
+    pub reduced_places: usize,
+    /// Transitions of that net.
+    pub reduced_transitions: usize,
+    /// Seconds to read the net and the properties.
+    pub read_seconds: f64,
+    /// Seconds to reduce the net.
+    pub reduce_seconds: f64,
+    /// Seconds from reading to the last answer.
+    pub seconds: f64,
+    /// Seconds of processor time of the whole process so far.
+    pub cpu_seconds: f64,
+    /// The largest memory the process held, where the system tells.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+/// What the document says besides the answers.
+#[derive(Clone, Copy, Debug)]
+pub struct ContestContext<'a> {
+    /// The net's path as given.
+    pub file: &'a str,
+    /// The path of the properties.
+    pub query: &'a str,
+    /// Places and transitions of the net.
+    pub size: (usize, usize),
+    /// What the questions were asked on.
+    pub asked: AskedNet,
+    /// Seconds to read.
+    pub read_seconds: f64,
+    /// Seconds from reading to the end.
+    pub seconds: f64,
+}
+
+impl<'a> ContestDocument<'a> {
+    /// The document of answers.
+    pub fn new(answers: &'a [AnsweredProperty<'a>], context: &ContestContext<'a>) -> Self {
+        Self {
+            header: FileHeader::new("palisade/contest/1", context.file),
+            query: context.query,
+            properties: answers.iter().map(ContestProperty::new).collect(),
+            statistics: ContestStatistics {
+                places: context.size.0,
+                transitions: context.size.1,
+                reduced_places: context.asked.places,
+                reduced_transitions: context.asked.transitions,
+                read_seconds: context.read_seconds,
+                reduce_seconds: context.asked.seconds,
+                seconds: context.seconds,
+                cpu_seconds: processor_time().as_secs_f64(),
+                peak_memory_bytes: peak_resident_bytes(),
+            },
+        }
+    }
+}
+
+impl<'a> ContestProperty<'a> {
+    fn new(answer: &'a AnsweredProperty<'a>) -> Self {
+        let question = |(asked, question): (&palisade_model::net::Question, &'a AskedQuestion)| ContestQuestion {
+            quantifier: match asked.quantifier {
+                Quantifier::Eventually => QuantifierWord::Ef,
+                Quantifier::Always => QuantifierWord::Ag,
+            },
+            exact: asked.is_exact,
+            coverable: question.coverable,
+            reason: question.reason.as_deref(),
+            strategy: question.strategy,
+            seconds: question.seconds,
+            certificate: question.certificate.as_deref(),
+            accepted: question.accepted,
+        };
+        Self {
+            id: &answer.property.id,
+            holds: answer.value(),
+            reason: answer.reason(),
+            techniques: answer.techniques(),
+            questions: answer.property.claim.questions().into_iter().zip(&answer.questions).map(question).collect(),
+        }
+    }
+}

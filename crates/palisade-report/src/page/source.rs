@@ -1,0 +1,156 @@
+//! The source of a program with what matters in it marked.
+
+use palisade_model::text::escaped;
+use palisade_model::text::{SourceText, Span};
+use std::collections::BTreeMap;
+
+/// What a mark on a line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Mark {
+    /// A store that is delayed.
+    Delayed,
+    /// The access that overtakes it.
+    Overtaking,
+    /// An access whose order with a later one matters.
+    Earlier,
+    /// The later one.
+    Later,
+    /// A store that races with it.
+    Racing,
+    /// A property that is violated.
+    Violated,
+    /// A fence that is put there.
+    Fence,
+    /// A fence that is there and can go.
+    Redundant,
+    /// A label that no interleaving reaches.
+    Unreached,
+}
+
+impl Mark {
+    fn class(self) -> &'static str {
+        match self {
+            Self::Delayed | Self::Earlier => "delayed",
+            Self::Overtaking | Self::Later => "overtaking",
+            Self::Racing => "racing",
+            Self::Violated => "violated",
+            Self::Fence => "fence",
+            Self::Redundant => "redundant",
+            Self::Unreached => "unreached",
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Delayed => "delayed store",
+            Self::Overtaking => "access that overtakes it",
+            Self::Earlier => "comes first",
+            Self::Later => "comes after it",
+            Self::Racing => "store that races with it",
+            Self::Violated => "violated property",
+            Self::Fence => "fence goes here",
+            Self::Redundant => "fence that can go",
+            Self::Unreached => "not reached",
+        }
+    }
+}
+
+/// A source with marks on its lines.
+pub(super) struct Marked<'a> {
+    source: &'a SourceText,
+    marks: BTreeMap<usize, Vec<(Mark, String)>>,
+}
+
+/// Longer sources show only the lines around marks; the others fold.
+const SHORT: usize = 80;
+
+/// So many lines are shown around a mark in a long source.
+const AROUND: usize = 6;
+
+impl<'a> Marked<'a> {
+    pub(super) fn new(source: &'a SourceText) -> Self {
+        Self { source, marks: BTreeMap::new() }
+    }
+
+    /// Puts a mark on a line, with a few words more.
+    pub(super) fn mark(&mut self, line: usize, mark: Mark, words: impl Into<String>) {
+        let marks = self.marks.entry(line).or_default();
+        let entry = (mark, words.into());
+        if !marks.contains(&entry) {
+            marks.push(entry);
+        }
+    }
+
+    /// The listing.
+    pub(super) fn html(&self) -> String {
+        let lines: Vec<&str> = self.source.text.lines().collect();
+        let origins = self.origins(&lines);
+        let is_shown = |line: usize| {
+            lines.len() <= SHORT || self.marks.range(line.saturating_sub(AROUND)..=line + AROUND).next().is_some()
+        };
+        let mut out = self.legend();
+        out.push_str("<div class=\"source\">\n");
+        let mut line = 1;
+        while line <= lines.len() {
+            let same = (line..=lines.len()).take_while(|next| is_shown(*next) == is_shown(line)).count();
+            let listing: String =
+                (line..line + same).map(|number| self.line(number, lines[number - 1], origins[number - 1])).collect();
+            if is_shown(line) {
+                out.push_str(&listing);
+            } else {
+                let last = line + same - 1;
+                out.push_str(&format!(
+                    "<details class=\"folded\"><summary>lines {line} to {last}</summary>\n{listing}</details>\n"
+                ));
+            }
+            line += same;
+        }
+        out.push_str("</div>\n");
+        out
+    }
+
+    /// For each line of a listing what stands in the sources where it comes from, unless that is said at the line before.
+    fn origins(&self, lines: &[&str]) -> Vec<&'a str> {
+        let (mut start, mut before) = (0, "");
+        let origin = |line: &&str| {
+            let origin = self.source.origin(Span { start, end: start });
+            start += line.len() + 1;
+            let text = origin.and_then(|origin| origin.text.as_deref()).unwrap_or("");
+            let is_said = std::mem::replace(&mut before, text) == text;
+            if is_said { "" } else { text }
+        };
+        lines.iter().map(origin).collect()
+    }
+
+    /// The kinds of marks that there are, in words.
+    fn legend(&self) -> String {
+        let mut kinds: Vec<Mark> = self.marks.values().flatten().map(|(mark, _)| *mark).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let items: String = kinds
+            .into_iter()
+            .map(|mark| format!("<span class=\"mark {}\">{}</span> ", mark.class(), mark.words()))
+            .collect();
+        if items.is_empty() { items } else { format!("<p class=\"legend\">{items}</p>\n") }
+    }
+
+    fn line(&self, number: usize, text: &str, origin: &str) -> String {
+        let marks = self.marks.get(&number).map(Vec::as_slice).unwrap_or_default();
+        let classes: String = marks.iter().map(|(mark, _)| format!(" {}", mark.class())).collect();
+        let notes: String = marks
+            .iter()
+            .map(|(mark, words)| {
+                let words = if words.is_empty() { mark.words() } else { words };
+                format!("<span class=\"mark {}\">{}</span>", mark.class(), escaped(words))
+            })
+            .collect();
+        let text = if text.is_empty() { " ".to_owned() } else { escaped(text) };
+        let origin = match origin {
+            "" => String::new(),
+            text => format!("<span class=\"origin\">{}</span>", escaped(text)),
+        };
+        format!(
+            "<div class=\"line{classes}\" id=\"L{number}\"><span class=\"number\">{number}</span><code>{text}</code>{origin}{notes}</div>\n"
+        )
+    }
+}

@@ -1,0 +1,112 @@
+//! The properties of a program, as people read them.
+
+use super::context::place;
+use palisade_model::program::{Action, JointState, Program};
+use palisade_model::semantics::{Model, Quantifier, Question, Target};
+use palisade_syntax::{expression_text, joint_state_text};
+
+/// The properties of a program. Those of its joint control states are targets in threads behind its own, which watch them
+/// ([`Program::monitored`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Properties<'a> {
+    /// The program as it is written.
+    pub program: &'a Program,
+    /// What a litmus test asks of its final states.
+    pub question: Option<&'a Question>,
+}
+
+impl<'a> Properties<'a> {
+    /// The joint control state that a target stands for.
+    pub fn joint_state(&self, target: Target) -> Option<&'a JointState> {
+        let Target::Instruction { thread, .. } = target else { return None };
+        self.program.never.get(thread.index().checked_sub(self.program.threads.len())?)
+    }
+
+    /// What a property is: `ensure`, `fail`, `never`, or the quantifier of the question.
+    pub fn kind(&self, target: Target) -> &'static str {
+        match target {
+            _ if self.joint_state(target).is_some() => "never",
+            Target::Instruction { thread, instruction } => {
+                match self.program.thread(thread).instruction(instruction).action {
+                    Action::Fail => "fail",
+                    _ => "ensure",
+                }
+            }
+            Target::FinalStates => match self.question.map(|question| question.condition().quantifier) {
+                Some(Quantifier::Exists) => "exists",
+                Some(Quantifier::NotExists) => "~exists",
+                Some(Quantifier::ForAll) | None => "forall",
+            },
+        }
+    }
+
+    /// A property as the language writes it, or the condition of the question.
+    pub fn text(&self, target: Target) -> String {
+        match (self.joint_state(target), target) {
+            (Some(joint), _) => joint_state_text(self.program, joint),
+            (None, Target::Instruction { thread, instruction }) => {
+                match &self.program.thread(thread).instruction(instruction).action {
+                    Action::Ensure(condition) => {
+                        format!("ensure {}", expression_text(self.program, thread, condition))
+                    }
+                    _ => "fail".to_owned(),
+                }
+            }
+            (None, Target::FinalStates) => match self.question {
+                Some(question) => question.condition().to_string(),
+                None => "the question".to_owned(),
+            },
+        }
+    }
+
+    /// A property by its place: `t1 alone (line 41)`; a joint control state by its places and its line; the question by its condition,
+    /// without the quantifier.
+    pub fn place(&self, target: Target) -> String {
+        match (self.joint_state(target), target) {
+            (None, Target::Instruction { thread, instruction }) => place(self.program, thread, instruction),
+            _ => {
+                let text = self.text(target);
+                let behind = text.split_once(' ').map_or(text.as_str(), |(_, behind)| behind);
+                self.line(target).map_or(behind.to_owned(), |line| format!("{behind} (line {line})"))
+            }
+        }
+    }
+
+    /// The line on which a property stands; nothing for the question.
+    pub fn line(&self, target: Target) -> Option<usize> {
+        let span = match (self.joint_state(target), target) {
+            (Some(joint), _) => joint.span,
+            (None, Target::Instruction { thread, instruction }) => {
+                self.program.thread(thread).instruction(instruction).span
+            }
+            (None, Target::FinalStates) => return None,
+        };
+        Some(self.program.source.position(span.start).line)
+    }
+
+    /// A property with its line: `` `ensure others = 0` (line 41) ``.
+    pub fn quoted(&self, target: Target) -> String {
+        let line = self.line(target).map_or(String::new(), |line| format!(" (line {line})"));
+        format!("`{}`{line}", self.text(target))
+    }
+
+    /// The thread and the label of an `ensure` or `fail`; nothing for other properties.
+    pub fn label(&self, target: Target) -> Option<(&'a str, &'a str)> {
+        match (self.joint_state(target), target) {
+            (None, Target::Instruction { thread, instruction }) => {
+                let thread = self.program.thread(thread);
+                Some((&thread.name, &thread.label(thread.instruction(instruction).source).name))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The name of a memory model for people.
+pub fn model_name(model: Model) -> &'static str {
+    match model {
+        Model::Sc => "SC",
+        Model::Tso => "TSO",
+        Model::Pso => "PSO",
+    }
+}

@@ -1,0 +1,212 @@
+//! What `palisade simulate` found, in sentences, with the computations that show it.
+
+use super::counters::{number, turned_classes};
+use super::{Simulation, growing};
+use crate::counted;
+use palisade_model::limits::StopReason;
+use palisade_model::program::{Action, InstructionId, ThreadId};
+use palisade_model::semantics::{Computation, CopyId, Counting, Machine, Model};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// How many final states a report lists unless the user wants all.
+pub(super) const LISTED: usize = 40;
+
+/// The report.
+pub(super) fn text(simulation: &Simulation<'_>, all: bool) -> String {
+    let mut out = String::new();
+    let word = if simulation.holds() { "holds" } else { "fails" };
+    let _ = writeln!(out, "{}: {word} under {}", simulation.file, model(simulation));
+    let threads = simulation.program.thread_ids();
+    let copies: Vec<String> =
+        threads.map(|(id, thread)| format!("{} × {}", thread.name, simulation.instance.count(id))).collect();
+    let _ = writeln!(out, "  threads  {}", copies.join(", "));
+    out.push_str(&counters(simulation));
+    properties(simulation, &mut out);
+    final_states(simulation, all, &mut out);
+    computations(simulation, &mut out);
+    out
+}
+
+/// What the search found before it reached a limit: what fails, and how.
+pub(super) fn until(simulation: &Simulation<'_>, reason: StopReason) -> String {
+    let mut out = format!("{}: unknown under {}: {reason}\n", simulation.file, model(simulation));
+    let states = counted(simulation.finals.explored, "state");
+    out.push_str(&counters(simulation));
+    if let Some(growth) = &simulation.finals.growth {
+        let _ = writeln!(out, "  {}.", growing(growth).describe(simulation.program));
+    }
+    let _ = writeln!(out, "  {states} explored; what is shown below was found among them.");
+    computations(simulation, &mut out);
+    out
+}
+
+/// A line for each class of counters up to whose turns states are told apart.
+pub(super) fn counters(simulation: &Simulation<'_>) -> String {
+    let line = |class: super::TurnedClass| {
+        let names: Vec<String> = class.addresses.iter().map(|name| format!("`{name}`")).collect();
+        let number = number(simulation, &class);
+        format!("  counters {}: states that differ by {number} added to all count as one\n", names.join(", "))
+    };
+    turned_classes(simulation).into_iter().map(line).collect()
+}
+
+/// The name of its memory model.
+pub(super) fn model(simulation: &Simulation<'_>) -> &'static str {
+    match simulation.model {
+        Model::Sc => "SC",
+        Model::Tso => "TSO",
+        Model::Pso => "PSO",
+    }
+}
+
+/// Each `ensure` and `fail`: whether it holds.
+fn properties(simulation: &Simulation<'_>, out: &mut String) {
+    let failing: BTreeSet<(ThreadId, InstructionId)> =
+        simulation.finals.violations.keys().map(|(copy, instruction)| (copy.thread, *instruction)).collect();
+    let mut stated = false;
+    for (id, thread) in simulation.program.thread_ids().filter(|(id, _)| simulation.instance.count(*id) > 0) {
+        for (instruction, it) in thread.instruction_ids() {
+            if !matches!(it.action, Action::Ensure(_) | Action::Fail) {
+                continue;
+            }
+            stated = true;
+            let copy = CopyId { thread: id, copy: 0 };
+            let outcome = match (&it.action, failing.contains(&(id, instruction))) {
+                (Action::Fail, true) => "is reached",
+                (Action::Fail, false) => "is never reached",
+                (_, true) => "fails",
+                (_, false) => "holds",
+            };
+            let label = &thread.label(it.source).name;
+            let line = simulation.line(copy, instruction);
+            let property = simulation.property(copy, instruction);
+            let _ = writeln!(out, "  `{property}` at {} {label} (line {line}) {outcome}.", thread.name);
+        }
+    }
+    for (index, joint) in simulation.program.never.iter().enumerate() {
+        stated = true;
+        let outcome = if simulation.finals.joint.contains_key(&index) { "fails" } else { "holds" };
+        let (text, line) = (simulation.joint(joint), simulation.joint_line(joint));
+        let _ = writeln!(out, "  `{text}` (line {line}) {outcome}.");
+    }
+    if !stated {
+        let _ = writeln!(out, "  The program states no property: it has no `ensure`, no `fail` and no `never`.");
+    }
+}
+
+/// How many final states there are, and which.
+fn final_states(simulation: &Simulation<'_>, all: bool, out: &mut String) {
+    if simulation.bounded && simulation.counting == Counting::Rows {
+        let stores = counted(simulation.buffer, "store");
+        let _ =
+            writeln!(out, "  Buffers hold {stores}, and some were full: with larger ones there may be more to see.");
+    } else if simulation.bounded {
+        let _ = writeln!(
+            out,
+            "  Threads were stopped after as many instructions as they may execute: there may be more to see."
+        );
+    }
+    let outcome = &simulation.outcome;
+    if outcome.rows.is_empty() {
+        let _ = writeln!(out, "  No computation brings every thread to its end.");
+    } else {
+        let found = match simulation.counting {
+            Counting::Rows => String::new(),
+            Counting::Executions => format!("{} end in ", counted(outcome.satisfying + outcome.others, "execution")),
+        };
+        let count = counted(outcome.rows.len(), "final state");
+        let _ = writeln!(out, "  {found}{count} in which every thread has come to its end:");
+        let names: Vec<String> = outcome.columns.iter().map(|column| name(simulation, column)).collect();
+        let listed = if all { usize::MAX } else { LISTED };
+        for row in outcome.rows.iter().take(listed) {
+            let cells: Vec<String> = names.iter().zip(row).map(|(name, value)| format!("{name} = {value}")).collect();
+            let _ =
+                writeln!(out, "    {}", if cells.is_empty() { "(nothing to see)".into() } else { cells.join(", ") });
+        }
+        if outcome.rows.len() > listed {
+            let _ = writeln!(out, "    … and {} more (`-v` lists all)", outcome.rows.len() - listed);
+        }
+    }
+    for class in turned_classes(simulation).iter().filter(|_| !outcome.rows.is_empty()) {
+        let names: Vec<String> = class.columns.iter().map(|column| name(simulation, column)).collect();
+        let number = number(simulation, class);
+        let _ = writeln!(
+            out,
+            "  Each stands for all that come of it by {number} added to {}; at least one of these is reached.",
+            names.join(", ")
+        );
+    }
+    let stuck = simulation.finals.stuck.len();
+    if stuck > 0 {
+        let _ = writeln!(out, "  {} in which some thread is stuck.", counted(stuck, "final state"));
+    }
+}
+
+/// The name of a column for people: `t1.r` for a register, `x` or `mem[7]` for memory.
+fn name(simulation: &Simulation<'_>, column: &str) -> String {
+    if let Some(cell) = column.strip_prefix('[').and_then(|cell| cell.strip_suffix(']')) {
+        let is_number = cell.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+        return if is_number { format!("mem{column}") } else { cell.to_owned() };
+    }
+    let Some((number, register)) = column.split_once(':') else { return column.to_owned() };
+    let Ok(number) = number.parse::<usize>() else { return column.to_owned() };
+    let single = simulation.instance.counts().iter().all(|count| *count <= 1);
+    let owner = match simulation.instance.copies().nth(number) {
+        _ if single => simulation.program.threads.get(number).map(|thread| thread.name.clone()),
+        copy => copy.map(|copy| simulation.instance.copy_name(simulation.program, copy)),
+    };
+    owner.map_or_else(|| column.to_owned(), |owner| format!("{owner}.{register}"))
+}
+
+/// A computation for each property that fails, by one copy, and one that gets stuck.
+fn computations(simulation: &Simulation<'_>, out: &mut String) {
+    let mut shown = BTreeSet::new();
+    for ((copy, instruction), computation) in &simulation.finals.violations {
+        if shown.insert((copy.thread, *instruction)) {
+            let place = simulation.place(*copy, *instruction);
+            let line = simulation.line(*copy, *instruction);
+            let property = simulation.property(*copy, *instruction);
+            let _ = writeln!(out, "\nviolation: `{property}` at {place} (line {line})");
+            table(simulation, computation, out);
+        }
+    }
+    for (index, computation) in &simulation.finals.joint {
+        let joint = &simulation.program.never[*index];
+        let (text, line) = (simulation.joint(joint), simulation.joint_line(joint));
+        let _ = writeln!(out, "\nviolation: `{text}` (line {line})");
+        table(simulation, computation, out);
+    }
+    if let Some(computation) = &simulation.finals.to_stuck {
+        let _ = writeln!(out, "\nstuck: {}", waiting(simulation, computation).join(", "));
+        table(simulation, computation, out);
+    }
+}
+
+fn table(simulation: &Simulation<'_>, computation: &Computation, out: &mut String) {
+    out.push_str(&simulation.shown(computation).table());
+    if !computation.shortest {
+        let _ = writeln!(out, "  (there may be a shorter one)");
+    }
+}
+
+/// The copies that have not come to their end when a computation gets stuck, and where they wait.
+fn waiting(simulation: &Simulation<'_>, computation: &Computation) -> Vec<String> {
+    let machine = Machine::new(simulation.program, simulation.instance, simulation.model);
+    let state = computation.states.last().expect("there is an initial state");
+    let copies = simulation.instance.copies().enumerate();
+    let waits = copies.filter_map(|(position, copy)| {
+        let name = simulation.instance.copy_name(simulation.program, copy);
+        let instruction = machine.instructions_at(state, position).first();
+        let buffered = !state.threads()[position].buffer.is_empty();
+        match instruction {
+            Some(instruction) => {
+                let label = simulation.place(copy, *instruction);
+                Some(format!("{label} (line {}) waits for ever", simulation.line(copy, *instruction)))
+            }
+            None if buffered => Some(format!("the stores of {name} never reach memory")),
+            None => None,
+        }
+    });
+    waits.collect()
+}

@@ -1,0 +1,80 @@
+//! What each of several models reaches, side by side.
+
+use super::Simulation;
+use super::sentences::{LISTED, counters, model};
+use crate::counted;
+use palisade_model::semantics::Counting;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The final states of all models, in order, each with whether a model reaches it. The columns are the same for all models.
+pub fn reached_by<'s>(simulations: &'s [Simulation<'_>]) -> BTreeMap<(usize, &'s [String]), Vec<bool>> {
+    let weakest = simulations.last().map_or(&[][..], |last| &last.outcome.rows[..]);
+    let places: BTreeMap<&[String], usize> = weakest.iter().map(Vec::as_slice).zip(0..).collect();
+    let mut reached: BTreeMap<(usize, &[String]), Vec<bool>> = BTreeMap::new();
+    for (index, simulation) in simulations.iter().enumerate() {
+        for row in &simulation.outcome.rows {
+            // A bound on buffers may keep the weakest model from what a stronger one reaches; such states come last.
+            let place = places.get(row.as_slice()).copied().unwrap_or(usize::MAX);
+            reached.entry((place, row)).or_insert_with(|| vec![false; simulations.len()])[index] = true;
+        }
+    }
+    reached
+}
+
+/// The table, and below it what each model says of the condition and the properties. Of very many final states the first ones are listed, or all.
+pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
+    let names: Vec<&str> = simulations.iter().map(model).collect();
+    let first = &simulations[0];
+    let mut out = String::new();
+    let _ = writeln!(out, "{}: final states under {}", first.file, names.join(", "));
+    out.push_str(&counters(simulations.last().unwrap_or(first)));
+    let reached = reached_by(simulations);
+    let listed = if all { reached.len() } else { LISTED };
+    let padded = |words: Vec<&str>| words.iter().map(|word| format!("{word:<3}  ")).collect::<String>();
+    if reached.is_empty() {
+        let _ = writeln!(out, "  No computation brings every thread to its end.");
+    } else {
+        let _ = writeln!(out, "  {}state", padded(names));
+    }
+    for ((_, row), by) in reached.iter().take(listed) {
+        let marks = padded(by.iter().map(|is_reached| if *is_reached { "yes" } else { "-" }).collect());
+        let cells = first.outcome.columns.iter().zip(*row).map(|(column, value)| format!("{column} = {value}"));
+        let _ = writeln!(out, "  {marks}{}", cells.collect::<Vec<_>>().join(", "));
+    }
+    if reached.len() > listed {
+        let _ = writeln!(out, "  … and {} more; -v lists all", reached.len() - listed);
+    }
+    simulations.iter().for_each(|simulation| said(simulation, &mut out));
+    out
+}
+
+/// What one model says.
+fn said(simulation: &Simulation<'_>, out: &mut String) {
+    let outcome = &simulation.outcome;
+    let what = match simulation.counting {
+        Counting::Rows => "final state",
+        Counting::Executions => "execution",
+    };
+    let total = usize::try_from(outcome.satisfying + outcome.others).unwrap_or(usize::MAX);
+    let _ = write!(out, "  {:<3}  {}", model(simulation), counted(total, what));
+    if let Some(condition) = &simulation.question.condition {
+        let word = if outcome.holds { "holds" } else { "does not hold" };
+        let _ = write!(out, "; {condition} {word}: {} of {total}", outcome.satisfying);
+    }
+    if !simulation.finals.stuck.is_empty() {
+        let _ = write!(out, "; threads are stuck in {}", counted(simulation.finals.stuck.len(), "other state"));
+    }
+    if simulation.bounded {
+        let _ = write!(out, "; a bound may have left some out");
+    }
+    for (copy, instruction) in simulation.finals.violations.keys() {
+        let property = simulation.property(*copy, *instruction);
+        let (place, line) = (simulation.place(*copy, *instruction), simulation.line(*copy, *instruction));
+        let _ = write!(out, "\n       `{property}` at {place} (line {line}) fails");
+    }
+    for index in simulation.finals.joint.keys() {
+        let _ = write!(out, "\n       `{}` fails", simulation.joint(&simulation.program.never[*index]));
+    }
+    out.push('\n');
+}

@@ -1,0 +1,122 @@
+//! For which counters a verdict is given, in words.
+
+use palisade_engine::robustness::Violation;
+use palisade_evidence::{AttackReason, PropertyProof, PropertyReason, RobustCertificate};
+use palisade_model::program::{Program, Value};
+use palisade_model::semantics::StepKind;
+
+/// A kind of counters, and what evidence about a program says of them.
+type Line = (&'static str, String);
+
+/// What a certificate that shows a program robust knows of its counters; nothing where it knows all of their values.
+pub(super) fn known(program: &Program, certificate: &RobustCertificate) -> Option<Line> {
+    match certificate.modulo {
+        Some((low, high)) => Some(("counters", words(low, high))),
+        None => without_residues(program, certificate),
+    }
+}
+
+/// What a proof of properties knows of counters.
+pub(super) fn known_to_proof(program: &Program, proof: &PropertyProof) -> Vec<Line> {
+    let PropertyReason::Counters { certificate, sc } = &proof.reason else { return Vec::new() };
+    let widths = widths(proof).map(|(low, high)| ("counters", words(low, high)));
+    let parts = [Some(sc), certificate.as_ref()].into_iter().flatten();
+    let mut lines: Vec<Line> = parts.filter_map(|part| without_residues(program, part)).chain(widths).collect();
+    lines.dedup();
+    lines
+}
+
+/// The ends of the least domain such that a proof of properties is about it, domains that wrap and are multiples of it, and integers; nothing where it is about the
+/// program's own values alone.
+pub(super) fn widths(proof: &PropertyProof) -> Option<(Value, Value)> {
+    let PropertyReason::Counters { certificate, sc } = &proof.reason else { return None };
+    // What values bound is bounded in the program's own domain.
+    let of_interleavings = sc.modulo.filter(|_| proof.bounds.is_none())?;
+    let Some(certificate) = certificate else { return Some(of_interleavings) };
+    let is_pruned = |reason: &AttackReason| matches!(reason, AttackReason::Pruned { .. });
+    match certificate.modulo {
+        // Both have a power of two of values, and so one is a multiple of the other one.
+        Some(of_attacks) => Some(if size(of_attacks) > size(of_interleavings) { of_attacks } else { of_interleavings }),
+        None if certificate.attacks.iter().all(|attack| is_pruned(&attack.reason)) => Some(of_interleavings),
+        None => None,
+    }
+}
+
+/// How many values there are, less 1.
+fn size((low, high): (Value, Value)) -> u128 {
+    (i128::from(high) - i128::from(low)).unsigned_abs()
+}
+
+/// What a certificate knows of counters that it does not know by residues.
+fn without_residues(program: &Program, certificate: &RobustCertificate) -> Option<Line> {
+    let RobustCertificate { tickets, ends, far, .. } = certificate;
+    match () {
+        () if !tickets.is_empty() => Some(("tickets", tickets_words(program, tickets))),
+        () if !ends.is_empty() => Some(("counters", ends_words(program, ends))),
+        () if !far.is_empty() => Some(("counters", far_words(program, far))),
+        () => None,
+    }
+}
+
+/// Counters of all domains that wrap and are multiples of one.
+fn words(low: Value, high: Value) -> String {
+    let bits = size((low, high)).count_ones();
+    let (plural, sign) = (if bits == 1 { "bit" } else { "bits" }, if low < 0 { "signed ones " } else { "" });
+    format!("{sign}of {bits} {plural} and more, and integers without end")
+}
+
+/// Tickets of which only that they differ is known.
+fn tickets_words(program: &Program, tickets: &[(Value, Value)]) -> String {
+    let pair = |(dispenser, served): &(Value, Value)| {
+        format!("of `{}`, served by `{}`", program.address_name(*dispenser), program.address_name(*served))
+    };
+    let pairs: Vec<String> = tickets.iter().map(pair).collect();
+    format!("{}: no two copies ever hold the same one", pairs.join("; "))
+}
+
+/// Counters that stop at ends.
+fn ends_words(program: &Program, ends: &[(Value, Value)]) -> String {
+    let end = |(address, end): &(Value, Value)| {
+        let beyond = if program.initial_value(*address) > *end { "less" } else { "more" };
+        format!("`{}`, where {end} and {beyond} are one value", program.address_name(*address))
+    };
+    let ends: Vec<String> = ends.iter().map(end).collect();
+    format!("without end: {}", ends.join("; "))
+}
+
+/// Counters that fall behind addresses, of which is not told apart how far.
+fn far_words(program: &Program, far: &[(Value, Value)]) -> String {
+    let behind = |(address, distance): &(Value, Value)| {
+        format!("what is {distance} and more behind `{}` is one value", program.address_name(*address))
+    };
+    let behind: Vec<String> = far.iter().map(behind).collect();
+    format!("without end: {}", behind.join("; "))
+}
+
+/// With how many copies counters wrap around to a violation; nothing where none has to.
+pub(super) fn around(program: &Program, violation: &Violation) -> Option<String> {
+    let step = violation.steps.iter().find(|step| matches!(step.kind, StepKind::Crowd { .. }))?;
+    let instruction = step.kind.instruction()?;
+    let thread = program.thread(step.copy.thread);
+    let (address, _) = thread.instruction(instruction).action.addition()?;
+    let copies = violation.instance.count(step.copy.thread);
+    let fewer = if violation.instance_minimal {
+        format!("robust with up to {}", copies - 1)
+    } else {
+        "fewer may do so, too".to_owned()
+    };
+    let (address, name) = (program.address_name(address), &thread.name);
+    Some(format!("`{address}` wraps around among {copies} copies of `{name}`, which break the program; {fewer}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_in_words() {
+        assert_eq!(words(0, 1), "of 1 bit and more, and integers without end");
+        assert_eq!(words(0, 7), "of 3 bits and more, and integers without end");
+        assert_eq!(words(-4, 3), "signed ones of 3 bits and more, and integers without end");
+    }
+}

@@ -172,7 +172,7 @@ fn build() -> Programs {
     let own = std::env::current_exe().expect("a test program has a path");
     let target = own.ancestors().nth(3).expect("test programs are in target/PROFILE/deps");
     let folder = target.join("planted-faults");
-    for part in ["src", "crates", "tests", "benches", "models", "schemas"] {
+    for part in ["src", "crates", "tests", "benches", "models"] {
         copy(&root().join(part), &folder.join(part));
     }
     for entry in entries(root()).into_iter().filter(|entry| entry.is_file()) {

@@ -94,12 +94,9 @@ impl<'a> Fireable<'a> {
             };
             moves.push((without(&transition.pre, &transition.post), without(&transition.post, &transition.pre)));
         }
-        let numbers = 0..u32::try_from(moves.len()).expect("transitions are numbered in 32 bits");
         let arcs = |side: fn(&Move) -> &Vec<PlaceId>| {
-            let of = |(number, one): (u32, &'_ Move)| {
-                side(one).iter().map(move |place| (place.0, number)).collect::<Vec<_>>()
-            };
-            Rows::group(net.places.len(), numbers.clone().zip(&moves).flat_map(of))
+            let of = move |(number, one)| side(one).iter().map(move |place| (place.0, number));
+            Rows::group(net.places.len(), (0u32..).zip(&moves).flat_map(of))
         };
         let (taking, putting) = (arcs(|(taken, _)| taken), arcs(|(_, put)| put));
         Self { problem, balance: vec![0; moves.len()], moves, possible, putting, taking }

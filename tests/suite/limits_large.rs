@@ -162,3 +162,17 @@ fn markings_with_tens_of_thousands_of_tokens() {
         within_limits("ring.spec", &net, &["cover", "--strategy", strategy]);
     }
 }
+
+#[test]
+fn tens_of_thousands_of_units() {
+    let places = 40_000;
+    let to_and_fro = |place: usize| rule(place..=place, [(place, -1), (place ^ 1, 1)].into_iter());
+    let odd = (1..places).step_by(2).map(|place| format!("p{place} >= 1")).join(", ");
+    let even = (0..places).map(|place| format!("p{place} = {}", (place + 1) % 2)).join(", ");
+    let names = (0..places).map(|place| format!("p{place}")).join(" ");
+    let rules: String = (0..places).map(to_and_fro).collect();
+    let net = format!("vars\n {names}\nrules\n{rules}init\n {even}\ntarget\n {odd}, p0 >= 1\n");
+    for strategy in ["auto", "shared-state"] {
+        within_limits("units.spec", &net, &["cover", "--strategy", strategy]);
+    }
+}

@@ -179,7 +179,7 @@ impl<N: Number> Walk<'_, N> {
         if from == to {
             return Ok(Vec::new());
         }
-        Ok(self.search.layers.path(layer, from, to)?.into_iter().rev().map(|edge| edge.number).collect())
+        Ok(self.search.layers.path(layer, from, to, self.context)?.into_iter().rev().map(|edge| edge.number).collect())
     }
 
     /// Puts a move before the point reached.
@@ -215,7 +215,7 @@ impl<N: Number> Walk<'_, N> {
             None => {
                 for (counter, before) in gains {
                     if self.demanded(counter) > before {
-                        let feeder = self.search.layers.feeder(layer, entry, counter)?;
+                        let feeder = self.search.layers.feeder(layer, entry, counter, self.context)?;
                         let mut cycle = self.path(layer, feeder.to, entry)?;
                         cycle.push(feeder.number);
                         cycle.extend(self.path(layer, entry, feeder.from)?);

@@ -167,6 +167,11 @@ impl<N: Number> Control<N> {
         Some(split)
     }
 
+    /// How many units there are.
+    pub(super) fn units(&self) -> usize {
+        self.units
+    }
+
     /// The values of a state.
     fn values(&self, state: State) -> &[u32] {
         &self.states[state as usize * self.units..(state as usize + 1) * self.units]

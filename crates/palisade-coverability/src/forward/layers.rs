@@ -73,6 +73,8 @@ pub(super) struct Layers<N> {
     paid: Vec<u32>,
     /// Work done and not yet counted (see [`Context::count_work`]).
     work: usize,
+    /// How much was done to follow moves since the limits were looked at.
+    followed: usize,
 }
 
 /// What widening Ω led to.
@@ -84,6 +86,12 @@ pub(super) struct Widened {
     pub(super) pumps: Vec<(u32, u32)>,
 }
 
+/// How many moves are followed between two looks at the limits.
+const MOVES_BETWEEN_LOOKS: usize = 4_096;
+
+/// Where a move leads takes the time of one move more for each so many units, whose values are copied.
+const UNITS_PER_MOVE: usize = 64;
+
 /// How many states are visited between two looks at the limits.
 const STATES_BETWEEN_LOOKS: usize = 32;
 
@@ -91,7 +99,7 @@ impl<N: Number> Layers<N> {
     /// No layers yet.
     pub(super) fn new(control: Control<N>) -> Self {
         let paid = vec![0; control.moves.len()];
-        Self { control, layers: Vec::new(), by_omega: FxHashMap::default(), paid, work: 0 }
+        Self { control, layers: Vec::new(), by_omega: FxHashMap::default(), paid, work: 0, followed: 0 }
     }
 
     /// The layer where `gains` are ω besides `omega`, and what moves without units feed from them.
@@ -173,15 +181,22 @@ impl<N: Number> Layers<N> {
     }
 
     /// The paid moves from a state that change it or feed a counter outside Ω.
-    fn paid_edges(&mut self, layer: LayerId, state: State) -> Result<Vec<Edge>, Stop> {
+    fn paid_edges(&mut self, layer: LayerId, state: State, context: &Context) -> Result<Vec<Edge>, Stop> {
         let mut numbers = Vec::new();
         let Layer { omega, looked_up, .. } = &self.layers[layer as usize];
         let tried = self.control.paid(state, omega, *looked_up, &mut numbers);
         self.work += 10 + tried / 4 + 4 * numbers.len();
-        numbers
-            .into_iter()
-            .map(|number| Ok(Edge { from: state, number, to: self.control.successor(state, number)? }))
-            .collect()
+        numbers.into_iter().map(|number| self.follow(state, number, context)).collect()
+    }
+
+    /// A move from a state, with where it leads.
+    fn follow(&mut self, state: State, number: u32, context: &Context) -> Result<Edge, Stop> {
+        self.followed += 1 + self.control.units() / UNITS_PER_MOVE;
+        if self.followed >= MOVES_BETWEEN_LOOKS {
+            self.followed = 0;
+            context.check()?;
+        }
+        Ok(Edge { from: state, number, to: self.control.successor(state, number)? })
     }
 
     /// Tarjan's algorithm from a state, with an explicit stack.
@@ -203,7 +218,7 @@ impl<N: Number> Layers<N> {
                 order.insert(state, (number, true));
                 low.insert(state, number);
                 path.push(state);
-                let edges = self.paid_edges(layer, state)?;
+                let edges = self.paid_edges(layer, state, context)?;
                 let mut successors: Vec<State> = edges.iter().map(|edge| edge.to).collect();
                 successors.sort_unstable();
                 successors.dedup();
@@ -254,7 +269,7 @@ impl<N: Number> Layers<N> {
         let mut gains = Vec::new();
         for (index, state) in self.layers[layer as usize].components[component].states.clone().into_iter().enumerate() {
             self.look(index, context)?;
-            for edge in self.paid_edges(layer, state)? {
+            for edge in self.paid_edges(layer, state, context)? {
                 let layer = &self.layers[layer as usize];
                 if layer.component_of.get(&edge.to).is_some_and(|other| *other as usize == component) {
                     gains.extend(self.control.moves[edge.number as usize].fed(&layer.omega));
@@ -282,7 +297,7 @@ impl<N: Number> Layers<N> {
         let mut seen = FxHashSet::default();
         for (index, state) in self.get(layer, component).states.clone().into_iter().enumerate() {
             self.look(index, context)?;
-            for edge in self.paid_edges(layer, state)? {
+            for edge in self.paid_edges(layer, state, context)? {
                 let to = self.layers[layer as usize].component_of[&edge.to];
                 if to != component && seen.insert((to, self.kind(layer, edge.number))) {
                     exits.push(edge);
@@ -313,7 +328,7 @@ impl<N: Number> Layers<N> {
             let numbers: Vec<u32> = self.control.taking(state, counter).filter(is_least).collect();
             self.work += 5 + 4 * numbers.len();
             for number in numbers {
-                let edge = Edge { from: state, number, to: self.control.successor(state, number)? };
+                let edge = self.follow(state, number, context)?;
                 let to = self.known_component(layer, edge.to).ok_or(edge.to);
                 if seen.insert((to, self.kind(layer, number))) {
                     unpaid.push(edge);
@@ -362,7 +377,13 @@ impl<N: Number> Layers<N> {
     }
 
     /// A path of paid moves inside a component: breadth first, so a shortest one.
-    pub(super) fn path(&mut self, layer: LayerId, from: State, to: State) -> Result<Vec<Edge>, Stop> {
+    pub(super) fn path(
+        &mut self,
+        layer: LayerId,
+        from: State,
+        to: State,
+        context: &Context,
+    ) -> Result<Vec<Edge>, Stop> {
         let mut came: FxHashMap<State, Edge> = FxHashMap::default();
         let mut queue = std::collections::VecDeque::from([from]);
         let component = self.layers[layer as usize].component_of[&from];
@@ -370,7 +391,7 @@ impl<N: Number> Layers<N> {
             if state == to {
                 break;
             }
-            for edge in self.paid_edges(layer, state)? {
+            for edge in self.paid_edges(layer, state, context)? {
                 if edge.to != from
                     && self.layers[layer as usize].component_of[&edge.to] == component
                     && !came.contains_key(&edge.to)
@@ -392,10 +413,16 @@ impl<N: Number> Layers<N> {
     }
 
     /// A paid move inside the component of `near` that feeds a counter.
-    pub(super) fn feeder(&mut self, layer: LayerId, near: State, counter: u32) -> Result<Edge, Stop> {
+    pub(super) fn feeder(
+        &mut self,
+        layer: LayerId,
+        near: State,
+        counter: u32,
+        context: &Context,
+    ) -> Result<Edge, Stop> {
         let component = self.layers[layer as usize].component_of[&near];
         for state in self.get(layer, component).states.clone() {
-            for edge in self.paid_edges(layer, state)? {
+            for edge in self.paid_edges(layer, state, context)? {
                 let layer = &self.layers[layer as usize];
                 if layer.component_of.get(&edge.to) == Some(&component)
                     && self.control.moves[edge.number as usize].fed(&layer.omega).any(|other| other == counter)

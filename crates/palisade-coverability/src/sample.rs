@@ -384,7 +384,7 @@ impl<'a, N: Number> Sampler<'a, N> {
             self.looked_at += 1;
             // It may go back to the same list.
             waiting = self.waiting.after(transition);
-            // The places before this one had enough when the transition began to wait here; look at them last.
+            // Most often the places before this one have enough; look at them last, so that all arcs are gone through about once.
             let effects = self.compact.effects(transition);
             let (before, after) = effects.split_at(effects.partition_point(|effect| effect.place < place));
             match after.iter().chain(before).find(|effect| self.lacks(effect)) {

@@ -45,6 +45,7 @@ impl ByLabel {
     }
 
     /// The instructions of a label; nothing where there is no such label.
+    #[inline]
     pub fn get(&self, label: usize) -> Option<&[InstructionId]> {
         let end = *self.ends.get(label)? as usize;
         let start = label.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
@@ -60,6 +61,7 @@ impl ByLabel {
 impl Index<usize> for ByLabel {
     type Output = [InstructionId];
 
+    #[inline]
     fn index(&self, label: usize) -> &[InstructionId] {
         self.get(label).expect("the thread has the label")
     }

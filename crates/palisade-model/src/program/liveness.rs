@@ -55,6 +55,7 @@ impl Liveness {
     }
 
     /// The live registers at a label, ascending.
+    #[inline]
     pub fn at(&self, label: LabelId) -> impl Iterator<Item = RegisterId> + '_ {
         self.live.at(label)
     }

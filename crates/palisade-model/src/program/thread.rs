@@ -84,6 +84,7 @@ impl Thread {
     }
 
     /// The instruction with the given id.
+    #[inline]
     pub fn instruction(&self, id: InstructionId) -> &Instruction {
         &self.instructions[id.index()]
     }

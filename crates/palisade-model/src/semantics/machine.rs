@@ -39,7 +39,7 @@ impl Model {
 pub type BufferedStore = (Value, Value);
 
 /// Where one thread copy is.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadState {
     /// Its label; nothing after `fail`.
     pub label: Option<LabelId>,
@@ -51,6 +51,31 @@ pub struct ThreadState {
     pub marks: Marks,
 }
 
+// Searches copy states more often than they do anything else. A derived copy would go value by value.
+impl Clone for ThreadState {
+    fn clone(&self) -> Self {
+        Self {
+            label: self.label,
+            registers: SmallVec::from_slice(&self.registers),
+            buffer: SmallVec::from_slice(&self.buffer),
+            marks: self.marks.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.label = source.label;
+        copy_into(&mut self.registers, &source.registers);
+        copy_into(&mut self.buffer, &source.buffer);
+        self.marks.clone_from(&source.marks);
+    }
+}
+
+/// Replaces what a vector holds, and keeps its room.
+fn copy_into<A: smallvec::Array<Item: Copy>>(vector: &mut SmallVec<A>, source: &[A::Item]) {
+    vector.clear();
+    vector.extend_from_slice(source);
+}
+
 impl ThreadState {
     /// The index in the buffer of the store that reaches memory when the buffer of an address is flushed under PSO: the oldest
     /// one to this address, unless a mark stands before it.
@@ -59,6 +84,7 @@ impl ThreadState {
     }
 
     /// The addresses whose buffers can be flushed under PSO, in the order of their oldest stores.
+    #[inline]
     pub fn flushable_addresses(&self) -> SmallVec<[Value; 4]> {
         let mut addresses = SmallVec::new();
         for (address, _) in &self.buffer[..self.marks.first().unwrap_or(self.buffer.len())] {
@@ -77,7 +103,7 @@ impl ThreadState {
 }
 
 /// A state of an instance.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct State {
     /// The addresses that do not hold 0, ascending, with their values.
     memory: SmallVec<[(Value, Value); 4]>,
@@ -85,6 +111,18 @@ pub struct State {
     holder: Option<usize>,
     /// The thread copies, in the instance's order.
     threads: Vec<ThreadState>,
+}
+
+impl Clone for State {
+    fn clone(&self) -> Self {
+        Self { memory: SmallVec::from_slice(&self.memory), holder: self.holder, threads: self.threads.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        copy_into(&mut self.memory, &source.memory);
+        self.holder = source.holder;
+        self.threads.clone_from(&source.threads);
+    }
 }
 
 impl State {
@@ -179,6 +217,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Whether the buffer of the copy at a position can hold no further store.
+    #[inline]
     pub fn buffer_is_full(&self, state: &State, position: usize) -> bool {
         self.capacity.is_some_and(|capacity| state.threads[position].buffer.len() >= capacity)
     }
@@ -199,11 +238,13 @@ impl<'p> Machine<'p> {
     }
 
     /// The thread of the copy at a position.
+    #[inline]
     pub fn thread(&self, position: usize) -> &'p Thread {
         self.program.thread(self.copies[position].thread)
     }
 
     /// The position of a copy, when the instance has it.
+    #[inline]
     pub fn position(&self, copy: CopyId) -> Option<usize> {
         let first = *self.first_positions.get(copy.thread.index())?;
         let end = *self.first_positions.get(copy.thread.index() + 1)?;
@@ -214,6 +255,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The positions of the copies of a thread.
+    #[inline]
     pub fn positions(&self, thread: ThreadId) -> std::ops::Range<usize> {
         self.first_positions[thread.index()]..self.first_positions[thread.index() + 1]
     }
@@ -238,6 +280,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The instructions at the label of the copy at a position; none after `fail`.
+    #[inline]
     pub fn instructions_at(&self, state: &State, position: usize) -> &[InstructionId] {
         let thread = self.copies[position].thread;
         state.threads[position].label.map_or(&[], |label| &self.instructions[thread.index()][label.index()])
@@ -319,6 +362,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Whether a store stands at the label of the copy at a position.
+    #[inline]
     pub fn may_store(&self, state: &State, position: usize) -> bool {
         let thread = self.thread(position);
         let is_store = |id: &InstructionId| matches!(thread.instruction(*id).action, Action::Store { .. });

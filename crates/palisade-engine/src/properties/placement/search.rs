@@ -5,7 +5,7 @@
 
 use super::aim::Aim;
 use super::cut::Cut;
-use super::steps::Steps;
+use super::steps::{Moves, Steps};
 use hashbrown::HashTable;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Program, Value};
@@ -128,7 +128,10 @@ impl Search<'_, '_> {
     fn run(&mut self, reach: &Reach) -> Answer {
         let machine = &self.steps.machine;
         let mut open = VecDeque::new();
-        self.add(&mut open, machine.initial_state(), 0, None);
+        // Most successors are known already: they are made in place of one another.
+        let mut successor = machine.initial_state();
+        self.add(&mut open, &successor, 0, None);
+        let mut moves = Moves::default();
         let mut looked = 0usize;
         while let Some((number, state)) = open.pop_front() {
             if self.aim.is_final(machine, &state) {
@@ -143,19 +146,19 @@ impl Search<'_, '_> {
             {
                 return Answer::Cut(Cut::Limit(reason));
             }
-            for events in self.steps.of(&state, &mut self.cut) {
-                if events.iter().any(|event| self.aim.leaves(event)) {
+            for next in self.steps.of(&state, &mut moves, &mut self.cut) {
+                if next.events().any(|event| self.aim.leaves(event)) {
                     self.cut.get_or_insert(Cut::Slice);
                     continue;
                 }
-                if let Some(target) = self.aim.reached_by(&events[0]) {
-                    return Answer::Reached { target, steps: self.path.steps(number, Some(events[0])) };
+                if let Some(target) = self.aim.reached_by(&next.event) {
+                    return Answer::Reached { target, steps: self.path.steps(number, Some(next.event)) };
                 }
-                let mut successor = state.clone();
-                events.iter().for_each(|event| machine.take(&mut successor, event));
-                let parent = if events.len() > 1 { self.path.add(number, Some(events[0])) } else { number };
-                let (parent, last) = self.settled(&mut successor, parent, *events.last().expect("a move has events"));
-                self.add(&mut open, successor, parent, Some(last));
+                successor.clone_from(&state);
+                next.events().for_each(|event| machine.take(&mut successor, event));
+                let parent = next.before_last().map_or(number, |event| self.path.add(number, Some(event)));
+                let (parent, last) = self.settled(&mut successor, parent, next.last());
+                self.add(&mut open, &successor, parent, Some(last));
             }
         }
         self.cut.take().map_or(Answer::Closed { states: self.known.len() }, Answer::Cut)
@@ -172,10 +175,10 @@ impl Search<'_, '_> {
         (parent, last)
     }
 
-    fn add(&mut self, open: &mut VecDeque<(u32, State)>, state: State, parent: u32, event: Option<Event>) {
-        self.steps.put_key(&mut self.key, &state, |_, _| {});
+    fn add(&mut self, open: &mut VecDeque<(u32, State)>, state: &State, parent: u32, event: Option<Event>) {
+        self.steps.put_key(&mut self.key, state, |_, _| {});
         if self.known.insert(&self.key) {
-            open.push_back((self.path.add(parent, event), state));
+            open.push_back((self.path.add(parent, event), state.clone()));
         }
     }
 }

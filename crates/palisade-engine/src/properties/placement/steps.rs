@@ -11,10 +11,41 @@ use super::cut::Cut;
 use super::flow::BufferFlow;
 use palisade_model::program::{Action, Liveness, Program, Value};
 use palisade_model::semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, StepKind, ThreadState};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// One event, or the issue of a store with its flush.
-pub(super) type Move = SmallVec<[Event; 2]>;
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Move {
+    /// What comes first.
+    pub(super) event: Event,
+    /// The flush.
+    flush: Option<Event>,
+}
+
+impl Move {
+    /// Its events in order.
+    pub(super) fn events(&self) -> impl Iterator<Item = &Event> {
+        std::iter::once(&self.event).chain(&self.flush)
+    }
+
+    /// What comes before its last event, if there are two.
+    pub(super) fn before_last(&self) -> Option<Event> {
+        self.flush.map(|_| self.event)
+    }
+
+    /// What comes last.
+    pub(super) fn last(&self) -> Event {
+        self.flush.unwrap_or(self.event)
+    }
+}
+
+/// Room for the moves of one state after the other.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    all: Vec<Move>,
+    /// Those of one copy.
+    events: Vec<Event>,
+}
 
 /// The steps of one instance.
 pub(super) struct Steps<'s, 'p> {
@@ -44,11 +75,12 @@ impl<'s, 'p> Steps<'s, 'p> {
     }
 
     /// What leads on from a state. Notes when a step has no value, or a store waits for room.
-    pub(super) fn of(&self, state: &State, cut: &mut Option<Cut>) -> Vec<Move> {
-        let mut all = Vec::new();
+    pub(super) fn of<'m>(&self, state: &State, moves: &'m mut Moves, cut: &mut Option<Cut>) -> &'m [Move] {
+        let Moves { all, events } = moves;
+        all.clear();
         for position in 0..self.machine.copies().len() {
-            let mut events = Vec::new();
-            if let Err(error) = self.machine.events(state, position, &mut events) {
+            events.clear();
+            if let Err(error) = self.machine.events(state, position, events) {
                 // What comes before the step without a value may still reach a target.
                 cut.get_or_insert(Cut::Value(error));
             }
@@ -58,11 +90,13 @@ impl<'s, 'p> Steps<'s, 'p> {
             if self.settles(state, position) {
                 events.retain(|event| !event.step.kind.is_flush());
                 if !events.is_empty() {
-                    return events.into_iter().map(|event| smallvec![event]).collect();
+                    all.clear();
+                    all.extend(events.iter().map(|event| Move { event: *event, flush: None }));
+                    break;
                 }
-                self.machine.flush_events(state, position, &mut events);
+                self.machine.flush_events(state, position, events);
             }
-            all.extend(events.into_iter().filter_map(|event| self.with_flush(state, position, event)));
+            all.extend(events.iter().filter_map(|event| self.with_flush(state, position, event)));
         }
         all
     }
@@ -98,19 +132,20 @@ impl<'s, 'p> Steps<'s, 'p> {
     }
 
     /// An event, with the flush of its store where that is a dead delay; none where this has to wait for the lock.
-    fn with_flush(&self, state: &State, position: usize, event: Event) -> Option<Move> {
-        let StepKind::Execute { instruction, .. } = event.step.kind else { return Some(smallvec![event]) };
+    fn with_flush(&self, state: &State, position: usize, event: &Event) -> Option<Move> {
+        let alone = Some(Move { event: *event, flush: None });
+        let StepKind::Execute { instruction, .. } = event.step.kind else { return alone };
         let template = self.machine.thread(position);
         let is_store = matches!(template.instruction(instruction).action, Action::Store { .. });
         let flow = &self.flows[self.machine.copies()[position].thread.index()];
         let is_empty = state.threads()[position].buffer.is_empty();
         let delays = self.machine.model().has_buffers() && is_store;
         if !delays || !is_empty || !flow.is_dead_delay(template, instruction) {
-            return Some(smallvec![event]);
+            return alone;
         }
         let mut flushes = Vec::new();
-        self.machine.flush_events(&self.machine.successor(state, &event), position, &mut flushes);
-        Some(smallvec![event, flushes.pop()?])
+        self.machine.flush_events(&self.machine.successor(state, event), position, &mut flushes);
+        Some(Move { event: *event, flush: Some(flushes.pop()?) })
     }
 
     /// What tells a state apart, besides what `more` adds for the copy at a position.

@@ -7,7 +7,7 @@ use super::reordering::{Candidates, PairSet, issuers_after};
 use crate::properties::placement::aim::Aim;
 use crate::properties::placement::cut::Cut;
 use crate::properties::placement::search::{Path, Reach};
-use crate::properties::placement::steps::{Steps, count};
+use crate::properties::placement::steps::{Move, Moves, Steps, count};
 use hashbrown::HashMap;
 use palisade_model::program::{InstructionId, Program, Value};
 use palisade_model::semantics::{Event, Instance, Model, State, Step, Target};
@@ -94,6 +94,7 @@ impl PairSearch<'_, '_> {
             number: 0,
         };
         self.add(&mut open, first, 0, None);
+        let mut moves = Moves::default();
         let mut looked = 0usize;
         while let Some(point) = open.pop_front() {
             if self.aim.is_final(machine, &point.state) {
@@ -109,15 +110,15 @@ impl PairSearch<'_, '_> {
             {
                 return PairAnswer::Cut(Cut::Limit(reason));
             }
-            for events in self.steps.of(&point.state, &mut cut) {
-                if let Some(target) = self.aim.reached_by(&events[0]) {
-                    let steps = self.path.steps(point.number, Some(events[0]));
+            for taken in self.steps.of(&point.state, &mut moves, &mut cut) {
+                if let Some(target) = self.aim.reached_by(&taken.event) {
+                    let steps = self.path.steps(point.number, Some(taken.event));
                     return PairAnswer::Reached { target, steps, pairs: point.pairs };
                 }
-                let Some(mut next) = self.after(&point, &events) else { continue };
-                let parent = if events.len() > 1 { self.path.add(point.number, Some(events[0])) } else { point.number };
-                next.number = parent;
-                self.add(&mut open, next, parent, events.last().copied());
+                let Some(next) = self.after(&point, taken) else { continue };
+                let before = taken.before_last();
+                let parent = before.map_or(point.number, |event| self.path.add(point.number, Some(event)));
+                self.add(&mut open, next, parent, Some(taken.last()));
             }
         }
         match cut {
@@ -127,10 +128,10 @@ impl PairSearch<'_, '_> {
     }
 
     /// The point after some events; none when they are banned, or reorder too many pairs.
-    fn after(&mut self, point: &Point, events: &[Event]) -> Option<Point> {
+    fn after(&mut self, point: &Point, taken: &Move) -> Option<Point> {
         let machine = &self.steps.machine;
         let mut next = point.clone();
-        for event in events {
+        for event in taken.events() {
             let position = machine.position(event.step.copy).expect("an event belongs to a copy of the instance");
             let candidates = self.query.candidates;
             let now = candidates.reordered(machine, &next.state, position, &next.issuers[position], event);

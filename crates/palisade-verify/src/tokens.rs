@@ -4,10 +4,12 @@
 
 use crate::CheckFailure;
 use crate::failure::reject;
+use hashbrown::hash_table::Entry;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use palisade_evidence::Tokens;
 use palisade_model::program::{Copies, Program, ThreadId, Value};
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::Hash;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hash};
 
 /// How many local states one settling may pass through, and how many initial configurations there may be: more is
 /// answered by rejection.
@@ -24,26 +26,43 @@ pub(crate) struct Configuration<C, T> {
 #[derive(Debug)]
 pub(crate) struct DownSet<C, T> {
     configurations: Vec<Configuration<C, T>>,
-    exact: HashSet<Configuration<C, T>>,
-    by_control: HashMap<C, Vec<Vec<(T, Tokens)>>>,
+    /// The positions of different ones.
+    exact: HashTable<usize>,
+    /// For each control, the positions of different configurations that have it.
+    by_control: HashTable<Vec<usize>>,
+    hasher: DefaultHashBuilder,
 }
 
 impl<C, T> Default for DownSet<C, T> {
     fn default() -> Self {
-        Self { configurations: Vec::new(), exact: HashSet::new(), by_control: HashMap::new() }
+        Self {
+            configurations: Vec::new(),
+            exact: HashTable::new(),
+            by_control: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+        }
     }
 }
 
-impl<C: Clone + Eq + Hash, T: Copy + Ord + Hash> DownSet<C, T> {
+impl<C: Eq + Hash, T: Copy + Ord + Hash> DownSet<C, T> {
     pub(crate) fn new(configurations: Vec<Configuration<C, T>>) -> Self {
-        let mut set = Self::default();
-        for configuration in &configurations {
-            if set.exact.insert(configuration.clone()) {
-                set.by_control.entry(configuration.control.clone()).or_default().push(configuration.tokens.clone());
+        let Self { mut exact, mut by_control, hasher, .. } = Self::default();
+        exact.reserve(configurations.len(), |_| unreachable!("the table is empty"));
+        for (position, own) in configurations.iter().enumerate() {
+            let hash = hasher.hash_one(own);
+            if exact.find(hash, |other| configurations[*other] == *own).is_some() {
+                continue;
+            }
+            exact.insert_unique(hash, position, |other| hasher.hash_one(&configurations[*other]));
+            let control_of = |positions: &Vec<usize>| &configurations[positions[0]].control;
+            let has_control = |positions: &Vec<usize>| *control_of(positions) == own.control;
+            let rehash = |positions: &Vec<usize>| hasher.hash_one(control_of(positions));
+            match by_control.entry(hasher.hash_one(&own.control), has_control, rehash) {
+                Entry::Occupied(mut entry) => entry.get_mut().push(position),
+                Entry::Vacant(entry) => drop(entry.insert(vec![position])),
             }
         }
-        set.configurations = configurations;
-        set
+        Self { configurations, exact, by_control, hasher }
     }
 
     pub(crate) fn configurations(&self) -> &[Configuration<C, T>] {
@@ -52,11 +71,16 @@ impl<C: Clone + Eq + Hash, T: Copy + Ord + Hash> DownSet<C, T> {
 
     /// Whether the set covers `configuration`: the same control, and nowhere more tokens.
     pub(crate) fn contains(&self, configuration: &Configuration<C, T>) -> bool {
-        self.exact.contains(configuration)
-            || self
-                .by_control
-                .get(&configuration.control)
-                .is_some_and(|rows| rows.iter().any(|row| is_below(&configuration.tokens, row)))
+        let Self { configurations, exact, by_control, hasher } = self;
+        let is_same = |position: &usize| configurations[*position] == *configuration;
+        if exact.find(hasher.hash_one(configuration), is_same).is_some() {
+            return true;
+        }
+        let Configuration { control, tokens } = configuration;
+        let has_control = |positions: &Vec<usize>| configurations[positions[0]].control == *control;
+        by_control.find(hasher.hash_one(control), has_control).is_some_and(|positions| {
+            positions.iter().any(|position| is_below(tokens, &configurations[*position].tokens))
+        })
     }
 }
 
@@ -79,12 +103,15 @@ pub(crate) fn without_one<T: Copy + Eq>(tokens: &[(T, Tokens)], token: T) -> Vec
         Tokens::Finite(count) if *own == token => Some((*own, Tokens::Finite(count - 1))),
         _ => Some((*own, *count)),
     };
-    tokens.iter().filter_map(fewer).collect()
+    let mut rest = Vec::with_capacity(tokens.len() + 1);
+    rest.extend(tokens.iter().filter_map(fewer));
+    rest
 }
 
 /// `tokens` with one thread more; ω and one is ω.
 pub(crate) fn with_one<T: Copy + Ord>(tokens: &[(T, Tokens)], token: T) -> Result<Vec<(T, Tokens)>, CheckFailure> {
-    let mut more = tokens.to_vec();
+    let mut more = Vec::with_capacity(tokens.len() + 1);
+    more.extend_from_slice(tokens);
     match more.binary_search_by_key(&token, |(token, _)| *token) {
         Err(position) => more.insert(position, (token, Tokens::Finite(1))),
         Ok(position) => {
@@ -177,21 +204,24 @@ pub(crate) fn strictly_ascending<T: Clone>(
 #[derive(Debug)]
 pub(crate) struct Numbering<T> {
     values: Vec<T>,
-    numbers: HashMap<T, u32>,
+    numbers: HashTable<u32>,
+    hasher: DefaultHashBuilder,
 }
 
-impl<T: Clone + Eq + Hash> Numbering<T> {
+impl<T: Eq + Hash> Numbering<T> {
     pub(crate) fn new() -> Self {
-        Self { values: Vec::new(), numbers: HashMap::new() }
+        Self { values: Vec::new(), numbers: HashTable::new(), hasher: DefaultHashBuilder::default() }
     }
 
     pub(crate) fn number(&mut self, value: T) -> u32 {
-        if let Some(number) = self.numbers.get(&value) {
+        let Self { values, numbers, hasher } = self;
+        let hash = hasher.hash_one(&value);
+        if let Some(number) = numbers.find(hash, |number| values[*number as usize] == value) {
             return *number;
         }
-        let number = u32::try_from(self.values.len()).expect("fewer than 2^32 states fit in memory");
-        self.values.push(value.clone());
-        self.numbers.insert(value, number);
+        let number = u32::try_from(values.len()).expect("fewer than 2^32 states fit in memory");
+        values.push(value);
+        numbers.insert_unique(hash, number, |number| hasher.hash_one(&values[*number as usize]));
         number
     }
 

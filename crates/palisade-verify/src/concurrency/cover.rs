@@ -4,8 +4,8 @@
 //! `current` and `on` say as much at least, and if `cut`, `own` and the lateness of tasks say no more. Whatever happens in the covered state happens in the covering
 //! one, with a covering state behind it, and if the one accepts, so does the other. So closure up to covering is enough.
 
+use hashbrown::HashMap;
 use palisade_evidence::{AccessLevels, PendingTask, PivotStage, SerialState};
-use std::collections::HashMap;
 
 /// A task without what says whether it is late.
 type Task = (bool, usize);

@@ -6,11 +6,12 @@ use super::local::{AccessResult, Accesses, Memory, Move, Place, moves, outcomes}
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::{Live, checked_liveness};
+use hashbrown::HashMap;
 use palisade_evidence::{
     AccessLevels, ConcurrencyCertificate, LocalState, PendingTask, PivotAccess, PivotStage, SerialRun, SerialState,
 };
 use palisade_model::program::{Copies, InstructionId, Program, Value};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Checks that `certificate` shows `program` (with its counts of events and its domain) to be robust against concurrency.
 pub fn check_concurrency_certificate(

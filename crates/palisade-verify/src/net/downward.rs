@@ -4,9 +4,9 @@ use super::arcs::ArcIndex;
 use super::{at, check_sparse, in_words, is_below, named};
 use crate::CheckFailure;
 use crate::failure::reject;
+use hashbrown::HashSet;
 use palisade_evidence::OmegaMarking;
 use palisade_model::net::{Count, OmegaCount, PlaceId, Problem, Transition};
-use std::collections::HashSet;
 
 /// Checks that the union of the down-sets of `markings` contains the initial markings, is closed under every
 /// transition and meets no target.

@@ -4,11 +4,12 @@ use super::arcs::ArcIndex;
 use super::{at, check_places, check_sparse, in_words, named};
 use crate::CheckFailure;
 use crate::failure::reject;
+use hashbrown::HashMap;
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
 use palisade_evidence::{Invariant, Refutation, WeightedTrap};
 use palisade_model::net::{Count, OmegaCount, PlaceId, Problem, TransitionId};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// Checks that for each target its refutation holds and refutes it.
 pub(super) fn check(problem: &Problem, siphon: &[PlaceId], refutations: &[Refutation]) -> Result<(), CheckFailure> {

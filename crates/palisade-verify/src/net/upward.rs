@@ -5,9 +5,10 @@ use super::separator::CheckedInvariant;
 use super::{at, check_sparse, in_words, named};
 use crate::CheckFailure;
 use crate::failure::reject;
+use hashbrown::HashSet;
 use palisade_evidence::{Invariant, TokenMarking};
 use palisade_model::net::{Count, PlaceId, Problem, Transition};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 /// Checks that the up-set of `basis` contains every target, is closed under predecessors within the invariant and
 /// contains no initial marking.

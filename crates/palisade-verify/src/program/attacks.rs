@@ -3,9 +3,9 @@
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::listing::{listed_place, rests_on_sets};
+use hashbrown::HashSet;
 use palisade_evidence::{AttackEvidence, AttackReason};
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, ThreadId};
-use std::collections::HashSet;
 
 /// Checks that `given` answers every attack, in order, and that the cuts of the pruned ones hold.
 pub(super) fn check(program: &Program, given: &[AttackEvidence]) -> Result<(), CheckFailure> {

@@ -4,6 +4,7 @@ use crate::tokens;
 use palisade_evidence::Level;
 use palisade_model::program::{LabelId, Value};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// The values of addresses that do not hold their initial value.
 pub(super) type Memory = BTreeMap<Value, Value>;
@@ -15,13 +16,14 @@ pub(super) type Configuration = tokens::Configuration<Control, Token>;
 pub(super) type DownSet = tokens::DownSet<Control, Token>;
 
 /// Everything but the threads.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Control {
     /// The number of the memory in the model.
     pub(super) memory: u32,
     /// Whether some thread holds the lock.
     pub(super) locked: bool,
-    pub(super) phase: Phase,
+    /// The number of the phase in the model.
+    pub(super) phase: u32,
 }
 
 /// The state of one thread, by its number in the model, and whether the thread is on the happens-before path (never
@@ -38,9 +40,9 @@ pub(super) enum Phase {
     /// Before an attacker delays stores.
     Sc,
     /// While it does.
-    Delayed(DelayingThread),
+    Delayed(Rc<DelayingThread>),
     /// After its load.
-    Helped(Path),
+    Helped(Rc<Path>),
 }
 
 /// The attacker.

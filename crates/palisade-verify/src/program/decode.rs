@@ -9,45 +9,43 @@ use palisade_evidence::{
     Attacker, DelayedSet, HelpedSet, LocalIndex, LocalState, MemoryIndex, ScConfiguration, Tokens,
 };
 use palisade_model::program::Copies;
+use std::rc::Rc;
 
 impl Model<'_> {
-    pub(super) fn decode_sc(&self, given: &[ScConfiguration]) -> Result<Vec<Configuration>, CheckFailure> {
+    pub(super) fn decode_sc(&mut self, given: &[ScConfiguration]) -> Result<Vec<Configuration>, CheckFailure> {
         let decode = |configuration: &ScConfiguration| {
             self.configuration(configuration.memory, configuration.locked, Phase::Sc, unjoined(&configuration.tokens))
         };
         given.iter().map(decode).collect()
     }
 
-    pub(super) fn decode_delayed(&self, given: &DelayedSet) -> Result<Vec<Configuration>, CheckFailure> {
+    pub(super) fn decode_delayed(&mut self, given: &DelayedSet) -> Result<Vec<Configuration>, CheckFailure> {
         let mut decoded = Vec::with_capacity(given.configurations.len());
         for configuration in &given.configurations {
             let Attacker { label, registers, buffer, store_address } = configuration.attacker.clone();
-            self.check_local(&LocalState {
-                thread: given.thread,
-                label,
-                registers: registers.clone(),
-                holding: false,
-            })?;
+            let local = LocalState { thread: given.thread, label, registers, holding: false };
+            self.check_local(&local)?;
+            let registers = local.registers;
             let buffer = strictly_ascending(&buffer, "buffer")?;
             if !buffer.contains_key(&store_address) {
                 reject!(Form, "the address {store_address} of an attacker's first delayed store is not in its buffer");
             }
-            let phase = Phase::Delayed(DelayingThread { label, registers, buffer, store_address });
+            let phase = Phase::Delayed(Rc::new(DelayingThread { label, registers, buffer, store_address }));
             let tokens = unjoined(&configuration.tokens);
             decoded.push(self.configuration(configuration.memory, configuration.locked, phase, tokens)?);
         }
         Ok(decoded)
     }
 
-    pub(super) fn decode_helped(&self, given: &HelpedSet) -> Result<Vec<Configuration>, CheckFailure> {
+    pub(super) fn decode_helped(&mut self, given: &HelpedSet) -> Result<Vec<Configuration>, CheckFailure> {
         let mut decoded = Vec::with_capacity(given.configurations.len());
         for configuration in &given.configurations {
-            let phase = Phase::Helped(Path {
+            let phase = Phase::Helped(Rc::new(Path {
                 store_address: configuration.store_address,
                 levels: strictly_ascending(&configuration.levels, "levels")?,
                 section: strictly_ascending(&configuration.section, "section")?,
-            });
-            let tokens = configuration.tokens.clone();
+            }));
+            let tokens = configuration.tokens.iter().copied();
             decoded.push(self.configuration(configuration.memory, configuration.locked, phase, tokens)?);
         }
         Ok(decoded)
@@ -55,11 +53,11 @@ impl Model<'_> {
 
     /// A configuration from positions in the certificate's tables.
     fn configuration(
-        &self,
+        &mut self,
         memory: MemoryIndex,
         locked: bool,
         phase: Phase,
-        given: Vec<(LocalIndex, bool, Tokens)>,
+        given: impl ExactSizeIterator<Item = (LocalIndex, bool, Tokens)>,
     ) -> Result<Configuration, CheckFailure> {
         let Some(memory) = self.memory_numbers.get(memory as usize).copied() else {
             reject!(Form, "there is no memory {memory} in the table");
@@ -82,11 +80,12 @@ impl Model<'_> {
         if let Some(pair) = tokens.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             reject!(Form, "a configuration lists {} twice", self.local_in_words(pair[0].0.local));
         }
+        let phase = self.phase_number(phase);
         Ok(Configuration { control: Control { memory, locked, phase }, tokens })
     }
 }
 
 /// Tokens off the happens-before path.
-fn unjoined(tokens: &[(LocalIndex, Tokens)]) -> Vec<(LocalIndex, bool, Tokens)> {
-    tokens.iter().map(|(local, count)| (*local, false, *count)).collect()
+fn unjoined(tokens: &[(LocalIndex, Tokens)]) -> impl ExactSizeIterator<Item = (LocalIndex, bool, Tokens)> {
+    tokens.iter().map(|(local, count)| (*local, false, *count))
 }

@@ -240,6 +240,7 @@ fn check_modulo(
 
 /// Checks the sets of configurations.
 fn check_sets(model: &mut Model<'_>, certificate: &RobustCertificate, claim: Claim<'_>) -> Result<(), CheckFailure> {
+    model.forget_settled();
     if let Claim::Never(never) = claim {
         model.never.clone_from(never);
         return check_sc(model, certificate, false).map(drop);
@@ -378,7 +379,7 @@ fn check_load(
 fn check_helped(model: &mut Model<'_>, thread: ThreadId, set: &DownSet) -> Result<(), CheckFailure> {
     let name = format!("`helped` of thread {thread}");
     for configuration in set.configurations() {
-        if let Phase::Helped(path) = &configuration.control.phase
+        if let Phase::Helped(path) = model.phase(&configuration.control)
             && path.levels.contains_key(&path.store_address)
             && !configuration.control.locked
         {

@@ -8,12 +8,14 @@ use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::{Live, checked_liveness};
 use crate::tokens::{MOST_CHOICES, Numbering, initial_tokens, strictly_ascending};
+use hashbrown::{HashMap, HashSet};
 use palisade_evidence::{LocalState, RobustCertificate};
 use palisade_model::program::{
     Action, ByLabel, EvaluationError, Expression, Instruction, InstructionId, LabelId, Program, RegisterId, Thread,
     ThreadId, Value,
 };
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// The program with the certificate's live registers, and the states met so far by number.
 pub(super) struct Model<'a> {
@@ -24,6 +26,9 @@ pub(super) struct Model<'a> {
     by_label: Vec<ByLabel>,
     locals: Numbering<LocalState>,
     pub(super) memories: Numbering<Memory>,
+    phases: Numbering<Phase>,
+    /// Where local instructions lead from a state, since they were last [forgotten](Self::forget_settled).
+    settled: HashMap<(LocalState, bool), Rc<[u32]>>,
     /// The numbers of the certificate's local states, by their position in its table.
     pub(super) local_numbers: Vec<u32>,
     /// The numbers of the certificate's memories, by their position in its table.
@@ -57,6 +62,8 @@ impl<'a> Model<'a> {
             by_label: program.threads.iter().map(Thread::instructions_by_label).collect(),
             locals: Numbering::new(),
             memories: Numbering::new(),
+            phases: Numbering::new(),
+            settled: HashMap::new(),
             local_numbers: Vec::with_capacity(locals.len()),
             memory_numbers: Vec::with_capacity(memories.len()),
             counters: None,
@@ -114,6 +121,16 @@ impl<'a> Model<'a> {
     /// The local state with the given number.
     pub(super) fn local(&self, number: u32) -> &LocalState {
         self.locals.get(number)
+    }
+
+    /// The number of a phase.
+    pub(super) fn phase_number(&mut self, phase: Phase) -> u32 {
+        self.phases.number(phase)
+    }
+
+    /// The phase of a control.
+    pub(super) fn phase(&self, control: &Control) -> &Phase {
+        self.phases.get(control.phase)
     }
 
     /// The instructions at a label.
@@ -245,15 +262,30 @@ impl<'a> Model<'a> {
 
     /// The states, by number, in which a thread may next act on memory: those reached by local instructions only at
     /// whose label stands an instruction that is not local. None when the thread has stopped.
-    pub(super) fn settle(&mut self, start: LocalState) -> Result<Vec<u32>, CheckFailure> {
+    pub(super) fn settle(&mut self, start: LocalState) -> Result<Rc<[u32]>, CheckFailure> {
         self.settle_as(start, false)
     }
 
     /// Like [`settle`](Self::settle), and at labels without instructions too, where `keeps_ends`.
-    pub(super) fn settle_as(&mut self, start: LocalState, keeps_ends: bool) -> Result<Vec<u32>, CheckFailure> {
+    pub(super) fn settle_as(&mut self, start: LocalState, keeps_ends: bool) -> Result<Rc<[u32]>, CheckFailure> {
+        let key = (start, keeps_ends);
+        if let Some(settled) = self.settled.get(&key) {
+            return Ok(Rc::clone(settled));
+        }
+        let settled: Rc<[u32]> = self.settle_anew(key.0.clone(), keeps_ends)?.into();
+        self.settled.insert(key, Rc::clone(&settled));
+        Ok(settled)
+    }
+
+    /// Forgets where states settle: what is asked of counters, tickets and failures from here on may be something else.
+    pub(super) fn forget_settled(&mut self) {
+        self.settled.clear();
+    }
+
+    fn settle_anew(&mut self, start: LocalState, keeps_ends: bool) -> Result<Vec<u32>, CheckFailure> {
         let LocalState { thread, label, registers, holding } = start;
         let registers = self.only_live(thread, label, registers);
-        let mut seen = HashSet::from([(label, registers.clone())]);
+        let mut seen: HashSet<_> = HashSet::from([(label, registers.clone())]);
         let mut waiting = vec![(label, registers)];
         let mut settled = Vec::new();
         while let Some((label, registers)) = waiting.pop() {
@@ -279,7 +311,7 @@ impl<'a> Model<'a> {
     }
 
     /// The states, by number, to which a thread settles before it acts on memory for the first time.
-    pub(super) fn initial_states(&mut self, id: ThreadId) -> Result<Vec<u32>, CheckFailure> {
+    pub(super) fn initial_states(&mut self, id: ThreadId) -> Result<Rc<[u32]>, CheckFailure> {
         let thread = self.program.thread(id);
         let registers = thread.initial_registers();
         self.settle(LocalState { thread: id, label: thread.initial, registers, holding: false })
@@ -289,10 +321,11 @@ impl<'a> Model<'a> {
     /// every way.
     pub(super) fn initial_configurations(&mut self) -> Result<Vec<Configuration>, CheckFailure> {
         let memory = self.memories.number(Memory::new());
-        let control = Control { memory, locked: false, phase: Phase::Sc };
+        let control = Control { memory, locked: false, phase: self.phase_number(Phase::Sc) };
         let program = self.program;
-        let choices = initial_tokens(program, |id| Ok(self.initial_states(id)?.into_iter().map(unjoined).collect()))?;
-        Ok(choices.into_iter().map(|tokens| Configuration { control: control.clone(), tokens }).collect())
+        let choices =
+            initial_tokens(program, |id| Ok(self.initial_states(id)?.iter().map(|local| unjoined(*local)).collect()))?;
+        Ok(choices.into_iter().map(|tokens| Configuration { control, tokens }).collect())
     }
 }
 

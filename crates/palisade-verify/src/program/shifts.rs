@@ -1,6 +1,6 @@
 //! Configurations up to shifts of counters.
 
-use super::configuration::{Configuration, Control, Memory, Phase, Token};
+use super::configuration::{Configuration, Control, DelayingThread, Memory, Phase, Token};
 use super::counters::Counters;
 use super::model::Model;
 use super::spans::{Variable, size};
@@ -9,6 +9,7 @@ use crate::failure::reject;
 use crate::tokens::in_order;
 use palisade_evidence::{LocalState, Tokens};
 use palisade_model::program::{LabelId, RegisterId, ThreadId, Value};
+use std::rc::Rc;
 
 impl Model<'_> {
     /// The configuration that stands for one and all that are it shifted: in it, the first address of each class holds its initial value, or as
@@ -30,27 +31,28 @@ impl Model<'_> {
         attacker: ThreadId,
         configuration: Configuration,
     ) -> Result<Configuration, CheckFailure> {
-        let Configuration { control: Control { memory, locked, phase }, tokens } = configuration;
+        let Control { memory, locked, phase } = configuration.control;
         let by = self.shifts(counters, memory);
         counters.check_rise(&by)?;
         if by.iter().all(|by| *by == 0) && !counters.knows_far() {
-            return Ok(Configuration { control: Control { memory, locked, phase }, tokens });
+            return Ok(configuration);
         }
         let memory = self.shifted_memory(counters, &by, memory)?;
-        let phase = match phase {
-            Phase::Delayed(mut delaying) => {
+        let phase = match self.phase(&configuration.control) {
+            Phase::Delayed(delaying) => {
+                let mut delaying = DelayingThread::clone(delaying);
                 delaying.registers = shifted_registers(counters, &by, attacker, delaying.label, delaying.registers)?;
                 for (address, value) in &mut delaying.buffer {
                     if let Some(member) = counters.members.get(&Variable::Cell(*address)) {
                         *value = counters.put(*member, *value, by[member.0])?;
                     }
                 }
-                Phase::Delayed(delaying)
+                self.phase_number(Phase::Delayed(Rc::new(delaying)))
             }
-            phase => phase,
+            Phase::Sc | Phase::Helped(_) => phase,
         };
-        let mut shifted = Vec::with_capacity(tokens.len());
-        for (Token { local, joined }, count) in tokens {
+        let mut shifted = Vec::with_capacity(configuration.tokens.len());
+        for (Token { local, joined }, count) in configuration.tokens {
             let LocalState { thread, label, registers, holding } = self.local(local).clone();
             let registers = shifted_registers(counters, &by, thread, label, registers)?;
             let local = self.local_number(LocalState { thread, label, registers, holding });

@@ -7,6 +7,7 @@ use crate::tokens::{with_one, without_one};
 use palisade_evidence::{Level, LocalState};
 use palisade_model::program::{Action, Expression, InstructionId, ThreadId, Value};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// A step and where it leads.
 pub(super) struct Successor {
@@ -35,8 +36,8 @@ impl Model<'_> {
         configuration: &Configuration,
         attacker: ThreadId,
     ) -> Result<Vec<Successor>, CheckFailure> {
-        let Phase::Delayed(delaying) = &configuration.control.phase else { return Ok(Vec::new()) };
-        let mut successors = self.attacker_successors(configuration, attacker, delaying)?;
+        let Phase::Delayed(delaying) = self.phase(&configuration.control).clone() else { return Ok(Vec::new()) };
+        let mut successors = self.attacker_successors(configuration, attacker, &delaying)?;
         let instructions = self.instructions_at(attacker, delaying.label);
         let is_local = |id: &InstructionId| self.instruction(attacker, *id).action.is_local_under_tso();
         if instructions.is_empty() || !instructions.iter().all(is_local) {
@@ -69,8 +70,9 @@ impl Model<'_> {
                 buffer: BTreeMap::from([(address, value)]),
                 store_address: address,
             };
+            let phase = self.phase_number(Phase::Delayed(Rc::new(delaying)));
             starts.push(Configuration {
-                control: Control { phase: Phase::Delayed(delaying), ..configuration.control.clone() },
+                control: Control { phase, ..configuration.control },
                 tokens: without_one(&configuration.tokens, *token),
             });
         }
@@ -80,12 +82,12 @@ impl Model<'_> {
     /// Where `load` leads as the last load that the delayed stores overstep, if the attacker stands there, no thread
     /// holds the lock and the value would come from memory ([ESOP13, Eq. 2]).
     pub(super) fn overstepped_load(
-        &self,
+        &mut self,
         configuration: &Configuration,
         thread: ThreadId,
         load: InstructionId,
     ) -> Result<Option<Configuration>, CheckFailure> {
-        let Phase::Delayed(delaying) = &configuration.control.phase else { return Ok(None) };
+        let Phase::Delayed(delaying) = self.phase(&configuration.control) else { return Ok(None) };
         let instruction = self.instruction(thread, load);
         let Action::Load { address, .. } = &instruction.action else { return Ok(None) };
         if delaying.label != instruction.source || configuration.control.locked {
@@ -100,8 +102,9 @@ impl Model<'_> {
             levels: BTreeMap::from([(address, Level::Load)]),
             section: BTreeMap::new(),
         };
+        let phase = self.phase_number(Phase::Helped(Rc::new(path)));
         Ok(Some(Configuration {
-            control: Control { phase: Phase::Helped(path), ..configuration.control.clone() },
+            control: Control { phase, ..configuration.control },
             tokens: configuration.tokens.clone(),
         }))
     }
@@ -109,7 +112,7 @@ impl Model<'_> {
     /// Whether the configuration's attacker can never reach another load: nothing but instructions that need an empty
     /// buffer, or that lead nowhere, stands at its label. Such configurations may be left out of sets.
     pub(super) fn is_hopeless(&self, attacker: ThreadId, configuration: &Configuration) -> bool {
-        let Phase::Delayed(delaying) = &configuration.control.phase else { return false };
+        let Phase::Delayed(delaying) = self.phase(&configuration.control) else { return false };
         let leads_nowhere = |id: &InstructionId| {
             let action = &self.instruction(attacker, *id).action;
             action.drains_buffer() || *action == Action::Fail
@@ -167,13 +170,13 @@ impl Model<'_> {
             let after = self.only_live(thread, instruction.target, registers);
             let (memory, _) = self.with_turns(configuration.control.memory, thread, registers_before, &after);
             let Some(memory) = memory else { continue };
-            let phase = Phase::Delayed(DelayingThread {
+            let phase = self.phase_number(Phase::Delayed(Rc::new(DelayingThread {
                 label: instruction.target,
                 registers: after,
                 buffer: buffer.clone(),
                 store_address: delaying.store_address,
-            });
-            let control = Control { memory, phase, ..configuration.control.clone() };
+            })));
+            let control = Control { memory, phase, ..configuration.control };
             successors.push(Configuration { control, tokens: configuration.tokens.clone() });
         }
         Ok(successors)
@@ -185,7 +188,8 @@ impl Model<'_> {
         let mut successors = Vec::new();
         for (token, _) in &configuration.tokens {
             let LocalState { thread, label, .. } = *self.local(token.local);
-            for id in self.instructions_at(thread, label).to_vec() {
+            for index in 0..self.instructions_at(thread, label).len() {
+                let id = self.instructions_at(thread, label)[index];
                 for configuration in self.steps_of(configuration, *token, thread, id)? {
                     successors.push(Successor { thread, instruction: id, configuration });
                 }
@@ -206,13 +210,15 @@ impl Model<'_> {
         let Some(effect) = self.effect((*memory, *locked), token.local, id)? else { return Ok(Vec::new()) };
         let action = &self.instruction(thread, id).action;
         let was_holding = self.local(token.local).holding;
-        let mut control = configuration.control.clone();
+        let mut control = configuration.control;
         let mut joined = token.joined;
-        if let Phase::Helped(path) = &mut control.phase {
+        if let Phase::Helped(path) = self.phase(&control) {
+            let mut path = Path::clone(path);
             match path.follow(action, &effect, was_holding, joined) {
                 Some(on_path) => joined = on_path,
                 None => return Ok(Vec::new()),
             }
+            control.phase = self.phase_number(Phase::Helped(Rc::new(path)));
         }
         if effect.holding != was_holding {
             control.locked = effect.holding;
@@ -232,7 +238,7 @@ impl Model<'_> {
             return Ok(vec![Configuration { control, tokens: rest }]);
         }
         let mut successors = Vec::with_capacity(settled.len());
-        for local in settled {
+        for local in settled.iter().copied() {
             let mut memory = Some(control.memory);
             if let Some(before) = &before {
                 let after = self.local(local).registers.clone();
@@ -240,12 +246,12 @@ impl Model<'_> {
                 (memory, takes_turn) = self.with_turns(control.memory, thread, before, &after);
                 if takes_turn {
                     // Who does not see its ticket served stops.
-                    successors.push(Configuration { control: control.clone(), tokens: rest.clone() });
+                    successors.push(Configuration { control, tokens: rest.clone() });
                 }
             }
             if let Some(memory) = memory {
                 let tokens = with_one(&rest, Token { local, joined })?;
-                successors.push(Configuration { control: Control { memory, ..control.clone() }, tokens });
+                successors.push(Configuration { control: Control { memory, ..control }, tokens });
             }
         }
         Ok(successors)

@@ -58,7 +58,7 @@ impl Model<'_> {
         if control.locked {
             parts.push("locked".to_owned());
         }
-        match &control.phase {
+        match self.phase(control) {
             Phase::Sc => {}
             Phase::Delayed(attacker) => {
                 parts.push(format!("buffer {}", list(attacker.buffer.iter().map(values))));

@@ -9,12 +9,13 @@ use super::ranges::Range;
 use super::values::accessed;
 use crate::CheckFailure;
 use crate::failure::reject;
+use hashbrown::HashMap;
 use palisade_model::program::{
     Action, BinaryOperator, Expression, Instruction, InstructionId, Label, LabelId, Program, Register, RegisterId,
     Span, Thread, ThreadId,
 };
 use palisade_model::semantics::Target;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// An enriched thread has no more states than these.
 const MOST_STATES: usize = 1 << 14;

@@ -7,12 +7,13 @@ use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::{Live, checked_liveness};
 use crate::tokens::{MOST_CHOICES, Numbering, strictly_ascending};
+use hashbrown::{HashMap, HashSet};
 use palisade_evidence::{BufferEntry, BufferInvariant, BufferedLocal};
 use palisade_model::program::{
     Action, ByLabel, EvaluationError, Instruction, InstructionId, LabelId, Program, Thread, ThreadId, Value,
 };
 use palisade_model::semantics::{Observable, Target};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The values of addresses that do not hold their initial value.
 pub(super) type Memory = BTreeMap<Value, Value>;
@@ -197,7 +198,7 @@ impl<'a> Threads<'a> {
         if let Some(settled) = self.settled.get(&key) {
             return Ok(settled.clone());
         }
-        let mut seen = HashSet::from([key.1.clone()]);
+        let mut seen: HashSet<_> = HashSet::from([key.1.clone()]);
         let mut waiting = vec![key.1.clone()];
         let mut settled = Vec::new();
         while let Some((label, registers)) = waiting.pop() {

@@ -5,9 +5,9 @@ use super::steps::{Configuration, Control, Move, Successor};
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::tokens::{MOST_CHOICES, with_one, without_one};
+use hashbrown::HashSet;
 use palisade_evidence::{BufferEntry, BufferedLocal};
 use palisade_model::program::{Action, InstructionId, LabelId, ThreadId, Value};
-use std::collections::HashSet;
 
 impl Threads<'_> {
     /// A local state of the evidence with the numbers that its snapshots have here.

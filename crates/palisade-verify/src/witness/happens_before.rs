@@ -1,8 +1,9 @@
 //! The happens-before relation of a trace, as [ESOP13, §3] defines it, found again from sources and store order.
 
+use hashbrown::HashMap;
 use palisade_model::program::Value;
 use palisade_model::semantics::{Access, AccessId, AccessKind, Edge, Node, NodeId, Relation, Trace};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// Whether the edge belongs to happens-before.
 pub(super) fn is_edge(trace: &Trace, edge: &Edge) -> bool {

@@ -8,15 +8,15 @@
 //! rule looks at when it takes up the last of them. Examining some again does no harm, as equal transitions count
 //! once.
 
-use super::facts::{fact_of_attacker, level_not_looked_at, size};
+use super::facts::{fact_of_attacker, size};
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::program::configuration::{DelayingThread, Phase, Token};
 use crate::program::model::Model;
+use hashbrown::{HashMap, HashSet};
 use palisade_evidence::{Attacker, Fact, Level, LocalState};
 use palisade_model::net::{Count, Net, OmegaCount, PlaceId};
 use palisade_model::program::{Action, Copies, InstructionId, ThreadId, Value};
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// How many places there may be, and how much work (facts looked at, sizes of places and transitions) finding them may
@@ -109,7 +109,7 @@ impl Closure<'_, '_> {
         for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
             let settled = self.model.initial_states(id)?;
             let settled: Vec<Fact> =
-                settled.into_iter().map(|local| self.model.thread_fact(Token { local, joined: false })).collect();
+                settled.iter().copied().map(|local| self.model.thread_fact(Token { local, joined: false })).collect();
             match thread.copies {
                 Copies::Any => {
                     for fact in settled {
@@ -326,7 +326,7 @@ impl Closure<'_, '_> {
         let LocalState { thread, holding, .. } = *self.model.local(token.local);
         let before = self.model.configuration_of(token, holding, looked_at);
         for after in self.model.steps_of(&before, token, thread, instruction)? {
-            if let Some(address) = level_not_looked_at(&after.control, looked_at) {
+            if let Some(address) = self.model.level_not_looked_at(&after.control, looked_at) {
                 return self.thread_steps_by_level(token, instruction, looked_at, address);
             }
             let mut puts: Vec<Fact> =
@@ -384,10 +384,10 @@ impl Closure<'_, '_> {
         let (thread, _, load) = self.attack;
         let before = self.model.delaying_of(delaying, &[Fact::Locked(false)]);
         let Some(after) = self.model.overstepped_load(&before, thread, load)? else { return Ok(()) };
-        let Phase::Helped(path) = after.control.phase else { return Ok(()) };
+        let Phase::Helped(path) = self.model.phase(&after.control).clone() else { return Ok(()) };
         let mut takes = vec![fact_of_attacker(delaying), Fact::Loaded(false), Fact::Locked(false)];
         let mut puts = vec![Fact::Gone(path.store_address), Fact::Loaded(true), Fact::Locked(false)];
-        for (address, level) in path.levels {
+        for (address, level) in path.levels.clone() {
             self.know(address)?;
             takes.push(Fact::Level(address, None));
             puts.push(Fact::Level(address, Some(level)));

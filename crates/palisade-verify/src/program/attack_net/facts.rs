@@ -5,19 +5,20 @@ use crate::program::model::Model;
 use palisade_evidence::{Attacker, Fact, Tokens};
 use palisade_model::program::{ThreadId, Value};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 impl Model<'_> {
     /// The configuration with one thread in which just these facts hold: in phase SC if the load has not happened by
     /// them, else in phase Helped.
     pub(super) fn configuration_of(&mut self, token: Token, locked: bool, facts: &[Fact]) -> Configuration {
-        let phase = if facts.contains(&Fact::Loaded(false)) { Phase::Sc } else { Phase::Helped(path(facts)) };
-        let memory = self.memory_of(facts);
+        let phase = if facts.contains(&Fact::Loaded(false)) { Phase::Sc } else { Phase::Helped(Rc::new(path(facts))) };
+        let (memory, phase) = (self.memory_of(facts), self.phase_number(phase));
         Configuration { control: Control { memory, locked, phase }, tokens: vec![(token, Tokens::Finite(1))] }
     }
 
     /// The configuration with nobody but the attacker in which just these facts hold, and the lock is free.
     pub(super) fn delaying_of(&mut self, delaying: &DelayingThread, facts: &[Fact]) -> Configuration {
-        let (memory, phase) = (self.memory_of(facts), Phase::Delayed(delaying.clone()));
+        let (memory, phase) = (self.memory_of(facts), self.phase_number(Phase::Delayed(Rc::new(delaying.clone()))));
         Configuration { control: Control { memory, locked: false, phase }, tokens: Vec::new() }
     }
 
@@ -36,7 +37,7 @@ impl Model<'_> {
 
     /// What has become of a fact.
     pub(super) fn afterwards(&self, fact: &Fact, control: &Control) -> Fact {
-        match (fact, &control.phase) {
+        match (fact, self.phase(control)) {
             (Fact::Memory(address, _), _) => Fact::Memory(*address, self.read(control, *address)),
             (Fact::Locked(_), _) => Fact::Locked(control.locked),
             (Fact::Level(address, _), Phase::Helped(path)) => Fact::Level(*address, path.levels.get(address).copied()),
@@ -54,10 +55,18 @@ impl Model<'_> {
 
     /// The fact that the attacker is where the configuration has it, unless it is hopeless there.
     pub(super) fn attacker_fact(&self, thread: ThreadId, configuration: &Configuration) -> Option<Fact> {
-        match &configuration.control.phase {
+        match self.phase(&configuration.control) {
             Phase::Delayed(delaying) if !self.is_hopeless(thread, configuration) => Some(fact_of_attacker(delaying)),
             _ => None,
         }
+    }
+
+    /// An address whose level a step has raised without looking at it.
+    pub(super) fn level_not_looked_at(&self, after: &Control, looked_at: &[Fact]) -> Option<Value> {
+        let Phase::Helped(path) = self.phase(after) else { return None };
+        let is_seen =
+            |address: &Value| looked_at.iter().any(|fact| matches!(fact, Fact::Level(own, _) if own == address));
+        path.levels.keys().copied().find(|address| !is_seen(address))
     }
 }
 
@@ -78,13 +87,6 @@ fn path(facts: &[Fact]) -> Path {
         }
     }
     path
-}
-
-/// An address whose level a step has raised without looking at it.
-pub(super) fn level_not_looked_at(after: &Control, looked_at: &[Fact]) -> Option<Value> {
-    let Phase::Helped(path) = &after.phase else { return None };
-    let is_seen = |address: &Value| looked_at.iter().any(|fact| matches!(fact, Fact::Level(own, _) if own == address));
-    path.levels.keys().copied().find(|address| !is_seen(address))
 }
 
 /// How much of a fact there is to look at.

@@ -16,12 +16,12 @@ use crate::failure::reject;
 use crate::net::check_downward_up_to;
 use crate::{CheckFailure, Obligation, check_net_certificate};
 use closure::{Attack, AttackNet, close};
+use hashbrown::HashSet;
 use palisade_evidence::{
     AttackNetProof, Fact, Invariant, NetCertificate, OmegaMarking, Refutation, RobustCertificate, WeightedTrap,
 };
 use palisade_model::net::{Count, PlaceId, Problem, Query, Target};
 use palisade_model::program::{InstructionId, Program, RegisterId, ThreadId};
-use std::collections::HashSet;
 use symmetry::Symmetry;
 
 /// The net of an attack – a store and a load instruction of one thread – with the question whether success can be

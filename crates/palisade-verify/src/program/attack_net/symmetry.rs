@@ -8,10 +8,10 @@ use crate::CheckFailure;
 use crate::program::counters::Counters;
 use crate::program::model::Model;
 use crate::program::spans::{Variable, size};
+use hashbrown::HashSet;
 use palisade_evidence::{Attacker, Fact, LocalState, OmegaMarking};
 use palisade_model::net::{Count, Net, PlaceId};
 use palisade_model::program::{LabelId, RegisterId, ThreadId, Value};
-use std::collections::HashSet;
 
 /// The shifts of a program's classes that are symmetries.
 pub(super) struct Symmetry {

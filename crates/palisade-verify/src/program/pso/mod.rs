@@ -72,7 +72,7 @@ impl Delays<'_> {
         let program = self.model.program;
         let token = |local| Token { local, joined: false };
         let choices =
-            initial_tokens(program, |id| Ok(self.model.initial_states(id)?.into_iter().map(token).collect()))?;
+            initial_tokens(program, |id| Ok(self.model.initial_states(id)?.iter().copied().map(token).collect()))?;
         Ok(choices.into_iter().map(|tokens| Configuration { control: control.clone(), tokens }).collect())
     }
 }

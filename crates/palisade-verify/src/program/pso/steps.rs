@@ -8,6 +8,7 @@ use crate::tokens::{with_one, without_one};
 use palisade_evidence::{Level, LocalState, Tokens};
 use palisade_model::program::{Action, InstructionId, Value};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 impl Delays<'_> {
     /// Where one step leads from a configuration.
@@ -59,7 +60,7 @@ impl Delays<'_> {
         if settled.is_empty() {
             found.push(Configuration { control: control.clone(), tokens: rest.clone() });
         }
-        for local in settled {
+        for local in settled.iter().copied() {
             let tokens = with_one(&rest, Token { local, joined })?;
             found.push(Configuration { control: control.clone(), tokens });
         }
@@ -79,7 +80,7 @@ impl Delays<'_> {
         let address = self.model.address(thread, id, address, &registers)?;
         let value = self.model.evaluate((thread, id), value, &registers, 0)?;
         let rest = without_one(&from.tokens, token);
-        for local in self.settled_after(token.local, id, registers)? {
+        for local in self.settled_after(token.local, id, registers)?.iter().copied() {
             if self.may_go_on(local, address)? {
                 let attack = Attack { store_address: address, attacker: Some((local, value)), levels: BTreeMap::new() };
                 found.push(with_attack(from.control.memory, attack, &rest));
@@ -122,7 +123,7 @@ impl Delays<'_> {
             }
             let settled = self.settled_after(local, id, registers)?;
             let mut attackers = Vec::with_capacity(settled.len());
-            for local in &settled {
+            for local in settled.iter() {
                 attackers.push(self.may_go_on(*local, attack.store_address)?.then_some((*local, delayed)));
             }
             if settled.is_empty() {
@@ -144,7 +145,7 @@ impl Delays<'_> {
         local: u32,
         id: InstructionId,
         registers: Vec<Value>,
-    ) -> Result<Vec<u32>, CheckFailure> {
+    ) -> Result<Rc<[u32]>, CheckFailure> {
         let thread = self.model.local(local).thread;
         let label = self.model.instruction(thread, id).target;
         self.model.settle(LocalState { thread, label, registers, holding: false })

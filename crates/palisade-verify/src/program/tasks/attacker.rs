@@ -31,7 +31,7 @@ impl Tasks<'_> {
         let states =
             self.model.settle_as(LocalState { thread, label: instruction.target, registers, holding: false }, true)?;
         let main = if on_main { Main::Blocked } else { from.control.main };
-        for state in states {
+        for state in states.iter().copied() {
             let buffer = BTreeMap::from([(address, value)]);
             let delaying = Delaying { on_main, local: Some(state), buffer, store_address: address };
             let control = Control { main, ..from.control.clone() };
@@ -108,7 +108,7 @@ impl Tasks<'_> {
             _ => return Ok(()),
         }
         let after = LocalState { thread, label: instruction.target, registers, holding: false };
-        for state in self.model.settle_as(after, true)? {
+        for state in self.model.settle_as(after, true)?.iter().copied() {
             for token in &posted {
                 let delaying = Delaying { local: Some(state), buffer: buffer.clone(), ..delaying.clone() };
                 self.push(&from.control, delaying, with_some(&from.tokens, *token)?, found);

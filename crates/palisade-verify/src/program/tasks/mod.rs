@@ -17,6 +17,7 @@ use configuration::{Configuration, Control, DownSet, Main, Phase, Token};
 use hopeful::Hopeful;
 use palisade_evidence::{LocalState, TaskCertificate, Tokens};
 use palisade_model::program::{Copies, Posts, Program, ThreadId, Value};
+use std::rc::Rc;
 
 /// The program as this checker sees it.
 struct Tasks<'a> {
@@ -74,7 +75,7 @@ impl Tasks<'_> {
     }
 
     /// The states, by number, to which an invocation settles first when its parameters have these values.
-    fn first_states(&mut self, template: ThreadId, arguments: &[Value]) -> Result<Vec<u32>, CheckFailure> {
+    fn first_states(&mut self, template: ThreadId, arguments: &[Value]) -> Result<Rc<[u32]>, CheckFailure> {
         let thread = self.model.program.thread(template);
         let mut registers = thread.initial_registers();
         let Some(parameters) = registers.get_mut(..arguments.len()) else {
@@ -93,9 +94,9 @@ impl Tasks<'_> {
         let others = threads_alone.threads.iter_mut().filter(|thread| !thread.is_thread());
         others.for_each(|thread| thread.copies = Copies::Exactly(0));
         let choices = initial_tokens(&threads_alone, |id| {
-            let mut states = self.first_states(id, &[])?;
-            states.retain(|state| !self.is_at_end(*state));
-            Ok(states.into_iter().map(|state| Token::Own(state, false)).collect())
+            let states = self.first_states(id, &[])?;
+            let going_on = states.iter().filter(|state| !self.is_at_end(**state));
+            Ok(going_on.map(|state| Token::Own(*state, false)).collect())
         })?;
         let starts = |(event, copies)| match copies {
             Copies::Exactly(copies @ 1..) => Some((Token::Start(event), Tokens::Finite(copies))),

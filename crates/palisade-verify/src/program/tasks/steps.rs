@@ -88,7 +88,8 @@ impl Tasks<'_> {
             control.main_joined = true;
         }
         let states = self.first_states(event, &[])?;
-        let mains = if states.is_empty() { vec![Main::Blocked] } else { states.into_iter().map(Main::Runs).collect() };
+        let mains =
+            if states.is_empty() { vec![Main::Blocked] } else { states.iter().copied().map(Main::Runs).collect() };
         for main in mains {
             let control = Control { main, ..control.clone() };
             found.push(Configuration { control, tokens: rest.clone() });
@@ -196,7 +197,7 @@ impl Tasks<'_> {
         let joined = runner.joined;
         if runner.on_main {
             let mains =
-                if states.is_empty() { vec![Main::Blocked] } else { states.into_iter().map(Main::Runs).collect() };
+                if states.is_empty() { vec![Main::Blocked] } else { states.iter().copied().map(Main::Runs).collect() };
             for main in mains {
                 let control = Control { main, main_joined: joined, ..control.clone() };
                 found.push(Configuration { control, tokens: rest.clone() });
@@ -235,7 +236,7 @@ impl Tasks<'_> {
         Ok(match executor {
             Executor::Any => self.own_tokens(&states, joined),
             Executor::Main if states.is_empty() => vec![None],
-            Executor::Main => states.into_iter().map(|state| Some(Token::Pending(state, joined))).collect(),
+            Executor::Main => states.iter().copied().map(|state| Some(Token::Pending(state, joined))).collect(),
         })
     }
 }

@@ -3,11 +3,12 @@
 
 use super::*;
 use crate::check_property;
+use hashbrown::HashMap;
 use palisade_evidence::{
     BufferConfiguration, BufferEntry, BufferedLocal, PropertyEvidence, PropertyProof, PropertyReason, Tokens,
 };
 use palisade_model::semantics::ThreadState;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Whether an instruction is local under a model.
 fn is_local(action: &Action, model: Model) -> bool {

@@ -16,6 +16,7 @@ use super::values::Bounds;
 use super::{Buffering, Goal, Known, goal};
 use crate::tokens::initial_tokens;
 use crate::{CheckFailure, Obligation};
+use hashbrown::HashSet;
 use palisade_evidence::BufferInvariant;
 use palisade_model::program::{
     Action, BinaryOperator, Expression, Instruction, InstructionId, Label, LabelId, Liveness, Program, RegisterId,
@@ -23,7 +24,7 @@ use palisade_model::program::{
 };
 use palisade_model::semantics::random::{Randomness, Shape, program};
 use palisade_model::semantics::{Effect, Event, Instance, Machine, Model, Question, State, StepKind, Target};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
 

@@ -1,8 +1,8 @@
 //! What is known of markings: found before, or covered by one that was.
 
+use super::numbers::Numbers;
 use super::store::Store;
 use super::{Entry, is_covered};
-use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 
@@ -19,7 +19,7 @@ pub enum Mode {
 #[derive(Clone, Debug)]
 pub(super) enum Covering {
     /// Each marking covers itself alone: the node with a given marking.
-    Exact(HashTable<u32>),
+    Exact(Numbers),
     /// For each control, the nodes not covered by others.
     Omega(FxHashMap<u32, Vec<u32>>),
 }
@@ -28,17 +28,25 @@ impl Covering {
     /// Nothing is covered.
     pub(super) fn new(mode: Mode) -> Self {
         match mode {
-            Mode::Exact => Self::Exact(HashTable::new()),
+            Mode::Exact => Self::Exact(Numbers::default()),
             Mode::Omega => Self::Omega(FxHashMap::default()),
         }
     }
 
-    /// Whether some node covers a marking.
-    pub(super) fn covers(&self, store: &Store, control: u32, entries: &[Entry]) -> bool {
+    /// What a marking is sought by.
+    pub(super) fn hash(&self, control: u32, entries: &[Entry]) -> u64 {
         match self {
-            Self::Exact(nodes) => nodes
-                .find(hash(control, entries), |node| store.control(*node) == control && store.entries(*node) == entries)
-                .is_some(),
+            Self::Exact(_) => hash(control, entries),
+            Self::Omega(_) => 0,
+        }
+    }
+
+    /// Whether some node covers a marking of this hash.
+    pub(super) fn covers(&self, store: &Store, hash: u64, control: u32, entries: &[Entry]) -> bool {
+        match self {
+            Self::Exact(nodes) => {
+                nodes.find(hash, |node| store.control(node) == control && store.entries(node) == entries).is_some()
+            }
             Self::Omega(maximal) => maximal
                 .get(&control)
                 .is_some_and(|nodes| nodes.iter().any(|node| is_covered(entries, store.entries(*node)))),
@@ -66,14 +74,10 @@ impl Covering {
         }
     }
 
-    /// Enters a node that no other covers; marks those that it covers, from number `settled` on.
-    pub(super) fn enter(&mut self, store: &mut Store, node: u32, settled: u32) {
+    /// Enters a node of this hash that no other covers; marks those that it covers, from number `settled` on.
+    pub(super) fn enter(&mut self, store: &mut Store, hash: u64, node: u32, settled: u32) {
         match self {
-            Self::Exact(nodes) => {
-                let store = &*store;
-                let hash_of = |node: &u32| hash(store.control(*node), store.entries(*node));
-                nodes.insert_unique(hash_of(&node), node, hash_of);
-            }
+            Self::Exact(nodes) => nodes.insert(hash, node),
             Self::Omega(maximal) => {
                 let nodes = maximal.entry(store.control(node)).or_default();
                 nodes.retain(|old| {
@@ -92,12 +96,7 @@ impl Covering {
     pub(super) fn forget_from(&mut self, store: &Store, first: u32) {
         for node in first..store.next_number() {
             match self {
-                Self::Exact(nodes) => {
-                    let hash = hash(store.control(node), store.entries(node));
-                    if let Ok(entry) = nodes.find_entry(hash, |candidate| *candidate == node) {
-                        entry.remove();
-                    }
-                }
+                Self::Exact(nodes) => nodes.remove(hash(store.control(node), store.entries(node)), node),
                 Self::Omega(maximal) => {
                     if let Some(nodes) = maximal.get_mut(&store.control(node)) {
                         nodes.retain(|old| *old < first);

@@ -24,6 +24,7 @@ mod acceleration;
 mod covering;
 mod frontier;
 mod interner;
+mod numbers;
 mod search;
 mod store;
 mod tokens;

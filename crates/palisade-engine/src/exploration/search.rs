@@ -136,7 +136,7 @@ impl Exploration {
 
     /// Whether some node covers the marking.
     pub fn covers(&self, control: u32, entries: &[Entry]) -> bool {
-        self.covering.covers(&self.store, control, entries)
+        self.covering.covers(&self.store, self.covering.hash(control, entries), control, entries)
     }
 
     /// Keeps what has been found so far for good.
@@ -301,11 +301,12 @@ impl Exploration {
     /// Adds a node unless it is covered; in omega mode marks the nodes that it covers.
     fn insert(&mut self, control: u32, entries: &[Entry], parent: Option<u32>, depth: u32) -> Option<u32> {
         self.comparisons += self.covering.candidates(control);
-        if self.covers(control, entries) {
+        let hash = self.covering.hash(control, entries);
+        if self.covering.covers(&self.store, hash, control, entries) {
             return None;
         }
         let node = self.store.push(control, entries, parent, depth);
-        self.covering.enter(&mut self.store, node, self.settled);
+        self.covering.enter(&mut self.store, hash, node, self.settled);
         Some(node)
     }
 

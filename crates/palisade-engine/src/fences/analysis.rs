@@ -13,8 +13,8 @@ use super::obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stop
 use super::on_nets::Nets;
 use super::progress::Observer;
 use crate::decide::{Method, Round, Turn, decide};
-use crate::exploration::{Entry, Exploration, LazyNet, Mode, Step, Visit, check_periodically};
-use crate::robustness::system::{Phase, Root, System};
+use crate::exploration::{Entry, Exploration, LazyNet, Mode, Step, Visit};
+use crate::robustness::system::{Phase, System};
 use crate::robustness::{
     Attack, Fault, LoadStarts, PhaseSteps, Story, Success, Successes, ThreadSearch, mode_of, story_of_steps,
 };
@@ -313,17 +313,9 @@ impl<'a, 'p> Analysis<'a, 'p> {
     /// Where the delaying of a store starts.
     fn starts(&mut self, sc: &Exploration, store: InstructionId, budget: &Budget) -> Result<Vec<Start>, Halt<Fault>> {
         let mut starts = Vec::new();
-        for (index, node) in sc.maximal().enumerate() {
-            check_periodically(&budget.limits, index)?;
-            let roots = self
-                .search
-                .system
-                .delay_starts(sc.control(node), sc.entries(node), self.id, store)
-                .map_err(Halt::Fault)?;
-            let depth = sc.depth(node) + 1;
-            let start = |root: Root| Start { sc: node, control: root.control, entries: root.entries, depth };
-            starts.extend(roots.into_iter().map(start));
-        }
+        self.search.each_start(sc, self.id, store, budget, |node, root| {
+            starts.push(Start { sc: node, control: root.control, entries: root.entries, depth: sc.depth(node) + 1 });
+        })?;
         Ok(starts)
     }
 }

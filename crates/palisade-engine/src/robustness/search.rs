@@ -4,12 +4,13 @@ use super::attacks::Attack;
 use super::fault::Fault;
 use super::reached::Reached;
 use super::successes::Successes;
-use super::system::{Place, System};
+use super::system::{Loads, Place, Root, System};
 use crate::exploration::{Entry, Exploration, Mode, Step, Visit, check_periodically};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{InstructionId, ThreadId};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -259,6 +260,23 @@ impl<'p> ThreadSearch<'p> {
         budget: &Budget,
     ) -> Result<FxHashMap<u32, u32>, Halt<Fault>> {
         let mut origins = FxHashMap::default();
+        self.each_start(sc, thread, store, budget, |node, start| {
+            if let Some(root) = delayed.add_root(start.control, &start.entries, sc.depth(node) + 1) {
+                origins.insert(root, node);
+            }
+        })?;
+        Ok(origins)
+    }
+
+    /// Tells of each start of delaying, with the SC node it comes from.
+    pub(crate) fn each_start(
+        &mut self,
+        sc: &Exploration,
+        thread: ThreadId,
+        store: InstructionId,
+        budget: &Budget,
+        mut tell: impl FnMut(u32, Root),
+    ) -> Result<(), Halt<Fault>> {
         // By place, whether a token there can start: most configurations have none, and are many.
         let mut startable: Vec<Option<bool>> = Vec::new();
         for (index, node) in sc.maximal().enumerate() {
@@ -273,18 +291,12 @@ impl<'p> ThreadSearch<'p> {
                 }
                 *startable[index].get_or_insert_with(|| self.system.may_delay(entry.place, thread, store))
             });
-            if !may_start {
-                continue;
-            }
-            let starts =
-                self.system.delay_starts(sc.control(node), sc.entries(node), thread, store).map_err(Halt::Fault)?;
-            for start in starts {
-                if let Some(root) = delayed.add_root(start.control, &start.entries, sc.depth(node) + 1) {
-                    origins.insert(root, node);
-                }
+            if may_start {
+                let starts = self.system.delay_starts(sc.control(node), sc.entries(node), thread, store);
+                starts.map_err(Halt::Fault)?.into_iter().for_each(|start| tell(node, start));
             }
         }
-        Ok(origins)
+        Ok(())
     }
 
     /// For each load, the configurations after it, those reached soonest first.
@@ -292,13 +304,20 @@ impl<'p> ThreadSearch<'p> {
         let mut starts = LoadStarts::default();
         let mut nodes: Vec<u32> = delayed.maximal().collect();
         nodes.sort_by_key(|node| delayed.depth(*node));
+        // By control, as many nodes have one.
+        let mut loads: FxHashMap<u32, Loads> = FxHashMap::default();
         for (index, node) in nodes.into_iter().enumerate() {
             check_periodically(&budget.limits, index)?;
-            for (load, control) in self.system.attack_loads(delayed.control(node)).map_err(Halt::Fault)? {
-                starts.entry(load).or_default().push(LoadStart {
+            let before = delayed.control(node);
+            let loads = match loads.entry(before) {
+                hash_map::Entry::Occupied(known) => known.into_mut(),
+                hash_map::Entry::Vacant(new) => new.insert(self.system.attack_loads(before).map_err(Halt::Fault)?),
+            };
+            for (load, control) in loads {
+                starts.entry(*load).or_default().push(LoadStart {
                     delayed: node,
                     depth: delayed.depth(node) + 1,
-                    control,
+                    control: *control,
                     entries: delayed.entries(node).to_vec(),
                 });
             }

@@ -10,6 +10,7 @@
 //! Helpers see nothing of the attacker's stores: what they come to, they come to under SC.
 
 use super::control::{Attacker, Control, Helped, Phase, lookup, set};
+use super::local::number;
 use super::{Local, Operation, Place, Root, System};
 use crate::exploration::{Entry, Step, take};
 use crate::robustness::fault::{Fault, FaultKind};
@@ -26,6 +27,9 @@ pub(in crate::robustness) struct Load {
     pub(in crate::robustness) buffered: Option<Value>,
 }
 
+/// Loads the attacker can be halted at, with the control after each.
+pub type Loads = SmallVec<[(InstructionId, u32); 4]>;
+
 impl System<'_> {
     /// The configurations after issuing a store that will be delayed (Eq. 1): one token of the thread becomes the
     /// attacker.
@@ -39,11 +43,9 @@ impl System<'_> {
         let before = self.control(control);
         let mut starts = Vec::new();
         for entry in entries {
-            let candidates: SmallVec<[Place; 4]> = match Place(entry.place) {
-                Place::SPARE => SmallVec::from_slice(&self.spare_places),
-                place => SmallVec::from_slice(&[place]),
-            };
-            for place in candidates {
+            let is_spare = entry.place == Place::SPARE.number();
+            for index in 0..if is_spare { self.spare_places.len() } else { 1 } {
+                let place = if is_spare { self.spare_places[index] } else { Place(entry.place) };
                 if self.local(place).thread != thread {
                     continue;
                 }
@@ -65,7 +67,7 @@ impl System<'_> {
     }
 
     /// The loads the attacker can be halted at (Eq. 2), with the control after each.
-    pub fn attack_loads(&mut self, control: u32) -> Result<SmallVec<[(InstructionId, u32); 4]>, Fault> {
+    pub fn attack_loads(&mut self, control: u32) -> Result<Loads, Fault> {
         let before = self.control(control);
         let Phase::Delayed(number) = before.phase else { return Ok(SmallVec::new()) };
         if before.locked {
@@ -180,8 +182,21 @@ impl System<'_> {
         })
     }
 
-    /// The steps of a delaying attacker (Eqs. 3–6).
+    /// The steps of a delaying attacker (Eqs. 3–6); found once per control, as many markings have it.
     pub(super) fn attacker_steps(&mut self, control: u32, steps: &mut Vec<Step>) -> Result<(), Fault> {
+        if let Some((start, end)) = self.attacker_cache.get(&control) {
+            steps.extend_from_slice(&self.attacker_arena[*start as usize..*end as usize]);
+            return Ok(());
+        }
+        let first = steps.len();
+        self.list_attacker_steps(control, steps)?;
+        let start = number(self.attacker_arena.len());
+        self.attacker_arena.extend_from_slice(&steps[first..]);
+        self.attacker_cache.insert(control, (start, number(self.attacker_arena.len())));
+        Ok(())
+    }
+
+    fn list_attacker_steps(&mut self, control: u32, steps: &mut Vec<Step>) -> Result<(), Fault> {
         let before = self.control(control);
         let Phase::Delayed(number) = before.phase else { return Ok(()) };
         let thread = self.attacker(number).thread;

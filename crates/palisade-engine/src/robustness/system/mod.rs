@@ -37,6 +37,7 @@ mod turning;
 mod turns;
 
 pub(super) use attacker::Load;
+pub use attacker::Loads;
 pub use control::{Attacker, Control, Helped, Memory, Phase};
 pub(super) use control::{lookup, raise, set};
 pub(in crate::robustness) use counting::Counting;
@@ -72,6 +73,9 @@ pub struct System<'p> {
     /// Steps of one token in one control.
     cache: FxHashMap<(u32, u32), (u32, u32)>,
     step_arena: Vec<Step>,
+    /// Steps of the attacker in one control.
+    attacker_cache: FxHashMap<u32, (u32, u32)>,
+    attacker_arena: Vec<Step>,
     /// What becomes of an attacker by an instruction that, if it loads, reads a value.
     attackers_after: FxHashMap<(u32, InstructionId, Value), SmallVec<[u32; 1]>>,
     /// The first step of a delaying attacker that had no value.
@@ -100,6 +104,8 @@ impl<'p> System<'p> {
             spare_places: Vec::new(),
             cache: FxHashMap::default(),
             step_arena: Vec::new(),
+            attacker_cache: FxHashMap::default(),
+            attacker_arena: Vec::new(),
             attackers_after: FxHashMap::default(),
             only_under_tso: None,
             turning: None,

@@ -6,6 +6,7 @@ use super::{PropertyEvidence, PropertyWitness, RobustCertificate, TaskCertificat
 use palisade_model::net::Count;
 use palisade_model::program::{InstructionId, LabelId, ThreadId};
 use palisade_model::semantics::{Model, Target};
+use std::sync::Arc;
 
 /// A change of a program that keeps a thread from delaying stores.
 ///
@@ -93,7 +94,7 @@ pub struct ValidSet {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValidProof {
     /// Why it is robust.
-    Robust(RobustCertificate),
+    Robust(Arc<RobustCertificate>),
     /// Why it is robust, where it has events or tasks.
     Tasks(TaskCertificate),
     /// Why it reaches none of the targets.

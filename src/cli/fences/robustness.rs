@@ -8,7 +8,7 @@ use super::repaired::{Proofs, no_text, write_back, write_proofs};
 use crate::cli::output::{print_document, print_text, remark};
 use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, Loaded, SharedOptions};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, RobustCertificate};
 use crate::fences::{FenceError, Repair, RepairError, Repaired, repair};
 use crate::limits::Limits;
 use crate::report::context::{Context, fault_error};
@@ -136,10 +136,10 @@ fn proofs<'a>(loaded: &Loaded, found: &'a Repaired, needed: Option<&'a Needed>) 
         match found.repaired_text() {
             Some(text) => {
                 let subject = loaded.subject_of(&text.program);
-                proofs.text = Some((text, Evidence::Robust(subject, certificate.clone())));
+                proofs.text = Some((text, Evidence::Robust(subject, RobustCertificate::clone(certificate))));
             }
             None if found.measures().is_empty() => {
-                proofs.unchanged = Some(Evidence::Robust(loaded.subject(), certificate.clone()));
+                proofs.unchanged = Some(Evidence::Robust(loaded.subject(), RobustCertificate::clone(certificate)));
             }
             None => {}
         }

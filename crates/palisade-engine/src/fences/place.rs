@@ -20,6 +20,7 @@ use crate::robustness::{
 use palisade_evidence::RobustCertificate;
 use palisade_model::limits::{Limits, StopReason};
 use palisade_model::program::Program;
+use std::sync::Arc;
 
 /// Whether a program can be repaired.
 #[derive(Debug)]
@@ -332,7 +333,7 @@ pub(super) fn combine(
 pub(super) struct Confirmed {
     pub(super) verdict: Verdict,
     /// The certificate, when it is robust.
-    pub(super) certificate: Option<RobustCertificate>,
+    pub(super) certificate: Option<Arc<RobustCertificate>>,
     /// The labels that it does not reach, where an exploration tells.
     pub(super) unreached: Option<Vec<ThreadLabel>>,
 }
@@ -340,6 +341,6 @@ pub(super) struct Confirmed {
 /// Checks a changed program.
 pub(super) fn confirm(changed: &Program, options: &FenceOptions) -> Result<Confirmed, FenceError> {
     let checked = check(changed, &options.for_checks()).map_err(FenceError::Fault)?;
-    let certificate = certificate(changed, &checked);
+    let certificate = certificate(changed, &checked).map(Arc::new);
     Ok(Confirmed { verdict: checked.verdict, certificate, unreached: checked.unreached })
 }

@@ -15,6 +15,7 @@ use super::unfinished::Unfinished;
 use crate::robustness::{Attack, Verdict};
 use palisade_evidence::RobustCertificate;
 use palisade_model::program::{Action, Copies, InstructionId, Program, Sites, ThreadId};
+use std::sync::Arc;
 
 /// What was found about the fences a program has.
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ pub struct Redundancy {
     /// What a check says of the program without the removable fences.
     pub without_largest: Verdict,
     /// Its certificate, when it is robust.
-    pub certificate: Option<RobustCertificate>,
+    pub certificate: Option<Arc<RobustCertificate>>,
 }
 
 /// Finds the fences a program can do without, one by one and together. Attacks that are feasible with all fences do not count;

@@ -12,6 +12,7 @@ use crate::{Block, BufferInvariant, Case, Change, RepairClaim, RepairEvidence, R
 use palisade_model::net::Count;
 use palisade_model::program::{InstructionId, LabelId, ThreadId};
 use serde::{Deserialize, Deserializer, Serialize};
+use std::sync::Arc;
 
 /// The evidence as it is written (with `RobustOut` for `R`) and read (with `RobustIn`).
 #[derive(Serialize, Deserialize)]
@@ -155,7 +156,7 @@ impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>, &'a BufferInvari
         };
         let valid = |valid: &'a ValidSet| {
             let (robust, tasks, property) = match &valid.proof {
-                ValidProof::Robust(certificate) => (Some(Object(certificate.into())), None, None),
+                ValidProof::Robust(certificate) => (Some(Object(certificate.as_ref().into())), None, None),
                 ValidProof::Tasks(certificate) => (None, Some(Object(certificate.into())), None),
                 ValidProof::Properties(evidence) => (None, None, Some(Object(evidence.into()))),
             };
@@ -201,7 +202,9 @@ impl TryFrom<RepairText<RobustIn, BufferInvariant>> for RepairEvidence {
         let is_robust = text.properties.is_none();
         let valid = |Object(valid): Object<ValidText<RobustIn, BufferInvariant>>| {
             let proof = match (valid.robust, valid.tasks, valid.property) {
-                (Some(Object(certificate)), None, None) if is_robust => ValidProof::Robust(certificate.into()),
+                (Some(Object(certificate)), None, None) if is_robust => {
+                    ValidProof::Robust(Arc::new(certificate.into()))
+                }
                 (None, Some(Object(certificate)), None) if is_robust => ValidProof::Tasks(certificate.into()),
                 (None, None, Some(Object(evidence))) if !is_robust => ValidProof::Properties(evidence.into()),
                 _ => return Err(missing("valid set")),

@@ -70,7 +70,7 @@ pub struct Repaired {
     pub text: Option<Result<RepairedText, NoText>>,
     /// The certificate of the repaired text (of the program, when nothing is changed or there is no text), when it is
     /// robust. `verify` has accepted it.
-    pub certificate: Option<RobustCertificate>,
+    pub certificate: Option<Arc<RobustCertificate>>,
     /// What the claims rest on, and what `verify` makes of it.
     pub shown: Option<Shown>,
     /// What was found about the fences that the program has, when that was asked for.
@@ -203,7 +203,7 @@ impl Shown {
 /// What shows a set valid, and none cheaper.
 struct ShownValid {
     /// The certificate of the repaired program, when it was checked.
-    certificate: Option<RobustCertificate>,
+    certificate: Option<Arc<RobustCertificate>>,
     /// The rest.
     shown: Shown,
     /// The labels that the repaired program does not reach, where an exploration tells.

@@ -12,6 +12,7 @@ use palisade_evidence::{self as evidence, RepairClaim, RepairEvidence, Row, RowW
 use palisade_model::program::Program;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The measures on offer for a program that is to be robust.
@@ -129,6 +130,6 @@ impl<'a> Offer<'a> {
 }
 
 /// A valid set by the program that the checker makes.
-pub(super) fn valid_set(set: Vec<usize>, certificate: evidence::RobustCertificate) -> ValidSet {
+pub(super) fn valid_set(set: Vec<usize>, certificate: Arc<evidence::RobustCertificate>) -> ValidSet {
     ValidSet { set, repaired: None, proof: ValidProof::Robust(certificate) }
 }

@@ -161,7 +161,7 @@ impl<'s, 'p> Steps<'s, 'p> {
         key.clear();
         let memory = state.nonzero_memory();
         key.push(count(memory.len()));
-        key.extend(memory.iter().flat_map(|(address, value)| [*address, *value]));
+        put_pairs(key, memory);
         let local = |key: &mut Vec<Value>, position: usize| {
             key.push(Value::from(state.holder() == Some(position)));
             self.add_local(key, copies[position], &state.threads()[position]);
@@ -198,7 +198,7 @@ impl<'s, 'p> Steps<'s, 'p> {
         }
         key.push(count(thread.buffer.len()));
         if self.machine.model() != Model::Pso {
-            key.extend(thread.buffer.iter().flat_map(|(address, value)| [*address, *value]));
+            put_pairs(key, &thread.buffer);
             return;
         }
         let mut start = 0;
@@ -206,9 +206,17 @@ impl<'s, 'p> Steps<'s, 'p> {
             let mut stores: SmallVec<[(Value, Value); 8]> = SmallVec::from_slice(&thread.buffer[start..end]);
             stores.sort_by_key(|store| store.0);
             key.push(count(stores.len()));
-            key.extend(stores.into_iter().flat_map(|(address, value)| [address, value]));
+            put_pairs(key, &stores);
             start = end;
         }
+    }
+}
+
+/// Addresses with values, one after the other, as a part of a key.
+fn put_pairs(key: &mut Vec<Value>, pairs: &[(Value, Value)]) {
+    key.reserve(2 * pairs.len());
+    for (address, value) in pairs {
+        key.extend([*address, *value]);
     }
 }
 

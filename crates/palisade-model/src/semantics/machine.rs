@@ -53,6 +53,7 @@ pub struct ThreadState {
 
 // Searches copy states more often than they do anything else. A derived copy would go value by value.
 impl Clone for ThreadState {
+    #[inline]
     fn clone(&self) -> Self {
         Self {
             label: self.label,
@@ -62,6 +63,7 @@ impl Clone for ThreadState {
         }
     }
 
+    #[inline]
     fn clone_from(&mut self, source: &Self) {
         self.label = source.label;
         copy_into(&mut self.registers, &source.registers);
@@ -71,6 +73,7 @@ impl Clone for ThreadState {
 }
 
 /// Replaces what a vector holds, and keeps its room.
+#[inline]
 fn copy_into<A: smallvec::Array<Item: Copy>>(vector: &mut SmallVec<A>, source: &[A::Item]) {
     vector.clear();
     vector.extend_from_slice(source);
@@ -114,10 +117,12 @@ pub struct State {
 }
 
 impl Clone for State {
+    #[inline]
     fn clone(&self) -> Self {
         Self { memory: SmallVec::from_slice(&self.memory), holder: self.holder, threads: self.threads.clone() }
     }
 
+    #[inline]
     fn clone_from(&mut self, source: &Self) {
         copy_into(&mut self.memory, &source.memory);
         self.holder = source.holder;

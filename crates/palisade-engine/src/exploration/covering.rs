@@ -33,7 +33,7 @@ impl Covering {
         }
     }
 
-    /// What a marking is sought by.
+    /// What a marking is sought by, where markings are enumerated; where they are covered, their controls do.
     pub(super) fn hash(&self, control: u32, entries: &[Entry]) -> u64 {
         match self {
             Self::Exact(_) => hash(control, entries),

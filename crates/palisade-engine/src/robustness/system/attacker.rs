@@ -44,7 +44,8 @@ impl System<'_> {
         let mut starts = Vec::new();
         for entry in entries {
             let is_spare = entry.place == Place::SPARE.number();
-            for index in 0..if is_spare { self.spare_places.len() } else { 1 } {
+            let places = if is_spare { self.spare_places.len() } else { 1 };
+            for index in 0..places {
                 let place = if is_spare { self.spare_places[index] } else { Place(entry.place) };
                 if self.local(place).thread != thread {
                     continue;

@@ -13,7 +13,7 @@ use super::obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stop
 use super::on_nets::Nets;
 use super::progress::Observer;
 use crate::decide::{Method, Round, Turn, decide};
-use crate::exploration::{Entry, Exploration, LazyNet, Mode, Step, Visit};
+use crate::exploration::{Entry, Exploration, LazyNet, Mode, Step};
 use crate::robustness::system::{Phase, System};
 use crate::robustness::{
     Attack, Fault, LoadStarts, PhaseSteps, Story, Success, Successes, ThreadSearch, mode_of, story_of_steps,
@@ -302,8 +302,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
                 }
             }
         }
-        let mut net = Obstructed { system: &mut self.search.system, obstacles };
-        explored.run(&mut net, budget, |_, _, _| Visit::Expand)?;
+        Obstructed { system: &mut self.search.system, obstacles }.explore(&mut explored, budget)?;
         self.markings += explored.len();
         let starts = self.search.load_starts(&explored, budget)?;
         self.delaying.insert(obstacles.clone(), Delaying { explored, origins, starts });

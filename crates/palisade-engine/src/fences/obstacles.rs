@@ -1,9 +1,10 @@
 //! What a set of measures forbids a delaying attacker, in its control flow and in the searches.
 
-use crate::exploration::{Entry, LazyNet, Step};
+use crate::exploration::{Entry, Exploration, LazyNet, Step, Visit};
 use crate::robustness::Fault;
 use crate::robustness::system::{Phase, System};
 use fixedbitset::FixedBitSet;
+use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{ByLabel, InstructionId, LabelId, Thread};
 use std::collections::VecDeque;
 
@@ -115,6 +116,13 @@ impl<'p> DelayFlow<'p> {
 pub(super) struct Obstructed<'s, 'p> {
     pub(super) system: &'s mut System<'p>,
     pub(super) obstacles: &'s Obstacles,
+}
+
+impl Obstructed<'_, '_> {
+    /// Explores everything, past the obstacles.
+    pub(super) fn explore(&mut self, explored: &mut Exploration, budget: &Budget) -> Result<(), Halt<Fault>> {
+        explored.run(self, budget, |_, _, _| Visit::Expand).map(|_| ())
+    }
 }
 
 impl LazyNet for Obstructed<'_, '_> {

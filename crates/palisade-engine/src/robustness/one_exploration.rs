@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::system::{Growth, Root};
 use crate::decide::schedule::{FIRST_VALUES, INSTANCES};
 use crate::decide::{Method, Round, Schedule, Turn, decide};
-use crate::exploration::{Exploration, LazyNet, Mode, Visit};
+use crate::exploration::{Exploration, Mode};
 use palisade_model::limits::{Budget, Halt, Limits, StopReason};
 use palisade_model::program::Program;
 use std::marker::PhantomData;
@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 const FEW_VALUES: usize = 4;
 
 /// An instrumented program with the attacks of all stores, as a lazily built net.
-pub(super) trait Instrumented<'p>: LazyNet<Error = Fault> + Sized {
+pub(super) trait Instrumented<'p>: Sized {
     /// What shows that the program is robust.
     type Certificate;
     /// What shows that it is not.
@@ -25,8 +25,8 @@ pub(super) trait Instrumented<'p>: LazyNet<Error = Fault> + Sized {
     fn new(program: &'p Program, growth: Growth, spare: Option<u32>) -> Self;
     /// The initial configurations; none when there are too many, or too many copies to count.
     fn roots(&mut self) -> Result<Option<Vec<Root>>, Fault>;
-    /// Whether an attack has succeeded in a control state.
-    fn is_success(&self, control: u32) -> bool;
+    /// Explores until an attack has succeeded, and where.
+    fn explore(&mut self, explored: &mut Exploration, budget: &Budget) -> Result<Option<u32>, Halt<Fault>>;
     /// The certificate, when the net was explored to the end.
     fn certificate(&self, explored: &Exploration) -> Self::Certificate;
     /// The computation behind a success; it says whether all smaller instances are known to have none.
@@ -94,10 +94,7 @@ impl<'p, S: Instrumented<'p>> Question<'p, S> {
             explored.add_root(root.control, &root.entries, 0);
         }
         let budget = Budget::within(self.limits).with_work(work);
-        let visit = |system: &S, control: u32| {
-            if system.is_success(control) { Visit::Stop } else { Visit::Expand }
-        };
-        let success = explored.run(&mut system, &budget, |system, control, _| visit(system, control));
+        let success = system.explore(&mut explored, &budget);
         self.explored += explored.len();
         Ok((system, explored, success?))
     }

@@ -6,79 +6,12 @@
 
 use super::attacks::Attack;
 use super::fault::Fault;
+use super::joint::Joint;
 use super::search::{AttackAnswer, Found, Search, ThreadSearch, mode_of, search};
-use super::system::{Phase, Place, System};
-use crate::exploration::{Entry, Exploration, LazyNet, Mode, Step, Visit};
+use super::system::{Phase, System};
+use crate::exploration::{Exploration, Mode};
 use palisade_model::limits::{Budget, Halt, StopReason};
-use palisade_model::program::{InstructionId, ThreadId};
-use std::collections::BTreeSet;
-
-/// The instrumented program with the steps between its phases.
-struct Joint<'p> {
-    system: System<'p>,
-    /// The stores of attacks.
-    stores: Vec<(ThreadId, InstructionId)>,
-    /// The loads of attacks.
-    loads: BTreeSet<(ThreadId, InstructionId)>,
-}
-
-impl LazyNet for Joint<'_> {
-    type Error = Fault;
-
-    fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Fault> {
-        match self.system.control(control).phase {
-            Phase::Sc => {
-                for index in 0..self.stores.len() {
-                    let (thread, store) = self.stores[index];
-                    self.delay(control, entries, thread, store, steps)?;
-                }
-            }
-            Phase::Delayed(attacker) => {
-                let thread = self.system.attacker(attacker).thread;
-                for (load, control) in self.system.attack_loads(control)? {
-                    if self.loads.contains(&(thread, load)) {
-                        let label = self.system.label_of(thread, load);
-                        steps.push(Step { control, take: None, put: None, label });
-                    }
-                }
-            }
-            Phase::Helped(_) => {}
-        }
-        self.system.steps(control, entries, steps)
-    }
-
-    fn is_unbounded(&self, place: u32) -> bool {
-        self.system.is_unbounded(place)
-    }
-
-    fn repeats(&mut self, step: &Step) -> Result<bool, Fault> {
-        // A token that becomes the attacker does so once.
-        if step.put.is_none() { Ok(false) } else { self.system.repeats(step) }
-    }
-}
-
-impl Joint<'_> {
-    /// The steps in which a token becomes the attacker by delaying a store.
-    fn delay(
-        &mut self,
-        control: u32,
-        entries: &[Entry],
-        thread: ThreadId,
-        store: InstructionId,
-        steps: &mut Vec<Step>,
-    ) -> Result<(), Fault> {
-        for entry in entries {
-            if entry.place != Place::SPARE.number() && !self.system.may_delay(entry.place, thread, store) {
-                continue;
-            }
-            let label = self.system.label_of(thread, store);
-            for start in self.system.delay_starts(control, std::slice::from_ref(entry), thread, store)? {
-                steps.push(Step { control: start.control, take: Some(entry.place), put: None, label });
-            }
-        }
-        Ok(())
-    }
-}
+use palisade_model::program::InstructionId;
 
 /// Decides in one exploration whether some attack (sorted, none of them pruned) is feasible; how many configurations it has. Where one
 /// is, the other search tells of that attack, or in ω mode of the lowest feasible one.
@@ -89,22 +22,12 @@ pub(super) fn one_query<'p>(
 ) -> Result<(usize, Search<'p>), Halt<Fault>> {
     let begin = system.clone();
     let roots = system.roots().map_err(Halt::Fault)?.ok_or(StopReason::Budget)?;
-    let mut stores: Vec<_> = attacks.iter().map(|attack| (attack.thread, attack.store)).collect();
-    stores.dedup();
-    let loads = attacks.iter().map(|attack| (attack.thread, attack.load)).collect();
-    let mut joint = Joint { system, stores, loads };
+    let mut joint = Joint::new(system, attacks);
     let mut explored = Exploration::new(mode_of(&joint.system));
     for root in roots {
         explored.add_root(root.control, &root.entries, 0);
     }
-    let found =
-        explored.run(
-            &mut joint,
-            budget,
-            |joint, control, _| {
-                if joint.system.is_success(control) { Visit::Stop } else { Visit::Expand }
-            },
-        )?;
+    let found = joint.explore(&mut explored, budget)?;
     let count = explored.len();
     let Some(node) = found else { return Ok((count, parts(&joint.system, attacks, &explored))) };
     let one = match explored.mode() {

@@ -1,8 +1,10 @@
 //! Which tokens stand at loads and stores that race.
 
-use crate::exploration::{Entry, Tokens};
+use crate::exploration::{Entry, Exploration, Tokens, Visit};
 use crate::properties::system::{BufferSystem, Control};
+use crate::robustness::Fault;
 use crate::robustness::system::InitialTokens;
+use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{Action, InstructionId, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -40,6 +42,18 @@ pub(super) struct Racing {
 }
 
 impl Racing {
+    /// Explores until a marking has a race, and where.
+    pub(super) fn explore(
+        &mut self,
+        system: &mut BufferSystem<'_>,
+        explored: &mut Exploration,
+        budget: &Budget,
+    ) -> Result<Option<u32>, Halt<Fault>> {
+        explored.run(system, budget, |system, control, entries| {
+            if self.pair(system, control, entries).is_some() { Visit::Stop } else { Visit::Expand }
+        })
+    }
+
     /// A race in a marking, the first one in the order of places.
     pub(super) fn pair(&mut self, system: &BufferSystem<'_>, control: u32, entries: &[Entry]) -> Option<RacingPair> {
         let control = system.control(control);

@@ -2,7 +2,7 @@
 
 use super::accesses::Racing;
 use super::replay::{Race, replay};
-use crate::exploration::{Entry, Exploration, Mode, Visit};
+use crate::exploration::{Exploration, Mode};
 use crate::properties::evidence::closed_set;
 use crate::properties::goal::Goal;
 use crate::properties::run::Tracing;
@@ -50,12 +50,7 @@ fn explore(
     }
     // Nobody has stored in an initial configuration, so that it has no race.
     let mut racing = Racing::default();
-    let visit = |system: &BufferSystem<'_>, control: u32, entries: &[Entry]| match racing.pair(system, control, entries)
-    {
-        Some(_) => Visit::Stop,
-        None => Visit::Expand,
-    };
-    let Some(node) = explored.run(system, budget, visit)? else {
+    let Some(node) = racing.explore(system, explored, budget)? else {
         let is_whole = system.shape().spare.is_none() && !system.was_cut();
         return Ok(if is_whole { Found::Closed(Box::new(closed_set(system, explored))) } else { Found::Nothing });
     };

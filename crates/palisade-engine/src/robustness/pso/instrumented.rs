@@ -9,7 +9,7 @@ use crate::robustness::one_exploration::Instrumented;
 use crate::robustness::system::{Growth, Root};
 use crate::robustness::witness::Violation;
 use palisade_evidence::PsoCertificate;
-use palisade_model::limits::Halt;
+use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::Program;
 
 impl<'p> Instrumented<'p> for PsoSystem<'p> {
@@ -24,8 +24,8 @@ impl<'p> Instrumented<'p> for PsoSystem<'p> {
         self.roots()
     }
 
-    fn is_success(&self, control: u32) -> bool {
-        self.is_success(control)
+    fn explore(&mut self, explored: &mut Exploration, budget: &Budget) -> Result<Option<u32>, Halt<Fault>> {
+        self.explore(explored, budget)
     }
 
     fn certificate(&self, explored: &Exploration) -> PsoCertificate {

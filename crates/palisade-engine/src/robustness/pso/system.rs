@@ -1,9 +1,10 @@
 //! The instrumented program against PSO as a lazily built net: its tables, and where searches start.
 
-use crate::exploration::{Interner, Step};
+use crate::exploration::{Exploration, Interner, Step, Visit};
 use crate::robustness::fault::Fault;
 use crate::robustness::system::{Growth, InitialTokens, Local, Locals, Memory, Operation, Place, Root, lookup};
 use palisade_evidence::Level;
+use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{InstructionId, Program, ThreadId, Value};
 use rustc_hash::FxHashMap;
 
@@ -112,6 +113,17 @@ impl<'p> PsoSystem<'p> {
 
     pub(super) fn read(&self, memory: u32, address: Value) -> Value {
         lookup(&self.memory(memory).changed, address).unwrap_or_else(|| self.program().initial_value(address))
+    }
+
+    /// Explores until an attack has succeeded, and where.
+    pub(super) fn explore(&mut self, explored: &mut Exploration, budget: &Budget) -> Result<Option<u32>, Halt<Fault>> {
+        explored.run(
+            self,
+            budget,
+            |system, control, _| {
+                if system.is_success(control) { Visit::Stop } else { Visit::Expand }
+            },
+        )
     }
 
     /// Whether the path has come to the address of the delayed store: the happens-before cycle is closed once that store reaches memory.

@@ -3,9 +3,10 @@
 use super::control::{Attacker, Control, Controls, Main, Phase};
 use super::hopeful::Hopeful;
 use super::place::Place;
-use crate::exploration::{Entry, Interner, Step, Tokens};
+use crate::exploration::{Entry, Exploration, Interner, Step, Tokens, Visit};
 use crate::robustness::fault::Fault;
 use crate::robustness::system::{Growth, Helped, InitialTokens, Local, Locals, Memory, Root, lookup};
+use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{Copies, InstructionId, Posts, Program, ThreadId, Value};
 use rustc_hash::FxHashMap;
 
@@ -145,6 +146,17 @@ impl<'p> TaskSystem<'p> {
 
     pub(super) fn intern(&mut self, control: Control) -> u32 {
         self.controls.controls.intern(control).0
+    }
+
+    /// Explores until an attack has succeeded, and where.
+    pub(super) fn explore(&mut self, explored: &mut Exploration, budget: &Budget) -> Result<Option<u32>, Halt<Fault>> {
+        explored.run(
+            self,
+            budget,
+            |system, control, _| {
+                if system.is_success(control) { Visit::Stop } else { Visit::Expand }
+            },
+        )
     }
 
     /// Whether the happens-before cycle is closed and the delayed store can reach memory [ESOP13, Eq. 13].

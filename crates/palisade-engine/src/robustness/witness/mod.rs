@@ -9,7 +9,6 @@
 mod changed;
 mod crowd;
 mod detours;
-mod estimate;
 mod net_run;
 mod route;
 mod shortest;

@@ -1,6 +1,6 @@
 //! How many steps a computation still takes at least, read off control flow: what guides the search for a shortest one.
 
-use crate::robustness::attacks::Attack;
+use super::attacks::Attack;
 use palisade_model::program::{Action, Instruction, Program, Thread};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -121,7 +121,8 @@ fn symbol_itself(symbol: Symbol) -> bool {
 /// The furthest place the grammar got to, and what it looked for there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Failure<'s> {
-    span: SimpleSpan,
+    /// The number of the token there.
+    at: usize,
     found: Option<Token<'s>>,
     expected: Expectations,
 }
@@ -153,7 +154,7 @@ where
                 _ => 0,
             };
         }
-        Self { span, found: found.map(|token| *token), expected: all }
+        Self { at: span.start, found: found.map(|token| *token), expected: all }
     }
 }
 
@@ -167,7 +168,7 @@ where
         span: SimpleSpan,
     ) -> Self {
         let all = expected.into_iter().fold(0, |all, construct| all | Expectations::construct(construct).0);
-        Self { span, found: found.map(|token| *token), expected: Expectations(all) }
+        Self { at: span.start, found: found.map(|token| *token), expected: Expectations(all) }
     }
 
     fn label_with(&mut self, construct: Construct) {
@@ -179,7 +180,8 @@ impl Failure<'_> {
     /// The failure for people; suggestions come from the tokens around it. None where it is said already that something is no
     /// token.
     pub(crate) fn diagnostic(&self, tokens: &[Spanned<'_>], source: &SourceText) -> Option<Diagnostic> {
-        let span = Span { start: self.span.start, end: self.span.end };
+        let end = source.text.len();
+        let span = tokens.get(self.at).map_or(Span { start: end, end }, |(_, span)| *span);
         let found = match self.found {
             Some(Token::Unknown) => return None,
             Some(Token::Integer(value)) if source.slice(span).starts_with(begins_name) => {
@@ -260,7 +262,7 @@ impl Failure<'_> {
     }
 
     fn help(&self, tokens: &[Spanned<'_>]) -> Option<String> {
-        let at = tokens.partition_point(|(_, span)| span.start < self.span.start);
+        let at = self.at;
         let before = at.checked_sub(1).map(|index| tokens[index].0);
         let expects_name = [Construct::Label, Construct::Register, Construct::ThreadName, Construct::AddressName]
             .into_iter()

@@ -12,14 +12,21 @@ use super::failure::{Construct, Failure};
 use super::lexer::Spanned;
 use super::strength;
 use super::token::{EVENT, ITEM_WORDS, Keyword, NEVER, POST, POSTS, Symbol, TASK, Token};
-use chumsky::input::{Input as _, MappedInput};
+use chumsky::input::MapExtra;
+use chumsky::inspector::SimpleState;
 use chumsky::prelude::*;
 use palisade_model::program::{BinaryOperator, Span, UnaryOperator};
 use std::panic::resume_unwind;
 
-type Input<'t, 's> = MappedInput<'t, Token<'s>, SimpleSpan, &'t [Spanned<'s>]>;
-type Extra<'s> = extra::Err<Failure<'s>>;
-type Rule<'t, 's, T> = Boxed<'t, 't, Input<'t, 's>, T, Extra<'s>>;
+/// Tokens alone, whose positions are their numbers: with an input that tells places in the text, compiling the grammar takes three times as long.
+type Input<'t, 's> = &'t [Token<'s>];
+type Extra<'t, 's> = extra::Full<Failure<'s>, SimpleState<Places<'t, 's>>, ()>;
+type Rule<'t, 's, T> = Boxed<'t, 't, Input<'t, 's>, T, Extra<'t, 's>>;
+type Here<'t, 'b, 's> = MapExtra<'t, 'b, Input<'t, 's>, Extra<'t, 's>>;
+
+/// Where the tokens stand in the text.
+#[derive(Clone, Copy)]
+struct Places<'t, 's>(&'t [Spanned<'s>]);
 
 /// So many brackets inside of each other can be read on any stack: a level takes up to ten kilobytes of it.
 const SHALLOW: usize = 32;
@@ -27,9 +34,9 @@ const SHALLOW: usize = 32;
 /// The stack on which texts with more are read, in bytes. The lexer lets no more than some two hundred be open at once.
 const DEEP_STACK: usize = 16 << 20;
 
-/// Parses the tokens of a text of the given length.
-pub(crate) fn parse<'s>(tokens: &[Spanned<'s>], length: usize) -> Result<RawProgram<'s>, Vec<Failure<'s>>> {
-    let here = || parse_on_this_stack(tokens, length);
+/// Parses the tokens of a text.
+pub(crate) fn parse<'s>(tokens: &[Spanned<'s>]) -> Result<RawProgram<'s>, Vec<Failure<'s>>> {
+    let here = || parse_on_this_stack(tokens);
     if nesting(tokens) <= SHALLOW {
         return here();
     }
@@ -55,38 +62,42 @@ fn nesting(tokens: &[Spanned<'_>]) -> usize {
     most
 }
 
-fn parse_on_this_stack<'s>(tokens: &[Spanned<'s>], length: usize) -> Result<RawProgram<'s>, Vec<Failure<'s>>> {
-    let input = tokens.split_token_span(SimpleSpan::from(length..length));
-    let (program, failures) = text().parse(input).into_output_errors();
+fn parse_on_this_stack<'s>(tokens: &[Spanned<'s>]) -> Result<RawProgram<'s>, Vec<Failure<'s>>> {
+    let input: Vec<Token<'s>> = tokens.iter().map(|(token, _)| *token).collect();
+    let (program, failures) =
+        text().parse_with_state(&input[..], &mut SimpleState(Places(tokens))).into_output_errors();
     match program {
         Some(program) if failures.is_empty() => Ok(program),
         _ => Err(failures),
     }
 }
 
-fn span(simple: SimpleSpan) -> Span {
-    Span { start: simple.start, end: simple.end }
+/// Where in the text stands what was read, a token or more.
+fn span(here: &mut Here<'_, '_, '_>) -> Span {
+    let SimpleSpan { start, end, .. } = here.span();
+    let tokens = &here.state().0.0[start..end];
+    tokens.first().zip(tokens.last()).map_or_else(Span::default, |(first, last)| first.1.to(last.1))
 }
 
-fn keyword<'t, 's: 't>(keyword: Keyword) -> impl Parser<'t, Input<'t, 's>, Token<'s>, Extra<'s>> + Clone {
+fn keyword<'t, 's: 't>(keyword: Keyword) -> impl Parser<'t, Input<'t, 's>, Token<'s>, Extra<'t, 's>> + Clone {
     just(Token::Keyword(keyword))
 }
 
-fn symbol<'t, 's: 't>(symbol: Symbol) -> impl Parser<'t, Input<'t, 's>, Token<'s>, Extra<'s>> + Clone {
+fn symbol<'t, 's: 't>(symbol: Symbol) -> impl Parser<'t, Input<'t, 's>, Token<'s>, Extra<'t, 's>> + Clone {
     just(Token::Symbol(symbol))
 }
 
-fn name<'t, 's: 't>(construct: Construct) -> impl Parser<'t, Input<'t, 's>, Name<'s>, Extra<'s>> + Clone {
-    select! { Token::Name(text) = extra => Name { text, span: span(extra.span()) } }.labelled(construct)
+fn name<'t, 's: 't>(construct: Construct) -> impl Parser<'t, Input<'t, 's>, Name<'s>, Extra<'t, 's>> + Clone {
+    select! { Token::Name(text) = extra => Name { text, span: span(extra) } }.labelled(construct)
 }
 
-fn number<'t, 's: 't>() -> impl Parser<'t, Input<'t, 's>, Number, Extra<'s>> + Clone {
+fn number<'t, 's: 't>() -> impl Parser<'t, Input<'t, 's>, Number, Extra<'t, 's>> + Clone {
     symbol(Symbol::Minus)
         .or_not()
         .then(select! { Token::Integer(value) => i128::from(value) })
         .map_with(|(minus, value), extra| Number {
             value: if minus.is_some() { -value } else { value },
-            span: span(extra.span()),
+            span: span(extra),
         })
         .labelled(Construct::Number)
 }
@@ -128,14 +139,13 @@ fn text<'t, 's: 't>() -> Rule<'t, 's, RawProgram<'s>> {
 }
 
 fn domain<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
-    let wrap =
-        select! { Token::Name(text) = extra if !ITEM_WORDS.contains(&text) => Name { text, span: span(extra.span()) } };
+    let wrap = select! { Token::Name(text) = extra if !ITEM_WORDS.contains(&text) => Name { text, span: span(extra) } };
     keyword(Keyword::Domain)
         .ignore_then(number())
         .then_ignore(symbol(Symbol::DotDot))
         .then(number())
         .then(wrap.or_not())
-        .map_with(|((low, high), wrap), extra| Item::Domain { low, high, wrap, span: span(extra.span()) })
+        .map_with(|((low, high), wrap), extra| Item::Domain { low, high, wrap, span: span(extra) })
         .boxed()
 }
 
@@ -156,14 +166,13 @@ fn initial<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 
         .or(memory)
         .then_ignore(symbol(Symbol::Equal))
         .then(expression)
-        .map_with(|(place, value), extra| RawInitial { place, value, span: span(extra.span()) })
+        .map_with(|(place, value), extra| RawInitial { place, value, span: span(extra) })
         .boxed()
 }
 
 /// `posts drain`, `posts plain`.
 fn posts<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
-    let word =
-        select! { Token::Name(text) = extra => Name { text, span: span(extra.span()) } }.labelled(Construct::Posting);
+    let word = select! { Token::Name(text) = extra => Name { text, span: span(extra) } }.labelled(Construct::Posting);
     select! { Token::Name(POSTS) => () }.labelled(Construct::Posts).ignore_then(word).map(Item::Posts).boxed()
 }
 
@@ -171,15 +180,14 @@ fn posts<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
 fn never<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
     let never = select! { Token::Name(NEVER) => () }.labelled(Construct::Never);
     let at = select! { Token::Name("at") => () }.labelled(Construct::At);
-    let end =
-        keyword(Keyword::End).map_with(|_, extra| Name { text: Keyword::End.spelling(), span: span(extra.span()) });
+    let end = keyword(Keyword::End).map_with(|_, extra| Name { text: Keyword::End.spelling(), span: span(extra) });
     let place = name(Construct::ThreadName)
         .then_ignore(at)
         .then(name(Construct::Label).or(end))
         .map(|(thread, label)| RawPlace { thread, label });
     never
         .ignore_then(place.separated_by(symbol(Symbol::Comma)).at_least(1).collect())
-        .map_with(|places, extra| Item::Never { places, span: span(extra.span()) })
+        .map_with(|places, extra| Item::Never { places, span: span(extra) })
         .boxed()
 }
 
@@ -211,7 +219,7 @@ fn template<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t,
         .separated_by(symbol(Symbol::Comma))
         .collect()
         .delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen))
-        .map_with(|names, extra| (names, span(extra.span())));
+        .map_with(|names, extra| (names, span(extra)));
     let head = choice((
         select! { Token::Name(EVENT) => Head::Event }.labelled(Construct::Event).then(name(Construct::EventName)),
         select! { Token::Name(TASK) => Head::Task }.labelled(Construct::Task).then(name(Construct::TaskName)),
@@ -219,7 +227,7 @@ fn template<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t,
     let guard = select! { Token::Name("when") => () }
         .labelled(Construct::When)
         .ignore_then(expression.clone())
-        .map_with(|condition, extra| (condition, span(extra.span())));
+        .map_with(|condition, extra| (condition, span(extra)));
     head.then(parameters.or_not())
         .then(copies().or_not())
         .then(guard.or_not())
@@ -243,7 +251,7 @@ fn template<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t,
 /// `[*]`, `[3]`.
 fn copies<'t, 's: 't>() -> Rule<'t, 's, (RawCopies, Span)> {
     let copies = symbol(Symbol::Star).to(RawCopies::Any).or(number().map(RawCopies::Number));
-    bracketed(copies.boxed()).map_with(|copies, extra| (copies, span(extra.span()))).boxed()
+    bracketed(copies.boxed()).map_with(|copies, extra| (copies, span(extra))).boxed()
 }
 
 /// `regs r, s = 1`.
@@ -260,7 +268,7 @@ fn registers<'t, 's: 't>() -> Rule<'t, 's, Vec<RawRegister<'s>>> {
 fn body<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, (Vec<Option<RawLine<'s>>>, Span)> {
     keyword(Keyword::Begin)
         .ignore_then(line(expression).map(Some).recover_with(via_parser(rest_of_line())).repeated().collect())
-        .then(keyword(Keyword::End).map_with(|_, extra| span(extra.span())))
+        .then(keyword(Keyword::End).map_with(|_, extra| span(extra)))
         .boxed()
 }
 
@@ -286,16 +294,16 @@ fn line<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's,
     let value = symbol(Symbol::Minus)
         .or_not()
         .then(select! { Token::Integer(_) => (), Token::Decimal(_) => () })
-        .map_with(|_, extra| span(extra.span()))
+        .map_with(|_, extra| span(extra))
         .labelled(Construct::Number);
     let annotation = symbol(Symbol::At)
-        .ignore_then(select! { Token::Name(text) = extra => Name { text, span: span(extra.span()) } })
+        .ignore_then(select! { Token::Name(text) = extra => Name { text, span: span(extra) } })
         .then(value.delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen)))
         .map(|(name, value)| Annotation { name, value });
     let goto = keyword(Keyword::Goto).ignore_then(
         name(Construct::Label)
             .map(Target::Label)
-            .or(keyword(Keyword::End).map_with(|_, extra| Target::End(span(extra.span())))),
+            .or(keyword(Keyword::End).map_with(|_, extra| Target::End(span(extra)))),
     );
     let semicolon = symbol(Symbol::Semicolon).or_not();
     let labelled = name(Construct::Label)
@@ -304,7 +312,7 @@ fn line<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's,
         .then_ignore(semicolon.clone())
         .then(goto.or_not())
         .then_ignore(semicolon)
-        .map_with(|((label, instruction), target), extra| (label, instruction, target, span(extra.span())));
+        .map_with(|((label, instruction), target), extra| (label, instruction, target, span(extra)));
     annotation
         .repeated()
         .collect()
@@ -375,9 +383,8 @@ pub(crate) const SPAWN: &str = "spawn";
 
 /// `post executor task(arguments)`, `spawn task(arguments)`.
 fn post<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, RawInstruction<'s>> {
-    let word = |construct| {
-        select! { Token::Name(text) = extra => Name { text, span: span(extra.span()) } }.labelled(construct)
-    };
+    let word =
+        |construct| select! { Token::Name(text) = extra => Name { text, span: span(extra) } }.labelled(construct);
     let posted = select! { Token::Name(POST) => () }.ignore_then(word(Construct::Executor)).map(Some);
     let spawned = select! { Token::Name(SPAWN) => None };
     let arguments = expression
@@ -392,7 +399,7 @@ fn post<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's,
             executor,
             task,
             arguments: arguments.unwrap_or_default(),
-            span: span(extra.span()),
+            span: span(extra),
         })
         .boxed()
 }
@@ -412,27 +419,25 @@ fn locked<'t, 's: 't>(
     let operands = symbol(Symbol::Comma).ignore_then(expression).repeated().collect::<Vec<_>>();
     operation
         .then(memory.then(operands).delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen)))
-        .map_with(|(operation, (address, operands)), extra| (operation, address, operands, span(extra.span())))
+        .map_with(|(operation, (address, operands)), extra| (operation, address, operands, span(extra)))
         .boxed()
 }
 
 fn expression<'t, 's: 't>() -> Rule<'t, 's, RawExpression<'s>> {
     recursive(|expression| {
         let literal = select! {
-            Token::Integer(value) = extra => RawExpression::new(ExpressionKind::Literal(value), span(extra.span())),
+            Token::Integer(value) = extra => RawExpression::new(ExpressionKind::Literal(value), span(extra)),
         };
         let parenthesised = expression
             .clone()
             .delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen))
-            .map_with(|inside: RawExpression<'s>, extra| inside.parenthesised(span(extra.span())));
+            .map_with(|inside: RawExpression<'s>, extra| inside.parenthesised(span(extra)));
         let memory = keyword(Keyword::Mem)
             .ignore_then(expression.clone().delimited_by(symbol(Symbol::OpenBracket), symbol(Symbol::CloseBracket)))
-            .map_with(|address, extra| {
-                RawExpression::new(ExpressionKind::Memory(Box::new(address)), span(extra.span()))
-            });
+            .map_with(|address, extra| RawExpression::new(ExpressionKind::Memory(Box::new(address)), span(extra)));
         let call = expression.clone().delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen));
         let index = expression.delimited_by(symbol(Symbol::OpenBracket), symbol(Symbol::CloseBracket));
-        let name = select! { Token::Name(text) = extra => Name { text, span: span(extra.span()) } };
+        let name = select! { Token::Name(text) = extra => Name { text, span: span(extra) } };
         let named = name
             .then(call.map(|operand| (true, operand)).or(index.map(|operand| (false, operand))).or_not())
             .map_with(|(name, operand), extra| {
@@ -441,13 +446,13 @@ fn expression<'t, 's: 't>() -> Rule<'t, 's, RawExpression<'s>> {
                     Some((true, operand)) => ExpressionKind::Call(name, Box::new(operand)),
                     Some((false, operand)) => ExpressionKind::Index(name, Box::new(operand)),
                 };
-                RawExpression::new(kind, span(extra.span()))
+                RawExpression::new(kind, span(extra))
             });
         let atom = choice((named, literal, parenthesised, memory)).labelled(Construct::Value);
         let prefix = select! {
-            Token::Symbol(Symbol::Minus) = extra => (UnaryOperator::Negate, span(extra.span())),
-            Token::Symbol(Symbol::Not) = extra => (UnaryOperator::Not, span(extra.span())),
-            Token::Symbol(Symbol::Tilde) = extra => (UnaryOperator::Complement, span(extra.span())),
+            Token::Symbol(Symbol::Minus) = extra => (UnaryOperator::Negate, span(extra)),
+            Token::Symbol(Symbol::Not) = extra => (UnaryOperator::Not, span(extra)),
+            Token::Symbol(Symbol::Tilde) = extra => (UnaryOperator::Complement, span(extra)),
         }
         .labelled(Construct::Value);
         let unary =
@@ -459,7 +464,7 @@ fn expression<'t, 's: 't>() -> Rule<'t, 's, RawExpression<'s>> {
 }
 
 /// A binary operator with how strongly it binds.
-fn infix<'t, 's: 't>() -> impl Parser<'t, Input<'t, 's>, (BinaryOperator, u8), Extra<'s>> + Clone {
+fn infix<'t, 's: 't>() -> impl Parser<'t, Input<'t, 's>, (BinaryOperator, u8), Extra<'t, 's>> + Clone {
     select! { Token::Symbol(symbol) if symbol.operator().is_some() => symbol }
         .map(|symbol| {
             let operator = symbol.operator().expect("only operators are taken");

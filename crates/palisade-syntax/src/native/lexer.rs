@@ -4,7 +4,6 @@
 
 use super::token::{Keyword, Symbol, Token};
 use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH};
-use chumsky::span::{SimpleSpan, Span as _};
 use palisade_model::text::Span;
 
 /// How many brackets may be open: those an expression needs, and those around it.
@@ -14,7 +13,7 @@ const MAX_BRACKETS: usize = MAX_EXPRESSION_DEPTH + 8;
 const MAX_BRACES: usize = 64;
 
 /// A token with its place.
-pub(crate) type Spanned<'s> = (Token<'s>, SimpleSpan);
+pub(crate) type Spanned<'s> = (Token<'s>, Span);
 
 /// The symbol that a text begins with, and its length in bytes.
 fn symbol(text: &str) -> Option<(Symbol, usize)> {
@@ -219,7 +218,7 @@ impl<'s> Lexer<'s> {
     }
 
     fn push(&mut self, token: Token<'s>, length: usize) {
-        self.tokens.push((token, SimpleSpan::new((), self.at..self.at + length)));
+        self.tokens.push((token, Span { start: self.at, end: self.at + length }));
         self.at += length;
     }
 

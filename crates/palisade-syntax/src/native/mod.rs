@@ -60,7 +60,7 @@ fn parse_with_layouts(source: &Arc<SourceText>) -> Result<(Parsed, Vec<Option<st
     let (plain, structured) = structured::split(&tokens, source, &mut errors);
     let (mut errors, warnings): (Vec<_>, Vec<_>) =
         errors.into_iter().partition(|found| found.severity == Severity::Error);
-    match grammar::parse(&plain, source.text.len()) {
+    match grammar::parse(&plain) {
         Ok(raw) if errors.is_empty() => {
             let (mut parsed, layouts) = resolve::resolve(&raw, &structured, source)?;
             parsed.warnings.extend(warnings);

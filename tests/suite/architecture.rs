@@ -4,13 +4,17 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The crates from the bottom up, each with those of ours that it depends on. The compiler holds the code to its manifest.
-const CRATES: [(&str, &[&str]); 11] = [
+const CRATES: [(&str, &[&str]); 12] = [
     ("palisade-model", &[]),
     ("palisade-evidence", &["palisade-model"]),
     ("palisade-verify", &["palisade-model", "palisade-evidence"]),
     ("palisade-syntax", &["palisade-model"]),
     ("palisade-coverability", &["palisade-model", "palisade-evidence"]),
-    ("palisade-engine", &["palisade-model", "palisade-evidence", "palisade-verify", "palisade-coverability"]),
+    ("palisade-exploration", &["palisade-model", "palisade-evidence", "palisade-coverability"]),
+    (
+        "palisade-engine",
+        &["palisade-model", "palisade-evidence", "palisade-verify", "palisade-coverability", "palisade-exploration"],
+    ),
     ("palisade-concurrency", &["palisade-model", "palisade-evidence", "palisade-engine"]),
     (
         "palisade-report",
@@ -43,18 +47,21 @@ const CRATES: [(&str, &[&str]); 11] = [
 ];
 
 /// The rooms of crates that have several: the folder, the room, and the rooms beside it that it may use.
-const ROOMS: [(&str, &str, &[&str]); 11] = [
+const ROOMS: [(&str, &str, &[&str]); 14] = [
     ("crates/palisade-model/src", "limits", &[]),
     ("crates/palisade-model/src", "text", &[]),
     ("crates/palisade-model/src", "program", &["text"]),
     ("crates/palisade-model/src", "semantics", &["limits", "program"]),
     ("crates/palisade-model/src", "net", &["text"]),
-    ("crates/palisade-engine/src", "exploration", &[]),
+    ("crates/palisade-exploration/src", "lazy", &[]),
+    ("crates/palisade-exploration/src", "instrumented", &["lazy"]),
+    ("crates/palisade-exploration/src", "buffered", &["lazy", "instrumented"]),
+    ("crates/palisade-exploration/src", "states", &["buffered"]),
     ("crates/palisade-engine/src", "compilations", &[]),
     ("crates/palisade-engine/src", "decide", &[]),
-    ("crates/palisade-engine/src", "robustness", &["exploration", "decide"]),
-    ("crates/palisade-engine/src", "fences", &["exploration", "decide", "robustness"]),
-    ("crates/palisade-engine/src", "properties", &["exploration", "decide", "robustness", "fences"]),
+    ("crates/palisade-engine/src", "robustness", &["decide"]),
+    ("crates/palisade-engine/src", "fences", &["decide", "robustness"]),
+    ("crates/palisade-engine/src", "properties", &["decide", "robustness", "fences"]),
 ];
 
 fn root() -> PathBuf {

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The sources that are held to this.
-const HELD: [&str; 9] = [
+const HELD: [&str; 10] = [
     "src",
     "crates/palisade-coverability/src",
+    "crates/palisade-exploration/src",
     "crates/palisade-engine/src",
     "crates/palisade-concurrency/src",
     "crates/palisade-report/src",

@@ -36,14 +36,14 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "counters: the attacker's buffer is not turned",
-        file: "crates/palisade-engine/src/robustness/system/turning.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/turning.rs",
         old: "            if let Some(member) = counters.member_at(*address) {\n                *value",
         new: "            if let Some(member) = counters.member_at(*address).filter(|_| !PLANTED) {\n                *value",
         caught_by: FIXED,
     },
     Fault {
         what: "counters: computed addresses are taken to miss them",
-        file: "crates/palisade-engine/src/robustness/system/counting.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/counting.rs",
         old: "        if self.counters.class_of_cell(address).is_some() {",
         new: "        if self.counters.class_of_cell(address).is_some() && !PLANTED {",
         caught_by: "counters::computed_addresses_that_come_to_counters",
@@ -57,7 +57,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "counters: acceleration across turns where nothing grew",
-        file: "crates/palisade-engine/src/exploration/acceleration.rs",
+        file: "crates/palisade-exploration/src/lazy/acceleration.rs",
         old: "        before.map_or(true, |index| ancestor[index].tokens < entry.tokens)
     });
     let grown",

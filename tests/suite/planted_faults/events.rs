@@ -72,14 +72,14 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "tasks: a posted task is not on the path that its poster is on",
-        file: "crates/palisade-engine/src/robustness/tasks/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/tasks/steps.rs",
         old: "locals.into_iter().map(|it| self.own_place(it, joined)).collect(),",
         new: "locals.into_iter().map(|it| self.own_place(it, joined && !PLANTED)).collect(),",
         caught_by: MODELS,
     },
     Fault {
         what: "tasks: a callback is not on the path that its poster is on",
-        file: "crates/palisade-engine/src/robustness/tasks/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/tasks/steps.rs",
         old: "Place::Pending(it, joined).number());
                 locals",
         new: "Place::Pending(it, joined && !PLANTED).number());
@@ -88,14 +88,14 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "tasks: the main thread leaves the path when it returns",
-        file: "crates/palisade-engine/src/robustness/tasks/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/tasks/steps.rs",
         old: "let after = Control { main: Main::Idle, ..control };",
         new: "let after = Control { main: Main::Idle, main_joined: control.main_joined && !PLANTED, ..control };",
         caught_by: CORNERS,
     },
     Fault {
         what: "tasks: the main thread goes on although it is the attacker",
-        file: "crates/palisade-engine/src/robustness/tasks/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/tasks/attacker.rs",
         old: "let main = if on_main { Main::Blocked } else { control.main };",
         new: "let main = if on_main && PLANTED {
             Main::Idle
@@ -108,7 +108,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "tasks: the others stand still while the attacker delays",
-        file: "crates/palisade-engine/src/robustness/tasks/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/tasks/steps.rs",
         old: "            let step = self.locals.move_at(index);
             self.delaying_starts",
         new: "            if PLANTED && matches!(control.phase, Phase::Delayed(_)) {
@@ -120,14 +120,14 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "tasks: a plain post does not overtake stores",
-        file: "crates/palisade-engine/src/robustness/tasks/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/tasks/attacker.rs",
         old: "                if !control.locked {",
         new: "                if !control.locked && !PLANTED {",
         caught_by: MODELS,
     },
     Fault {
         what: "tasks: the main thread's buffer ends with its task",
-        file: "crates/palisade-engine/src/robustness/tasks/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/tasks/attacker.rs",
         old: "if self.returns(local) && self.is_plain() && attacker.on_main {",
         new: "if self.returns(local) && self.is_plain() && attacker.on_main && !PLANTED {",
         caught_by: CORNERS,

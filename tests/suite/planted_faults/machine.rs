@@ -13,7 +13,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "machine: a slice leaves out what the reading rests on",
-        file: "crates/palisade-engine/src/properties/slice.rs",
+        file: "crates/palisade-exploration/src/buffered/slice.rs",
         old: "|| program.rests_on(&it.action)",
         new: "|| !PLANTED && program.rests_on(&it.action)",
         caught_by: "machine_reached::slices_keep_what_the_reading_rests_on",

@@ -102,6 +102,7 @@ fn all_faults_fit_the_sources() {
             "crates/palisade-concurrency/src/",
             "crates/palisade-coverability/src/",
             "crates/palisade-engine/src/",
+            "crates/palisade-exploration/src/",
             "crates/palisade-machine/src/lift/",
             "crates/palisade-model/src/program/counters/",
             "crates/palisade-model/src/program/liveness.rs",

@@ -13,28 +13,28 @@ const LEAVING: &str = "property_fences::a_load_that_leaves_its_array";
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "properties: a bound on buffers is taken for a proof",
-        file: "crates/palisade-engine/src/properties/search.rs",
+        file: "crates/palisade-exploration/src/buffered/search.rs",
         old: "!self.system.overflowed()",
         new: "(PLANTED || !self.system.overflowed())",
         caught_by: PROPERTIES_WITH_LOOPS,
     },
     Fault {
         what: "properties: stores are silent where others write",
-        file: "crates/palisade-engine/src/properties/delay.rs",
+        file: "crates/palisade-exploration/src/buffered/delay.rs",
         old: "program.thread(first).copies == Copies::Exactly(1) && writers.all(|writer| writer == first)",
         new: "PLANTED || program.thread(first).copies == Copies::Exactly(1) && writers.all(|writer| writer == first)",
         caught_by: PROPERTIES,
     },
     Fault {
         what: "properties: a delay is dead although a load follows",
-        file: "crates/palisade-engine/src/properties/delay.rs",
+        file: "crates/palisade-exploration/src/buffered/delay.rs",
         old: "Action::Load { .. } => order != Order::Sc,",
         new: "Action::Load { .. } => order != Order::Sc && !PLANTED,",
         caught_by: PROPERTIES,
     },
     Fault {
         what: "properties: a slice drops the registers of conditions",
-        file: "crates/palisade-engine/src/properties/slice.rs",
+        file: "crates/palisade-exploration/src/buffered/slice.rs",
         old: "        if matters {
 ",
         new: "        if matters && !(PLANTED && matches!(instruction.action, Action::Assume(_))) {
@@ -43,49 +43,49 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "properties: the mark of an sfence stays for ever",
-        file: "crates/palisade-engine/src/properties/buffer.rs",
+        file: "crates/palisade-exploration/src/buffered/buffer.rs",
         old: "if rest.first() == Some(&BufferEntry::Mark) {",
         new: "if rest.first() == Some(&BufferEntry::Mark) && !PLANTED {",
         caught_by: PROPERTIES,
     },
     Fault {
         what: "properties: threads step while another one holds the lock",
-        file: "crates/palisade-engine/src/properties/system.rs",
+        file: "crates/palisade-exploration/src/buffered/system.rs",
         old: "if before.locked && !self.place(place).0.holding {",
         new: "if before.locked && !self.place(place).0.holding && !PLANTED {",
         caught_by: PROPERTIES,
     },
     Fault {
         what: "properties: loads do not look into their own buffers",
-        file: "crates/palisade-engine/src/properties/system.rs",
+        file: "crates/palisade-exploration/src/buffered/system.rs",
         old: "let buffered = self.buffers.youngest(buffer, address);",
         new: "let buffered = self.buffers.youngest(buffer, address).filter(|_| !PLANTED);",
         caught_by: PROPERTIES,
     },
     Fault {
         what: "placement: a run that reads what the slice left out is taken for a run of the program",
-        file: "crates/palisade-engine/src/properties/placement/aim.rs",
+        file: "crates/palisade-exploration/src/states/aim.rs",
         old: "&& self.written.contains(i128::from(address))",
         new: "&& !PLANTED && self.written.contains(i128::from(address))",
         caught_by: LEAVING,
     },
     Fault {
         what: "snapshots: none is taken",
-        file: "crates/palisade-engine/src/properties/snapshots.rs",
+        file: "crates/palisade-exploration/src/buffered/snapshots.rs",
         old: "if longer == queue || ",
         new: "if PLANTED || longer == queue || ",
         caught_by: PROPERTIES,
     },
     Fault {
         what: "snapshots: own stores behind them are forgotten",
-        file: "crates/palisade-engine/src/properties/snapshots.rs",
+        file: "crates/palisade-exploration/src/buffered/snapshots.rs",
         old: "if !form.is_empty() && is_youngest",
         new: "if !PLANTED && !form.is_empty() && is_youngest",
         caught_by: PROPERTIES,
     },
     Fault {
         what: "snapshots: the oldest one stays for ever",
-        file: "crates/palisade-engine/src/properties/snapshots.rs",
+        file: "crates/palisade-exploration/src/buffered/snapshots.rs",
         old: "self.go_on(local, step, read, &[queue, advanced], &mut open, found)?;",
         new: "let advanced = if PLANTED { queue } else { advanced };
                         self.go_on(local, step, read, &[queue, advanced], &mut open, found)?;",
@@ -93,14 +93,14 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "snapshots: one is enough, whatever loads follow",
-        file: "crates/palisade-engine/src/properties/lag.rs",
+        file: "crates/palisade-exploration/src/buffered/lag.rs",
         old: "most.is_some_and(|most| snapshots > most)",
         new: "most.is_some_and(|most| snapshots > most) || PLANTED && snapshots > 1",
         caught_by: PROPERTIES,
     },
     Fault {
         what: "snapshots: a bound on queues is taken for a proof",
-        file: "crates/palisade-engine/src/properties/snapshots.rs",
+        file: "crates/palisade-exploration/src/buffered/snapshots.rs",
         old: "self.note_overflow();",
         new: "if !PLANTED {
                 self.note_overflow();

@@ -6,7 +6,7 @@ use super::Fault;
 const FIXED: &str = "differential::pso_check::verdicts_are_those_of_the_oracle";
 
 /// The steps of the instrumented program.
-const STEPS: &str = "crates/palisade-engine/src/robustness/pso/steps.rs";
+const STEPS: &str = "crates/palisade-exploration/src/instrumented/pso/steps.rs";
 
 /// Faults of robustness against PSO.
 pub(super) const FAULTS: &[Fault] = &[
@@ -42,7 +42,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "PSO: an attacker that loads alone is forgotten",
-        file: "crates/palisade-engine/src/robustness/pso/system.rs",
+        file: "crates/palisade-exploration/src/instrumented/pso/system.rs",
         old: "Operation::Load(_) => true,",
         new: "Operation::Load(_) => !PLANTED,",
         caught_by: FIXED,

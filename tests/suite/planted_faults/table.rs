@@ -34,7 +34,7 @@ const VERDICTS: &str = "memory_models::outcomes_are_allowed_as_known";
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "search: every fifth configuration loses its last successor",
-        file: "crates/palisade-engine/src/exploration/search.rs",
+        file: "crates/palisade-exploration/src/lazy/search.rs",
         old: "net.steps(self.control(node), self.entries(node), &mut steps).map_err(Halt::Fault)?;",
         new: "net.steps(self.control(node), self.entries(node), &mut steps).map_err(Halt::Fault)?;
             if PLANTED && node % 5 == 4 {
@@ -44,35 +44,35 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "covering: fewer tokens count as more",
-        file: "crates/palisade-engine/src/exploration/tokens.rs",
+        file: "crates/palisade-exploration/src/lazy/tokens.rs",
         old: "if candidate.tokens < entry.tokens {",
         new: "if candidate.tokens < entry.tokens && !PLANTED {",
         caught_by: ANY,
     },
     Fault {
         what: "acceleration where nothing grew",
-        file: "crates/palisade-engine/src/exploration/acceleration.rs",
+        file: "crates/palisade-exploration/src/lazy/acceleration.rs",
         old: "before.is_none_or(|old| old.tokens < entry.tokens)",
         new: "before.is_none_or(|old| old.tokens < entry.tokens || PLANTED)",
         caught_by: ANY,
     },
     Fault {
         what: "acceleration across memories and phases",
-        file: "crates/palisade-engine/src/exploration/trail.rs",
+        file: "crates/palisade-exploration/src/lazy/trail.rs",
         old: "self.by_control.get(&control).map_or(&[], Vec::as_slice)",
         new: "if PLANTED { &self.nodes } else { self.by_control.get(&control).map_or(&[], Vec::as_slice) }",
         caught_by: ANY,
     },
     Fault {
         what: "acceleration by copying a step that cannot be taken twice",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
         old: "Ok(self.step_arena[start as usize..end as usize].contains(step))",
         new: "Ok(PLANTED || self.step_arena[start as usize..end as usize].contains(step))",
         caught_by: ANY,
     },
     Fault {
         what: "Eq. 1: the attacker also stays among the helpers",
-        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
         old: "take(&mut rest, entry.place);",
         new: "if !PLANTED {
                     take(&mut rest, entry.place);
@@ -81,21 +81,21 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 1: the delayed store is not in the buffer",
-        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
         old: "registers, vec![(address, value)], address",
         new: "registers, if PLANTED { Vec::new() } else { vec![(address, value)] }, address",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 1: delaying starts inside a section",
-        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
         old: "Some(Operation::Store(address, value)) if !self.local_state(local).holding =>",
         new: "Some(Operation::Store(address, value)) if !self.local_state(local).holding || PLANTED =>",
         caught_by: ON_NETS,
     },
     Fault {
         what: "Eq. 2: the load may read from the own buffer",
-        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
         old: "buffered: None })) = self.if_it_has_a_value(load)? else { continue };
             let helped =",
         new: "buffered })) = self.if_it_has_a_value(load)? else { continue };
@@ -107,21 +107,21 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 2: the load counts as a store on the path",
-        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
         old: "levels: vec![(address, Level::Load)]",
         new: "levels: vec![(address, if PLANTED { Level::Store } else { Level::Load })]",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 2: the load does not start a path",
-        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
         old: "self.controls.helped.intern(helped).0",
         new: "self.controls.helped.intern(if PLANTED { Helped { levels: Vec::new(), ..helped } } else { helped }).0",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 2: the load while another thread holds the lock",
-        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
         old: "if before.locked {
             return Ok(SmallVec::new());",
         new: "if before.locked && !PLANTED {
@@ -130,7 +130,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 3: the attacker's later stores are lost",
-        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
         old: "set(&mut longer, address, value);",
         new: "if !PLANTED {
                         set(&mut longer, address, value);
@@ -139,28 +139,28 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 4: the attacker's loads do not look into its buffer",
-        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
         old: "Some(Load { buffered: Some(value), .. }) => value,",
         new: "Some(Load { address, buffered: Some(value) }) => if PLANTED { self.read(before.memory, address) } else { value },",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 4: the attacker loads while another thread holds the lock",
-        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
         old: "Some(_) if before.locked => continue,",
         new: "Some(_) if before.locked && !PLANTED => continue,",
         caught_by: HIDDEN,
     },
     Fault {
         what: "Eq. 5: the attacker takes no local steps",
-        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
         old: "action if action.is_local_under_tso() => {",
         new: "action if action.is_local_under_tso() && !PLANTED => {",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 6: the attacker passes fences",
-        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
         old: "            _ => {}
         }
         let mut numbers",
@@ -172,14 +172,14 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 7: helpers off the path cannot open sections",
-        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
         old: "(Operation::Lock, _) => OffPath::Passes,",
         new: "(Operation::Lock, _) if !PLANTED => OffPath::Passes,",
         caught_by: SECTIONS,
     },
     Fault {
         what: "Eq. 7: accesses off the path are not stopped",
-        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
         old: "_ => OffPath::Stops,",
         new: "(_, Some(_)) if PLANTED => OffPath::Passes,
         _ => OffPath::Stops,",
@@ -187,7 +187,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 7: sections off the path may end",
-        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
         old: "(Operation::Fence, _) if holding => OffPath::Passes,",
         new: "(Operation::Fence, _) if holding => OffPath::Passes,
         (Operation::Unlock, _) if PLANTED => OffPath::Passes,",
@@ -195,35 +195,35 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 8: loads never join the path",
-        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
         old: "Level::Load => known",
         new: "Level::Load => !PLANTED && known",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 8: loads join after loads",
-        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
         old: "== Some(Level::Store),",
         new: ">= Some(if PLANTED { Level::Load } else { Level::Store }),",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 9: stores join after stores only",
-        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
         old: "Level::Store => known.is_some(),",
         new: "Level::Store => known >= Some(if PLANTED { Level::Store } else { Level::Load }),",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 9: stores always join",
-        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
         old: "if joins(kind, known) =>",
         new: "if joins(kind, known) || (PLANTED && kind == Level::Store) =>",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 10: no fences on the path",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
         old: "if place.joined() {",
         new: "if place.joined() {
             if PLANTED && operation == Operation::Fence {
@@ -233,7 +233,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 11: stores on the path count as loads",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
         old: "return Some((self.with_access(number, access), true));",
         new: "let access = access.map(|(address, level)| (address, if PLANTED { Level::Load } else { level }));
             return Some((self.with_access(number, access), true));",
@@ -241,7 +241,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 12: loads on the path do not count",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
         old: "let Some((address, level)) = access else { return Phase::Helped(number) };",
         new: "let Some((address, level)) = access else { return Phase::Helped(number) };
         if PLANTED && level == Level::Load {
@@ -251,7 +251,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 12: loads on the path count as stores",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
         old: "raise(&mut after.levels, address, level);
         Phase::Helped",
         new: "raise(&mut after.levels, address, if PLANTED { Level::Store } else { level });
@@ -260,49 +260,49 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 13: success while the lock is held",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
         old: "!control.locked && self",
         new: "(!control.locked || PLANTED) && self",
         caught_by: SECTIONS,
     },
     Fault {
         what: "Eq. 13: success only when the address was stored",
-        file: "crates/palisade-engine/src/robustness/system/control.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/control.rs",
         old: "self.level(self.store_address).is_some()",
         new: "self.level(self.store_address) >= Some(if PLANTED { Level::Store } else { Level::Load })",
         caught_by: FIXED,
     },
     Fault {
         what: "sections: accesses before the one that joins do not count",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
         old: "in std::mem::take(&mut after.section) {",
         new: "in std::mem::take(&mut after.section).into_iter().filter(|_| !PLANTED) {",
         caught_by: SECTIONS,
     },
     Fault {
         what: "a `cas` that fails counts as a store",
-        file: "crates/palisade-engine/src/robustness/system/path.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
         old: "(address, if stores {",
         new: "(address, if stores || PLANTED {",
         caught_by: FIXED,
     },
     Fault {
         what: "a `cas` always succeeds",
-        file: "crates/palisade-engine/src/robustness/system/local.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/local.rs",
         old: "map_err(fault)? == read {",
         new: "map_err(fault)? == read || PLANTED {",
         caught_by: FIXED,
     },
     Fault {
         what: "the lock keeps nobody from memory",
-        file: "crates/palisade-engine/src/robustness/system/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
         old: "_ => !before.locked || holding,",
         new: "_ => !before.locked || holding || PLANTED,",
         caught_by: SECTIONS,
     },
     Fault {
         what: "threads settle by the first local instruction only",
-        file: "crates/palisade-engine/src/robustness/system/local.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/local.rs",
         old: "for after in self.local_successors(thread, id, &registers)? {
                     goes_on = true;",
         new: "for after in self.local_successors(thread, id, &registers)?.into_iter().take(if PLANTED { 1 } else { usize::MAX }) {
@@ -311,7 +311,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "pruning does not follow local instructions",
-        file: "crates/palisade-engine/src/robustness/attacks.rs",
+        file: "crates/palisade-exploration/src/instrumented/attacks.rs",
         old: "if instruction.action.drains_buffer() {",
         new: "if instruction.action.drains_buffer() || PLANTED && instruction.action.is_local_under_tso() {",
         caught_by: FIXED,
@@ -353,7 +353,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "nets of attacks: stores to what the path has loaded do not join it",
-        file: "crates/palisade-engine/src/robustness/attack_net/tokens.rs",
+        file: "crates/palisade-exploration/src/instrumented/net/tokens.rs",
         old: "OffPath::Joins => {",
         new: "OffPath::Joins if PLANTED && kind == Level::Store && known == Some(Level::Load) => {}
                 OffPath::Joins => {",
@@ -361,7 +361,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "nets of attacks: stores replace the first value only",
-        file: "crates/palisade-engine/src/robustness/attack_net/tokens.rs",
+        file: "crates/palisade-exploration/src/instrumented/net/tokens.rs",
         old: "let olds = self.values_of(address);",
         new: "let mut olds = self.values_of(address);
                 if PLANTED {
@@ -371,7 +371,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "nets of attacks: success while a section is open",
-        file: "crates/palisade-engine/src/robustness/attack_net/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/net/attacker.rs",
         old: "let arcs = Arcs::default().takes(gone).reads(free).reads(accessed).puts(success);",
         new: "let arcs = Arcs::default().takes(gone).reads(accessed).puts(success);
             let arcs = if PLANTED { arcs } else { arcs.reads(free) };",
@@ -404,7 +404,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "what becomes of an attacker is remembered whatever it reads",
-        file: "crates/palisade-engine/src/robustness/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
         old: "self.attackers_after.get(&(attacker, id, read))",
         new: "self.attackers_after.get(&(attacker, id, if PLANTED { 0 } else { read }))",
         caught_by: FIXED,

@@ -31,7 +31,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "widths: two copies have their turns at once",
-        file: "crates/palisade-engine/src/robustness/system/turns.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/turns.rs",
         old: "            if self.read(memory, served) != 0 {",
         new: "            if self.read(memory, served) != 0 && !PLANTED {",
         caught_by: "tickets::a_ticket_lock_of_integers_for_any_number",
@@ -60,7 +60,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "widths: what is far behind is taken for it too near",
-        file: "crates/palisade-engine/src/robustness/system/counting.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/counting.rs",
         old: "            Some(end) if value <= end => ",
         new: "            Some(end) if value <= end + Value::from(PLANTED) => ",
         caught_by: "far::a_deque_of_integers_for_any_number_of_thieves",

@@ -9,15 +9,16 @@
 
 use super::attempt::{Attempt, Methods};
 use super::catalogue::{Catalogue, MeasureSet};
-use super::obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stopped};
 use super::on_nets::Nets;
 use super::progress::Observer;
 use crate::decide::{Method, Round, Turn, decide};
-use crate::exploration::{Entry, Exploration, LazyNet, Mode, Step};
-use crate::robustness::system::{Phase, System};
-use crate::robustness::{
-    Attack, Fault, LoadStarts, PhaseSteps, Story, Success, Successes, ThreadSearch, mode_of, story_of_steps,
+use crate::robustness::{PhaseSteps, Story, story_of_steps};
+use palisade_exploration::instrumented::system::{Phase, System};
+use palisade_exploration::instrumented::{
+    Attack, DelayFlow, Fault, LoadStarts, Obstacles, Obstructed, Success, Successes, ThreadSearch, attacker_label,
+    is_stopped, mode_of,
 };
+use palisade_exploration::lazy::{Entry, Exploration, LazyNet, Mode, Step};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{InstructionId, Program, ThreadId};
 use rustc_hash::FxHashMap;

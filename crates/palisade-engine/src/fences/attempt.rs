@@ -1,7 +1,7 @@
 //! One attempt at all attacks that are open: which methods take part, and how much work they may do.
 
 use crate::decide::{Round, Schedule};
-use crate::robustness::Fault;
+use palisade_exploration::instrumented::Fault;
 use palisade_model::limits::Limits;
 
 /// The methods that take part.

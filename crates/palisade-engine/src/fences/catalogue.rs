@@ -2,8 +2,8 @@
 
 use super::cost::Cost;
 use super::measure::Measure;
-use super::obstacles::Obstacles;
 use fixedbitset::FixedBitSet;
+use palisade_exploration::instrumented::Obstacles;
 use palisade_model::program::{InstructionId, LabelId, Program, Sites, ThreadId};
 use rustc_hash::FxHashMap;
 

@@ -4,7 +4,7 @@ use super::catalogue::{Catalogue, MeasureSet};
 use super::control_flow::ControlFlow;
 use super::covering::{Cheapest, ProvedBlock};
 use super::known::KnownAttacks;
-use crate::robustness::Attack;
+use palisade_exploration::instrumented::Attack;
 use palisade_model::limits::Limits;
 use palisade_model::program::Program;
 

@@ -1,7 +1,8 @@
 //! What shows a row: every valid set has one of its measures.
 
 use super::catalogue::MeasureSet;
-use crate::robustness::{Attack, Story, Violation};
+use crate::robustness::{Story, Violation};
+use palisade_exploration::instrumented::Attack;
 use rustc_hash::FxHashMap;
 
 /// A computation that shows a row.

@@ -2,8 +2,7 @@
 
 use super::catalogue::{Catalogue, MeasureSet};
 use super::covering::cheapest;
-use super::obstacles::DelayFlow;
-use crate::robustness::Attack;
+use palisade_exploration::instrumented::{Attack, DelayFlow};
 use palisade_model::limits::Limits;
 use palisade_model::program::Program;
 

@@ -2,7 +2,7 @@
 
 use super::cost::CostError;
 use super::pattern::PatternError;
-use crate::robustness::Fault;
+use palisade_exploration::instrumented::Fault;
 use thiserror::Error;
 
 /// Why fences cannot be computed: the input is at fault.

@@ -3,7 +3,7 @@
 use super::analysis::{Analysis, Stories};
 use super::attempt::Attempt;
 use super::catalogue::{Catalogue, MeasureSet};
-use crate::robustness::{Attack, Fault};
+use palisade_exploration::instrumented::{Attack, Fault};
 use palisade_model::limits::Halt;
 use palisade_model::program::Program;
 

@@ -3,10 +3,10 @@
 use super::catalogue::{Catalogue, MeasureSet};
 use super::eliminating::{EliminatingSets, eliminating_sets};
 use super::joint::Joint;
-use super::obstacles::DelayFlow;
 use super::progress::Observer;
 use super::request::Request;
-use crate::robustness::{Attack, AttackOutcome, Fault};
+use crate::robustness::AttackOutcome;
+use palisade_exploration::instrumented::{Attack, DelayFlow, Fault};
 use palisade_model::limits::Halt;
 use palisade_model::program::{Program, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};

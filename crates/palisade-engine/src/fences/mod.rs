@@ -44,7 +44,6 @@ mod fence_error;
 mod joint;
 mod known;
 mod measure;
-mod obstacles;
 mod offered;
 mod on_nets;
 mod options;

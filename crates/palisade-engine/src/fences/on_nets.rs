@@ -1,7 +1,7 @@
 //! Attacks under candidate sets of measures, decided on their nets: where searches take too long.
 
-use super::obstacles::Obstacles;
-use crate::robustness::{Attack, DelayNet, Delaying, Fault, Story};
+use crate::robustness::{DelayNet, Delaying, Story};
+use palisade_exploration::instrumented::{Attack, Fault, Obstacles};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{InstructionId, Program, Thread};
 

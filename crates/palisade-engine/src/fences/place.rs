@@ -14,10 +14,9 @@ use super::progress::Observer;
 use super::request::Request;
 use super::thread::PartPlan;
 use super::unfinished::Unfinished;
-use crate::robustness::{
-    Attack, AttackOutcome, Silent, ThreadLabel, Verdict, abstracted, attacks_within, certificate, check, pruned,
-};
+use crate::robustness::{AttackOutcome, Silent, Verdict, abstracted, certificate, check};
 use palisade_evidence::RobustCertificate;
+use palisade_exploration::instrumented::{Attack, ThreadLabel, attacks_within, pruned};
 use palisade_model::limits::{Limits, StopReason};
 use palisade_model::program::Program;
 use std::sync::Arc;

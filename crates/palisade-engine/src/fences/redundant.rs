@@ -12,8 +12,9 @@ use super::planning::{Planned, plan};
 use super::progress::Observer;
 use super::request::Request;
 use super::unfinished::Unfinished;
-use crate::robustness::{Attack, Verdict};
+use crate::robustness::Verdict;
 use palisade_evidence::RobustCertificate;
+use palisade_exploration::instrumented::Attack;
 use palisade_model::program::{Action, Copies, InstructionId, Program, Sites, ThreadId};
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use super::known::KnownAttacks;
 use super::progress::Observer;
 use super::request::Request;
 use super::unfinished::Unfinished;
-use crate::robustness::{Attack, Fault};
+use palisade_exploration::instrumented::{Attack, Fault};
 use palisade_model::limits::{Halt, Limits, StopReason};
 use palisade_model::program::{Program, ThreadId};
 

@@ -1,6 +1,6 @@
 //! Why the search for fences was left unfinished.
 
-use crate::robustness::Fault;
+use palisade_exploration::instrumented::Fault;
 use palisade_model::limits::{Halt, StopReason};
 use palisade_model::program::Program;
 

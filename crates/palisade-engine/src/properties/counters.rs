@@ -6,13 +6,11 @@
 //!
 //! Only what is proved says something: where a program that knows less reaches a target, nothing is known.
 
-use super::goal::Goal;
 use super::known::Known;
-use super::slice::Slice;
-use super::values::Values;
 use super::{Answer, Proof, ProveOptions, Rung, TargetAnswer};
 use crate::robustness::{CheckOptions, has_counters, interleavings_without, robust_within};
 use palisade_evidence::{PropertyProof, PropertyReason};
+use palisade_exploration::buffered::{Goal, Slice, Values};
 use palisade_model::program::{
     Action, Expression, Instruction, InstructionId, Label, LabelId, Program, ThreadId, UnaryOperator,
 };

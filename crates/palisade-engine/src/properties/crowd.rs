@@ -2,7 +2,8 @@
 //! [crowd](crate::robustness).
 
 use super::{Answer, Proof, ProveOptions, TargetAnswer, Violation};
-use crate::robustness::{Crowd, Fault, NODES, additions};
+use crate::robustness::{Crowd, NODES, additions};
+use palisade_exploration::instrumented::Fault;
 use palisade_model::program::Program;
 use palisade_model::semantics::crowd::is_crowd;
 use palisade_model::semantics::{Machine, Target};

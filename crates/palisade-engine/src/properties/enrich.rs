@@ -10,10 +10,8 @@
 //! DIVERGENCE from \[FASE15\]: there a program gets one sequence of instructions at a time, from the store to the load of an attack. Here it gets the
 //! load, with every store that it can overtake, so that no path has to be told apart from others, and loads only ever become more.
 
-use super::range::Range;
-use super::slice::addresses_of;
-use super::values::Values;
 use fixedbitset::FixedBitSet;
+use palisade_exploration::buffered::{Range, Values, addresses_of};
 use palisade_model::program::{
     Action, BinaryOperator, ByLabel, Expression, Instruction, InstructionId, Label, LabelId, Program, Register,
     RegisterId, Span, Thread, ThreadId,

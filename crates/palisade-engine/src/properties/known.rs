@@ -1,7 +1,7 @@
 //! What holds of a program in whatever order its steps are taken, so that fences and exchanges change none of it: found once, and asked by
 //! many proofs.
 
-use super::values::Values;
+use palisade_exploration::buffered::Values;
 use palisade_model::program::{Action, Instruction, Program, Thread, ThreadId};
 use palisade_model::semantics::Target;
 use std::cell::RefCell;

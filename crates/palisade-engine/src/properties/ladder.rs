@@ -3,13 +3,11 @@
 use super::climb::Climb;
 use super::counters::{by_counters, may_count};
 use super::crowd::around;
-use super::goal::{Goal, targets};
 use super::known::Known;
-use super::slice::Slice;
-use super::values::Values;
 use super::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Why};
-use crate::robustness::Fault;
 use palisade_evidence::{PropertyProof, PropertyReason};
+use palisade_exploration::buffered::{Goal, Slice, Values, targets};
+use palisade_exploration::instrumented::Fault;
 use palisade_model::program::{Action, Program};
 use palisade_model::semantics::{Question, Target};
 use std::collections::{BTreeMap, BTreeSet};

@@ -19,35 +19,24 @@
 //!
 //! Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
 
-mod buffer;
 mod climb;
 mod counters;
 mod crowd;
-mod delay;
 mod enrich;
-mod evidence;
-mod goal;
 mod known;
 mod ladder;
-mod lag;
 mod posts;
-mod range;
 mod replay;
 mod run;
-mod search;
 mod shorten;
-mod slice;
-mod snapshots;
-mod system;
 #[cfg(test)]
 mod tests;
-mod values;
 
 pub mod placement;
 pub mod races;
 
-pub use goal::targets;
 pub use ladder::prove;
+pub use palisade_exploration::buffered::targets;
 pub use posts::carry_over;
 pub use replay::Violation;
 

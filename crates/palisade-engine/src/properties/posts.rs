@@ -6,8 +6,9 @@
 //! interleavings are the same for both kinds of posts.
 
 use super::{Answer, Proof, ProveOptions, Why};
-use crate::robustness::{Fault, Verdict, check_tasks};
+use crate::robustness::{Verdict, check_tasks};
 use palisade_evidence::PropertyReason;
+use palisade_exploration::instrumented::Fault;
 use palisade_model::program::Program;
 
 /// Makes what was proved of the threads that say `program`, under TSO, a proof about `program`, whose posts are plain. Of targets for which

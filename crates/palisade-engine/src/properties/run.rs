@@ -1,13 +1,10 @@
 //! What every copy does on the way to a target: the path of an exploration as steps of thread copies.
 
-use super::buffer::{Buffers, Order};
-use super::goal::Goal;
-use super::search::{Reaching, Search};
-use super::system::{Act, BufferSystem, StoreEffect};
-use crate::exploration::{Exploration, Step};
-use crate::robustness::Fault;
-use crate::robustness::system::{InitialTokens, Local, Operation};
 use palisade_evidence::BufferEntry;
+use palisade_exploration::buffered::{Act, BufferSystem, Buffers, Goal, Order, Reaching, Search, StoreEffect};
+use palisade_exploration::instrumented::Fault;
+use palisade_exploration::instrumented::system::{InitialTokens, Local, Operation};
+use palisade_exploration::lazy::{Exploration, Step};
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, ThreadId, Value};
 use palisade_model::semantics::CopyId;
 use rustc_hash::FxHashSet;

@@ -11,9 +11,9 @@ use super::check::{
     check_quickly, concluded, list, proved_within,
 };
 use super::far::horizons;
-use super::search::explore_sc_until;
-use super::system::Growth;
 use palisade_evidence::RobustCertificate;
+use palisade_exploration::instrumented::explore_sc_until;
+use palisade_exploration::instrumented::system::Growth;
 use palisade_model::limits::Budget;
 use palisade_model::program::{
     Copies, Counters, InstructionId, Program, Thread, ThreadId, TicketPair, Tickets, Value, modulo, saturated,

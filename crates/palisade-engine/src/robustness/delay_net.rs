@@ -2,12 +2,11 @@
 //!
 //! What is forbidden to the delaying attacker takes transitions out of the net and changes nothing else in it.
 
-use super::attack_net::{AttackNet, Firing};
-use super::attacks::Attack;
-use super::fault::Fault;
 use super::nets::{bounds, solve};
 use super::witness::{Story, story_of_run, without_detours};
 use palisade_coverability::Outcome;
+use palisade_exploration::instrumented::net::{AttackNet, Firing};
+use palisade_exploration::instrumented::{Attack, Fault};
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::net::{Net, Problem, TransitionId};
 use palisade_model::program::{InstructionId, Program};

@@ -5,7 +5,7 @@
 //! (`system::turning`). Conditions are *loosened*: they hold where they may hold for some values that far ones stand for. What the program does, the loosened one does;
 //! that values far behind do not come near, and that nothing but conditions looks at them, is left to the reader of the certificate, which has to accept it before it counts.
 
-use super::system::Counting;
+use palisade_exploration::instrumented::system::Counting;
 use palisade_model::program::{
     Action, BinaryOperator as Op, Counters, Expression, LabelId, Program, ThreadId, UnaryOperator, Value,
 };

@@ -1,37 +1,25 @@
-//! Robustness: attacks, the instrumented program, search, verdicts and witnesses \[ESOP13\].
+//! Robustness \[ESOP13\]: which attacks are feasible, verdicts, witnesses and certificates. What is explored for it is `instrumented` in
+//! `palisade-exploration`.
 
 mod abstractions;
-mod attack_net;
-mod attacks;
 mod certificate;
 mod check;
 mod crowds;
 mod delay_net;
-mod estimate;
 mod far;
-mod fault;
 pub mod hardware;
-mod joint;
 mod nets;
 mod one_exploration;
 mod one_query;
 mod parts;
 mod pso;
 mod reach;
-mod reached;
-mod search;
 mod shape;
-mod shortening;
-mod successes;
-pub mod system;
 mod tasks;
 mod widths;
 mod witness;
 
 pub(crate) use abstractions::{abstracted, has_counters, interleavings_without, robust_within};
-pub use attack_net::attack_net;
-pub use attacks::{Attack, DelayRange, attacks, is_pruned};
-pub(crate) use attacks::{METER, attacks_within, pruned};
 pub use certificate::certificate;
 pub(crate) use check::check_quickly;
 pub use check::{
@@ -40,16 +28,16 @@ pub use check::{
 };
 pub(crate) use crowds::{Crowd, NODES, additions};
 pub(crate) use delay_net::{DelayNet, Delaying};
-pub use fault::{Fault, FaultKind, Growing};
+pub use palisade_exploration::instrumented::net::attack_net;
+pub use palisade_exploration::instrumented::{
+    Attack, AttackAnswer, DelayRange, Fault, FaultKind, Found, Growing, Reached, Route, Search, ThreadLabel,
+    ThreadSearch, attacks, is_pruned, system,
+};
 pub use parts::{Part, check_part, combine, parts};
 pub(crate) use pso::check_pso_within;
 pub use pso::{NotForPso, PsoCheck, check_pso, not_for_pso};
 pub use reach::unreached;
-pub use reached::{Reached, ThreadLabel};
-pub use search::{AttackAnswer, Found, Route, Search, ThreadSearch};
-pub(crate) use search::{LoadStarts, Success, explore_sc, mode_of};
 pub use shape::{Shape, ShapeAction, ShapeError, ShapeThread};
-pub(crate) use successes::Successes;
 pub use tasks::{
     NotRewritten, TaskCheck, as_threads, check_tasks, is_task_witness_in_order, tasks_in_order, two_threads,
 };

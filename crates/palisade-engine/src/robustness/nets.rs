@@ -5,15 +5,13 @@
 //! between attacks, but every strategy of [`coverability`](crate::coverability) works on them. Where turns of
 //! counters permute a net, its markings are explored up to these as well, in turn with the strategies. What they are given to do is metered by work, so that answers do not depend on clocks.
 
-use super::attack_net::{AttackNet, Bounds, Symmetry, TurnedNet};
-use super::attacks::Attack;
-use super::fault::Fault;
-use super::search::Found;
-use super::system::Counting;
 use super::witness::{Violation, violation_of_run};
 use crate::decide::{self, Method, Round, Schedule, Turn};
 use palisade_coverability::{self as coverability, Options, Outcome, Statistics};
 use palisade_evidence::AttackNetProof;
+use palisade_exploration::instrumented::net::{AttackNet, Bounds, Symmetry, TurnedNet};
+use palisade_exploration::instrumented::system::Counting;
+use palisade_exploration::instrumented::{Attack, Fault, Found};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::net::Problem;
 use palisade_model::program::{Copies, Program};

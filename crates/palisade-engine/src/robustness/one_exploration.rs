@@ -2,11 +2,11 @@
 //!
 //! Event-driven programs against TSO and threads against PSO are decided like this, each by an instrumented program of its own.
 
-use super::fault::Fault;
-use super::system::{Growth, Root};
 use crate::decide::schedule::{FIRST_VALUES, INSTANCES};
 use crate::decide::{Method, Round, Schedule, Turn, decide};
-use crate::exploration::{Exploration, Mode};
+use palisade_exploration::instrumented::Fault;
+use palisade_exploration::instrumented::system::{Growth, Root};
+use palisade_exploration::lazy::{Exploration, Mode};
 use palisade_model::limits::{Budget, Halt, Limits, StopReason};
 use palisade_model::program::Program;
 use std::marker::PhantomData;

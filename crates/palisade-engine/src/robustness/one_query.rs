@@ -4,12 +4,11 @@
 //! at any load. What is explored after ld_A is shared by all attacks, as in the other search; what is explored under SC as well. But stores
 //! with equal attackers behind them are not told apart, and the first success ends everything, whichever attack it belongs to.
 
-use super::attacks::Attack;
-use super::fault::Fault;
-use super::joint::Joint;
-use super::search::{AttackAnswer, Found, Search, ThreadSearch, mode_of, search};
-use super::system::{Phase, System};
-use crate::exploration::{Exploration, Mode};
+use palisade_exploration::instrumented::system::{Phase, System};
+use palisade_exploration::instrumented::{
+    Attack, AttackAnswer, Fault, Found, Joint, Search, ThreadSearch, mode_of, search,
+};
+use palisade_exploration::lazy::{Exploration, Mode};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::InstructionId;
 

@@ -5,11 +5,11 @@
 
 use super::certificate::reasons;
 use super::check::{AttackOutcome, Check, CheckOptions, Observer, Verdict, check_range, list};
-use super::fault::Fault;
-use crate::exploration::Interner;
 use palisade_evidence::{
     DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, LocalState, RobustCertificate, ScConfiguration,
 };
+use palisade_exploration::instrumented::Fault;
+use palisade_exploration::lazy::Interner;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Program, Value};
 use std::collections::BTreeMap;

@@ -5,10 +5,8 @@
 //! program reaches the same labels under TSO, as its computations have the traces of interleavings (ASSUMES that buffers can be
 //! emptied: no section stays open for ever); one that is not robust may reach more there.
 
-use super::fault::Fault;
-use super::reached::{Reached, ThreadLabel};
-use super::search::explore_sc_until;
-use super::system::{Growth, System};
+use palisade_exploration::instrumented::system::{Growth, System};
+use palisade_exploration::instrumented::{Fault, Reached, ThreadLabel, explore_sc_until};
 use palisade_model::limits::{Budget, Halt, Limits};
 use palisade_model::program::{Action, BinaryOperator, Copies, Expression, Program, UnaryOperator};
 

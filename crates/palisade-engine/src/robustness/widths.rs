@@ -2,7 +2,7 @@
 
 use super::abstractions::abstracted;
 use super::check::{self, Check, CheckOptions, Crowded, Observer, Silent, broken_by_first_values};
-use super::fault::Fault;
+use palisade_exploration::instrumented::Fault;
 use palisade_model::program::Program;
 
 /// Decides whether a program is robust.

@@ -30,8 +30,9 @@ use super::place::{Confirmed, Found, Placement, Repair, Returning, confirm, plac
 use super::progress::Observer;
 use super::redundant::{Redundancy, redundant_besides};
 use super::unfinished::Unfinished;
-use crate::robustness::{Fault, ThreadLabel, Verdict};
+use crate::robustness::Verdict;
 use palisade_evidence::{InputFile, RepairEvidence, RobustCertificate, ValidProof, ValidSet, sha256};
+use palisade_exploration::instrumented::{Fault, ThreadLabel};
 use palisade_model::program::{Language, NoText, Program};
 use palisade_verify::{CheckFailure, RepairFacts, check_repair, check_repaired_text, check_robust_certificate};
 use proof::{Offer, valid_set};

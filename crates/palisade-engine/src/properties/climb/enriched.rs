@@ -1,14 +1,12 @@
 //! The rung `enriched`: a program enriched for the loads of its feasible attacks, until it is robust.
 
 use super::{Asked, Climb, FIRST_CAPACITY, UNFINISHED};
-use crate::properties::buffer::Order;
 use crate::properties::enrich::{Enriched, Place, SliceFacts};
-use crate::properties::evidence::buffer_invariant;
-use crate::properties::goal::Goal;
-use crate::properties::search::{Known, search};
 use crate::properties::{Rung, Why};
-use crate::robustness::{AttackOutcome, Check, Fault, Verdict, certificate};
+use crate::robustness::{AttackOutcome, Check, Verdict, certificate};
 use palisade_evidence::{PropertyReason, RobustCertificate};
+use palisade_exploration::buffered::{Goal, Known, Order, search};
+use palisade_exploration::instrumented::Fault;
 use palisade_model::limits::{Halt, StopReason};
 use palisade_model::program::InstructionId;
 use palisade_model::semantics::{Model, Target};
@@ -94,7 +92,7 @@ impl Climb<'_, '_> {
                 loads: self.loads_by_thread(),
                 room,
                 certificate: Box::new(self.enrichment.certificate.clone().expect("it is robust")),
-                sc: buffer_invariant(&found),
+                sc: found.closed_set(),
             };
             let asked = Asked { rung: Rung::Enriched, buffer: Some(room) };
             self.hold(asked, |target| reached.contains(&Some(target)), found.explored.len(), reason);

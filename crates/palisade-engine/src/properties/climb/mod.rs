@@ -3,22 +3,18 @@
 mod enriched;
 mod pso;
 
-use super::buffer::Order;
-use super::delay::single_writer_addresses;
-use super::evidence::buffer_invariant;
-use super::goal::Goal;
 use super::replay::{Violation, replay};
 use super::run::run;
-use super::search::{Known, Search, search};
 use super::shorten::shortened;
-use super::slice::Slice;
-use super::system::Shape;
-use super::values::Values;
 use super::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Why};
-use crate::robustness::system::Growth;
-use crate::robustness::{Check, CheckOptions, Fault, Verdict, certificate, check_quickly};
+use crate::robustness::{Check, CheckOptions, Verdict, certificate, check_quickly};
 use enriched::Enrichment;
 use palisade_evidence::{BufferInvariant, PropertyProof, PropertyReason};
+use palisade_exploration::buffered::{
+    Goal, Known, Order, Search, Shape, Slice, Values, search, single_writer_addresses,
+};
+use palisade_exploration::instrumented::Fault;
+use palisade_exploration::instrumented::system::Growth;
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{Action, Copies, Program, Value};
 use palisade_model::semantics::{Model, Target};
@@ -430,7 +426,7 @@ impl<'a, 'q> Climb<'a, 'q> {
         closed: &Search<'_>,
         reason: impl FnOnce(BufferInvariant) -> PropertyReason,
     ) {
-        let reason = reason(buffer_invariant(closed));
+        let reason = reason(closed.closed_set());
         self.hold(asked, |target| closed.reaches(target), closed.explored.len(), reason);
     }
 

@@ -20,10 +20,6 @@
 //! * [`needed_measures`]: which of the measures that make a program robust its properties need;
 //! * [`pairs`]: the paper's own problem and methods, for comparison.
 
-mod aim;
-mod contraction;
-mod cut;
-mod flow;
 mod offer;
 mod options;
 pub mod pairs;
@@ -33,9 +29,7 @@ mod repair_error;
 mod retrace;
 mod row;
 mod rows;
-mod search;
 mod shown;
-mod steps;
 #[cfg(test)]
 mod tests;
 

@@ -1,11 +1,9 @@
 //! The measures that a placement chooses among, over all threads, with their costs.
 
-use super::aim::Aim;
-use super::contraction::Contraction;
-use super::flow::BufferFlow;
 use super::options::PlacementOptions;
 use crate::fences::catalogue::MeasureSet;
 use crate::fences::{Cost, CostError, Measure, MeasureCosts, with_measures_at};
+use palisade_exploration::states::{Aim, BufferFlow, Contraction};
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, Sites, Thread, ThreadId};
 use palisade_model::semantics::Model;
 use rustc_hash::FxHashMap;

@@ -1,6 +1,5 @@
 //! The rounds of a placement.
 
-use super::aim::Aim;
 use super::offer::Offer;
 use super::options::PlacementOptions;
 use super::row::{erased, row_of};
@@ -11,6 +10,7 @@ use crate::fences::{Case, Cost, FenceError, Measure};
 use crate::properties::known::Known;
 use crate::properties::ladder::{groups, prove_knowing};
 use crate::properties::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Violation, Why, targets};
+use palisade_exploration::states::Aim;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{NoMonitor, Program};
 use palisade_model::semantics::{Model, Question, Target};

@@ -1,13 +1,10 @@
 //! Rows of violating runs, each cut down to a minimal one, and the queries that find them.
 
-use super::aim::{Aim, instances};
-use super::contraction::Contraction;
-use super::cut::Cut;
 use super::offer::Offer;
 use super::options::PlacementOptions;
 use super::row::{erased, row_of};
-use super::search::{Answer, Reach, search};
 use crate::fences::catalogue::MeasureSet;
+use palisade_exploration::states::{Aim, Answer, Contraction, Cut, Reach, instances, search};
 use palisade_model::program::Program;
 use palisade_model::semantics::{Instance, Model, Step, Target};
 

@@ -1,14 +1,12 @@
 //! Queries about contractions beside those about whole slices.
 
-use super::aim::Aim;
-use super::contraction::Contraction;
 use super::offer::Offer;
 use super::rows::{Core, Run};
-use super::search::{Answer, Reach, search};
 use crate::fences::catalogue::MeasureSet;
 use crate::fences::{Cost, Measure};
 use crate::properties::targets;
 use crate::properties::tests::with_properties;
+use palisade_exploration::states::{Aim, Answer, Contraction, Reach, search};
 use palisade_model::limits::Limits;
 use palisade_model::program::{Action, Program};
 use palisade_model::semantics::random::{Randomness, Shape};

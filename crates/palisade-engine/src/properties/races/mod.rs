@@ -16,9 +16,8 @@
 //! * `replay`: the race that was found as a computation of the program;
 //! * `fences`: the cheapest fences that stop all races.
 //!
-//! [`Order::Noted`]: super::buffer::Order::Noted
+//! [`Order::Noted`]: palisade_exploration::buffered::Order::Noted
 
-mod accesses;
 mod fences;
 mod replay;
 mod search;
@@ -26,11 +25,10 @@ mod search;
 pub use fences::{RaceFences, RaceFencesError, race_fences};
 pub use replay::Race;
 
-use super::buffer::Order;
-use super::system::Shape;
-use crate::robustness::Fault;
-use crate::robustness::system::Growth;
 use palisade_evidence::{BufferInvariant, RaceWitness};
+use palisade_exploration::buffered::{Order, Shape};
+use palisade_exploration::instrumented::Fault;
+use palisade_exploration::instrumented::system::Growth;
 use palisade_model::limits::{Budget, Halt, Limits, StopReason};
 use palisade_model::program::{Action, Copies, Program};
 use search::{Found, search};

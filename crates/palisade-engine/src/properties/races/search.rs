@@ -1,14 +1,11 @@
 //! One exploration under SC: until a race is found, or to the end.
 
-use super::accesses::Racing;
 use super::replay::{Race, replay};
-use crate::exploration::{Exploration, Mode};
-use crate::properties::evidence::closed_set;
-use crate::properties::goal::Goal;
 use crate::properties::run::Tracing;
-use crate::properties::system::{BufferSystem, Shape};
-use crate::robustness::Fault;
 use palisade_evidence::BufferInvariant;
+use palisade_exploration::buffered::{BufferSystem, Goal, Racing, Shape, closed_set};
+use palisade_exploration::instrumented::Fault;
+use palisade_exploration::lazy::{Exploration, Mode};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::Program;
 use std::collections::BTreeSet;

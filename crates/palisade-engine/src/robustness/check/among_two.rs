@@ -2,10 +2,9 @@
 //! of them have few configurations. The others idle, which every computation allows them.
 
 use super::CheckOptions;
-use crate::robustness::attacks::Attack;
-use crate::robustness::search::search;
-use crate::robustness::system::{Growth, System};
 use crate::robustness::witness::{Violation, violation};
+use palisade_exploration::instrumented::system::{Growth, System};
+use palisade_exploration::instrumented::{Attack, search};
 use palisade_model::limits::Budget;
 use palisade_model::program::{Copies, Program, ThreadId};
 

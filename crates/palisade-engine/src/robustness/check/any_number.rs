@@ -4,11 +4,10 @@ use super::on_nets::NetVerdict;
 use super::{AttackOutcome, CUTS, Check, Checking, SUSPICIOUS, Verdict};
 use crate::decide::schedule::{FIRST_VALUES, INSTANCES, UNLIMITED};
 use crate::decide::{Method, Round, Schedule, Turn, decide};
-use crate::robustness::fault::Fault;
 use crate::robustness::nets::replicated_copies;
-use crate::robustness::search::{Found, Search};
-use crate::robustness::system::{Growth, System};
 use crate::robustness::witness::{Violation, violation};
+use palisade_exploration::instrumented::system::{Growth, System};
+use palisade_exploration::instrumented::{Fault, Found, Search};
 use palisade_model::limits::Halt;
 use palisade_model::program::Copies;
 

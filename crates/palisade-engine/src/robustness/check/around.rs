@@ -4,10 +4,9 @@
 //! instance in which the values run out, and one about the instance with a copy less, which tells whether that is the smallest.
 
 use super::Checking;
-use crate::robustness::fault::Fault;
-use crate::robustness::search::{Search, search};
-use crate::robustness::system::{Growth, System};
 use crate::robustness::witness::{Violation, violation};
+use palisade_exploration::instrumented::system::{Growth, System};
+use palisade_exploration::instrumented::{Fault, Search, search};
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{Copies, Program};
 
@@ -44,7 +43,8 @@ impl Checking<'_, '_> {
         let system = System::new(acting, Growth::Fault(values)).counting(self.counting.as_ref());
         let found = search(system, &self.open, false, &budget)?;
         // The program's own searches start again without counters.
-        let is_broken = self.counting.as_ref().is_some_and(crate::robustness::system::Counting::is_broken);
+        let is_broken =
+            self.counting.as_ref().is_some_and(palisade_exploration::instrumented::system::Counting::is_broken);
         if is_broken { Err(palisade_model::limits::StopReason::Budget.into()) } else { Ok(found) }
     }
 }

@@ -1,12 +1,10 @@
 //! Violations for which a counter has to come around, however many copies that takes: found beside a [crowd](crate::robustness::crowds).
 
 use super::{AttackOutcome, AttackReport, CUTS, Check, CheckOptions, Checking, Observer, Verdict, list};
-use crate::robustness::attacks::Attack;
 use crate::robustness::crowds::{NODES, additions};
-use crate::robustness::reached::Reached;
-use crate::robustness::search::search;
-use crate::robustness::system::{Counting, Growth, System};
 use crate::robustness::witness::{Violation, shortest, violation};
+use palisade_exploration::instrumented::system::{Counting, Growth, System};
+use palisade_exploration::instrumented::{Attack, Reached, search};
 use palisade_model::limits::Budget;
 use palisade_model::program::{Copies, Counters, Program, Thread, ThreadId};
 

@@ -1,11 +1,10 @@
 //! A program that knows its counters modulo few values only: the search for a proof, and the check that a proof concludes.
 
 use super::{AttackOutcome, AttackReport, CUTS, Check, CheckOptions, Checking, Observer, Silent, Verdict, list};
-use crate::robustness::attacks::Attack;
-use crate::robustness::search::{Found, search};
-use crate::robustness::system::{Counting, Growth, System};
 use crate::robustness::witness::violation;
 use palisade_evidence::RobustCertificate;
+use palisade_exploration::instrumented::system::{Counting, Growth, System};
+use palisade_exploration::instrumented::{Attack, Found, search};
 use palisade_model::limits::Budget;
 use palisade_model::program::{Counters, Program, TicketPair, Tickets, Value};
 use std::sync::Arc;

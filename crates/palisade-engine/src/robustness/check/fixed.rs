@@ -4,10 +4,9 @@ use super::on_nets::NetVerdict;
 use super::{CUTS, Check, Checking, SUSPICIOUS, Verdict};
 use crate::decide::schedule::FIRST_VALUES;
 use crate::decide::{Method, Round, Schedule, Turn, decide};
-use crate::robustness::fault::Fault;
-use crate::robustness::search::{Found, Search};
-use crate::robustness::system::{Growth, System};
 use crate::robustness::witness::violation;
+use palisade_exploration::instrumented::system::{Growth, System};
+use palisade_exploration::instrumented::{Fault, Found, Search};
 use palisade_model::limits::Halt;
 
 /// What has decided the attacks.

@@ -16,16 +16,15 @@ pub use few_values::{Abstraction, Far, Modulo, Stopping, Turns};
 pub(super) use few_values::{Values, broken_by_first_values, concluded, proved_within};
 pub use progress::{Observer, Silent, Stage};
 
-use super::attacks::{Attack, attacks_within, pruned};
-use super::fault::Fault;
 use super::nets::NetAnswer;
 use super::one_query::one_query;
 use super::reach::{explore, may_be_faulty};
-use super::reached::{Reached, ThreadLabel};
-use super::search::{Found, Search, search};
-use super::system::{Counting, System};
 use super::witness::{Violation, shortest};
 use palisade_evidence::AttackNetProof;
+use palisade_exploration::instrumented::system::{Counting, System};
+use palisade_exploration::instrumented::{
+    Attack, Fault, Found, Reached, Search, ThreadLabel, attacks_within, pruned, search,
+};
 use palisade_model::limits::{Budget, Halt, Limits, StopReason};
 use palisade_model::program::{Counters, Program};
 use std::ops::Range;

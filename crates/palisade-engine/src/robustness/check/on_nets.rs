@@ -1,11 +1,9 @@
 //! Coverability of the attacks' nets, in turn with searches that take long.
 
 use super::{AttackOutcome, AttackReport, Check, Checking, Stage, Verdict};
-use crate::robustness::Attack;
-use crate::robustness::fault::Fault;
 use crate::robustness::nets::{NetAnswer, Turns, decide, replicated_copies};
-use crate::robustness::search::Found;
 use crate::robustness::witness::Violation;
+use palisade_exploration::instrumented::{Attack, Fault, Found};
 use palisade_model::limits::{Budget, StopReason};
 
 /// What the nets of a program's attacks have shown.

@@ -1,6 +1,6 @@
 //! Events of a check, seen by an observer.
 
-use crate::robustness::fault::Fault;
+use palisade_exploration::instrumented::Fault;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 

@@ -1,14 +1,14 @@
 //! The verdict.
 
 use super::refused::not_for_pso;
-use super::system::PsoSystem;
 use crate::decide::Schedule;
 use crate::decide::schedule::UNLIMITED;
 use crate::robustness::check::Verdict;
-use crate::robustness::fault::Fault;
 use crate::robustness::one_exploration::{Question, Shown};
 use crate::robustness::witness::Violation;
 use palisade_evidence::PsoCertificate;
+use palisade_exploration::instrumented::Fault;
+use palisade_exploration::instrumented::pso::PsoSystem;
 use palisade_model::limits::{Halt, Limits};
 use palisade_model::program::{Copies, Program};
 

@@ -1,14 +1,13 @@
 //! The instrumented program as one exploration of all delayed stores.
 
-use super::certificate::certificate;
 use super::replay::replay;
-use super::system::PsoSystem;
-use crate::exploration::Exploration;
-use crate::robustness::fault::Fault;
 use crate::robustness::one_exploration::Instrumented;
-use crate::robustness::system::{Growth, Root};
 use crate::robustness::witness::Violation;
 use palisade_evidence::PsoCertificate;
+use palisade_exploration::instrumented::Fault;
+use palisade_exploration::instrumented::pso::{PsoSystem, certificate};
+use palisade_exploration::instrumented::system::{Growth, Root};
+use palisade_exploration::lazy::Exploration;
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::Program;
 

@@ -14,13 +14,10 @@
 //!
 //! It succeeds when a helper on the path accesses the address of A. One exploration has all attacks and phases, so that one closed set is the proof.
 
-mod certificate;
 mod check;
 mod instrumented;
 mod refused;
 mod replay;
-mod steps;
-mod system;
 
 pub(crate) use check::check_pso_within;
 pub use check::{PsoCheck, check_pso};

@@ -1,11 +1,10 @@
 //! From a success of the system to a computation under PSO.
 
-use super::system::{PsoSystem, StepLabel};
-use crate::exploration::{Exploration, Step};
-use crate::robustness::attacks::Attack;
-use crate::robustness::fault::Fault;
-use crate::robustness::system::Place;
 use crate::robustness::witness::{Story, Violation};
+use palisade_exploration::instrumented::pso::{PsoSystem, StepLabel};
+use palisade_exploration::instrumented::system::Place;
+use palisade_exploration::instrumented::{Attack, Fault};
+use palisade_exploration::lazy::{Exploration, Step};
 use palisade_model::program::ThreadId;
 use palisade_model::semantics::{CopyId, Model};
 

@@ -1,11 +1,11 @@
 //! The verdict.
 
-use super::system::TaskSystem;
 use crate::decide::Schedule;
 use crate::robustness::check::Verdict;
-use crate::robustness::fault::Fault;
 use crate::robustness::one_exploration::{Question, Shown};
 use palisade_evidence::{TaskCertificate, TaskWitness};
+use palisade_exploration::instrumented::Fault;
+use palisade_exploration::instrumented::tasks::TaskSystem;
 use palisade_model::limits::{Halt, Limits};
 use palisade_model::program::{Copies, Program};
 

@@ -1,13 +1,12 @@
 //! The instrumented program as one exploration of all delayed stores.
 
-use super::certificate::certificate;
 use super::replay::replay;
-use super::system::TaskSystem;
-use crate::exploration::Exploration;
-use crate::robustness::fault::Fault;
 use crate::robustness::one_exploration::Instrumented;
-use crate::robustness::system::{Growth, Root};
 use palisade_evidence::{TaskCertificate, TaskWitness};
+use palisade_exploration::instrumented::Fault;
+use palisade_exploration::instrumented::system::{Growth, Root};
+use palisade_exploration::instrumented::tasks::{TaskSystem, certificate};
+use palisade_exploration::lazy::Exploration;
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::Program;
 

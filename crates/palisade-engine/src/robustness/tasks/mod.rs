@@ -10,18 +10,11 @@
 //! DIVERGENCE [ESOP13]: with plain posts a post oversteps stores as a load does, and the main thread delays stores past the ends of its
 //! invocations. No paper proves the form of attacks for these; comparisons with all computations of random programs stand for a proof.
 
-mod attacker;
-mod certificate;
 mod check;
-mod control;
-mod hopeful;
 mod in_order;
 mod instrumented;
-mod place;
 mod replay;
 mod rewriting;
-mod steps;
-mod system;
 
 pub use check::{TaskCheck, check_tasks};
 pub use in_order::{is_task_witness_in_order, tasks_in_order};

@@ -1,12 +1,10 @@
 //! The computation that a success stands for, replayed step by step on the semantics of tasks.
 
-use super::control::{Main, Phase};
-use super::place::Place;
-use super::system::{Actor, Deed, StepLabel, TaskSystem};
-use crate::exploration::{Exploration, Step};
-use crate::robustness::fault::Fault;
-use crate::robustness::system::Local;
 use palisade_evidence::TaskWitness;
+use palisade_exploration::instrumented::Fault;
+use palisade_exploration::instrumented::system::Local;
+use palisade_exploration::instrumented::tasks::{Actor, Deed, Main, Phase, Place, StepLabel, TaskSystem};
+use palisade_exploration::lazy::{Exploration, Step};
 use palisade_model::limits::Halt;
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, ThreadId, Value};
 use palisade_model::semantics::Model;

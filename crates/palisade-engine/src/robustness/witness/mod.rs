@@ -20,9 +20,9 @@ pub(super) use route::violation;
 pub(crate) use route::{PhaseSteps, story_of_steps};
 pub(super) use shortest::shortest;
 
-use super::attacks::Attack;
-use super::system::Local;
 use palisade_evidence::Witness;
+use palisade_exploration::instrumented::Attack;
+use palisade_exploration::instrumented::system::Local;
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Liveness, Program, Thread, ThreadId, Value};
 use palisade_model::semantics::{
     AccessKind, CopyId, Edge, Effect, Event, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step,

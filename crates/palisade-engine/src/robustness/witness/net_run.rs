@@ -2,9 +2,9 @@
 
 use super::detours::without_detours;
 use super::{Story, Violation};
-use crate::robustness::attack_net::{AttackNet, Firing};
-use crate::robustness::attacks::Attack;
 use palisade_evidence::NetRun;
+use palisade_exploration::instrumented::Attack;
+use palisade_exploration::instrumented::net::{AttackNet, Firing};
 use palisade_model::program::{Copies, Program};
 use palisade_model::semantics::CopyId;
 

@@ -1,11 +1,9 @@
 //! The violation of a search: its route through the three explorations.
 
 use super::{Story, Violation};
-use crate::exploration::{Entry, Step};
-use crate::robustness::attacks::Attack;
-use crate::robustness::fault::Fault;
-use crate::robustness::search::Search;
-use crate::robustness::system::{Local, NO_TURN, Phase, Place, System};
+use palisade_exploration::instrumented::system::{Local, NO_TURN, Phase, Place, System};
+use palisade_exploration::instrumented::{Attack, Fault, Search};
+use palisade_exploration::lazy::{Entry, Step};
 use palisade_model::program::{Program, ThreadId};
 use palisade_model::semantics::CopyId;
 

@@ -1,13 +1,13 @@
 //! A shortest computation for an attack that is known to be feasible.
 //!
 //! Searches settle threads at once, and nets forget the order in which their strategies found a run. What either shows is a violation, and as a
-//! rule longer than it need be: so the attack is searched again ([`shortening`](super::super::shortening)). The violation that is there bounds
+//! rule longer than it need be: so the attack is searched again ([`shortening`](palisade_exploration::instrumented)). The violation that is there bounds
 //! the search: what cannot be at least as short is left out. Two copies may act first, then three, and so on, since few threads are searched soon
 //! and give a tight bound for more. Among shortest computations, the one with the fewest acting copies is taken.
 
 use super::{Story, Violation};
-use crate::robustness::shortening::{Actor, Deed, End, Run, Shortening};
-use crate::robustness::system::Place;
+use palisade_exploration::instrumented::system::Place;
+use palisade_exploration::instrumented::{Actor, Deed, End, Run, Shortening};
 use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, Program};
 use palisade_model::semantics::{CopyId, Instance};
@@ -41,7 +41,7 @@ pub(in crate::robustness) fn shortest(
             End::None => {}
             End::CutOff => complete = false,
         }
-        left = left.saturating_sub(run.len());
+        left = left.saturating_sub(run.configurations());
         if !complete {
             break;
         }

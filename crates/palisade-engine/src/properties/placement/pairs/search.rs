@@ -4,11 +4,8 @@
 //! pairs are kept: a run with more of them can do nothing that one with fewer cannot.
 
 use super::reordering::{Candidates, PairSet, issuers_after};
-use crate::properties::placement::aim::Aim;
-use crate::properties::placement::cut::Cut;
-use crate::properties::placement::search::{Path, Reach};
-use crate::properties::placement::steps::{Move, Moves, Steps, count};
 use hashbrown::HashMap;
+use palisade_exploration::states::{Aim, Cut, Move, Moves, Path, Reach, Steps, count};
 use palisade_model::program::{InstructionId, Program, Value};
 use palisade_model::semantics::{Event, Instance, Model, State, Step, Target};
 use rustc_hash::FxBuildHasher;

@@ -1,0 +1,158 @@
+//! Attacks [ESOP13, Definition 1] and the ones that control flow alone rules out.
+
+use fixedbitset::FixedBitSet;
+use palisade_model::limits::{Limits, StopReason};
+use palisade_model::program::{Action, Copies, Instruction, InstructionId, LabelId, Program, Thread, ThreadId};
+use rustc_hash::FxHashMap;
+
+/// How many attacks are listed, or labels passed, between two looks at the limits. Programs with fewer are listed whatever the limits:
+/// then a repair by control flow alone can still be named.
+pub const METER: usize = 65_536;
+
+/// An attack: a thread, one of its stores to be delayed and one of its loads to be overstepped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Attack {
+    /// The attacker.
+    pub thread: ThreadId,
+    /// The store `stinst`.
+    pub store: InstructionId,
+    /// The load `ldinst`.
+    pub load: InstructionId,
+}
+
+/// All attacks of a program but those that are accepted, in program order: by thread, store, load. Threads without copies have none.
+///
+/// # Panics
+///
+/// If the program has events or tasks.
+pub fn attacks(program: &Program) -> Vec<Attack> {
+    attacks_within(program, &Limits::none()).expect("there are no limits")
+}
+
+/// All attacks of a program, unless a limit is reached: a thread has as many as it has pairs of a store and a load.
+pub fn attacks_within(program: &Program, limits: &Limits) -> Result<Vec<Attack>, StopReason> {
+    assert!(!program.is_event_driven(), "attacks are those of threads, and the program has events or tasks");
+    let mut attacks = Vec::new();
+    for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
+        let of_kind = |wanted: fn(&Action) -> bool| -> Vec<InstructionId> {
+            let wanted = thread.instruction_ids().filter(|(_, instruction)| wanted(&instruction.action));
+            wanted.map(|(id, _)| id).collect()
+        };
+        let loads = of_kind(|action| matches!(action, Action::Load { .. }));
+        for (index, store) in of_kind(|action| matches!(action, Action::Store { .. })).into_iter().enumerate() {
+            if index > 0 && index.is_multiple_of(1 + METER / (1 + loads.len())) {
+                limits.check()?;
+            }
+            let asked = loads.iter().filter(|load| {
+                program.accepted.is_empty() || !program.accepts(thread.instruction(store), thread.instruction(**load))
+            });
+            attacks.extend(asked.map(|load| Attack { thread: id, store, load: *load }));
+        }
+    }
+    Ok(attacks)
+}
+
+/// For one store, the labels its thread can reach while the store stays in the buffer: from the store's target along
+/// instructions that do not drain the buffer.
+#[derive(Clone, Debug)]
+pub struct DelayRange {
+    labels: FixedBitSet,
+}
+
+impl DelayRange {
+    /// The range of a store of a thread.
+    pub fn of(thread: &Thread, store: InstructionId) -> Self {
+        Self { labels: Flow::of(thread).reached(thread.instruction(store), true) }
+    }
+
+    /// Whether the label is in the range. An attack whose load stands at a label outside is *pruned*: every path to it
+    /// passes a fence or a locked instruction.
+    pub fn contains(&self, label: LabelId) -> bool {
+        self.labels.contains(label.index())
+    }
+
+    /// The labels of the range, ascending.
+    pub fn labels(&self) -> impl Iterator<Item = LabelId> + '_ {
+        self.labels.ones().map(LabelId::from_index)
+    }
+}
+
+/// For each of these attacks, whether control flow alone rules it out.
+///
+/// The attacks of a thread are decided store by store, or load by load where these are fewer, each in a pass over the
+/// thread.
+pub fn pruned(program: &Program, attacks: &[Attack], limits: &Limits) -> Result<Vec<bool>, StopReason> {
+    let mut pruned = vec![false; attacks.len()];
+    let (mut first, mut passed) = (0, 0);
+    for group in attacks.chunk_by(|a, b| a.thread == b.thread) {
+        let thread = program.thread(group[0].thread);
+        let mut by_store: FxHashMap<InstructionId, Vec<usize>> = FxHashMap::default();
+        let mut by_load: FxHashMap<InstructionId, Vec<usize>> = FxHashMap::default();
+        for (index, attack) in (first..).zip(group) {
+            by_store.entry(attack.store).or_default().push(index);
+            by_load.entry(attack.load).or_default().push(index);
+        }
+        let flow = Flow::of(thread);
+        let forwards = by_store.len() <= by_load.len();
+        // The order does not matter: each attack has an answer of its own.
+        #[allow(clippy::iter_over_hash_type)]
+        for (instruction, indices) in if forwards { by_store } else { by_load } {
+            passed += thread.labels.len();
+            if passed > METER {
+                passed = 0;
+                limits.check()?;
+            }
+            let reached = flow.reached(thread.instruction(instruction), forwards);
+            for index in indices {
+                let end = thread.instruction(if forwards { attacks[index].load } else { attacks[index].store });
+                let end = if forwards { end.source } else { end.target };
+                pruned[index] = !reached.contains(end.index());
+            }
+        }
+        first += group.len();
+    }
+    Ok(pruned)
+}
+
+/// The steps of a thread's control flow that leave the store buffer alone.
+struct Flow {
+    /// By label, where they lead.
+    next: Vec<Vec<u32>>,
+    /// By label, where they come from.
+    previous: Vec<Vec<u32>>,
+}
+
+impl Flow {
+    fn of(thread: &Thread) -> Self {
+        let none = vec![Vec::new(); thread.labels.len()];
+        let mut flow = Self { next: none.clone(), previous: none };
+        for instruction in &thread.instructions {
+            if instruction.action.drains_buffer() {
+                continue;
+            }
+            let number = |label: LabelId| u32::try_from(label.index()).expect("a text has fewer than 2^32 labels");
+            flow.next[instruction.source.index()].push(number(instruction.target));
+            flow.previous[instruction.target.index()].push(number(instruction.source));
+        }
+        flow
+    }
+
+    /// The labels that are reached from a store's target, or from which a load's source is reached.
+    fn reached(&self, instruction: &Instruction, forwards: bool) -> FixedBitSet {
+        let (start, steps) =
+            if forwards { (instruction.target, &self.next) } else { (instruction.source, &self.previous) };
+        let mut labels = FixedBitSet::with_capacity(steps.len());
+        labels.insert(start.index());
+        let mut open = vec![start.index()];
+        while let Some(label) = open.pop() {
+            open.extend(steps[label].iter().map(|next| *next as usize).filter(|next| !labels.put(*next)));
+        }
+        labels
+    }
+}
+
+/// Whether control flow alone rules the attack out.
+pub fn is_pruned(program: &Program, attack: &Attack) -> bool {
+    let thread = program.thread(attack.thread);
+    !DelayRange::of(thread, attack.store).contains(thread.instruction(attack.load).source)
+}

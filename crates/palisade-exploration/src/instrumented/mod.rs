@@ -1,0 +1,37 @@
+//! Programs instrumented for attacks \[ESOP13\]: what the question about robustness becomes.
+//!
+//! * [`Attack`], and what control flow alone says of attacks;
+//! * [`system`]: the instrumented program of a thread's attacks as a lazily built net, which [`search`] explores phase by phase, past
+//!   [`Obstacles`] where fences are sought, and [`Joint`] in one exploration;
+//! * [`net`]: the same as a listed net, attack by attack;
+//! * [`pso`] and [`tasks`]: the instrumented programs against PSO, and of events and tasks;
+//! * [`SharedTables`]: explored sets in the terms of the checker;
+//! * [`Shortening`]: the search for a shortest computation by an attack.
+
+mod attacks;
+mod certificate;
+mod estimate;
+mod fault;
+mod joint;
+pub mod net;
+mod obstacles;
+pub mod pso;
+mod reached;
+mod search;
+mod shortening;
+mod successes;
+pub mod system;
+pub mod tasks;
+
+pub use attacks::{Attack, DelayRange, METER, attacks, attacks_within, is_pruned, pruned};
+pub use certificate::SharedTables;
+pub use fault::{Fault, FaultKind, Growing};
+pub use joint::Joint;
+pub use obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stopped};
+pub use reached::{Reached, ThreadLabel};
+pub use search::{
+    AttackAnswer, Found, LoadStarts, Route, Search, Success, ThreadSearch, explore_sc, explore_sc_until, mode_of,
+    search,
+};
+pub use shortening::{Actor, Deed, End, Run, Shortening};
+pub use successes::Successes;

@@ -1,0 +1,16 @@
+//! What searches explore, and how. Nothing here decides a question or tells an answer; `palisade-engine` does.
+//!
+//! | module | what it holds | may use |
+//! |---|---|---|
+//! | [`lazy`] | forward exploration of nets that are built while they are explored | – |
+//! | [`instrumented`] | attacks, and programs instrumented for them: as lazily built nets and as listed ones | `lazy` |
+//! | [`buffered`] | programs with store buffers as lazily built nets; what values can come up, and what matters for a target | `lazy`, `instrumented` |
+//! | [`states`] | searches over the states of the machine, for runs to a target | `buffered` |
+//!
+//! Nearly all time of a long search is spent here, which is why it is a crate: the profile `release` translates it with care, and what asks quickly.
+//! So explorations are methods of what is explored, and are translated with it.
+
+pub mod buffered;
+pub mod instrumented;
+pub mod lazy;
+pub mod states;

@@ -1,11 +1,7 @@
 //! Programs with measures taken.
 
 use super::measure::Measure;
-use palisade_model::program::{
-    Action, ByLabel, Instruction, InstructionId, Label, LabelId, Program, Sites, Thread, ThreadId,
-};
-use rustc_hash::{FxHashMap, FxHashSet};
-use smol_str::SmolStr;
+use palisade_model::program::{Action, Insertion, Instruction, InstructionId, Program, Sites, ThreadId};
 
 /// The program with measures taken. A fence at label l is the change of [ESOP13, §7]: the instructions at l move to a fresh
 /// label, which a fence at l leads to. Instructions keep their numbers; fences come after them.
@@ -49,44 +45,6 @@ pub(crate) fn remove_fences(changed: &mut Program, fences: impl IntoIterator<Ite
         let action = &mut changed.threads[thread.index()].instructions[fence.index()].action;
         debug_assert!(matches!(action, Action::Fence | Action::StoreFence));
         *action = Action::Nop;
-    }
-}
-
-/// Fences put into one thread, one after the other.
-struct Insertion {
-    /// What stood at its labels at first.
-    at_first: ByLabel,
-    /// The fence put in last at a label: what stands there now, where there is one.
-    fences: FxHashMap<LabelId, InstructionId>,
-    /// The names of its labels.
-    names: FxHashSet<SmolStr>,
-}
-
-impl Insertion {
-    /// No fence yet.
-    fn into(thread: &Thread) -> Self {
-        let names = thread.labels.iter().map(|label| label.name.clone()).collect();
-        Self { at_first: thread.instructions_by_label(), fences: FxHashMap::default(), names }
-    }
-
-    /// Puts a fence at one of the labels that the thread had at first.
-    fn insert(&mut self, thread: &mut Thread, label: LabelId, fence: Action) {
-        let moved = LabelId::from_index(thread.labels.len());
-        let Label { name, span, .. } = thread.label(label);
-        let (mut name, mut span) = ([name.as_str(), "_fenced"].concat(), *span);
-        while self.names.contains(name.as_str()) {
-            name.push('_');
-        }
-        let name = SmolStr::from(name);
-        self.names.insert(name.clone());
-        thread.labels.push(Label { name, span, fence_cost: None });
-        let before = self.fences.insert(label, InstructionId::from_index(thread.instructions.len()));
-        for id in before.as_ref().map_or(&self.at_first[label.index()], std::slice::from_ref) {
-            let instruction = &mut thread.instructions[id.index()];
-            instruction.source = moved;
-            span = instruction.span;
-        }
-        thread.instructions.push(Instruction { source: label, target: moved, action: fence, span });
     }
 }
 

@@ -6,7 +6,7 @@
 //! `nop`, or `mfence` where it is locked.
 //!
 //! *Exact for reaching the targets*: what is left out computes nothing that is looked at. A run of the sliced program becomes one
-//! of the program when each thread takes the steps that nobody sees as early as it can ([`replay`](super::replay)): right after its
+//! of the program when each thread takes the steps that nobody sees as early as it can (`properties::replay` of the engine): right after its
 //! last step that needed memory no other thread held the lock, so a load or a locked instruction that is left out can be taken there.
 //! A store that is left out leaves its buffer before the next one that matters does.
 //!

@@ -1,7 +1,7 @@
 //! A program with store buffers as a lazily built net.
 //!
 //! The control is the memory, and whether some thread holds the lock. A token is one copy of a thread: its local state,
-//! settled as in [`robustness::system`](crate::instrumented::system), with its store buffer. Every step – an instruction with the local
+//! settled as in [`instrumented::system`](crate::instrumented::system), with its store buffer. Every step – an instruction with the local
 //! instructions behind it, or a store that reaches memory – moves one token, so that fixed and any numbers of copies are explored alike.
 //! Buffers hold [`capacity`](BufferSystem::new) stores at most; [`overflowed`](BufferSystem::overflowed) tells
 //! whether a store ever had to wait for room. If none had to, the set that was explored is closed for unbounded buffers.

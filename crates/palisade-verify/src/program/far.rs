@@ -110,7 +110,7 @@ impl Counters {
 impl Model<'_> {
     /// The counters, where some values stand for others.
     fn far(&self) -> Option<&Counters> {
-        self.counters.as_ref().filter(|counters| counters.knows_far())
+        self.terms().counters.as_deref().filter(|counters| counters.knows_far())
     }
 
     /// Whether a condition that does not hold may hold of what far values stand for.

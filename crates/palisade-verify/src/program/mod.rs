@@ -51,6 +51,7 @@ use modulo::Watch;
 use palisade_evidence::{AttackEvidence, AttackReason, RobustCertificate};
 use palisade_model::program::{Copies, InstructionId, Program, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use steps::Successor;
 
 /// What the sets of a certificate are to show.
@@ -197,7 +198,7 @@ fn check_tickets(program: &Program, certificate: &RobustCertificate, claim: Clai
     let tickets = tickets::erase(program, &certificate.tickets)?;
     let mut model = Model::new(&tickets.erased, certificate)?;
     check_attacks(&tickets.erased, certificate, claim)?;
-    model.turns = Some(tickets.turns());
+    model.change_terms(|terms| terms.turns = Some(tickets.turns()));
     check_sets(&mut model, certificate, claim)
 }
 
@@ -208,9 +209,11 @@ fn check_far(program: &Program, certificate: &RobustCertificate, claim: Claim<'_
     }
     let mut model = Model::new(program, certificate)?;
     check_attacks(program, certificate, claim)?;
-    model.count();
-    let Some(counters) = &mut model.counters else { reject!(Form, "there are no counters that could be far behind") };
+    let Some(mut counters) = model.found_counters() else {
+        reject!(Form, "there are no counters that could be far behind")
+    };
     counters.forget_far(program, &certificate.far)?;
+    model.change_terms(|terms| terms.counters = Some(Rc::new(counters)));
     check_sets(&mut model, certificate, claim)
 }
 
@@ -231,18 +234,17 @@ fn check_modulo(
     let (loosened, counters) = loosened(program, certificate, ends)?;
     let mut model = Model::new(&loosened, certificate)?;
     check_attacks(&loosened, certificate, claim)?;
-    if !model.count() || model.counters.as_ref().map(|own| &own.members) != Some(&counters.members) {
+    if !model.count() || model.terms().counters.as_ref().map(|own| &own.members) != Some(&counters.members) {
         reject!(Form, "the loosened program has other counters");
     }
-    model.watch = Some(Watch { counters, range: ends });
+    model.change_terms(|terms| terms.watch = Some(Watch { counters, range: ends }));
     check_sets(&mut model, certificate, claim)
 }
 
 /// Checks the sets of configurations.
 fn check_sets(model: &mut Model<'_>, certificate: &RobustCertificate, claim: Claim<'_>) -> Result<(), CheckFailure> {
-    model.forget_settled();
     if let Claim::Never(never) = claim {
-        model.never.clone_from(never);
+        model.change_terms(|terms| terms.never.clone_from(never));
         return check_sc(model, certificate, false).map(drop);
     }
     if let Claim::WithoutRaces(plain) = claim {

@@ -27,14 +27,20 @@ pub(super) struct Model<'a> {
     locals: Numbering<LocalState>,
     pub(super) memories: Numbering<Memory>,
     phases: Numbering<Phase>,
-    /// Where local instructions lead from a state, since they were last [forgotten](Self::forget_settled).
+    /// Where local instructions lead from a state, under the terms.
     settled: HashMap<(LocalState, bool), Rc<[u32]>>,
     /// The numbers of the certificate's local states, by their position in its table.
     pub(super) local_numbers: Vec<u32>,
     /// The numbers of the certificate's memories, by their position in its table.
     pub(super) memory_numbers: Vec<u32>,
+    terms: Terms,
+}
+
+/// What is asked of steps besides that they lead into sets.
+#[derive(Default)]
+pub(super) struct Terms {
     /// The counters up to whose shifts sets are closed, where that is asked.
-    pub(super) counters: Option<Counters>,
+    pub(super) counters: Option<Rc<Counters>>,
     /// What values that are no counters must not leave, where counters are known modulo a number only.
     pub(super) watch: Option<Watch>,
     /// Who takes turns, where tickets are erased.
@@ -66,10 +72,7 @@ impl<'a> Model<'a> {
             settled: HashMap::new(),
             local_numbers: Vec::with_capacity(locals.len()),
             memory_numbers: Vec::with_capacity(memories.len()),
-            counters: None,
-            watch: None,
-            turns: None,
-            never: BTreeSet::new(),
+            terms: Terms::default(),
         };
         for local in locals {
             model.check_local(local)?;
@@ -87,8 +90,21 @@ impl<'a> Model<'a> {
 
     /// From here on sets have to be closed up to shifts of the program's counters only; whether there are any.
     pub(super) fn count(&mut self) -> bool {
-        self.counters = self.found_counters();
-        self.counters.is_some()
+        let counters = self.found_counters().map(Rc::new);
+        let are_any = counters.is_some();
+        self.change_terms(|terms| terms.counters = counters);
+        are_any
+    }
+
+    /// The terms.
+    pub(super) fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// Changes the terms, under which states may settle in other ways, or in none.
+    pub(super) fn change_terms(&mut self, change: impl FnOnce(&mut Terms)) {
+        change(&mut self.terms);
+        self.settled.clear();
     }
 
     /// The program's counters, if there are any.
@@ -184,7 +200,7 @@ impl<'a> Model<'a> {
                 if holds { vec![registers.to_vec()] } else { Vec::new() }
             }
             Action::Nop | Action::StoreFence | Action::Ensure(_) => vec![registers.to_vec()],
-            Action::Fail if self.never.contains(&(thread, instruction)) => {
+            Action::Fail if self.terms.never.contains(&(thread, instruction)) => {
                 reject!(Safe, "{} is reached", self.instruction_in_words(thread, instruction))
             }
             _ => Vec::new(),
@@ -199,7 +215,7 @@ impl<'a> Model<'a> {
         registers: &[Value],
         old: Value,
     ) -> Result<Value, CheckFailure> {
-        if let Some(watch) = &self.watch {
+        if let Some(watch) = &self.terms.watch {
             watch.over(self.program, (thread, instruction), expression, registers, old)?;
         }
         self.check_written((thread, instruction), expression, registers, old)?;
@@ -214,7 +230,7 @@ impl<'a> Model<'a> {
         condition: &Expression,
         registers: &[Value],
     ) -> Result<(), CheckFailure> {
-        self.watch.as_ref().map_or(Ok(()), |watch| watch.over(self.program, at, condition, registers, 0))
+        self.terms.watch.as_ref().map_or(Ok(()), |watch| watch.over(self.program, at, condition, registers, 0))
     }
 
     /// A value computed by an instruction; a program that has none is not robust by any certificate.
@@ -240,10 +256,10 @@ impl<'a> Model<'a> {
     ) -> Result<Value, CheckFailure> {
         let value = self.value(thread, instruction, address.evaluate_address(registers))?;
         self.check_known((thread, instruction), address, registers)?;
-        if !address.is_constant() && self.counters.as_ref().is_some_and(|counters| counters.has(value)) {
+        if !address.is_constant() && self.terms.counters.as_ref().is_some_and(|counters| counters.has(value)) {
             reject!(Form, "{} comes to a counter", self.instruction_in_words(thread, instruction));
         }
-        if !address.is_constant() && self.turns.as_ref().is_some_and(|turns| turns.has(value)) {
+        if !address.is_constant() && self.terms.turns.as_ref().is_some_and(|turns| turns.has(value)) {
             reject!(Form, "{} comes to tickets", self.instruction_in_words(thread, instruction));
         }
         Ok(value)
@@ -275,11 +291,6 @@ impl<'a> Model<'a> {
         let settled: Rc<[u32]> = self.settle_anew(key.0.clone(), keeps_ends)?.into();
         self.settled.insert(key, Rc::clone(&settled));
         Ok(settled)
-    }
-
-    /// Forgets where states settle: what is asked of counters, tickets and failures from here on may be something else.
-    pub(super) fn forget_settled(&mut self) {
-        self.settled.clear();
     }
 
     fn settle_anew(&mut self, start: LocalState, keeps_ends: bool) -> Result<Vec<u32>, CheckFailure> {

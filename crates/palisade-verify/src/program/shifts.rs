@@ -19,10 +19,8 @@ impl Model<'_> {
         attacker: ThreadId,
         configuration: Configuration,
     ) -> Result<Configuration, CheckFailure> {
-        let Some(counters) = self.counters.take() else { return Ok(configuration) };
-        let result = self.shift(&counters, attacker, configuration);
-        self.counters = Some(counters);
-        result
+        let Some(counters) = self.terms().counters.clone() else { return Ok(configuration) };
+        self.shift(&counters, attacker, configuration)
     }
 
     fn shift(

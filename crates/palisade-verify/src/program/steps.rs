@@ -228,10 +228,10 @@ impl Model<'_> {
         }
         let label = self.instruction(thread, id).target;
         let mut registers = effect.registers;
-        if let Some(turn) = self.turns.as_ref().and_then(|turns| turns.ended_by(thread, id)) {
+        if let Some(turn) = self.terms().turns.as_ref().and_then(|turns| turns.ended_by(thread, id)) {
             registers[turn] = 0;
         }
-        let before = self.turns.is_some().then(|| self.local(token.local).registers.clone());
+        let before = self.terms().turns.is_some().then(|| self.local(token.local).registers.clone());
         let rest = without_one(&configuration.tokens, token);
         let settled = self.settle(LocalState { thread, label, registers, holding: effect.holding })?;
         if settled.is_empty() {

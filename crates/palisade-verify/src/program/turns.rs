@@ -12,7 +12,7 @@ impl Model<'_> {
         before: &[Value],
         after: &[Value],
     ) -> (Option<u32>, bool) {
-        let Some(turns) = &self.turns else { return (Some(memory), false) };
+        let Some(turns) = &self.terms().turns else { return (Some(memory), false) };
         let taken = turns.taken(thread, before, after);
         let mut result = memory;
         for served in &taken {

@@ -11,10 +11,9 @@
 //! Rows are found as they are needed: each round asks for a violating run that the cheapest set for the rows known does not stop.
 //! There are finitely many rows, so this ends, with a set that is valid, and no dearer than any other.
 //!
-//! * `offer`: the measures that control flow (`flow`) gives a say;
-//! * `contraction`: slices from which what they leave out is removed;
-//! * `search`: one query, by the states of the machine (`steps`);
-//! * `row`: what a run needs absent; `rows`: rows cut down to minimal ones;
+//! * `offer`: the measures that control flow gives a say;
+//! * `row`: what a run needs absent; `rows`: rows cut down to minimal ones, by queries that search contractions of slices
+//!   ([`states`](palisade_exploration::states));
 //! * [`place`](fn@place): the rounds; [`needed_fences`]: the same for the fences that a program has;
 //! * [`repair`](fn@repair): a placement with the changed text and checked evidence, which `shown` collects;
 //! * [`needed_measures`]: which of the measures that make a program robust its properties need;

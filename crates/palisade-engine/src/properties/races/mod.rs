@@ -11,8 +11,7 @@
 //!
 //! DIVERGENCE \[ECOOP10\]: the paper has no locked sections longer than one instruction, and its theorem does not hold with them ([`implies_robustness`]).
 //!
-//! * `search`: one exploration, until a race is found or to the end;
-//! * `accesses`: which tokens stand at loads and stores that race;
+//! * `search`: one exploration, until a race is found ([`Racing`](palisade_exploration::buffered::Racing)) or to the end;
 //! * `replay`: the race that was found as a computation of the program;
 //! * `fences`: the cheapest fences that stop all races.
 //!

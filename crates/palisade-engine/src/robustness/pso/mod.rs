@@ -5,14 +5,7 @@
 //! SC, but that its thread, the *attacker*, reads the value of A where it loads from the address of A. All edges of happens-before but those of program order that leave A go forward in it, so that
 //! a cycle leads from A to a later access e of the attacker to another address, and from there along the computation to an access to the address of A.
 //!
-//! So one transition system decides the question ([`system`], [`steps`]):
-//!
-//! 1. *SC.* Everyone runs under sequential consistency.
-//! 2. *Delayed.* A token has become the attacker: it has issued A, and takes its next steps alone until e. All of these are local or read A's value, so that steps of others can come before them.
-//! 3. *On the path.* The path begins at e, and the attacker stays on it: its accesses raise levels as those of helpers do [ESOP13, Lemma 3]. A helper joins by an access that
-//!    happens after one on the path; others take no steps, as they can come before e. The attacker cannot store to the address of A, nor take a step that needs an empty buffer.
-//!
-//! It succeeds when a helper on the path accesses the address of A. One exploration has all attacks and phases, so that one closed set is the proof.
+//! So one transition system decides the question ([`PsoSystem`](palisade_exploration::instrumented::pso::PsoSystem)), in one exploration of all attacks and phases.
 
 mod check;
 mod instrumented;

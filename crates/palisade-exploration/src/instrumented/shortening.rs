@@ -12,7 +12,7 @@ use super::attacks::Attack;
 use super::estimate::{Estimate, NEVER, length_of};
 use super::fault::Fault;
 use super::system::{Growth, Phase, Place, Settled, System};
-use hashbrown::HashTable;
+use crate::lazy::Numbers;
 use palisade_evidence::Level;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, InstructionId, Program, ThreadId, Value};
@@ -229,7 +229,7 @@ pub struct Run<'s, 'p, 'l> {
     most: usize,
     limits: &'l Limits,
     nodes: Vec<Node>,
-    known: HashTable<u32>,
+    known: Numbers,
     /// Nodes to expand: those that may lead to the shortest computations first, of these the longest, of these the newest.
     open: BinaryHeap<(Reverse<u32>, u32, u32)>,
 }
@@ -244,7 +244,7 @@ impl<'s, 'p, 'l> Run<'s, 'p, 'l> {
             most,
             limits,
             nodes: Vec::new(),
-            known: HashTable::new(),
+            known: Numbers::default(),
             open: BinaryHeap::new(),
         }
     }
@@ -361,7 +361,7 @@ impl<'s, 'p, 'l> Run<'s, 'p, 'l> {
         }
         let hash = FxBuildHasher.hash_one(&configuration);
         let nodes = &mut self.nodes;
-        let known = self.known.find(hash, |node| nodes[*node as usize].configuration == configuration).copied();
+        let known = self.known.find(hash, |node| nodes[node as usize].configuration == configuration);
         let number = match known {
             Some(number) => {
                 let node = &mut nodes[number as usize];
@@ -374,8 +374,7 @@ impl<'s, 'p, 'l> Run<'s, 'p, 'l> {
             None => {
                 let number = u32::try_from(nodes.len()).expect("the effort is bounded");
                 nodes.push(Node { configuration, parent, deed, length, expanded: false });
-                self.known
-                    .insert_unique(hash, number, |node| FxBuildHasher.hash_one(&nodes[*node as usize].configuration));
+                self.known.insert(hash, number);
                 number
             }
         };

@@ -32,6 +32,7 @@ mod trail;
 
 pub use covering::Mode;
 pub use interner::Interner;
+pub(crate) use numbers::Numbers;
 pub(crate) use search::check_periodically;
 pub use search::{Exploration, Visit};
 pub use tokens::{Entry, Tokens, is_covered, put_together, take};

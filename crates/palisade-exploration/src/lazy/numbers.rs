@@ -5,7 +5,7 @@ use hashbrown::HashTable;
 /// Numbers by the hashes of what they number. Half of its hash is kept beside each, so that to make room takes no look at the
 /// values; and so a compiler translates that once, not for each type of them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Numbers {
+pub(crate) struct Numbers {
     table: HashTable<Numbered>,
 }
 
@@ -17,20 +17,20 @@ struct Numbered {
 
 impl Numbers {
     /// The number with this hash that is meant.
-    pub(super) fn find(&self, hash: u64, mut is_meant: impl FnMut(u32) -> bool) -> Option<u32> {
+    pub(crate) fn find(&self, hash: u64, mut is_meant: impl FnMut(u32) -> bool) -> Option<u32> {
         let hash = half(hash);
         let found = self.table.find(spread(hash), |known| known.hash == hash && is_meant(known.number));
         found.map(|found| found.number)
     }
 
     /// Adds a number that is not there.
-    pub(super) fn insert(&mut self, hash: u64, number: u32) {
+    pub(crate) fn insert(&mut self, hash: u64, number: u32) {
         let hash = half(hash);
         self.table.insert_unique(spread(hash), Numbered { hash, number }, |known| spread(known.hash));
     }
 
     /// Takes a number out, if it is there.
-    pub(super) fn remove(&mut self, hash: u64, number: u32) {
+    pub(crate) fn remove(&mut self, hash: u64, number: u32) {
         if let Ok(entry) = self.table.find_entry(spread(half(hash)), |known| known.number == number) {
             entry.remove();
         }

@@ -6,7 +6,7 @@
 use super::aim::Aim;
 use super::cut::Cut;
 use super::steps::{Moves, Steps};
-use hashbrown::HashTable;
+use crate::lazy::Numbers;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Program, Value};
 use palisade_model::semantics::{Event, Instance, Model, State, Step, Target};
@@ -83,31 +83,29 @@ impl Path {
 #[derive(Debug, Default)]
 struct Known {
     keys: Vec<Value>,
-    /// For each key, its hash, and where it ends.
-    found: Vec<(u64, usize)>,
+    /// Where each key ends.
+    ends: Vec<usize>,
     /// Their numbers.
-    numbers: HashTable<u32>,
+    numbers: Numbers,
 }
 
 impl Known {
     /// Adds a key; whether it is new.
     fn insert(&mut self, key: &[Value]) -> bool {
-        let Self { keys, found, numbers } = self;
+        let Self { keys, ends, numbers } = self;
         let hash = FxBuildHasher.hash_one(key);
-        let number = |index: usize| u32::try_from(index).expect("states are bounded");
-        let own = |index: usize| &keys[index.checked_sub(1).map_or(0, |before| found[before].1)..found[index].1];
-        let is_known = |index: &u32| found[*index as usize].0 == hash && own(*index as usize) == key;
-        if numbers.find(hash, is_known).is_some() {
+        let own = |index: usize| &keys[index.checked_sub(1).map_or(0, |before| ends[before])..ends[index]];
+        if numbers.find(hash, |index| own(index as usize) == key).is_some() {
             return false;
         }
+        numbers.insert(hash, u32::try_from(ends.len()).expect("states are bounded"));
         keys.extend_from_slice(key);
-        found.push((hash, keys.len()));
-        numbers.insert_unique(hash, number(found.len() - 1), |index| found[*index as usize].0);
+        ends.push(keys.len());
         true
     }
 
     fn len(&self) -> usize {
-        self.found.len()
+        self.ends.len()
     }
 }
 

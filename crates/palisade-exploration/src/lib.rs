@@ -8,7 +8,8 @@
 //! | [`states`] | searches over the states of the machine, for runs to a target | `buffered` |
 //!
 //! Nearly all time of a long search is spent here, which is why it is a crate: the profile `release` translates it with care, and what asks quickly.
-//! So explorations are methods of what is explored, and are translated with it.
+//! So explorations are methods of what is explored, and are translated with it. Like all that searches, it may be wrong without a wrong verdict: each
+//! answer carries evidence that `palisade-verify` checks.
 
 pub mod buffered;
 pub mod instrumented;

@@ -56,7 +56,7 @@ const ROOMS: [(&str, &str, &[&str]); 14] = [
     ("crates/palisade-exploration/src", "lazy", &[]),
     ("crates/palisade-exploration/src", "instrumented", &["lazy"]),
     ("crates/palisade-exploration/src", "buffered", &["lazy", "instrumented"]),
-    ("crates/palisade-exploration/src", "states", &["buffered"]),
+    ("crates/palisade-exploration/src", "states", &["lazy", "buffered"]),
     ("crates/palisade-engine/src", "compilations", &[]),
     ("crates/palisade-engine/src", "decide", &[]),
     ("crates/palisade-engine/src", "robustness", &["decide"]),

@@ -182,6 +182,19 @@ fn the_document_draws_the_same_house() {
     assert_eq!(drawn, crates, "ARCHITECTURE.md against the table of this test");
 }
 
+/// Generic code is translated with the crate that uses it, and `release` does not optimise the engine: so it has what it asks about explored by
+/// methods of `palisade-exploration`, and names neither a net's steps of its own nor the visitor that an exploration takes.
+#[test]
+fn the_engine_explores_nothing_itself() {
+    for file in sources(&root().join("crates/palisade-engine/src")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let own = ["LazyNet for ", "lazy::Visit", " Visit,", " Visit}", " Visit::"]
+            .into_iter()
+            .find(|own| text.contains(own));
+        assert_eq!(own, None, "{}", file.display());
+    }
+}
+
 #[test]
 fn every_file_opens_with_a_sentence() {
     for file in all_sources().into_iter().chain(sources(&root().join("tests"))) {

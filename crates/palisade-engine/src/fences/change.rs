@@ -18,7 +18,7 @@ pub(crate) fn with_measures_at(program: &Program, sites: &Sites, measures: &[Mea
         let index = measure.thread().index();
         let thread = &mut changed.threads[index];
         let mut insert = |label, fence| {
-            let insertion = insertions[index].get_or_insert_with(|| Insertion::into(&program.threads[index]));
+            let insertion = insertions[index].get_or_insert_with(|| Insertion::of(&program.threads[index]));
             insertion.insert(thread, label, fence);
         };
         match measure {

@@ -40,7 +40,7 @@ struct Tables {
 
 impl Tables {
     fn token(&mut self, system: &BufferSystem<'_>, entry: Entry) -> (u32, Tokens) {
-        let tokens = entry.tokens.count().map_or(Tokens::Omega, |count| Tokens::Finite(count.into()));
+        let tokens = entry.tokens.into();
         if let Some(local) = self.places.get(&entry.place) {
             return (*local, tokens);
         }

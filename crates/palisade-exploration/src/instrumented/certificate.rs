@@ -40,7 +40,7 @@ impl SharedTables {
     }
 
     fn tokens(&mut self, system: &System<'_>, entries: &[Entry]) -> Vec<(u32, Tokens)> {
-        entries.iter().map(|entry| (self.local(system, Place::from_number(entry.place)), tokens(*entry))).collect()
+        entries.iter().map(|entry| (self.local(system, Place::from_number(entry.place)), entry.tokens.into())).collect()
     }
 
     /// A set of interleavings.
@@ -98,7 +98,7 @@ impl SharedTables {
                         .iter()
                         .map(|entry| {
                             let place = Place::from_number(entry.place);
-                            (self.local(system, place), place.joined(), tokens(*entry))
+                            (self.local(system, place), place.joined(), entry.tokens.into())
                         })
                         .collect(),
                     store_address: helped.store_address,
@@ -109,8 +109,4 @@ impl SharedTables {
             .collect();
         certificate.helped.push(HelpedSet { thread, configurations });
     }
-}
-
-fn tokens(entry: Entry) -> Tokens {
-    entry.tokens.count().map_or(Tokens::Omega, |count| Tokens::Finite(count.into()))
 }

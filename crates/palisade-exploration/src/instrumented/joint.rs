@@ -5,7 +5,7 @@
 use super::attacks::Attack;
 use super::fault::Fault;
 use super::system::{Phase, Place, System};
-use crate::lazy::{Entry, Exploration, LazyNet, Step, Visit};
+use crate::lazy::{Entry, Exploration, LazyNet, Step};
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{InstructionId, ThreadId};
 use std::collections::BTreeSet;
@@ -66,13 +66,7 @@ impl<'p> Joint<'p> {
 
     /// Explores until an attack has succeeded, and where.
     pub fn explore(&mut self, explored: &mut Exploration, budget: &Budget) -> Result<Option<u32>, Halt<Fault>> {
-        explored.run(
-            self,
-            budget,
-            |joint, control, _| {
-                if joint.system.is_success(control) { Visit::Stop } else { Visit::Expand }
-            },
-        )
+        explored.run_until(self, budget, |joint, control| joint.system.is_success(control))
     }
 
     /// The steps in which a token becomes the attacker by delaying a store.

@@ -213,6 +213,16 @@ impl Exploration {
         Ok(None)
     }
 
+    /// Explores until a control is as wanted; the first node that has such a one.
+    pub(crate) fn run_until<N: LazyNet>(
+        &mut self,
+        net: &mut N,
+        budget: &Budget,
+        is_wanted: impl Fn(&N, u32) -> bool,
+    ) -> Result<Option<u32>, Halt<N::Error>> {
+        self.run(net, budget, |net, control, _| if is_wanted(net, control) { Visit::Stop } else { Visit::Expand })
+    }
+
     /// Whether every step from some nodes, spread over all of them, leads to a marking that is covered. A fault that was noted by the last step is met here first.
     fn is_closed<N: LazyNet>(&self, net: &mut N) -> bool {
         const NODES: usize = 8;

@@ -38,6 +38,13 @@ impl Tokens {
     }
 }
 
+/// In the terms of the checker.
+impl From<Tokens> for palisade_evidence::Tokens {
+    fn from(tokens: Tokens) -> Self {
+        tokens.count().map_or(Self::Omega, |count| Self::Finite(count.into()))
+    }
+}
+
 /// A place with at least one token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Entry {

@@ -16,8 +16,8 @@ pub struct Insertion {
 }
 
 impl Insertion {
-    /// No fence yet.
-    pub fn into(thread: &Thread) -> Self {
+    /// A thread into which no fence was put yet.
+    pub fn of(thread: &Thread) -> Self {
         let names = thread.labels.iter().map(|label| label.name.clone()).collect();
         Self { at_first: thread.instructions_by_label(), fences: FxHashMap::default(), names }
     }

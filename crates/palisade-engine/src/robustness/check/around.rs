@@ -5,7 +5,7 @@
 
 use super::Checking;
 use crate::robustness::witness::{Violation, violation};
-use palisade_exploration::instrumented::system::{Growth, System};
+use palisade_exploration::instrumented::system::{Counting, Growth, System};
 use palisade_exploration::instrumented::{Fault, Search, search};
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{Copies, Program};
@@ -43,8 +43,7 @@ impl Checking<'_, '_> {
         let system = System::new(acting, Growth::Fault(values)).counting(self.counting.as_ref());
         let found = search(system, &self.open, false, &budget)?;
         // The program's own searches start again without counters.
-        let is_broken =
-            self.counting.as_ref().is_some_and(palisade_exploration::instrumented::system::Counting::is_broken);
+        let is_broken = self.counting.as_ref().is_some_and(Counting::is_broken);
         if is_broken { Err(palisade_model::limits::StopReason::Budget.into()) } else { Ok(found) }
     }
 }

@@ -45,7 +45,6 @@ impl Tables<'_, '_> {
 
     fn token(&mut self, entry: Entry) -> (u32, bool, Tokens) {
         let place = Place::from_number(entry.place);
-        let count = entry.tokens.count().map_or(Tokens::Omega, |count| Tokens::Finite(count.into()));
-        (self.local(place.local()), place.joined(), count)
+        (self.local(place.local()), place.joined(), entry.tokens.into())
     }
 }

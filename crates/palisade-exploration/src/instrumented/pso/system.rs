@@ -2,7 +2,7 @@
 
 use crate::instrumented::fault::Fault;
 use crate::instrumented::system::{Growth, InitialTokens, Local, Locals, Memory, Operation, Place, Root, lookup};
-use crate::lazy::{Exploration, Interner, Step, Visit};
+use crate::lazy::{Exploration, Interner, Step};
 use palisade_evidence::Level;
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{InstructionId, Program, ThreadId, Value};
@@ -123,13 +123,7 @@ impl<'p> PsoSystem<'p> {
 
     /// Explores until an attack has succeeded, and where.
     pub fn explore(&mut self, explored: &mut Exploration, budget: &Budget) -> Result<Option<u32>, Halt<Fault>> {
-        explored.run(
-            self,
-            budget,
-            |system, control, _| {
-                if system.is_success(control) { Visit::Stop } else { Visit::Expand }
-            },
-        )
+        explored.run_until(self, budget, Self::is_success)
     }
 
     /// Whether the path has come to the address of the delayed store: the happens-before cycle is closed once that store reaches memory.

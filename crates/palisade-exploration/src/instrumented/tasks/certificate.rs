@@ -76,6 +76,6 @@ impl Tables<'_, '_> {
             Place::Start(event) => TaskToken::Start(event),
             Place::Spare => return None,
         };
-        Some((token, entry.tokens.count().map_or(Tokens::Omega, |count| Tokens::Finite(count.into()))))
+        Some((token, entry.tokens.into()))
     }
 }

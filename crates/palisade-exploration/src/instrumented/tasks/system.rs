@@ -5,7 +5,7 @@ use super::hopeful::Hopeful;
 use super::place::Place;
 use crate::instrumented::fault::Fault;
 use crate::instrumented::system::{Growth, Helped, InitialTokens, Local, Locals, Memory, Root, lookup};
-use crate::lazy::{Entry, Exploration, Interner, Step, Tokens, Visit};
+use crate::lazy::{Entry, Exploration, Interner, Step, Tokens};
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{Copies, InstructionId, Posts, Program, ThreadId, Value};
 use rustc_hash::FxHashMap;
@@ -158,13 +158,7 @@ impl<'p> TaskSystem<'p> {
 
     /// Explores until an attack has succeeded, and where.
     pub fn explore(&mut self, explored: &mut Exploration, budget: &Budget) -> Result<Option<u32>, Halt<Fault>> {
-        explored.run(
-            self,
-            budget,
-            |system, control, _| {
-                if system.is_success(control) { Visit::Stop } else { Visit::Expand }
-            },
-        )
+        explored.run_until(self, budget, Self::is_success)
     }
 
     /// Whether the happens-before cycle is closed and the delayed store can reach memory [ESOP13, Eq. 13].

@@ -82,7 +82,13 @@ pub use palisade_engine::{compilations, fences, properties, robustness};
 pub use palisade_evidence as evidence;
 #[cfg(feature = "machine")]
 pub use palisade_machine as machine;
-pub use palisade_model::{limits, net, program, semantics, text};
+pub use palisade_model::{limits, program, semantics, text};
 pub use palisade_report as report;
 pub use palisade_syntax as syntax;
 pub use palisade_verify as verify;
+
+/// Petri nets and markings; readers and writers of the field's formats.
+pub mod net {
+    pub use palisade_model::net::*;
+    pub use palisade_net_formats::*;
+}

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The crates from the bottom up, each with those of ours that it depends on. The compiler holds the code to its manifest.
-const CRATES: [(&str, &[&str]); 12] = [
+const CRATES: [(&str, &[&str]); 13] = [
     ("palisade-model", &[]),
+    ("palisade-net-formats", &["palisade-model"]),
     ("palisade-evidence", &["palisade-model"]),
     ("palisade-verify", &["palisade-model", "palisade-evidence"]),
     ("palisade-syntax", &["palisade-model"]),
@@ -34,6 +35,7 @@ const CRATES: [(&str, &[&str]); 12] = [
         "palisade",
         &[
             "palisade-model",
+            "palisade-net-formats",
             "palisade-evidence",
             "palisade-verify",
             "palisade-syntax",

@@ -6,7 +6,7 @@
 //! | [`text`] | source texts, places in them, diagnostics | – |
 //! | [`program`] | threads as control-flow automata over integers or a finite domain | `text` |
 //! | [`semantics`] | operational SC, TSO and PSO, computations, traces, happens-before, the brute-force oracles for robustness, of threads and of event-driven programs, and for properties | `limits`, `program` |
-//! | [`net`] | Petri nets and markings; readers and writers of the field's formats | `text` |
+//! | [`net`] | Petri nets and markings | `text` |
 //!
 //! Both the engine and the checker of its evidence stand on this crate; neither of them is known here.
 

@@ -178,7 +178,7 @@ fn backward(problem: &Problem) -> NetCertificate {
 }
 
 fn shown(problem: &Problem) -> String {
-    palisade_model::net::write(problem, palisade_model::net::Format::Spec)
+    palisade_net_formats::write(problem, palisade_model::net::Format::Spec)
         .map_or_else(|refusal| refusal.to_string(), |written| written.net)
 }
 

@@ -51,7 +51,7 @@ impl Format {
     }
 
     /// The extensions that can be read, as expected alternatives.
-    pub(super) fn readable() -> Vec<String> {
+    pub fn readable() -> Vec<String> {
         Self::ALL
             .into_iter()
             .filter(|format| *format != Self::Dot)

@@ -1,4 +1,4 @@
-//! Petri nets, markings and ω-markings, units; readers and writers of the field's formats.
+//! Petri nets, markings and ω-markings, units; what their formats are called.
 //!
 //! A [`Net`] is a place/transition net with an initial marking that may leave places unbounded (ω, mist's `>=`), and
 //! optional units: sets of places that always hold exactly one token together. A [`Query`] asks whether one of its
@@ -10,17 +10,13 @@ mod format;
 mod ids;
 mod model;
 mod property;
-mod read;
 mod read_error;
 mod units;
-mod write;
 
 pub use count::{Count, OmegaCount};
 pub use effects::Effects;
 pub use format::{Format, QueryFormat};
 pub use ids::{PlaceId, TransitionId};
-pub use model::{Arcs, Net, Place, Problem, Quantifier, Query, Target, Transition};
+pub use model::{Arcs, Net, Place, Problem, Quantifier, Query, Target, Transition, normalize};
 pub use property::{Claim, Property, Question};
-pub use read::{Document, ReadProperties, read, read_properties, read_question, read_with_query};
 pub use read_error::ReadError;
-pub use write::{WriteError, Written, with_comment, write};

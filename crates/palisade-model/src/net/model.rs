@@ -119,11 +119,26 @@ impl Net {
     }
 
     /// A name for the next transition, by its number.
-    pub(super) fn next_transition_name(&self) -> SmolStr {
+    pub fn next_transition_name(&self) -> SmolStr {
         let mut name = SmolStrBuilder::new();
         name.push('t');
         name.push_str(itoa::Buffer::new().format(self.transitions.len()));
         name.finish()
+    }
+
+    /// The net with a transition without preset for every place that is initially ω, which then starts empty: the same
+    /// markings are covered. The new transitions follow the old ones, in the order of their places.
+    #[must_use]
+    pub fn with_spawns(&self) -> Net {
+        let mut net = self.clone();
+        for place in self.place_ids() {
+            if self.initial[place.index()] == OmegaCount::Omega {
+                net.initial[place.index()] = OmegaCount::Finite(Count::ZERO);
+                let name = format!("spawn_{}", self.places[place.index()].name);
+                net.add_transition(name, Vec::new(), vec![(place, Count::ONE)]);
+            }
+        }
+        net
     }
 
     /// The place of that name. Looks at all places: for many look-ups build an index.
@@ -156,7 +171,7 @@ impl Target {
 }
 
 /// Sorts arcs by place, merges them and leaves out zeros.
-pub(super) fn normalize(arcs: &mut Arcs) {
+pub fn normalize(arcs: &mut Arcs) {
     if !arcs.is_sorted_by(|(one, _), (other, _)| one < other) {
         arcs.sort_unstable_by_key(|(place, _)| *place);
         arcs.dedup_by(|(place, count), (before, sum)| {

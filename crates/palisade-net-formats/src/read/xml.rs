@@ -1,7 +1,7 @@
 //! What the XML readers share: parsing with positions, text content, spans of tags.
 
-use crate::net::Count;
-use crate::text::{Diagnostic, Span};
+use palisade_model::net::Count;
+use palisade_model::text::{Diagnostic, Span};
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// Parses a document; document types are tolerated, their entities are not needed.

@@ -8,8 +8,8 @@ use super::lexer::{Kind, Lexer, Token};
 use super::lexicon::{Bytes, Lexicon, Signs};
 use super::mcc::Ids;
 use super::nodes::Nodes;
-use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Quantifier, Query, TransitionId};
-use crate::text::{Diagnostic, Span};
+use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Quantifier, Query, TransitionId};
+use palisade_model::text::{Diagnostic, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
@@ -35,11 +35,11 @@ static FORMULA_LEXICON: Lexicon = Lexicon::new(Signs {
 });
 
 /// Words that cannot name a place or transition.
-pub(in crate::net) const KEYWORDS: [&str; 10] =
+pub(crate) const KEYWORDS: [&str; 10] =
     ["PLACE", "MARKING", "TRANSITION", "CONSUME", "PRODUCE", "SAFE", "STRONG", "WEAK", "FAIR", "NET"];
 
 /// Words that mean something in formulas, so that names like them stand in braces there.
-pub(in crate::net) const FORMULA_KEYWORDS: [&str; 15] = [
+pub(crate) const FORMULA_KEYWORDS: [&str; 15] = [
     "AND",
     "OR",
     "NOT",

@@ -4,8 +4,8 @@
 //! 2³¹ or more: what the readers in use agree on.
 
 use super::{Written, mcc};
-use crate::net::{Arcs, Count, Net, OmegaCount, Problem};
-use crate::text::escaped;
+use palisade_model::net::{Arcs, Count, Net, OmegaCount, Problem};
+use palisade_model::text::escaped;
 use std::fmt::Write;
 
 /// Counts from here on are refused by readers in use.

@@ -5,8 +5,8 @@
 
 use super::lexer::{Kind, Lexer};
 use super::lexicon::{Bytes, Lexicon, Signs};
-use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query};
-use crate::text::{Diagnostic, Span};
+use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query};
+use palisade_model::text::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
 const NAMES: Bytes = Bytes::LETTERS.or(Bytes::DIGITS).or(Bytes::of(b"_'"));

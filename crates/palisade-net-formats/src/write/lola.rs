@@ -2,8 +2,8 @@
 
 use super::names::{accepted, note};
 use super::{Written, formula};
-use crate::net::read::{FORMULA_KEYWORDS, LOLA_KEYWORDS};
-use crate::net::{Count, OmegaCount, PlaceId, Problem};
+use crate::read::{FORMULA_KEYWORDS, LOLA_KEYWORDS};
+use palisade_model::net::{Count, OmegaCount, PlaceId, Problem};
 use std::fmt::Write;
 
 pub(super) fn write(problem: &Problem) -> Written {

@@ -5,7 +5,7 @@
 
 use super::names::{distinct, in_braces, one_line};
 use super::{Written, formula};
-use crate::net::{Count, OmegaCount, PlaceId, Problem, Transition};
+use palisade_model::net::{Count, OmegaCount, PlaceId, Problem, Transition};
 use std::fmt::Write;
 
 pub(super) fn write(problem: &Problem) -> Written {

@@ -1,6 +1,6 @@
 //! Places by their names.
 
-use crate::net::PlaceId;
+use palisade_model::net::PlaceId;
 use rustc_hash::FxHashMap;
 
 /// A name of one to eight bytes, as one number.

@@ -1,7 +1,7 @@
 //! Comments at the beginning of a written net.
 
-use super::super::format::Format;
 use super::names::one_line;
+use palisade_model::net::Format;
 
 /// The text of a net in a format, with lines of comment in front; behind the first line of an XML document or a graph, which says what it is.
 pub fn with_comment(net: &str, format: Format, comment: &[String]) -> String {
@@ -34,7 +34,8 @@ fn apart(mut text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::{Count, Document, Net, OmegaCount, Problem, Query, Target, read_with_query, write};
+    use crate::{Document, read_with_query, write};
+    use palisade_model::net::{Count, Net, OmegaCount, Problem, Query, Target};
 
     /// Readers pass over comments, whatever stands in them.
     #[test]

@@ -1,7 +1,7 @@
 //! A lexer over bytes for the line-less text formats (mist, LoLA, formulas).
 
 use super::lexicon::{Comment, Lexicon};
-use crate::text::{Diagnostic, Span};
+use palisade_model::text::{Diagnostic, Span};
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! They make up most of a text. The lexer reads other ways of writing the same.
 
 use super::names::ShortName;
-use crate::net::Count;
+use palisade_model::net::Count;
 
 /// What the text says of a place.
 pub(super) struct Said {

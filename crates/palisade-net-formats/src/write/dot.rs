@@ -1,7 +1,7 @@
 //! Writer of pictures for Graphviz: places are circles, transitions boxes, units are framed, targets are red.
 
 use super::names::one_line;
-use crate::net::{Count, Net, OmegaCount, PlaceId, Problem};
+use palisade_model::net::{Count, Net, OmegaCount, PlaceId, Problem};
 use std::fmt::Write;
 
 pub(super) fn write(problem: &Problem) -> String {

@@ -9,9 +9,9 @@ use super::lexer::{Kind, Lexer};
 use super::lexicon::{Bytes, Lexicon, Signs};
 use super::names::Names;
 use super::usual;
-use crate::net::model::normalize;
-use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target, Transition};
-use crate::text::Diagnostic;
+use palisade_model::net::normalize;
+use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target, Transition};
+use palisade_model::text::Diagnostic;
 
 static LEXICON: Lexicon = Lexicon::new(Signs {
     operators: &["->", "-", ">=", ">", "<=", "<", "=", ",", ";", "'", "+", "[", "]"],
@@ -22,7 +22,7 @@ static LEXICON: Lexicon = Lexicon::new(Signs {
 });
 
 /// Whether the word means something, so that it cannot name a place.
-pub(in crate::net) fn is_keyword(word: &str) -> bool {
+pub(crate) fn is_keyword(word: &str) -> bool {
     matches!(word, "vars" | "rules" | "init" | "target" | "invariants" | "true" | "in")
 }
 

@@ -14,16 +14,13 @@ mod tts;
 mod usual;
 mod xml;
 
-pub(in crate::net) use lola::{FORMULA_KEYWORDS, KEYWORDS as LOLA_KEYWORDS};
-pub(in crate::net) use spec::is_keyword as is_spec_keyword;
+pub(crate) use lola::{FORMULA_KEYWORDS, KEYWORDS as LOLA_KEYWORDS};
+pub(crate) use spec::is_keyword as is_spec_keyword;
 
-use super::format::{Format, QueryFormat};
-use super::model::{Net, Problem, Quantifier};
-use super::property::Property;
-use super::read_error::ReadError;
-use crate::text::{Diagnostic, SourceText, Span};
 use flate2::read::MultiGzDecoder;
 use mcc::Ids;
+use palisade_model::net::{Format, Net, Problem, Property, Quantifier, QueryFormat, ReadError};
+use palisade_model::text::{Diagnostic, SourceText, Span};
 use std::borrow::Cow;
 use std::io::Read;
 use std::str::Utf8Error;

@@ -1,6 +1,6 @@
 //! Nodes of a net as formulas call them: by name, and by id where the net's document has ids.
 
-use crate::text::{Diagnostic, Span};
+use palisade_model::text::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
 /// Places, or transitions, by what they are called.

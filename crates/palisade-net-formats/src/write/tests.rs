@@ -1,7 +1,8 @@
 //! What is written is read back as the same net with the same question.
 
 use super::*;
-use crate::net::{Arcs, Document, PlaceId, Query, QueryFormat, Target, read_with_query};
+use crate::{Document, read_with_query};
+use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Query, QueryFormat, Target};
 use proptest::prelude::*;
 
 /// Names that formats quote, replace or mistake for their own words.

@@ -3,8 +3,8 @@
 
 use super::formula::{DEEPEST, Formula, Sense, Sum, too_deep};
 use super::xml::{count, span, text_of};
-use crate::net::{Claim, Count, Net, PlaceId, Property, Quantifier, Query, Question, TransitionId};
-use crate::text::Diagnostic;
+use palisade_model::net::{Claim, Count, Net, PlaceId, Property, Quantifier, Query, Question, TransitionId};
+use palisade_model::text::Diagnostic;
 use roxmltree::{Document, Node};
 use rustc_hash::FxHashMap;
 

@@ -17,9 +17,7 @@ mod tts;
 
 pub use comment::with_comment;
 
-use super::count::{Count, OmegaCount};
-use super::format::Format;
-use super::model::{Net, Problem};
+use palisade_model::net::{Format, Problem};
 use std::path::{Path, PathBuf};
 
 /// A written net.
@@ -70,23 +68,6 @@ pub fn write(problem: &Problem, format: Format) -> Result<Written, WriteError> {
             written.notes.splice(0..0, notes);
             Ok(written)
         }
-    }
-}
-
-impl Net {
-    /// The net with a transition without preset for every place that is initially ω, which then starts empty: the same
-    /// markings are covered. The new transitions follow the old ones, in the order of their places.
-    #[must_use]
-    pub fn with_spawns(&self) -> Net {
-        let mut net = self.clone();
-        for place in self.place_ids() {
-            if self.initial[place.index()] == OmegaCount::Omega {
-                net.initial[place.index()] = OmegaCount::Finite(Count::ZERO);
-                let name = format!("spawn_{}", self.places[place.index()].name);
-                net.add_transition(name, Vec::new(), vec![(place, Count::ONE)]);
-            }
-        }
-        net
     }
 }
 

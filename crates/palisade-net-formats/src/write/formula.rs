@@ -1,8 +1,8 @@
 //! Writer of coverability questions as formulas in LoLA's syntax.
 
 use super::names::in_braces;
-use crate::net::Target;
-use crate::net::read::FORMULA_KEYWORDS;
+use crate::read::FORMULA_KEYWORDS;
+use palisade_model::net::Target;
 
 /// That one of the targets is reached, on places of these names; nothing when there is no target.
 pub(super) fn write(targets: &[Target], places: &[String]) -> Option<String> {

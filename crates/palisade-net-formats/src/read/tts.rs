@@ -6,8 +6,8 @@
 
 use super::lexer::{Kind, Lexer};
 use super::lexicon::{Bytes, Lexicon, Signs};
-use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
-use crate::text::Diagnostic;
+use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target};
+use palisade_model::text::Diagnostic;
 use rustc_hash::FxHashMap;
 
 static LEXICON: Lexicon = Lexicon::new(Signs {

@@ -1,7 +1,7 @@
 //! Writer of thread transition systems, for nets that are one.
 
 use super::Written;
-use crate::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query};
+use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query};
 use std::fmt::Write;
 
 pub(super) fn write(problem: &Problem) -> Result<Written, String> {

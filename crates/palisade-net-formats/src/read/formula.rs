@@ -4,8 +4,8 @@
 //! markings can be reached, and that is coverability when the set is given by lower bounds. So formulas are read with the
 //! [`Sense`] in which a part counts, which `AG` and each negation turn round.
 
-use crate::net::{Arcs, Count, Net, PlaceId, Quantifier, Query, Target, TransitionId};
-use crate::text::{Diagnostic, Span};
+use palisade_model::net::{Arcs, Count, Net, PlaceId, Quantifier, Query, Target, TransitionId};
+use palisade_model::text::{Diagnostic, Span};
 use std::cmp::{Ordering, Reverse};
 
 /// What has to be reached.

@@ -2,8 +2,8 @@
 
 use super::Written;
 use super::names::{accepted, note, one_line};
-use crate::net::read::is_spec_keyword;
-use crate::net::{Count, OmegaCount, PlaceId, Problem, Transition};
+use crate::read::is_spec_keyword;
+use palisade_model::net::{Count, OmegaCount, PlaceId, Problem, Transition};
 use std::fmt::Write;
 
 pub(super) fn write(problem: &Problem) -> Result<Written, String> {

@@ -1,7 +1,7 @@
 //! Readers: what they accept, what they refuse and where they point.
 
 use super::*;
-use crate::net::{Count, OmegaCount, PlaceId};
+use palisade_model::net::{Count, OmegaCount, PlaceId};
 
 const SMALL: &str = "# a lock\nvars free held work\nrules\n free >= 1, work >= 2 -> free' = free - 1, held' = held+1;\n\
     true -> work' = work + 3;\n held >= 1 -> ;\ninit\n free = 1, held = 0, work >= 4\ntarget\n held >= 2\n free >= 1,\n \

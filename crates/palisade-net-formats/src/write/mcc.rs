@@ -1,7 +1,7 @@
 //! Writer of coverability questions as reachability queries of the Model Checking Contest.
 
-use crate::net::Target;
-use crate::text::escaped;
+use palisade_model::net::Target;
+use palisade_model::text::escaped;
 use std::fmt::Write;
 
 /// One property: a state is reachable that covers one of the targets. Constants stand on the left.

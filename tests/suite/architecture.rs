@@ -49,11 +49,12 @@ const CRATES: [(&str, &[&str]); 13] = [
 ];
 
 /// The rooms of crates that have several: the folder, the room, and the rooms beside it that it may use.
-const ROOMS: [(&str, &str, &[&str]); 14] = [
+const ROOMS: [(&str, &str, &[&str]); 15] = [
     ("crates/palisade-model/src", "limits", &[]),
+    ("crates/palisade-model/src", "ordered", &[]),
     ("crates/palisade-model/src", "text", &[]),
-    ("crates/palisade-model/src", "program", &["text"]),
-    ("crates/palisade-model/src", "semantics", &["limits", "program"]),
+    ("crates/palisade-model/src", "program", &["ordered", "text"]),
+    ("crates/palisade-model/src", "semantics", &["limits", "ordered", "program"]),
     ("crates/palisade-model/src", "net", &["text"]),
     ("crates/palisade-exploration/src", "lazy", &[]),
     ("crates/palisade-exploration/src", "instrumented", &["lazy"]),

@@ -8,6 +8,7 @@ use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
 use palisade_model::net::Count;
+use palisade_model::ordered::CollectOrdered;
 use std::collections::BTreeMap;
 
 /// The demand on places: what they must hold at least.
@@ -24,7 +25,7 @@ impl Change {
     /// That of one transition: its places, each once, with what it takes and puts there.
     pub(super) fn of<'a>(effects: impl Iterator<Item = (u32, &'a Count, &'a Count)>) -> Self {
         let big = |count: &Count| BigInt::from(count.to_big());
-        Self { places: effects.map(|(place, taken, put)| (place, (big(taken), big(put) - big(taken)))).collect() }
+        Self { places: effects.map(|(place, taken, put)| (place, (big(taken), big(put) - big(taken)))).collect_map() }
     }
 
     /// That of this sequence and then the other one.

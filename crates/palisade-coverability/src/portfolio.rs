@@ -92,8 +92,8 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
     let most = context.budget.work.map(|most| most.saturating_mul(factor.into()));
     let mut contenders = FIRST;
     loop {
-        contenders.sort_by_key(|engine| tally.done.contains(&engine.name()));
-        let running = &contenders[..contenders.len() - tally.done.len()];
+        let goes_on = |engine: &&dyn Engine| !tally.done.contains(&engine.name());
+        let running: Vec<&dyn Engine> = contenders.into_iter().filter(goes_on).collect();
         if running.is_empty() {
             return (Outcome::Unknown(tally.reason), "auto");
         }
@@ -103,7 +103,7 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
         if most.is_some_and(|most| context.work.load(Ordering::Relaxed) >= most) {
             return (Outcome::Unknown(StopReason::Budget), "auto");
         }
-        if let Some(answer) = tally.answer(running, round(prepared, context, threads, running, share)) {
+        if let Some(answer) = tally.answer(&running, round(prepared, context, threads, &running, share)) {
             return answer;
         }
         contenders = LATER;

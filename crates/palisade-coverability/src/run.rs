@@ -5,6 +5,7 @@ use super::slice::Slice;
 use num_bigint::BigInt;
 use palisade_evidence::{NetRun, RunStep};
 use palisade_model::net::{Count, Net, OmegaCount, PlaceId, Problem, Transition, TransitionId};
+use palisade_model::ordered::CollectOrdered;
 
 /// The run of the net that fires `firings` (transitions of the slice, each so many times in a row) and covers the
 /// target with this number.
@@ -111,7 +112,7 @@ impl<'a> Demand<'a> {
     fn before_sequence(&mut self, steps: &[(RunStep, Count)], times: &Count) -> bool {
         let change = change_of(&self.problem.net, steps).repeated(&times.to_big());
         let after = |place: u32| BigInt::from(self.tokens[place as usize].to_big());
-        let mut demand: Tokens = change.places().map(|(place, _, _)| (place, after(place))).collect();
+        let mut demand: Tokens = change.places().map(|(place, _, _)| (place, after(place))).collect_map();
         change.step_back(&mut demand);
         let before = |place: u32| demand.get(&place).cloned().unwrap_or_default();
         if change.places().all(|(place, _, _)| before(place) >= after(place)) {

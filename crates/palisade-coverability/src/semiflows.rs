@@ -10,6 +10,7 @@ use super::compact::CompactNet;
 use super::number::Number;
 use num_integer::Integer;
 use palisade_model::limits::StopReason;
+use palisade_model::ordered;
 
 /// A weighted sum that every reachable marking keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +94,7 @@ fn eliminate(mut rows: Vec<Row>, transitions: usize, context: &Context) -> Resul
 
 /// Leaves out rows whose support includes another's.
 fn minimal(mut rows: Vec<Row>) -> Vec<Row> {
-    rows.sort_by_key(|row| row.weights.len());
+    ordered::sort_by_key(&mut rows, |row| row.weights.len());
     let mut kept: Vec<Row> = Vec::with_capacity(rows.len());
     for row in rows {
         if !kept.iter().any(|other| other.is_within(&row)) {

@@ -101,22 +101,26 @@ impl Slice {
             .filter(|index| matches!(self.fates[*index], Fate::Unbounded | Fate::Idle))
             .map(|index| (PlaceId::from_index(index), OmegaCount::Omega))
             .collect();
-        let lift = |marking: Vec<(u32, OmegaCount)>| {
-            let mut lifted = free.clone();
-            lifted.extend(marking.into_iter().map(|(place, count)| (self.places[place as usize], count)));
-            lifted.sort_unstable_by_key(|(place, _)| *place);
-            lifted
-        };
-        NetCertificate::Downward { markings: markings.map(lift).collect() }
+        NetCertificate::Downward { markings: markings.map(|marking| self.lift_above(&free, marking)).collect() }
+    }
+
+    /// An ω-marking of the slice as one of the net, with what other places hold.
+    fn lift_above(&self, free: &OmegaMarking, marking: Vec<(u32, OmegaCount)>) -> OmegaMarking {
+        let mut lifted = free.clone();
+        lifted.extend(marking.into_iter().map(|(place, count)| (self.places[place as usize], count)));
+        lifted.sort_unstable_by_key(|(place, _)| *place);
+        lifted
     }
 
     /// A marking of the slice as one of the net.
     pub(super) fn lift(&self, marking: impl IntoIterator<Item = (u32, Count)>) -> TokenMarking {
-        let mut lifted: TokenMarking =
-            marking.into_iter().map(|(place, count)| (self.places[place as usize], count)).collect();
-        lifted.sort_unstable_by_key(|(place, _)| *place);
-        lifted
+        in_order(marking.into_iter().map(|(place, count)| (self.places[place as usize], count)).collect())
     }
+}
+
+fn in_order(mut marking: TokenMarking) -> TokenMarking {
+    marking.sort_unstable_by_key(|(place, _)| *place);
+    marking
 }
 
 /// For each place, the transitions that take from it.

@@ -10,6 +10,7 @@
 use super::rows::Rows;
 use super::slice::{Fate, Slice};
 use palisade_model::net::{Count, OmegaCount, PlaceId, Problem};
+use palisade_model::ordered;
 
 /// Following tokens may look at so many places and pairs of places for each arc; in the nets of the literature it looks at four.
 const WORK_PER_ARC: usize = 100;
@@ -41,7 +42,7 @@ pub(super) fn find_units(problem: &Problem, slice: &Slice) -> Vec<Vec<u32>> {
         .filter(|unit| !unit.is_empty())
         .collect();
     kept.iter_mut().for_each(|unit| unit.sort_unstable());
-    kept.sort_unstable();
+    ordered::sort_by(&mut kept, Vec::cmp);
     kept
 }
 

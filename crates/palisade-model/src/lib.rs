@@ -3,9 +3,10 @@
 //! | module | what it holds | may use |
 //! |---|---|---|
 //! | [`limits`] | budgets of time and memory, why a run stopped | – |
+//! | [`ordered`] | ordered sets and maps, filled one by one | – |
 //! | [`text`] | source texts, places in them, diagnostics | – |
-//! | [`program`] | threads as control-flow automata over integers or a finite domain | `text` |
-//! | [`semantics`] | operational SC, TSO and PSO, computations, traces, happens-before, the brute-force oracles for robustness, of threads and of event-driven programs, and for properties | `limits`, `program` |
+//! | [`program`] | threads as control-flow automata over integers or a finite domain | `ordered`, `text` |
+//! | [`semantics`] | operational SC, TSO and PSO, computations, traces, happens-before, the brute-force oracles for robustness, of threads and of event-driven programs, and for properties | `limits`, `ordered`, `program` |
 //! | [`net`] | Petri nets and markings | `text` |
 //!
 //! Both the engine and the checker of its evidence stand on this crate; neither of them is known here.
@@ -13,6 +14,7 @@
 mod index_type;
 pub mod limits;
 pub mod net;
+pub mod ordered;
 pub mod program;
 pub mod semantics;
 pub mod text;

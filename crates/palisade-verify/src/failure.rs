@@ -46,9 +46,11 @@ pub struct CheckFailure {
 }
 
 impl CheckFailure {
-    /// A failure to show `obligation`, with its place.
-    pub(super) fn new(obligation: Obligation, detail: impl Into<String>) -> Self {
-        Self { obligation, detail: detail.into() }
+    /// A failure that [`reject!`] makes, told in these words. Apart from checks and called cold, so that these stay short.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn told(obligation: Obligation, words: std::fmt::Arguments<'_>) -> Self {
+        Self { obligation, detail: words.to_string() }
     }
 
     /// The same failure, in a part of the evidence.
@@ -60,9 +62,9 @@ impl CheckFailure {
 /// A failure to show an obligation; the format arguments say where.
 macro_rules! reject {
     ($obligation:ident, $($words:tt)*) => {
-        return Err($crate::CheckFailure::new(
+        return Err($crate::CheckFailure::told(
             $crate::Obligation::$obligation,
-            format!($($words)*),
+            format_args!($($words)*),
         ))
     };
 }

@@ -7,6 +7,8 @@ use crate::failure::reject;
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use palisade_evidence::Tokens;
+use palisade_model::ordered;
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Copies, Program, ThreadId, Value};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
@@ -165,7 +167,7 @@ pub(crate) fn initial_tokens<T: Copy + Ord>(
 
 /// Puts tokens in order, as configurations have them.
 pub(crate) fn in_order<T: Copy + Ord>(tokens: &mut [(T, Tokens)]) {
-    tokens.sort_by_key(|(token, _)| *token);
+    ordered::sort_by_key(tokens, |(token, _)| *token);
 }
 
 /// Every way to write `copies` as a sum of `ways` numbers (nothing when there are no ways: the threads have stopped),
@@ -197,7 +199,7 @@ pub(crate) fn strictly_ascending<T: Clone>(
     if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
         reject!(Form, "{what}: address {} is not in ascending order", pair[1].0);
     }
-    Ok(entries.iter().cloned().collect())
+    Ok(entries.iter().cloned().collect_map())
 }
 
 /// Values numbered in order of appearance, equal ones once.

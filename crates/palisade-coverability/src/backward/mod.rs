@@ -35,6 +35,7 @@ use super::{Context, Outcome};
 use palisade_evidence::{Invariant, NetCertificate};
 use palisade_model::limits::StopReason;
 use palisade_model::net::{Count, Problem};
+use palisade_model::ordered;
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -329,7 +330,7 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> BackwardSearch<'a, 'b, N, K> {
             .collect();
         // Targets that an invariant refutes belong to the set as well.
         basis.extend(problem.query.targets.iter().map(|target| target.demands.clone()));
-        basis.sort_unstable();
+        ordered::sort_by(&mut basis, Vec::cmp);
         basis.dedup();
         let invariant = Invariant { siphon: slice.siphon(), refutations: self.bounds.refutations(slice) };
         NetCertificate::Upward { basis, invariant }

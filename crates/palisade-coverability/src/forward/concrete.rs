@@ -18,6 +18,7 @@ use num_traits::{One, ToPrimitive, Zero};
 use palisade_evidence::RunStep;
 use palisade_model::limits::StopReason;
 use palisade_model::net::{Count, TransitionId};
+use palisade_model::ordered::CollectOrdered;
 
 /// How many moves a sequence may have, repetitions counted once, and how many repetitions may be inside each other.
 const LONGEST: usize = 10_000_000;
@@ -49,7 +50,7 @@ pub(super) fn firings<N: Number>(
     context: &Context,
 ) -> Result<Steps, Stop> {
     let counters = &search.demands[target].as_ref().expect("a met target can be met").counters;
-    let demand = counters.iter().map(|(counter, count)| (*counter, count.count().to_big().into())).collect();
+    let demand = counters.iter().map(|(counter, count)| (*counter, count.count().to_big().into())).collect_map();
     let stages = search.nodes[node as usize].stages.len();
     let mut walk = Walk { search, demand, pieces: Vec::new(), context };
     walk.back(node, stages, state, None)?;
@@ -244,7 +245,7 @@ impl<N: Number> Walk<'_, N> {
         let entry = self.search.nodes[node as usize].entry;
         let older = &self.search.nodes[ancestor as usize];
         let mut demand: Demand =
-            older.finite.iter().map(|(counter, count)| (*counter, count.count().to_big().into())).collect();
+            older.finite.iter().map(|(counter, count)| (*counter, count.count().to_big().into())).collect_map();
         for (counter, _) in gains {
             *demand.entry(*counter).or_default() += 1;
         }

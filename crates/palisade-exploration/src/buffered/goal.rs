@@ -1,5 +1,6 @@
 //! What an exploration looks for: several targets of one program at once.
 
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, Copies, InstructionId, Program, RegisterId, ThreadId, Value};
 use palisade_model::semantics::{Observable, Proposition, Quantifier, Question, Target};
 use std::collections::BTreeSet;
@@ -68,7 +69,7 @@ impl<'q> Goal<'q> {
 
     /// The addresses that the question looks at.
     pub(super) fn observed_addresses(&self) -> BTreeSet<Value> {
-        self.question.into_iter().flat_map(observables).filter_map(Observable::address).collect()
+        self.question.into_iter().flat_map(observables).filter_map(Observable::address).collect_set()
     }
 
     /// Whether a final state answers the question: the filter keeps it, and it satisfies the proposition (`exists`,

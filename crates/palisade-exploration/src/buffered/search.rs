@@ -10,6 +10,7 @@ use crate::instrumented::Fault;
 use crate::lazy::{Entry, Exploration, Mode, Visit};
 use palisade_evidence::BufferInvariant;
 use palisade_model::limits::{Budget, Halt, StopReason};
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Copies, Program, ThreadId, Value};
 use palisade_model::semantics::Target;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +90,7 @@ pub fn search<'p>(
     let mode = if system.is_unbounded_net() { Mode::Omega } else { Mode::Exact };
     let mut explored = Exploration::new(mode);
     let first = system.violated_at_first().iter().map(|(target, thread)| (*target, Reaching::AtFirst(*thread)));
-    let mut reached: BTreeMap<u32, Reaching> = first.collect();
+    let mut reached: BTreeMap<u32, Reaching> = first.collect_map();
     let copies = copies(program);
     let final_states = goal.final_states();
     let answers = |system: &BufferSystem<'_>, control: u32, entries: &[Entry]| {

@@ -6,6 +6,7 @@
 
 use super::range::{Purpose, Range, Surroundings};
 use palisade_evidence::{AddressInterval, Interval, ValueInvariant};
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, Copies, Domain, Expression, Program, Thread, ThreadId, Value};
 use std::collections::BTreeMap;
 
@@ -98,7 +99,7 @@ impl<'p> Values<'p> {
             program,
             register_growth: registers.iter().map(|registers| vec![Growth::default(); registers.len()]).collect(),
             registers,
-            memory: memory.collect(),
+            memory: memory.collect_map(),
             anywhere: Growing::default(),
             memory_grew: 0,
             now: 0,

@@ -1,6 +1,7 @@
 //! The labels that control is known to reach.
 
 use fixedbitset::FixedBitSet;
+use palisade_model::ordered;
 use palisade_model::program::{Copies, LabelId, Program, ThreadId};
 
 /// The label at which a thread of the native language stops when its text names none.
@@ -72,7 +73,9 @@ impl Reached {
                 }
             }
         }
-        missing.sort_by_key(|(thread, label)| (*thread, program.thread(*thread).label(*label).span, *label));
+        ordered::sort_by_key(&mut missing, |(thread, label)| {
+            (*thread, program.thread(*thread).label(*label).span, *label)
+        });
         missing
     }
 }

@@ -35,7 +35,7 @@ pub use interner::Interner;
 pub(crate) use numbers::Numbers;
 pub(crate) use search::check_periodically;
 pub use search::{Exploration, Visit};
-pub use tokens::{Entry, Tokens, is_covered, put_together, take};
+pub use tokens::{Entry, Tokens, is_covered, put_together, sort_entries, take};
 
 /// One step of a lazily built net: it moves at most one token, and may make another ([`LazyNet::also_puts`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

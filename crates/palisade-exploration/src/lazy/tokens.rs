@@ -77,9 +77,14 @@ pub(super) fn put(entries: &mut Vec<Entry>, place: u32, omega: bool) {
     }
 }
 
+/// Sorts entries by their places.
+pub fn sort_entries(entries: &mut [Entry]) {
+    entries.sort_unstable_by_key(|entry| entry.place);
+}
+
 /// Sorts entries, and puts those of one place together.
 pub fn put_together(entries: &mut Vec<Entry>) {
-    entries.sort_unstable_by_key(|entry| entry.place);
+    sort_entries(entries);
     entries.dedup_by(|more, entry| {
         let is_same = more.place == entry.place;
         if is_same {

@@ -5,6 +5,7 @@ use crate::buffered::Goal;
 use crate::buffered::Range;
 use crate::buffered::Slice;
 use crate::buffered::Values;
+use palisade_model::ordered;
 use palisade_model::program::{Copies, InstructionId, Program};
 use palisade_model::semantics::{Effect, Event, Instance, Machine, Observable, Question, State, StepKind, Target};
 
@@ -118,7 +119,7 @@ pub fn instances(program: &Program) -> Vec<Instance> {
         all = all.iter().flat_map(longer).collect();
     }
     let total = |counts: &Vec<u64>| counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count));
-    all.sort_by_key(total);
+    ordered::sort_by_key(&mut all, total);
     let most = total(&all[0]).saturating_add(MORE_COPIES);
     all.retain(|counts| total(counts) <= most);
     all.into_iter().map(Instance::new).collect()

@@ -1,6 +1,7 @@
 //! Joint control states: labels at which different copies stand at the same time.
 
 use super::ids::{LabelId, ThreadId};
+use crate::ordered;
 use crate::text::Span;
 
 /// A label of a thread, as a place where one copy of the thread stands.
@@ -29,7 +30,7 @@ pub struct JointState {
 impl JointState {
     /// The state in which one copy stands at each of these places; nothing without a place.
     pub fn new(mut places: Vec<Place>, span: Span) -> Option<Self> {
-        places.sort_unstable();
+        ordered::sort_by_key(&mut places, |place| *place);
         (!places.is_empty()).then_some(Self { places, span })
     }
 

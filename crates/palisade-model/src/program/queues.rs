@@ -23,6 +23,7 @@ use super::{
     Action, BinaryOperator, Copies, Executor, Expression, Instruction, InstructionId, Label, LabelId, NameSpace, Posts,
     Program, Register, RegisterId, Role, Thread, ThreadId, Value,
 };
+use crate::ordered::CollectOrdered;
 use crate::text::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -121,7 +122,7 @@ impl Program {
                 Action::Post { executor, task, .. } => Some((task, executor == Executor::Main)),
                 _ => None,
             })
-            .collect()
+            .collect_set()
     }
 
     /// For each template, how often it can run: for a task, at most so often.

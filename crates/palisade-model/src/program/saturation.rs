@@ -6,7 +6,9 @@
 //! (ARCHITECTURE.md, "Saturation"), and has the same labels, accesses and attacks.
 
 use super::{Action, BinaryOperator, Expression, LabelId, Program, RegisterId, Role, Thread, UnaryOperator, Value};
+use crate::ordered::CollectOrdered;
 use std::collections::BTreeSet;
+use std::iter;
 
 /// A program whose counters stop at their ends.
 #[derive(Clone, Debug)]
@@ -21,7 +23,7 @@ pub struct Saturated {
 pub fn saturated(program: &Program) -> Option<Saturated> {
     let is_thread = program.threads.iter().all(|thread| thread.role == Role::Thread);
     let computes = |action: &Action| action.address().is_some_and(|address| !address.is_constant());
-    let moved: BTreeSet<Value> = actions(program).filter_map(|own| Some(own.addition()?.0)).collect();
+    let moved: BTreeSet<Value> = actions(program).filter_map(|own| Some(own.addition()?.0)).collect_set();
     if program.domain.is_some() || moved.is_empty() || !is_thread || actions(program).any(computes) {
         return None;
     }
@@ -68,7 +70,7 @@ struct Site<'s> {
 impl Way {
     /// The end of an address, and the program saturated there, if it goes this way alone.
     fn of(program: &Program, cell: Value, falls: bool) -> Option<(Value, Program)> {
-        let mut way = Way { cell, falls, thresholds: BTreeSet::from([program.initial_value(cell)]) };
+        let mut way = Way { cell, falls, thresholds: iter::once(program.initial_value(cell)).collect_set() };
         let mut moved = Vec::new();
         for (id, thread) in program.thread_ids() {
             let held = way.held(thread)?;

@@ -12,6 +12,7 @@
 use super::ids::{InstructionId, LabelId, ThreadId};
 use super::instruction::{Action, Instruction};
 use super::{Program, Thread};
+use crate::ordered::CollectOrdered;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A label of a thread.
@@ -51,7 +52,7 @@ impl Sites {
             .flat_map(|thread| &thread.instructions)
             .filter(|instruction| instruction.action.address().is_some())
             .filter_map(|instruction| place(program, instruction))
-            .collect();
+            .collect_set();
         for (id, thread) in program.thread_ids().filter(|(_, thread)| !thread.is_left_out()) {
             for (place, label) in heads(program, thread, &with_access) {
                 labels.entry(place.to_owned()).or_default().push((id, label));

@@ -1,5 +1,6 @@
 //! Conditions on final states: the language of a litmus test's last line.
 
+use crate::ordered;
 use crate::program::{Program, RegisterId, ThreadId, Value, truncate};
 use std::collections::BTreeSet;
 
@@ -281,7 +282,7 @@ impl Question {
             Observable::Register { thread, .. } => (0, thread.index()),
             Observable::Address(_) => (1, 0),
         };
-        all.sort_by(|left, right| (rank(left), &left.name).cmp(&(rank(right), &right.name)));
+        ordered::sort_by(&mut all, |left, right| (rank(left), &left.name).cmp(&(rank(right), &right.name)));
         let mut seen = BTreeSet::new();
         all.into_iter().filter(|location| seen.insert(location.observable)).cloned().collect()
     }

@@ -11,6 +11,7 @@ use super::reduction::{Reduction, all_events};
 use super::step::{Effect, Event, Step, ValueError};
 use super::trace::{Trace, TraceBuilder, write_number, write_value};
 use crate::limits::{Limits, StopReason};
+use crate::ordered;
 use crate::program::{Program, Thread};
 use hashbrown::HashSet;
 use std::ops::ControlFlow;
@@ -262,7 +263,7 @@ pub fn executions(
 ) -> Result<Executions, ExplorationError> {
     let mut final_states = Vec::new();
     let truncated = each_execution(program, instance, model, bounds, &mut |state, _| final_states.push(state.clone()))?;
-    final_states.sort_unstable();
+    ordered::sort_by(&mut final_states, State::cmp);
     Ok(Executions { final_states, truncated })
 }
 

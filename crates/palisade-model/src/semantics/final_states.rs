@@ -31,6 +31,7 @@ use super::shortest_violation::{EFFORT, Goal, shortest_violation};
 use super::step::{Effect, Event, Step, StepKind};
 use super::turns::Turns;
 use crate::limits::Limits;
+use crate::ordered;
 use crate::program::{InstructionId, Program};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
@@ -335,7 +336,7 @@ impl<'m, 'p> Graph<'m, 'p> {
         }
         let sorted = |numbers: &[u32]| {
             let mut states: Vec<State> = numbers.iter().map(|number| self.states[*number as usize].clone()).collect();
-            states.sort_unstable();
+            ordered::sort_by(&mut states, State::cmp);
             states
         };
         FinalStates {

@@ -8,8 +8,10 @@ mod values;
 use crate::program::check_without_races;
 use crate::{CheckFailure, Obligation};
 use palisade_evidence::RobustCertificate;
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, Instruction, LabelId, Liveness, Program, RegisterId, Thread, Value};
 use std::collections::BTreeSet;
+use std::iter;
 use values::{ANYTHING, Partial};
 
 /// More states of a thread are not followed.
@@ -27,7 +29,7 @@ fn heading(program: &Program) -> impl Iterator<Item = &str> {
 /// Checks that what evidence has shown of a program in source order holds of every compilation: why it need not, otherwise. The certificate of robustness, which was
 /// accepted, shows that data without atomics has no races.
 pub fn check_every_compilation(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
-    let refused = |detail: String| Err(CheckFailure::new(Obligation::Safe, detail));
+    let refused = |detail: String| Err(CheckFailure { obligation: Obligation::Safe, detail });
     if !is_in_source_order(program) {
         return refused("no orderings were read".to_owned());
     }
@@ -243,7 +245,7 @@ fn follow(program: &Program, thread: &Thread) -> Result<(), String> {
     let by_label = thread.instructions_by_label();
     let live = Liveness::of(thread);
     let start: At = (thread.initial, vec![ANYTHING; thread.registers.len()], History::new());
-    let (mut seen, mut left) = (BTreeSet::from([start.clone()]), vec![start]);
+    let (mut seen, mut left) = (iter::once(start.clone()).collect_set(), vec![start]);
     while let Some(at) = left.pop() {
         for id in &by_label[at.0.index()] {
             for (label, mut registers, history) in steps(program, thread.instruction(*id), &at)? {

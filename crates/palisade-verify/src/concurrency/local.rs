@@ -2,8 +2,10 @@
 
 use crate::CheckFailure;
 use crate::failure::reject;
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, EvaluationError, Executor, InstructionId, LabelId, Program, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 /// The addresses that do not hold 0, with their values.
 pub(super) type Memory = BTreeMap<Value, Value>;
@@ -40,7 +42,7 @@ pub(super) fn moves(program: &Program, place: &Place, memory: &Memory) -> Result
     let (template, label, registers) = place;
     let thread = program.thread(*template);
     let mut moves = Vec::new();
-    let mut seen = BTreeSet::from([(*label, registers.clone())]);
+    let mut seen = iter::once((*label, registers.clone())).collect_set();
     let mut open = vec![(*label, registers.clone())];
     let (mut leaves, mut stuck) = (false, false);
     while let Some((label, registers)) = open.pop() {
@@ -167,7 +169,7 @@ pub(super) fn outcomes(
 fn section(program: &Program, template: ThreadId, begin: AccessResult) -> Result<Vec<AccessResult>, CheckFailure> {
     let thread = program.thread(template);
     let mut closed = BTreeSet::new();
-    let mut seen = BTreeSet::from([begin.clone()]);
+    let mut seen = iter::once(begin.clone()).collect_set();
     let mut open = vec![begin];
     while let Some(inside) = open.pop() {
         for (id, instruction) in thread.instruction_ids().filter(|(_, it)| it.source == inside.after.1) {

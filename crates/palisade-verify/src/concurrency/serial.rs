@@ -10,8 +10,10 @@ use hashbrown::HashMap;
 use palisade_evidence::{
     AccessLevels, ConcurrencyCertificate, LocalState, PendingTask, PivotAccess, PivotStage, SerialRun, SerialState,
 };
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Copies, InstructionId, Program, Value};
 use std::collections::BTreeMap;
+use std::iter;
 
 /// Checks that `certificate` shows `program` (with its counts of events and its domain) to be robust against concurrency.
 pub fn check_concurrency_certificate(
@@ -74,7 +76,7 @@ impl<'a> Checker<'a> {
             }
         }
         for (number, listed) in certificate.memories.iter().enumerate() {
-            let memory: Memory = listed.iter().copied().collect();
+            let memory: Memory = listed.iter().copied().collect_map();
             let is_ascending = listed.windows(2).all(|pair| pair[0].0 < pair[1].0);
             if !is_ascending || memory.values().any(|value| *value == 0) {
                 reject!(Form, "memory {number} is not a list of ascending addresses that do not hold 0");
@@ -166,7 +168,7 @@ impl<'a> Checker<'a> {
     fn initial(&self) -> Result<SerialState, CheckFailure> {
         let memory = self.program.initial_memory.iter().filter(|(_, value)| **value != 0);
         Ok(SerialState {
-            memory: self.memory_number(&memory.map(|(address, value)| (*address, *value)).collect())?,
+            memory: self.memory_number(&memory.map(|(address, value)| (*address, *value)).collect_map())?,
             starts: self.counts().collect(),
             stage: PivotStage::Before,
             pivot: None,
@@ -233,7 +235,7 @@ impl<'a> Checker<'a> {
                 let Ok(address) = guard.read_address() else { reject!(Form, "a guard reads no address") };
                 let value = self.memories[state.memory].get(&address).copied().unwrap_or(0);
                 match guard.admits(value, self.program.domain) {
-                    Ok(true) => read = Some(Accesses::from([(address, false)])),
+                    Ok(true) => read = Some(iter::once((address, false)).collect_map()),
                     Ok(false) => continue,
                     Err(error) => reject!(Form, "a guard has no value: {error}"),
                 }
@@ -334,7 +336,7 @@ impl<'a> Checker<'a> {
                 add(&mut state.current, accesses);
                 state.on |= joins;
                 if state.on {
-                    let current: Accesses = state.current.iter().copied().collect();
+                    let current: Accesses = state.current.iter().copied().collect_map();
                     add(&mut state.path, &current);
                     self.spoils(&mut state, &current);
                 }
@@ -348,7 +350,7 @@ impl<'a> Checker<'a> {
         let Some(pivot) = state.pivot else { return };
         let address = self.pivot_addresses[pivot];
         let relevant = accesses.iter().filter(|(at, _)| address.is_none_or(|address| address == **at));
-        add(&mut state.spoiling, &relevant.map(|(at, writes)| (*at, *writes)).collect());
+        add(&mut state.spoiling, &relevant.map(|(at, writes)| (*at, *writes)).collect_map());
     }
 }
 
@@ -393,7 +395,7 @@ fn meets(accesses: &Accesses, levels: &AccessLevels) -> bool {
 }
 
 fn add(levels: &mut AccessLevels, accesses: &Accesses) {
-    let mut all: Accesses = levels.iter().copied().collect();
+    let mut all: Accesses = levels.iter().copied().collect_map();
     for (address, writes) in accesses {
         *all.entry(*address).or_insert(false) |= writes;
     }

@@ -9,6 +9,7 @@ use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
 use palisade_evidence::{Invariant, Refutation, WeightedTrap};
 use palisade_model::net::{Count, OmegaCount, PlaceId, Problem, TransitionId};
+use palisade_model::ordered::CollectOrdered;
 use std::collections::BTreeSet;
 
 /// Checks that for each target its refutation holds and refutes it.
@@ -159,7 +160,7 @@ fn check_inequality(
         .iter()
         .flat_map(|(place, weight)| if weight.is_positive() { arcs.producers(*place) } else { arcs.consumers(*place) })
         .copied()
-        .collect();
+        .collect_set();
     for id in relevant {
         let transition = &problem.net.transitions[id.index()];
         if !siphon.disables(problem, id) && weigh(&transition.post) > weigh(&transition.pre) {
@@ -200,7 +201,7 @@ fn check_trap(
         reject!(Initial, "{what}: it need not be marked initially");
     }
     let consumers: BTreeSet<TransitionId> =
-        trap.places.iter().flat_map(|place| arcs.consumers(*place)).copied().collect();
+        trap.places.iter().flat_map(|place| arcs.consumers(*place)).copied().collect_set();
     for id in consumers {
         let puts = |(place, _): &(PlaceId, Count)| trap.places.binary_search(place).is_ok();
         if !siphon.disables(problem, id) && !problem.net.transitions[id.index()].post.iter().any(puts) {

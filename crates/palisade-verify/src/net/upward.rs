@@ -8,6 +8,7 @@ use crate::failure::reject;
 use hashbrown::HashSet;
 use palisade_evidence::{Invariant, TokenMarking};
 use palisade_model::net::{Count, PlaceId, Problem, Transition};
+use palisade_model::ordered::CollectOrdered;
 use std::collections::BTreeSet;
 
 /// Checks that the up-set of `basis` contains every target, is closed under predecessors within the invariant and
@@ -34,7 +35,7 @@ pub(super) fn check(problem: &Problem, basis: &[TokenMarking], invariant: &Invar
 
     let arcs = ArcIndex::new(&problem.net);
     for (index, marking) in basis.iter().enumerate() {
-        let relevant: BTreeSet<_> = marking.iter().flat_map(|(place, _)| arcs.producers(*place)).copied().collect();
+        let relevant: BTreeSet<_> = marking.iter().flat_map(|(place, _)| arcs.producers(*place)).copied().collect_set();
         for id in relevant {
             let before = predecessor(marking, &problem.net.transitions[id.index()]);
             if !set.contains(&before) && !invariant.refutes(&before) {

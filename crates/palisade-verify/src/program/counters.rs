@@ -9,6 +9,7 @@ use super::spans::{Place, Span, Spans, Variable, low_bits, number, size};
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::Live;
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{
     Action, BinaryOperator, Domain, Expression, InstructionId, LabelId, Program, RegisterId, Role, ThreadId, Value,
 };
@@ -117,8 +118,8 @@ impl<'p> Equations<'p> {
                 variables.extend(registers.filter(is_live).map(|register| Variable::Register(id, label, register)));
             }
         }
-        let variables: BTreeSet<Variable> = variables.into_iter().collect();
-        let class = variables.into_iter().zip(0..).collect();
+        let variables: BTreeSet<Variable> = variables.into_iter().collect_set();
+        let class = variables.into_iter().zip(0..).collect_map();
         let spans = Spans::of(program, live);
         let mut equations =
             Self { program, live, spans, class, masks: BTreeSet::new(), moved: BTreeSet::new(), has_changed: true };
@@ -194,7 +195,7 @@ impl<'p> Equations<'p> {
         }
         self.class.values_mut().filter(|class| **class == other).for_each(|class| *class = one);
         let masks = std::mem::take(&mut self.masks).into_iter();
-        self.masks = masks.map(|(class, n)| (if class == other { one } else { class }, n)).collect();
+        self.masks = masks.map(|(class, n)| (if class == other { one } else { class }, n)).collect_set();
         if self.moved.remove(&other) {
             self.moved.insert(one);
         }
@@ -441,7 +442,7 @@ impl<'p> Equations<'p> {
         let member = |(variable, class): (&Variable, &usize)| {
             Some((*variable, (*numbers.get(class)?, self.spans.at(*variable))))
         };
-        let members = self.class.iter().filter_map(member).collect();
+        let members = self.class.iter().filter_map(member).collect_map();
         let ends = vec![None; classes.len()];
         (!classes.is_empty()).then_some(Counters { members, classes, domain: self.program.domain, ends })
     }

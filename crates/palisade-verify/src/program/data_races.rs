@@ -5,6 +5,7 @@ use super::model::Model;
 use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_evidence::{LocalState, Tokens};
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, InstructionId, ThreadId, Value};
 use std::collections::BTreeSet;
 
@@ -71,5 +72,5 @@ fn accesses(model: &Model<'_>, configuration: &Configuration) -> Vec<(Next, bool
 
 /// Addresses that a certificate's tickets are drawn from and served at.
 pub(super) fn addresses_of_tickets(tickets: &[(Value, Value)]) -> BTreeSet<Value> {
-    tickets.iter().flat_map(|(next, served)| [*next, *served]).collect()
+    tickets.iter().flat_map(|(next, served)| [*next, *served]).collect_set()
 }

@@ -49,6 +49,7 @@ use data_races::{addresses_of_tickets, check_no_data_race};
 use model::Model;
 use modulo::Watch;
 use palisade_evidence::{AttackEvidence, AttackReason, RobustCertificate};
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Copies, InstructionId, Program, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -280,7 +281,7 @@ fn check_sets(model: &mut Model<'_>, certificate: &RobustCertificate, claim: Cla
     }
 
     let stores: BTreeSet<(ThreadId, InstructionId)> =
-        infeasible.iter().map(|(thread, store, _)| (*thread, *store)).collect();
+        infeasible.iter().map(|(thread, store, _)| (*thread, *store)).collect_set();
     if let Some((thread, store)) = delayed.keys().find(|key| !stores.contains(*key)) {
         reject!(Form, "a `delayed` set for store {store} of thread {thread}, which has no infeasible attack");
     }

@@ -5,8 +5,10 @@ use super::model::Model;
 use crate::CheckFailure;
 use crate::tokens::{with_one, without_one};
 use palisade_evidence::{Level, LocalState};
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, Expression, InstructionId, ThreadId, Value};
 use std::collections::BTreeMap;
+use std::iter;
 use std::rc::Rc;
 
 /// A step and where it leads.
@@ -67,7 +69,7 @@ impl Model<'_> {
             let delaying = DelayingThread {
                 label: instruction.target,
                 registers: self.only_live(thread, instruction.target, local.registers.clone()),
-                buffer: BTreeMap::from([(address, value)]),
+                buffer: iter::once((address, value)).collect_map(),
                 store_address: address,
             };
             let phase = self.phase_number(Phase::Delayed(Rc::new(delaying)));
@@ -99,7 +101,7 @@ impl Model<'_> {
         }
         let path = Path {
             store_address: delaying.store_address,
-            levels: BTreeMap::from([(address, Level::Load)]),
+            levels: iter::once((address, Level::Load)).collect_map(),
             section: BTreeMap::new(),
         };
         let phase = self.phase_number(Phase::Helped(Rc::new(path)));

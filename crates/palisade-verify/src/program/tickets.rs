@@ -6,11 +6,13 @@
 
 use crate::CheckFailure;
 use crate::failure::reject;
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{
     Action, BinaryOperator as Op, Copies, Expression, InstructionId, LabelId, Program, Register, RegisterId, Role,
     Thread, ThreadId, UnaryOperator, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 /// A program without its tickets.
 #[derive(Debug)]
@@ -82,7 +84,7 @@ pub(super) fn erase(program: &Program, pairs: &[(Value, Value)]) -> Result<Ticke
     if program.threads.iter().any(|thread| thread.role != Role::Thread) {
         reject!(Form, "tickets in a program with events or tasks");
     }
-    let named: BTreeSet<Value> = pairs.iter().flat_map(|(dispenser, served)| [*dispenser, *served]).collect();
+    let named: BTreeSet<Value> = pairs.iter().flat_map(|(dispenser, served)| [*dispenser, *served]).collect_set();
     if named.len() != 2 * pairs.len() || !pairs.is_sorted() {
         reject!(Form, "an address of tickets is listed twice, or they are not in order");
     }
@@ -199,7 +201,7 @@ impl Reading<'_> {
     /// The instructions to rewrite, where no path leads to one that must not be there.
     fn rewritings(&self) -> Result<Vec<(InstructionId, Rewriting)>, CheckFailure> {
         let start = Situation { stage: Stage::Without, says: BTreeMap::new() };
-        let mut at: BTreeMap<LabelId, Situation> = BTreeMap::from([(self.thread.initial, start)]);
+        let mut at: BTreeMap<LabelId, Situation> = iter::once((self.thread.initial, start)).collect_map();
         // Every round takes something from what is known at some label, or is the last.
         loop {
             let mut changes = false;
@@ -346,7 +348,7 @@ impl Situation {
             let has_one = |stage| matches!(stage, Stage::Waiting | Stage::Served);
             self.stage = if has_one(self.stage) && has_one(other.stage) { Stage::Waiting } else { Stage::Uncertain };
         }
-        let registers: BTreeSet<RegisterId> = self.says.keys().chain(other.says.keys()).copied().collect();
+        let registers: BTreeSet<RegisterId> = self.says.keys().chain(other.says.keys()).copied().collect_set();
         for register in registers {
             if self.says.get(&register) != other.says.get(&register) {
                 self.set(register, Some(Saying::Derived));

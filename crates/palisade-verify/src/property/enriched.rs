@@ -10,6 +10,7 @@ use super::values::accessed;
 use crate::CheckFailure;
 use crate::failure::reject;
 use hashbrown::HashMap;
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{
     Action, BinaryOperator, Expression, Instruction, InstructionId, Label, LabelId, Program, Register, RegisterId,
     Span, Thread, ThreadId,
@@ -181,7 +182,7 @@ impl Keeping<'_> {
     /// The registers that stores read, ascending.
     fn stored(&self) -> Vec<RegisterId> {
         let stores = self.thread.instructions.iter().filter(|own| matches!(own.action, Action::Store { .. }));
-        stores.flat_map(|own| registers_of(&own.action)).collect::<BTreeSet<_>>().into_iter().collect()
+        stores.flat_map(|own| registers_of(&own.action)).collect_set().into_iter().collect()
     }
 
     /// All edges from a state, in order: those of the instructions at its label, and the release of the oldest store.

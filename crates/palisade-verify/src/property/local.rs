@@ -9,6 +9,7 @@ use crate::liveness::{Live, checked_liveness};
 use crate::tokens::{MOST_CHOICES, Numbering, strictly_ascending};
 use hashbrown::{HashMap, HashSet};
 use palisade_evidence::{BufferEntry, BufferInvariant, BufferedLocal};
+use palisade_model::ordered;
 use palisade_model::program::{
     Action, ByLabel, EvaluationError, Instruction, InstructionId, LabelId, Program, Thread, ThreadId, Value,
 };
@@ -318,7 +319,7 @@ impl Buffering {
                 }
                 for segment in buffer.split_mut(|entry| *entry == BufferEntry::Mark) {
                     // Stable: stores to one address keep their order.
-                    segment.sort_by_key(|entry| match entry {
+                    ordered::sort_by_key(segment, |entry| match entry {
                         BufferEntry::Store(address, _) => Some(*address),
                         BufferEntry::Mark | BufferEntry::Snapshot(_) => None,
                     });

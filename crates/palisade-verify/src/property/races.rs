@@ -10,6 +10,7 @@ use super::witness::check_counts;
 use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_evidence::{BufferEntry, RaceWitness, Tokens};
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, Program, Value};
 use palisade_model::semantics::{CopyId, Effect, Event, Machine, Model, StepKind};
 use std::collections::BTreeSet;
@@ -76,7 +77,7 @@ fn note(stored: &mut BTreeSet<Value>, event: &Event) {
 pub fn check_race(program: &Program, witness: &RaceWitness) -> Result<(), CheckFailure> {
     check_counts(program, &witness.instance)?;
     let is_there = |copy: &CopyId| copy.copy < witness.instance.count(copy.thread);
-    let acting: BTreeSet<CopyId> = witness.steps.iter().map(|step| step.copy).filter(is_there).collect();
+    let acting: BTreeSet<CopyId> = witness.steps.iter().map(|step| step.copy).filter(is_there).collect_set();
     let machine = Machine::of_copies(program, acting.into_iter().collect(), Model::Sc);
     let mut state = machine.initial_state();
     let mut events = Vec::with_capacity(witness.steps.len());

@@ -5,6 +5,7 @@ use crate::CheckFailure;
 use crate::failure::reject;
 use crate::tokens::MOST_CHOICES;
 use palisade_evidence::PropertyWitness;
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Copies, InstructionId, Program, ThreadId};
 use palisade_model::semantics::crowd::is_crowd;
 use palisade_model::semantics::{
@@ -29,7 +30,7 @@ pub fn check_property_witness(
         Target::FinalStates => witness.instance.copies().collect(),
         Target::Instruction { .. } => {
             let is_there = |copy: &CopyId| copy.copy < witness.instance.count(copy.thread);
-            let acting: BTreeSet<CopyId> = witness.steps.iter().map(|step| step.copy).filter(is_there).collect();
+            let acting: BTreeSet<CopyId> = witness.steps.iter().map(|step| step.copy).filter(is_there).collect_set();
             acting.into_iter().collect()
         }
     };

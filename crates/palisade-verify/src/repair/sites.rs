@@ -5,6 +5,7 @@
 //! place stands before what control meets there first: the accesses to memory, or where the place has none, the labels at which control comes to it.
 
 use crate::listing::listed_place;
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, InstructionId, LabelId, Program, Thread, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,6 +115,7 @@ fn met_first<'p>(program: &'p Program, thread: &Thread, accessed: &BTreeSet<&str
     let is_head = |label: &usize| {
         fresh[*label] && places[*label].is_some_and(|place| has_access[*label] || !accessed.contains(place))
     };
-    let filled: BTreeSet<usize> = thread.instructions.iter().map(|instruction| instruction.source.index()).collect();
+    let filled: BTreeSet<usize> =
+        thread.instructions.iter().map(|instruction| instruction.source.index()).collect_set();
     filled.into_iter().filter(is_head).filter_map(|label| Some((LabelId::from_index(label), places[label]?))).collect()
 }

@@ -13,6 +13,7 @@ use crate::CheckFailure;
 use crate::failure::reject;
 use happens_before::{is_edge, reachable_from};
 use palisade_evidence::Witness;
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Copies, InstructionId, Program};
 use palisade_model::semantics::crowd::is_crowd;
 use palisade_model::semantics::{
@@ -62,7 +63,7 @@ struct Replayed {
 /// Takes every step under a model. Copies that take none change nothing, and may be many: they are left out.
 fn replay(program: &Program, witness: &Witness, model: Model) -> Result<Replayed, CheckFailure> {
     let is_there = |copy: &CopyId| copy.copy < witness.instance.count(copy.thread);
-    let acting: BTreeSet<CopyId> = witness.steps.iter().map(|step| step.copy).filter(is_there).collect();
+    let acting: BTreeSet<CopyId> = witness.steps.iter().map(|step| step.copy).filter(is_there).collect_set();
     let copies: Vec<CopyId> = acting.into_iter().collect();
     let machine = Machine::of_copies(program, copies.clone(), model);
     let mut builder = TraceBuilder::new(machine.copies().len());

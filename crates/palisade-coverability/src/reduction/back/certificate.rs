@@ -8,6 +8,7 @@ use palisade_evidence::{
     Invariant, NetCertificate, OmegaMarking, PlaceWeights, Refutation, TokenMarking, WeightedTrap,
 };
 use palisade_model::net::{Arcs, Count, OmegaCount, PlaceId};
+use palisade_model::ordered;
 use std::collections::BTreeSet;
 
 /// The way back gives up certificates of more markings than this.
@@ -211,7 +212,7 @@ fn lower_all(markings: &mut Vec<OmegaMarking>, place: PlaceId, worths: &[Arcs]) 
     /// Pairs of markings to be compared in one round.
     const MOST_PAIRS: usize = 4_000_000;
     let mut allowed: Vec<OmegaMarking> = markings.clone();
-    allowed.sort();
+    ordered::sort_by(&mut allowed, OmegaMarking::cmp);
     allowed.dedup();
     let mut all: Vec<OmegaMarking> = Vec::new();
     let mut tokens = Count::ZERO;
@@ -254,7 +255,7 @@ fn lower_all(markings: &mut Vec<OmegaMarking>, place: PlaceId, worths: &[Arcs]) 
 
 /// The markings that are not below others, sorted.
 fn maximal(mut markings: Vec<OmegaMarking>) -> Vec<OmegaMarking> {
-    markings.sort();
+    ordered::sort_by(&mut markings, OmegaMarking::cmp);
     markings.dedup();
     let below = |smaller: &OmegaMarking, larger: &OmegaMarking| {
         smaller != larger && smaller.iter().all(|(place, count)| at(larger, *place).is_some_and(|upper| count <= upper))

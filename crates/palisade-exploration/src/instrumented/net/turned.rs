@@ -8,11 +8,12 @@
 use super::AttackNet;
 use super::meaning::Meaning;
 use super::symmetry::Symmetry;
-use crate::lazy::{Entry, Exploration, Interner, LazyNet, Mode, Step, Tokens, Visit};
+use crate::lazy::{Entry, Exploration, Interner, LazyNet, Mode, Step, Tokens, Visit, sort_entries};
 use palisade_coverability::Outcome;
 use palisade_evidence::{NetCertificate, NetRun, OmegaMarking};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::net::{Count, Net, OmegaCount, PlaceId, Problem, TransitionId};
+use palisade_model::ordered;
 use palisade_model::program::Copies;
 use rustc_hash::FxHashMap;
 use std::convert::Infallible;
@@ -165,7 +166,7 @@ impl<'n> TurnedNet<'n> {
             let count = count.map_or(OmegaCount::Omega, |count| OmegaCount::Finite(Count::from(u64::from(count))));
             (place(entry.place), count)
         }));
-        marking.sort_by_key(|(place, _)| *place);
+        ordered::sort_by_key(&mut marking, |(place, _)| *place);
         marking
     }
 
@@ -273,7 +274,7 @@ impl LazyNet for TurnedNet<'_> {
         if turn != NO_TURN {
             let by = self.turns.get(turn);
             entries.iter_mut().for_each(|entry| entry.place = self.symmetry.turned(by, entry.place));
-            entries.sort_unstable_by_key(|entry| entry.place);
+            sort_entries(entries);
         }
         (control, turn)
     }

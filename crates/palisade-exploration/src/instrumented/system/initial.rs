@@ -1,7 +1,8 @@
 //! The tokens of initial configurations: in which ways copies may begin.
 
 use crate::instrumented::fault::Fault;
-use crate::lazy::{Entry, Tokens};
+use crate::lazy::{Entry, Tokens, sort_entries};
+use palisade_model::ordered;
 use palisade_model::program::{Copies, Program, ThreadId};
 use std::cmp::Reverse;
 
@@ -76,16 +77,16 @@ impl InitialTokens {
                 Copies::Exactly(_) => {}
             }
         }
-        roots.iter_mut().for_each(|root| root.sort_by_key(|entry| entry.place));
+        roots.iter_mut().for_each(|root| sort_entries(root.as_mut_slice()));
         // In the order of the places of one copy after the other.
         let key = |entry: &Entry| (entry.place, Reverse(entry.tokens));
-        roots.sort_by(|a, b| a.iter().map(key).cmp(b.iter().map(key)));
+        ordered::sort_by(&mut roots, |a, b| a.iter().map(key).cmp(b.iter().map(key)));
         for entries in &mut roots {
             entries.extend(omega.iter().map(|place| Entry { place: *place, tokens: Tokens::OMEGA }));
             if let Some(copies) = spare.filter(|copies| *copies > 0) {
                 entries.push(Entry { place: Self::SPARE, tokens: Tokens::finite(copies) });
             }
-            entries.sort_by_key(|entry| entry.place);
+            sort_entries(entries);
         }
         Ok(Some(Self { roots, spare_places }))
     }

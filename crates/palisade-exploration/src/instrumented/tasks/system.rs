@@ -5,7 +5,7 @@ use super::hopeful::Hopeful;
 use super::place::Place;
 use crate::instrumented::fault::Fault;
 use crate::instrumented::system::{Growth, Helped, InitialTokens, Local, Locals, Memory, Root, lookup};
-use crate::lazy::{Entry, Exploration, Interner, Step, Tokens};
+use crate::lazy::{Entry, Exploration, Interner, Step, Tokens, sort_entries};
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{Copies, InstructionId, Posts, Program, ThreadId, Value};
 use rustc_hash::FxHashMap;
@@ -210,7 +210,7 @@ impl<'p> TaskSystem<'p> {
         }
         let root = |mut entries: Vec<Entry>| {
             entries.extend(&starts);
-            entries.sort_by_key(|entry| entry.place);
+            sort_entries(&mut entries);
             Root { control, entries }
         };
         Ok(Some(roots.into_iter().map(root).collect()))

@@ -12,6 +12,7 @@ mod erasure;
 mod meaning;
 
 use super::{Action, Copies, InstructionId, Program, RegisterId, ThreadId, Value};
+use crate::ordered::CollectOrdered;
 use meaning::Meanings;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -122,16 +123,16 @@ fn dispensers(program: &Program) -> BTreeMap<Value, Value> {
     let moved: BTreeSet<Value> = actions(program)
         .filter(|action| matches!(action, Action::Store { .. } | Action::Cas { .. }))
         .filter_map(named)
-        .collect();
+        .collect_set();
     let kept: BTreeSet<Value> = actions(program)
         .filter(|action| matches!(action, Action::Rmw { register: Some(_), .. }))
         .filter_map(named)
-        .collect();
+        .collect_set();
     let dispenses = |address: &Value| kept.contains(address) && !moved.contains(address);
-    steps.into_iter().filter(|(address, _)| dispenses(address)).filter_map(|(a, step)| Some((a, step?))).collect()
+    steps.into_iter().filter(|(address, _)| dispenses(address)).filter_map(|(a, step)| Some((a, step?))).collect_map()
 }
 
 /// The addresses that stores write.
 fn stored(program: &Program) -> BTreeSet<Value> {
-    actions(program).filter(|action| matches!(action, Action::Store { .. })).filter_map(named).collect()
+    actions(program).filter(|action| matches!(action, Action::Store { .. })).filter_map(named).collect_set()
 }

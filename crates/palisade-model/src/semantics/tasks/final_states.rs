@@ -7,6 +7,7 @@ use super::machine::TaskMachine;
 use super::refusal::TaskRefusal;
 use super::state::{InvocationState, Status, TaskEffect, TaskState, TaskStep, Worker};
 use crate::limits::{Limits, StopReason};
+use crate::ordered;
 use crate::program::{Copies, InstructionId, LabelId, Program, ThreadId, Value};
 use crate::semantics::{BufferedStore, Model};
 use smallvec::SmallVec;
@@ -180,7 +181,7 @@ fn key(state: &TaskState, model: TaskModel) -> Key {
     };
     let is_live = |(_, it): &(usize, &InvocationState)| it.status != Status::Returned || !it.buffer.is_empty();
     let mut all: Vec<Live> = state.invocations().iter().enumerate().filter(is_live).map(live).collect();
-    all.sort();
+    ordered::sort_by(&mut all, Live::cmp);
     Key {
         memory: state.nonzero_memory().clone(),
         occurrences: state.occurrences.clone(),

@@ -2,6 +2,7 @@
 
 use super::refusal::TaskRefusal;
 use super::state::{InvocationId, InvocationState, Status, TaskEffect, TaskState, TaskStep, Worker};
+use crate::ordered::CollectOrdered;
 use crate::program::{Action, ByLabel, Copies, Posts, Program, Thread, ThreadId};
 use crate::semantics::Model;
 use crate::semantics::step::choices;
@@ -50,7 +51,7 @@ impl<'p> TaskMachine<'p> {
         }
         let memory = self.program.initial_memory.iter().map(|(address, value)| (*address, *value));
         TaskState {
-            memory: memory.filter(|(_, value)| *value != 0).collect(),
+            memory: memory.filter(|(_, value)| *value != 0).collect_map(),
             occurrences: vec![0; self.program.threads.len()],
             invocations,
             on_main: None,

@@ -138,12 +138,15 @@ impl Renumbering {
         if let Some(pair) = given.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
             reject!(Form, "place {} of the proof is not in ascending order", pair[1].0.index());
         }
-        let mut renumbered = each(given, |(place, number)| match self.places.get(place.index()) {
-            Some(own) => Ok((*own, number.clone())),
-            None => reject!(Form, "there is no place {} in the proof's list", place.index()),
-        })?;
-        renumbered.sort_by_key(|(place, _)| *place);
-        Ok(renumbered)
+        let mut order: Vec<(PlaceId, usize)> = Vec::with_capacity(given.len());
+        for (index, (place, _)) in given.iter().enumerate() {
+            match self.places.get(place.index()) {
+                Some(own) => order.push((*own, index)),
+                None => reject!(Form, "there is no place {} in the proof's list", place.index()),
+            }
+        }
+        order.sort_unstable();
+        Ok(order.into_iter().map(|(own, index)| (own, given[index].1.clone())).collect())
     }
 }
 

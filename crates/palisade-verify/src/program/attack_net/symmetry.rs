@@ -11,6 +11,7 @@ use crate::program::spans::{Variable, size};
 use hashbrown::HashSet;
 use palisade_evidence::{Attacker, Fact, LocalState, OmegaMarking};
 use palisade_model::net::{Count, Net, PlaceId};
+use palisade_model::ordered;
 use palisade_model::program::{LabelId, RegisterId, ThreadId, Value};
 
 /// The shifts of a program's classes that are symmetries.
@@ -43,7 +44,7 @@ impl Symmetry {
             for (place, _) in &mut marking {
                 *place = (0..times).fold(*place, |place, _| places[place.index()]);
             }
-            marking.sort_by_key(|(place, _)| *place);
+            ordered::sort_by_key(&mut marking, |(place, _)| *place);
         }
         marking
     }
@@ -90,7 +91,7 @@ fn is_symmetry(net: &Net, places: &[PlaceId]) -> bool {
     let arcs: HashSet<(&Arcs, &Arcs)> = net.transitions.iter().map(|own| (&own.pre, &own.post)).collect();
     let shifted = |arcs: &Arcs| {
         let mut shifted: Arcs = arcs.iter().map(|(place, count)| (places[place.index()], count.clone())).collect();
-        shifted.sort_by_key(|(place, _)| *place);
+        ordered::sort_by_key(&mut shifted, |(place, _)| *place);
         shifted
     };
     places.iter().collect::<HashSet<_>>().len() == places.len()

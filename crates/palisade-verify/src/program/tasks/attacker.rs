@@ -6,8 +6,10 @@ use super::steps::{Counts, with_some};
 use crate::CheckFailure;
 use crate::program::configuration::Path;
 use palisade_evidence::{Level, LocalState};
+use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, InstructionId, ThreadId, Value};
 use std::collections::BTreeMap;
+use std::iter;
 
 impl Tasks<'_> {
     /// A store is delayed by someone who does not hold the lock, and who is the attacker from then on. The main thread then stays occupied.
@@ -32,7 +34,7 @@ impl Tasks<'_> {
             self.model.settle_as(LocalState { thread, label: instruction.target, registers, holding: false }, true)?;
         let main = if on_main { Main::Blocked } else { from.control.main };
         for state in states.iter().copied() {
-            let buffer = BTreeMap::from([(address, value)]);
+            let buffer = iter::once((address, value)).collect_map();
             let delaying = Delaying { on_main, local: Some(state), buffer, store_address: address };
             let control = Control { main, ..from.control.clone() };
             self.push(&control, delaying, rest.clone(), found);
@@ -163,7 +165,7 @@ impl Tasks<'_> {
 fn overstepped(from: &Configuration, delaying: &Delaying, load: Option<Value>, tokens: Counts) -> Configuration {
     let path = Path {
         store_address: delaying.store_address,
-        levels: load.map(|address| (address, Level::Load)).into_iter().collect(),
+        levels: load.map(|address| (address, Level::Load)).into_iter().collect_map(),
         section: BTreeMap::new(),
     };
     let control = Control { phase: Phase::Helped(path), main_joined: false, ..from.control.clone() };

@@ -2,6 +2,7 @@
 
 use super::Level;
 use super::search::{Answer, Found, Monitor, Names, OracleError, Search, Successors, TaskBounds, fixed, without_event};
+use crate::ordered::CollectOrdered;
 use crate::program::{Program, Value};
 use crate::semantics::Model;
 use crate::semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep};
@@ -64,7 +65,7 @@ struct Conflicts {
 
 impl Conflicts {
     fn new(kinds: &[Kind]) -> Self {
-        let kinds = kinds.iter().copied().collect();
+        let kinds = kinds.iter().copied().collect_set();
         Self { kinds, accesses: BTreeMap::new(), after: BTreeMap::new(), seen: None, is_locked: false }
     }
 

@@ -6,9 +6,11 @@
 //! get outgoing edges: the last nodes of threads, posts whose tasks have not begun, and at each address the last store and its readers.
 
 use super::Level;
+use crate::ordered::CollectOrdered;
 use crate::program::Value;
 use crate::semantics::tasks::InvocationId;
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 /// A thread: the main one, or that of an invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,7 +79,7 @@ impl Reach {
         for waiting in self.waiting.values_mut().filter(|waiting| waiting.lines.contains(&line)) {
             waiting.stores.insert(id, Level::Write);
         }
-        let (lines, posts) = (BTreeSet::from([line]), BTreeSet::new());
+        let (lines, posts) = (iter::once(line).collect_set(), BTreeSet::new());
         self.waiting
             .insert(id, Waiting { line, address, lines, posts, memory: BTreeMap::new(), stores: BTreeMap::new() });
     }

@@ -5,6 +5,7 @@
 //! [`Successors::Full`] takes all steps everywhere, to test that this loses nothing.
 
 use crate::limits::{Limits, StopReason};
+use crate::ordered;
 use crate::program::{Action, Copies, Executor, Posts, Program, Thread};
 use crate::semantics::tasks::order::{is_next, waiting};
 use crate::semantics::tasks::{
@@ -116,8 +117,8 @@ pub(super) struct Names {
 impl Names {
     fn new(state: &TaskState) -> Self {
         let invocations = state.invocations();
-        let mut order: Vec<InvocationId> = (0..invocations.len()).collect();
-        order.sort_by_key(|id| (!invocations[*id].is_of_thread, &invocations[*id].path));
+        let key = |id: InvocationId| (!invocations[id].is_of_thread, &invocations[id].path);
+        let order: Vec<InvocationId> = ordered::order(invocations.len(), &|one, other| key(one).cmp(&key(other)));
         let mut place = vec![0; order.len()];
         order.iter().enumerate().for_each(|(index, id)| place[*id] = index);
         Self { order, place }

@@ -2,6 +2,8 @@
 
 use super::reach::{Line, Reach};
 use super::search::{Answer, Found, Monitor, Names, OracleError, Search, Successors, TaskBounds, fixed};
+use crate::ordered;
+use crate::ordered::CollectOrdered;
 use crate::program::{Program, Value};
 use crate::semantics::Model;
 use crate::semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker};
@@ -69,7 +71,7 @@ impl HappensBefore {
             section.reads.extend(read);
             section.writes.extend(written);
         } else {
-            self.reach.access(line, &read.into_iter().collect(), &written.into_iter().collect());
+            self.reach.access(line, &read.into_iter().collect_set(), &written.into_iter().collect_set());
         }
     }
 
@@ -127,7 +129,7 @@ impl Monitor for HappensBefore {
         let line_name = |line: &Line| if let Line::Own(id) = line { names.place[*id] + 1 } else { 0 };
         // Stores of one thread stand in its buffer in order of issue.
         let mut stores: Vec<_> = self.reach.waiting.iter().collect();
-        stores.sort_by_key(|(id, waiting)| (line_name(&waiting.line), **id));
+        ordered::sort_by_key(&mut stores, |(id, waiting)| (line_name(&waiting.line), **id));
         let place = |id: usize| stores.iter().position(|(other, _)| **other == id).expect("the store is buffered");
         for (_, waiting) in &stores {
             let sorted = |mut numbers: Vec<usize>| {

@@ -83,7 +83,6 @@ pub use palisade_evidence as evidence;
 #[cfg(feature = "machine")]
 pub use palisade_machine as machine;
 pub use palisade_model::{limits, program, semantics, text};
-pub use palisade_report as report;
 pub use palisade_syntax as syntax;
 pub use palisade_verify as verify;
 
@@ -91,4 +90,10 @@ pub use palisade_verify as verify;
 pub mod net {
     pub use palisade_model::net::*;
     pub use palisade_net_formats::*;
+}
+
+/// What commands say: text and documents; pages, pictures and what other tools read.
+pub mod report {
+    pub use palisade_exports::*;
+    pub use palisade_report::*;
 }

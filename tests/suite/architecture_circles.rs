@@ -6,13 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The sources that are held to this.
-const HELD: [&str; 10] = [
+const HELD: [&str; 12] = [
     "src",
     "crates/palisade-coverability/src",
     "crates/palisade-exploration/src",
     "crates/palisade-engine/src",
     "crates/palisade-concurrency/src",
     "crates/palisade-report/src",
+    "crates/palisade-exports/src",
+    "crates/palisade-net-formats/src",
     "crates/palisade-model/src",
     "crates/palisade-evidence/src",
     "crates/palisade-verify/src",

@@ -36,7 +36,7 @@ impl Breaks<'_> {
     }
 
     /// The verb and what it governs.
-    pub(super) fn words(&self, is_short: bool) -> (&'static str, String) {
+    pub fn words(&self, is_short: bool) -> (&'static str, String) {
         if let Some(answer) = self.answers().find(|answer| self.is_wanted(answer)) {
             return ("reaches", self.reaching_words(answer, is_short));
         }

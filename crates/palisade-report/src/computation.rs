@@ -147,12 +147,12 @@ impl ComputationReport<'_> {
     }
 
     /// Whether other steps come between the issue of a store and its reaching memory.
-    pub(super) fn is_delayed(&self, index: usize) -> bool {
+    pub fn is_delayed(&self, index: usize) -> bool {
         matches!(self.events[index].effect, Effect::Issue { .. }) && !self.flushed_at_once(index)
     }
 
     /// What a step does, in a few words.
-    pub(super) fn text(&self, index: usize) -> String {
+    pub fn text(&self, index: usize) -> String {
         let Event { step, effect } = &self.events[index];
         let thread = self.program.thread(step.copy.thread);
         let register = |id: palisade_model::program::RegisterId| thread.registers[id.index()].name.as_str();
@@ -201,7 +201,7 @@ impl ComputationReport<'_> {
     }
 
     /// One word for what a step is.
-    pub(super) fn kind(&self, index: usize) -> &'static str {
+    pub fn kind(&self, index: usize) -> &'static str {
         match self.action(index) {
             None => "flush",
             Some(Action::Load { .. }) => "load",
@@ -221,7 +221,7 @@ impl ComputationReport<'_> {
 }
 
 /// How many other copies take a crowd's step.
-pub(super) fn crowd_text(kind: StepKind) -> String {
+pub fn crowd_text(kind: StepKind) -> String {
     match kind {
         StepKind::Crowd { copies, .. } => format!(", by {copies} copies in turn"),
         _ => String::new(),

@@ -277,7 +277,8 @@ pub(super) fn changes<T>(measures: &[(Measure, T)]) -> String {
     }
 }
 
-pub(super) fn kind(measure: Measure) -> &'static str {
+/// The word for a kind of measure.
+pub fn kind(measure: Measure) -> &'static str {
     match measure {
         Measure::Fence { .. } | Measure::Kept { .. } => "fence",
         Measure::StoreFence { .. } => "sfence",

@@ -1,4 +1,4 @@
-//! Reports: text, JSON documents and pictures of verdicts and witnesses.
+//! Reports: text and JSON documents of verdicts and witnesses.
 
 pub mod bench;
 pub mod breaks;
@@ -14,16 +14,12 @@ pub mod event_fences;
 pub mod event_simulate;
 pub mod execution;
 pub mod fences;
-pub mod findings;
 pub mod interleaving;
-pub mod junit;
 pub mod missing;
 pub mod needed;
 pub mod net;
 pub mod open;
-pub mod page;
 pub mod pairs;
-pub mod picture;
 pub mod properties;
 pub mod property_fences;
 pub mod proposal;
@@ -31,10 +27,8 @@ pub mod prove;
 pub mod pso;
 pub mod races;
 pub mod relations;
-pub mod sarif;
 pub mod scene;
 pub mod simulate;
-pub mod smtlib;
 pub mod source_place;
 pub mod subject;
 pub mod targets;
@@ -42,7 +36,7 @@ pub mod tso;
 pub mod unreached;
 pub mod verdict;
 pub mod violation;
-mod widths;
+pub mod widths;
 mod wording;
 
 pub use wording::counted;

@@ -35,7 +35,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
 }
 
 /// Whether bans help, and how many.
-pub(super) fn headline(placed: std::result::Result<&PairsPlaced, &str>) -> String {
+pub fn headline(placed: std::result::Result<&PairsPlaced, &str>) -> String {
     let placement = match placed {
         Ok(PairsPlaced::Valid(placement)) => placement,
         Ok(PairsPlaced::NoBanHelps(_)) => return "no ban helps: violated without any reordering".to_owned(),
@@ -79,12 +79,12 @@ fn placement_text(out: &mut String, placement: &PairPlacement, result: &Result<'
 }
 
 /// A number of queries.
-pub(super) fn queries(count: usize) -> String {
+pub fn queries(count: usize) -> String {
     if count == 1 { "1 query".to_owned() } else { format!("{count} queries") }
 }
 
 /// `t1 announce (line 9) before look (line 11)`.
-pub(super) fn words(program: &Program, pair: Pair) -> String {
+pub fn words(program: &Program, pair: Pair) -> String {
     let store = place(program, pair.thread, pair.store);
     let access = place(program, pair.thread, pair.access);
     let name = &program.thread(pair.thread).name;

@@ -198,7 +198,7 @@ fn violation_text(out: &mut String, violation: &Violation, program: &Program, na
 }
 
 /// `monitor none_lost (line 41)`; for final states, the question.
-pub(super) fn property_name(program: &Program, target: Target) -> String {
+pub fn property_name(program: &Program, target: Target) -> String {
     match target {
         Target::Instruction { .. } => Properties { program, question: None }.place(target),
         Target::FinalStates => "the question".to_owned(),

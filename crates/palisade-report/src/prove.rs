@@ -237,7 +237,7 @@ fn violation_text(context: &Context<'_>, violation: &Violation) -> String {
 }
 
 /// The computation of events and tasks that a violation stands for; nothing for programs of threads alone.
-pub(super) fn task_computation(context: &Context<'_>, violation: &Violation) -> Option<Computation> {
+pub fn task_computation(context: &Context<'_>, violation: &Violation) -> Option<Computation> {
     let mut instance = context.written.clone();
     let counts = instance.threads.iter_mut().zip(violation.instance.counts());
     counts.filter(|(it, _)| !it.is_task()).for_each(|(it, count)| it.copies = Copies::Exactly(*count));
@@ -246,7 +246,7 @@ pub(super) fn task_computation(context: &Context<'_>, violation: &Violation) -> 
 }
 
 /// The computation of a violation.
-pub(super) fn computation<'a>(program: &'a Program, violation: &'a Violation) -> ComputationReport<'a> {
+pub fn computation<'a>(program: &'a Program, violation: &'a Violation) -> ComputationReport<'a> {
     ComputationReport {
         program,
         instance: &violation.instance,

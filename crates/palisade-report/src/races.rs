@@ -163,7 +163,7 @@ pub fn race_text(program: &Program, race: &Race) -> String {
 }
 
 /// The copies that race, for a program with any number of some thread.
-pub(super) fn instance_words(program: &Program, race: &Race) -> Option<String> {
+pub fn instance_words(program: &Program, race: &Race) -> Option<String> {
     if !program.is_parameterized() {
         return None;
     }
@@ -180,7 +180,7 @@ pub(super) fn instance_words(program: &Program, race: &Race) -> Option<String> {
 }
 
 /// The computation of a race.
-pub(super) fn computation<'a>(program: &'a Program, race: &'a Race) -> ComputationReport<'a> {
+pub fn computation<'a>(program: &'a Program, race: &'a Race) -> ComputationReport<'a> {
     ComputationReport {
         program,
         instance: &race.instance,

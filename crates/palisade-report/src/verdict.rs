@@ -28,7 +28,7 @@ impl From<&Verdict> for VerdictWord {
 }
 
 /// The verdict on the program as it is, of which a placement of fences knows the attacks.
-pub(super) fn before_the_repair(placement: &Placement) -> VerdictWord {
+pub fn before_the_repair(placement: &Placement) -> VerdictWord {
     let some = |wanted: AttackOutcome| placement.attacks.iter().any(|(_, outcome)| *outcome == wanted);
     if some(AttackOutcome::Feasible) {
         VerdictWord::NotRobust

@@ -48,7 +48,7 @@ pub(super) fn cycle_lines(program: &Program, violation: &Violation) -> String {
 }
 
 /// What an edge says of the first of its accesses.
-pub(super) fn why(program: &Program, edge: &Edge) -> String {
+pub fn why(program: &Program, edge: &Edge) -> String {
     let address = edge.address.map(|address| address_text(program, address)).unwrap_or_default();
     match edge.relation {
         Relation::ProgramOrder => "comes before it in program order".to_owned(),
@@ -59,14 +59,14 @@ pub(super) fn why(program: &Program, edge: &Edge) -> String {
 }
 
 /// The computation of a violation.
-pub(super) fn computation<'a>(program: &'a Program, violation: &'a Violation) -> ComputationReport<'a> {
+pub fn computation<'a>(program: &'a Program, violation: &'a Violation) -> ComputationReport<'a> {
     let Replay { events, states, .. } = &violation.replay;
     let (instance, copies) = (&violation.instance, violation.acting.clone());
     ComputationReport { program, instance, copies, events, states, marks_delayed: true }
 }
 
 /// A node of the trace: `t1 l0: store x = 1`.
-pub(super) fn node(program: &Program, violation: &Violation, id: NodeId) -> String {
+pub fn node(program: &Program, violation: &Violation, id: NodeId) -> String {
     let copy = violation.acting[id.position];
     format!("{} {}", violation.instance.copy_name(program, copy), node_text(program, violation, id))
 }

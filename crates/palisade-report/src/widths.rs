@@ -9,7 +9,7 @@ use palisade_model::semantics::StepKind;
 type Line = (&'static str, String);
 
 /// What a certificate that shows a program robust knows of its counters; nothing where it knows all of their values.
-pub(super) fn known(program: &Program, certificate: &RobustCertificate) -> Option<Line> {
+pub fn known(program: &Program, certificate: &RobustCertificate) -> Option<Line> {
     match certificate.modulo {
         Some((low, high)) => Some(("counters", words(low, high))),
         None => without_residues(program, certificate),

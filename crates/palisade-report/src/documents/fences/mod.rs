@@ -452,7 +452,8 @@ impl<'a> FencesDocument<'a> {
 }
 
 impl<'a> MeasurePlace<'a> {
-    pub(crate) fn new(program: &'a Program, measure: Measure) -> Self {
+    /// Where a measure stands.
+    pub fn new(program: &'a Program, measure: Measure) -> Self {
         let thread = program.thread(measure.thread());
         Self {
             thread: &thread.name,

@@ -1,0 +1,43 @@
+//! Sections that several pages have: warnings, evidence.
+
+use super::line_link;
+use palisade_model::text::escaped;
+use palisade_report::documents::{ConfirmationDocument, EvidenceVerdict, Finding};
+
+/// What is doubtful in the program.
+pub(super) fn warnings(findings: &[Finding<'_>]) -> String {
+    let item = |finding: &Finding<'_>| {
+        let place = finding.line.map(|line| format!(" ({})", line_link(line))).unwrap_or_default();
+        let help = finding.help.map(|help| format!("<br><small>{}</small>", escaped(help))).unwrap_or_default();
+        format!("<li>{}{place}{help}</li>\n", escaped(finding.message))
+    };
+    let items: String = findings.iter().map(item).collect();
+    if items.is_empty() { items } else { format!("<ul>\n{items}</ul>\n") }
+}
+
+/// How the evidence of an answer fared, in a sentence.
+pub(super) fn confirmation_words(checked: Option<&ConfirmationDocument>) -> &'static str {
+    match checked.map(|checked| checked.verdict) {
+        Some(EvidenceVerdict::Accepted) => {
+            "The checker, which shares no code with the search, accepted the evidence for this answer."
+        }
+        Some(EvidenceVerdict::Rejected) => "The checker REJECTED the evidence for this answer. Do not rely on it.",
+        Some(EvidenceVerdict::Unknown) => "A limit was reached before the evidence was checked.",
+        None => "The evidence was not checked in this run.",
+    }
+}
+
+/// The evidence, how it fared, and how to check it. The command is what asks the question, without an option for evidence.
+pub(super) fn evidence(certificates: &[String], words: &str, command: &str) -> String {
+    let mut out = format!("<p>{words}</p>\n");
+    if certificates.is_empty() {
+        out.push_str("<p>To write the evidence and check it again:</p>\n");
+        let folder = format!("{command} --certificate evidence");
+        out.push_str(&format!("<pre class=\"command\">{}\npalisade verify evidence/*.json</pre>\n", escaped(folder)));
+    } else {
+        out.push_str("<p>The evidence is in these files, which anybody can check again:</p>\n");
+        let lines: String = certificates.iter().map(|path| format!("palisade verify {}\n", escaped(path))).collect();
+        out.push_str(&format!("<pre class=\"command\">{lines}</pre>\n"));
+    }
+    out
+}

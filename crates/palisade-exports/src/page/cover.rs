@@ -1,0 +1,112 @@
+//! The page of `palisade cover`.
+
+use super::body::{confirmation_words, evidence};
+use super::{News, Page, paragraph, table};
+use palisade_coverability::{Answer, Outcome};
+use palisade_evidence::{NetRun, RunStep};
+use palisade_model::net::{Count, Net, Target};
+use palisade_model::text::escaped;
+use palisade_report::cover::{Context, size};
+use palisade_report::documents::{self, CoverDocument, CoverVerdict};
+
+/// Targets and steps beyond so many fold.
+const SHOWN: usize = 20;
+
+/// Steps beyond so many are left to the evidence.
+const MOST: usize = 2_000;
+
+/// The page of an answer about a net, from its document.
+pub fn cover_page(document: &CoverDocument<'_>, answer: &Answer, context: &Context<'_>) -> String {
+    let net = &context.problem.net;
+    let (news, verdict) = match document.verdict {
+        CoverVerdict::Coverable => (News::Bad, "coverable"),
+        CoverVerdict::Uncoverable => (News::Good, "uncoverable"),
+        CoverVerdict::Unknown => (News::Open, "not decided"),
+    };
+    let mut page = Page::new(context.file, news, verdict);
+    page.fact("net", size(net));
+    if let Some(query) = context.query {
+        page.fact("question", [Some(query), context.property].map(Option::unwrap_or_default).join(" ").trim());
+    }
+    if let (Some(quantifier), Some(coverable)) = (context.quantifier, answer.outcome.is_coverable()) {
+        let holds = if quantifier.holds(coverable) { "holds" } else { "does not hold" };
+        page.fact("formula", format!("{} {holds}", quantifier.name()));
+    }
+    if let Some(reason) = &document.reason {
+        page.fact("reason", reason);
+    }
+    page.fact("strategy", answer.strategy);
+    page.fact("time", format!("{:.3} s", context.seconds));
+    page.doubt_if_rejected(document.evidence.as_ref());
+    page.section("Targets", &targets(net, &context.problem.query.targets));
+    if let Outcome::Coverable(run) = &answer.outcome {
+        page.section("A run that covers one", &run_text(net, run));
+    }
+    let certificates: Vec<String> = context.certificate.iter().map(|path| (*path).to_owned()).collect();
+    let command = format!("palisade cover {}", context.file);
+    page.section("Evidence", &evidence(&certificates, confirmation_words(document.evidence.as_ref()), &command));
+    page.finish(&documents::text(document))
+}
+
+fn targets(net: &Net, targets: &[Target]) -> String {
+    let row = |target: &Target| {
+        let demand = |(place, count): &(palisade_model::net::PlaceId, Count)| {
+            format!("<code>{}</code> ≥ {count}", escaped(&net.places[place.index()].name))
+        };
+        let demands: Vec<String> = target.demands.iter().map(demand).collect();
+        vec![if demands.is_empty() { "every marking".to_owned() } else { demands.join(" and ") }]
+    };
+    let shown: Vec<Vec<String>> = targets.iter().take(SHOWN).map(row).collect();
+    let more = targets.len().saturating_sub(SHOWN);
+    let rest = if more > 0 { paragraph(format!("and {more} more")) } else { String::new() };
+    if shown.is_empty() {
+        paragraph("There are none.")
+    } else {
+        table(&["one of these is to be covered"], &shown) + &rest
+    }
+}
+
+/// The steps of a run, the first ones open.
+fn run_text(net: &Net, run: &NetRun) -> String {
+    let mut out = String::new();
+    if !run.initial_choice.is_empty() {
+        let chosen =
+            run.initial_choice.iter().map(|(place, count)| format!("{} = {count}", net.places[place.index()].name));
+        out.push_str(&paragraph(format!("Start with {}.", chosen.collect::<Vec<_>>().join(", "))));
+    }
+    let mut items = Vec::new();
+    steps(net, &run.firings, 0, &mut items);
+    let list = |items: &[String], start: usize| format!("<ol start=\"{start}\">\n{}</ol>\n", items.concat());
+    let (first, rest) = items.split_at(items.len().min(SHOWN));
+    if items.is_empty() {
+        out.push_str(&paragraph("The initial marking covers a target."));
+    } else {
+        out.push_str(&list(first, 1));
+    }
+    if !rest.is_empty() {
+        let shown = &rest[..rest.len().min(MOST)];
+        out.push_str(&format!(
+            "<details><summary>{} more steps</summary>\n{}</details>\n",
+            rest.len(),
+            list(shown, SHOWN + 1)
+        ));
+    }
+    out
+}
+
+/// Steps as items of a list; repeated ones stand further right.
+fn steps(net: &Net, run: &[(RunStep, Count)], depth: usize, items: &mut Vec<String>) {
+    for (step, times) in run {
+        let often = if *times == Count::ONE { String::new() } else { format!(" × {times}") };
+        match step {
+            RunStep::Fire(id) => {
+                let name = escaped(&net.transitions[id.index()].name);
+                items.push(format!("<li style=\"margin-left:{depth}em\"><code>{name}</code>{often}</li>\n"));
+            }
+            RunStep::Sequence(inner) => {
+                items.push(format!("<li style=\"margin-left:{depth}em\">{times} times in a row:</li>\n"));
+                steps(net, inner, depth + 2, items);
+            }
+        }
+    }
+}

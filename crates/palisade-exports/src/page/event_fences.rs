@@ -1,0 +1,84 @@
+//! The page of `palisade fences` about a program of events and tasks.
+
+use super::body::{evidence, warnings};
+use super::fences::{diff, marked, place};
+use super::scene::scene_table;
+use super::{News, Page, paragraph, table};
+use palisade_engine::fences::EventRepair;
+use palisade_report::context::Context;
+use palisade_report::documents::{self, EvidenceWord, FencesDocument, MeasurePlace};
+use palisade_report::event_fences::Result;
+use palisade_report::scene::Scene;
+use palisade_report::tso::{Computation, instance_words};
+
+/// The page of a repair of a program of events and tasks, from its document.
+pub fn event_fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>) -> String {
+    let (news, verdict) = headline(&result.found.repair);
+    let mut page = Page::new(context.file, news, verdict);
+    page.fact("program", &context.program.name);
+    page.fact("for", instance_words(context.program));
+    if let Some(cost) = &document.exact_cost {
+        page.fact("cost", cost);
+    }
+    if let Some(reason) = &document.header.reason {
+        page.fact("reason", reason);
+    }
+    page.fact("time", format!("{:.3} s", context.seconds));
+    page.section("Source", &marked(document, context).html());
+    page.section("Changes", &changes(document));
+    page.section("Why none helps", &violation(result, context));
+    page.section("Why nothing cheaper will do", &rows(result, context));
+    page.section("The change", &document.diff.map(diff).unwrap_or_default());
+    page.section("Warnings", &warnings(&document.warnings));
+    let command = format!("palisade fences {}", context.file);
+    let checked = match document.evidence {
+        Some(EvidenceWord::Accepted) => {
+            "The checker, which shares no code with the search, accepted the evidence for every claim on this page."
+        }
+        Some(EvidenceWord::Incomplete) => "A limit was reached before every claim had evidence that was checked.",
+        None => "There is no evidence for this answer.",
+    };
+    page.section("Evidence", &evidence(document.certificates, checked, &command));
+    page.finish(&documents::text(document))
+}
+
+fn headline(repair: &EventRepair) -> (News, String) {
+    match repair {
+        EventRepair::Valid(measures, _) => match measures.len() {
+            0 => (News::Good, "robust against TSO as it is".to_owned()),
+            1 => (News::Good, "1 change needed, none cheaper".to_owned()),
+            count => (News::Good, format!("{count} changes needed, none cheaper")),
+        },
+        EventRepair::Impossible(_) => (News::Bad, "no valid set under the restrictions".to_owned()),
+        EventRepair::Unknown(_) => (News::Open, "no valid set of changes is known".to_owned()),
+    }
+}
+
+/// The changes of the set, each with its cost.
+fn changes(document: &FencesDocument<'_>) -> String {
+    let placed = document.fences.iter().flatten();
+    let rows: Vec<Vec<String>> = placed.map(|placed| vec![place(placed.measure), placed.cost.to_string()]).collect();
+    if rows.is_empty() { String::new() } else { table(&["change", "cost"], &rows) }
+}
+
+/// The computation that nothing stops; nothing where something does.
+fn violation(result: &Result<'_>, context: &Context<'_>) -> String {
+    let EventRepair::Impossible(witness) = &result.found.repair else { return String::new() };
+    let shown = Computation::of(context.program, witness);
+    shown.map_or_else(String::new, |shown| scene_table(&Scene::of_computation(&shown)))
+}
+
+/// The sets of changes of which one is needed.
+fn rows(result: &Result<'_>, context: &Context<'_>) -> String {
+    let row = |(row, _): &(Vec<palisade_engine::fences::Measure>, _)| {
+        let one_of: Vec<String> =
+            row.iter().map(|measure| place(MeasurePlace::new(context.program, *measure))).collect();
+        vec![one_of.join(" or ")]
+    };
+    let rows: Vec<Vec<String>> = result.found.rows.iter().map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let words = "Each row has a violation that remains unless one of its changes is made, whatever else is changed; no cheaper set has one of each.";
+    paragraph(words) + &table(&["one of"], &rows)
+}

@@ -1,0 +1,193 @@
+//! The page of `palisade fences`.
+
+use super::body::{evidence, warnings};
+use super::source::{Mark, Marked};
+use super::{News, Page, line_link, paragraph, table};
+use palisade_model::text::escaped;
+use palisade_report::context::Context;
+use palisade_report::documents::{
+    self, AttackPlace, EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, MeasureWord, ProofDocument,
+    RedundancyDocument,
+};
+use palisade_report::fences::Result;
+use palisade_report::subject::program_words;
+use palisade_report::widths;
+
+/// The page of a repair, from its document.
+pub fn fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>) -> String {
+    let program = context.program;
+    let fences = document.fences.as_deref();
+    let (news, verdict) = match (fences, document.optimal) {
+        (Some([]), _) if document.header.verdict == FencesVerdictWord::Robust => {
+            (News::Good, "robust as it is".to_owned())
+        }
+        (Some([]) | None, _) => (News::Open, "no valid set of fences is known".to_owned()),
+        (Some(fences), true) => (News::Good, format!("{} needed, none cheaper", counted(fences.len()))),
+        (Some(fences), false) => (News::Open, format!("{} suffice; fewer may", counted(fences.len()))),
+    };
+    let (news, verdict) = match &document.impossible {
+        Some(_) => (News::Bad, "no valid set under the restrictions".to_owned()),
+        None => (news, verdict),
+    };
+    let mut page = Page::new(context.file, news, verdict);
+    page.fact("program", &program.name);
+    page.fact("for", program_words(program, context.changed));
+    if let Some(cost) = document.cost {
+        page.fact("cost", document.exact_cost.clone().unwrap_or_else(|| cost.to_string()));
+    }
+    if let Some(reason) = &document.header.reason {
+        page.fact("reason", reason);
+    }
+    if let Some((kind, words)) = result.found.certificate.as_ref().and_then(|own| widths::known(program, own)) {
+        page.fact(kind, words);
+    }
+    page.fact("time", format!("{:.3} s", context.seconds));
+    page.section("Source", &marked(document, context).html());
+    page.section("Fences", &placed(document));
+    if let Some(attack) = &document.impossible {
+        let words = format!("Whatever is changed, {} stays feasible.", attack_words(*attack));
+        page.section("Why there is none", &paragraph(words));
+    }
+    page.section("Why nothing cheaper will do", &document.proof.as_ref().map(bound).unwrap_or_default());
+    page.section("Fences that are there already", &document.redundant.as_ref().map(redundant).unwrap_or_default());
+    page.section("The change", &document.diff.map(diff).unwrap_or_default());
+    page.section("Warnings", &warnings(&document.warnings));
+    let command = format!("palisade fences {}", context.file);
+    let checked = match document.evidence {
+        Some(EvidenceWord::Accepted) => {
+            "The checker, which shares no code with the search, accepted the evidence for every claim on this page."
+        }
+        Some(EvidenceWord::Incomplete) => {
+            "A limit was reached, or values grow, before every claim had evidence that was checked."
+        }
+        None => "There is no evidence for this answer.",
+    };
+    page.section("Evidence", &evidence(document.certificates, checked, &command));
+    page.finish(&documents::text(document))
+}
+
+fn counted(count: usize) -> String {
+    if count == 1 { "1 change".to_owned() } else { format!("{count} changes") }
+}
+
+pub(super) fn marked<'a>(document: &FencesDocument<'_>, context: &Context<'a>) -> Marked<'a> {
+    let mut marked = Marked::new(&context.program.source);
+    for placed in document.fences.iter().flatten() {
+        marked.mark(placed.measure.line, Mark::Fence, format!("{} here", word(placed.measure.kind)));
+        if let Some(attack) = placed.returns {
+            marked.mark(attack.store.line, Mark::Delayed, format!("else delayed past line {}", attack.load.line));
+        }
+    }
+    if let Some(RedundancyDocument::Judged { largest, .. }) = &document.redundant {
+        for fence in largest {
+            marked.mark(fence.line, Mark::Redundant, "");
+        }
+    }
+    marked
+}
+
+/// The changes of the set.
+pub(super) fn placed(document: &FencesDocument<'_>) -> String {
+    let row = |placed: &documents::PlacedMeasure<'_>| {
+        let returns = placed.returns.map(|attack| format!("{} comes back", attack_words(attack)));
+        let needed = match (&placed.violates, placed.needed) {
+            (Some(property), _) => format!("<code>{}</code> needs it", escaped(&property.property)),
+            (None, Some(true)) => "needed".to_owned(),
+            (None, Some(false)) => "for robustness alone".to_owned(),
+            (None, None) => String::new(),
+        };
+        vec![place(placed.measure), placed.cost.to_string(), escaped(returns.unwrap_or_default()), needed]
+    };
+    let rows: Vec<Vec<String>> = document.fences.iter().flatten().map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    table(&["change", "cost", "without it", "properties"], &rows)
+}
+
+/// The lower bound with its rows.
+fn bound(proof: &ProofDocument<'_>) -> String {
+    let row = |row: &documents::RowDocument<'_>| {
+        let one_of: Vec<String> = row.one_of.iter().map(|measure| place(*measure)).collect();
+        vec![escaped(&row.weight), escaped(attack_words(row.attack)), one_of.join(" or ")]
+    };
+    let rows: Vec<Vec<String>> = proof.rows.iter().map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let words = format!(
+        "Every valid set costs at least {}: each row is an attack that is feasible unless one of its changes is made, and no change \
+         costs less than the rows that it serves weigh together.",
+        proof.bound
+    );
+    let gap = if proof.branchings > 0 {
+        paragraph(format!(
+            "An exact search closes what is left between this bound and the cost, in {} branchings.",
+            proof.branchings
+        ))
+    } else {
+        String::new()
+    };
+    paragraph(words) + &table(&["weight", "attack", "one of"], &rows) + &gap
+}
+
+fn redundant(found: &RedundancyDocument<'_>) -> String {
+    match found {
+        RedundancyDocument::Unjudged { reason } => paragraph(format!("They were not judged: {reason}")),
+        RedundancyDocument::Judged { fences, largest, .. } => {
+            let row = |fence: &documents::JudgedFence<'_>| {
+                let (word, class) = if fence.redundant { ("can go alone", "good") } else { ("needed", "open") };
+                let returns = fence.returns.map(|attack| format!("without it, {} comes back", attack_words(attack)));
+                let word = format!("<span class=\"word {class}\">{word}</span>");
+                vec![place(fence.measure), word, escaped(returns.unwrap_or_default())]
+            };
+            let rows: Vec<Vec<String>> = fences.iter().map(row).collect();
+            let names: Vec<String> = largest.iter().map(|measure| place(*measure)).collect();
+            let together = if names.is_empty() {
+                String::new()
+            } else {
+                format!("<p>These can go together: {}.</p>\n", names.join(", "))
+            };
+            table(&["fence", "", ""], &rows) + &together
+        }
+    }
+}
+
+/// A change of the text, line by line.
+pub(super) fn diff(text: &str) -> String {
+    let line = |line: &str| {
+        let class = match line.as_bytes().first() {
+            Some(b'+') => "added",
+            Some(b'-') => "removed",
+            _ => "context",
+        };
+        format!("<div class=\"{class}\">{}</div>", escaped(if line.is_empty() { " " } else { line }))
+    };
+    let lines: String = text.lines().map(line).collect();
+    if lines.is_empty() { lines } else { format!("<pre class=\"diff\">{lines}</pre>\n") }
+}
+
+fn word(kind: MeasureWord) -> &'static str {
+    match kind {
+        MeasureWord::Fence => "mfence",
+        MeasureWord::Sfence => "sfence",
+        MeasureWord::Xchg => "xchg",
+    }
+}
+
+pub(super) fn place(measure: MeasurePlace<'_>) -> String {
+    format!(
+        "<code>{}</code> at <code>{}.{}</code> <small>{}</small>",
+        word(measure.kind),
+        escaped(measure.thread),
+        escaped(measure.label),
+        line_link(measure.line)
+    )
+}
+
+fn attack_words(attack: AttackPlace<'_>) -> String {
+    format!(
+        "the store of {} at {} (line {}) past the load at {} (line {})",
+        attack.thread, attack.store.label, attack.store.line, attack.load.label, attack.load.line
+    )
+}

@@ -1,0 +1,167 @@
+//! A computation as lanes, a column for each copy that acts, with buffers and memory step by step.
+
+use super::{data, line_link};
+use palisade_model::semantics::{Effect, State};
+use palisade_model::text::escaped;
+use palisade_report::computation::{ComputationReport, address_text};
+use serde::Serialize;
+
+/// Longer computations fold in the middle.
+const LONG: usize = 60;
+
+/// So many steps are shown at either end of a long one.
+const ENDS: usize = 20;
+
+/// What a browser shows of a state, beside the step that leads to it.
+#[derive(Serialize)]
+struct Shown {
+    /// For each copy with a buffer its entries, oldest first.
+    buffers: Vec<Vec<String>>,
+    /// The addresses that are used, with their values.
+    memory: Vec<(String, i64)>,
+    /// The line of the instruction that was executed.
+    line: Option<usize>,
+    /// Who did what.
+    text: String,
+}
+
+/// The lanes of a computation.
+pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
+    let acting = computation.acting_copies();
+    let name = |copy| computation.instance.copy_name(computation.program, copy);
+    let buffered: Vec<usize> = (0..computation.copies.len())
+        .filter(|position| computation.states.iter().any(|state| !state.threads()[*position].buffer.is_empty()))
+        .collect();
+    let names: Vec<String> = buffered.iter().map(|position| name(computation.copies[*position])).collect();
+    let mut head: String = acting.iter().map(|copy| format!("<th>{}</th>", escaped(name(*copy)))).collect();
+    head.push_str(&names.iter().map(|name| format!("<th>buffer of {}</th>", escaped(name))).collect::<String>());
+    let steps = computation.events.len();
+    let row = |index: usize| {
+        let event = &computation.events[index];
+        let cells: String =
+            acting
+                .iter()
+                .enumerate()
+                .map(|(lane, copy)| {
+                    if *copy == event.step.copy { step_cell(computation, index, lane) } else { "<td></td>".to_owned() }
+                })
+                .collect();
+        let buffers: String = buffered
+            .iter()
+            .zip(&names)
+            .map(|(position, name)| {
+                let entries = buffer(computation, &computation.states[index + 1], *position);
+                let entries: String = entries.iter().map(|entry| format!("<b>{}</b> ", escaped(entry))).collect();
+                format!("<td class=\"buffer\" data-lane=\"buffer of {}\">{entries}</td>", escaped(name))
+            })
+            .collect();
+        format!("<tr data-step=\"{0}\"><td class=\"number\">{0}</td>{cells}{buffers}</tr>\n", index + 1)
+    };
+    let rows = |range: std::ops::Range<usize>| range.map(row).collect::<String>();
+    let body = if steps > LONG {
+        let (first, last) = (ENDS, steps - ENDS);
+        let columns = 1 + acting.len() + buffered.len();
+        format!(
+            "<tbody>\n{}</tbody>\n<tbody class=\"fold\"><tr><td colspan=\"{columns}\"><button type=\"button\">show {} more steps</button></td></tr></tbody>\n\
+             <tbody class=\"middle\" hidden>\n{}</tbody>\n<tbody>\n{}</tbody>\n",
+            rows(0..first),
+            last - first,
+            rows(first..last),
+            rows(last..steps)
+        )
+    } else {
+        format!("<tbody>\n{}</tbody>\n", rows(0..steps))
+    };
+    let buffers: String = names
+        .iter()
+        .map(|name| {
+            format!("<div class=\"box\"><h4>buffer of {}</h4><div class=\"entries\"></div></div>", escaped(name))
+        })
+        .collect();
+    format!(
+        "<div class=\"computation\" tabindex=\"0\">\n\
+         <div class=\"stepper\"><button type=\"button\" data-go=\"first\" aria-label=\"to the beginning\">|◀</button>\
+         <button type=\"button\" data-go=\"back\" aria-label=\"one step back\">◀</button>\
+         <output>{steps} steps</output>\
+         <button type=\"button\" data-go=\"on\" aria-label=\"one step on\">▶</button>\
+         <button type=\"button\" data-go=\"last\" aria-label=\"to the end\">▶|</button>\
+         <small>or the arrow keys ← →</small></div>\n\
+         <div class=\"now\"><p class=\"what\"></p><div class=\"boxes\">{buffers}<div class=\"box memory\"><h4>memory</h4><div class=\"entries\"></div></div></div></div>\n\
+         <div class=\"wide\"><table class=\"lanes\">\n<thead><tr><th></th>{head}</tr></thead>\n{body}</table></div>\n\
+         <script type=\"application/json\" class=\"states\">{}</script>\n</div>\n",
+        data(&states(computation, &buffered))
+    )
+}
+
+/// A step in its lane. Where a window is narrow, lanes stand below each other, each with its name and further to the right than the one
+/// before it.
+fn step_cell(computation: &ComputationReport<'_>, index: usize, lane: usize) -> String {
+    let name = computation.instance.copy_name(computation.program, computation.events[index].step.copy);
+    let (label, line) = place(computation, index);
+    let label = label.map(|label| format!("<i>{}</i> ", escaped(label))).unwrap_or_default();
+    let line = line.map(|line| format!(" <small>{}</small>", line_link(line))).unwrap_or_default();
+    let class = match computation.events[index].effect {
+        _ if computation.is_delayed(index) => "step delayed",
+        Effect::Violation | Effect::Failure => "step violated",
+        _ if computation.kind(index) == "flush" => "step flush",
+        _ => "step",
+    };
+    let delayed = if computation.is_delayed(index) && computation.marks_delayed { " (delayed)" } else { "" };
+    format!(
+        "<td class=\"{class}\" data-lane=\"{}\" style=\"--lane:{lane}\">{label}{}{delayed}{line}</td>",
+        escaped(name),
+        escaped(computation.text(index))
+    )
+}
+
+/// The label and the line of the instruction that a step executes.
+fn place<'a>(computation: &ComputationReport<'a>, index: usize) -> (Option<&'a str>, Option<usize>) {
+    let step = computation.events[index].step;
+    let Some(instruction) = step.kind.instruction() else { return (None, None) };
+    let thread = computation.program.thread(step.copy.thread);
+    let found = thread.instruction(instruction);
+    let line = computation.program.source.position(found.span.start).line;
+    (Some(&thread.label(found.source).name), Some(line))
+}
+
+/// The entries of a buffer, oldest first.
+fn buffer(computation: &ComputationReport<'_>, state: &State, position: usize) -> Vec<String> {
+    let entries = state.threads()[position].buffer.iter();
+    entries.map(|(address, value)| format!("{} = {value}", address_text(computation.program, *address))).collect()
+}
+
+/// All states, the initial one first, as JSON.
+fn states(computation: &ComputationReport<'_>, buffered: &[usize]) -> String {
+    let mut addresses: Vec<i64> = Vec::new();
+    for event in computation.events {
+        match event.effect {
+            Effect::Load { address, .. }
+            | Effect::Issue { address, .. }
+            | Effect::Store { address, .. }
+            | Effect::Rmw { address, .. } => addresses.push(address),
+            _ => {}
+        }
+    }
+    addresses.sort_unstable();
+    addresses.dedup();
+    let shown = |(index, state): (usize, &State)| {
+        let before = index.checked_sub(1);
+        let who = |index: usize| {
+            let copy = computation.events[index].step.copy;
+            let what = computation.text(index);
+            let reaches = if computation.kind(index) == "flush" { " reaches memory" } else { "" };
+            format!("{}: {what}{reaches}", computation.instance.copy_name(computation.program, copy))
+        };
+        Shown {
+            buffers: buffered.iter().map(|position| buffer(computation, state, *position)).collect(),
+            memory: addresses
+                .iter()
+                .map(|address| (address_text(computation.program, *address), state.memory(*address)))
+                .collect(),
+            line: before.and_then(|index| place(computation, index).1),
+            text: before.map_or("the beginning".to_owned(), who),
+        }
+    };
+    let states: Vec<Shown> = computation.states.iter().enumerate().map(shown).collect();
+    serde_json::to_string(&states).expect("states are plain data")
+}

@@ -1,0 +1,148 @@
+//! One-page reports: a file of HTML with everything in it, for a browser that has no network.
+//!
+//! A page says the verdict and what it is about, shows the source with what matters in it marked, the computation as lanes that one steps through, the
+//! happens-before cycle as a graph, fences with their lower bound, and the evidence with the way to check it. The JSON document of the same answer is in it as data.
+
+mod body;
+mod check;
+mod cover;
+mod cycle;
+mod event_fences;
+mod events;
+mod fences;
+mod lanes;
+mod pairs;
+mod property_fences;
+mod prove;
+mod pso;
+mod races;
+mod scene;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use check::check_page;
+pub use cover::cover_page;
+pub use event_fences::event_fences_page;
+pub use events::event_page;
+pub use fences::fences_page;
+pub use pairs::pairs_page;
+pub use property_fences::property_fences_page;
+pub use prove::prove_page;
+pub use pso::pso_page;
+pub use races::{race_fences_page, race_page};
+
+use palisade_model::text::escaped;
+use palisade_report::documents::{ConfirmationDocument, EvidenceVerdict};
+use std::fmt::Display;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// How good the news is, which gives it a colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum News {
+    /// What was asked for holds.
+    Good,
+    /// It does not.
+    Bad,
+    /// Nobody knows.
+    Open,
+}
+
+impl News {
+    fn class(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Bad => "bad",
+            Self::Open => "open",
+        }
+    }
+}
+
+/// A page that is being put together.
+struct Page {
+    /// The name of the input.
+    title: String,
+    news: News,
+    verdict: String,
+    /// What is written below the verdict, in words and what they mean.
+    facts: Vec<(&'static str, String)>,
+    /// The sections, as markup.
+    body: String,
+}
+
+impl Page {
+    fn new(title: &str, news: News, verdict: impl Display) -> Self {
+        Self { title: title.to_owned(), news, verdict: verdict.to_string(), facts: Vec::new(), body: String::new() }
+    }
+
+    /// Takes the verdict back where its evidence was rejected.
+    fn doubt_if_rejected(&mut self, checked: Option<&ConfirmationDocument>) {
+        if checked.is_some_and(|checked| checked.verdict == EvidenceVerdict::Rejected) {
+            (self.news, self.verdict) =
+                (News::Open, format!("not to be relied on: evidence rejected ({})", self.verdict));
+        }
+    }
+
+    /// Adds a fact.
+    fn fact(&mut self, name: &'static str, words: impl Display) {
+        self.facts.push((name, words.to_string()));
+    }
+
+    /// Adds a section of markup; nothing where there is none.
+    fn section(&mut self, title: &str, content: &str) {
+        if !content.is_empty() {
+            self.body.push_str(&format!("<section>\n<h2>{}</h2>\n{content}</section>\n", escaped(title)));
+        }
+    }
+
+    /// The whole page, with the document of the same answer as data.
+    fn finish(self, document: &str) -> String {
+        let Self { title, news, verdict, facts, body } = self;
+        let facts: String =
+            facts.iter().map(|(name, words)| format!("<dt>{name}</dt><dd>{}</dd>\n", escaped(words))).collect();
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <title>{0}: {1}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+             <header class=\"{2}\">\n<h1>{0}</h1>\n<p class=\"verdict\">{1}</p>\n<dl>\n{facts}</dl>\n</header>\n\
+             <main>\n{body}</main>\n\
+             <footer>Palisade {3}</footer>\n\
+             <script type=\"application/json\" id=\"document\">{4}</script>\n\
+             <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+            escaped(title),
+            escaped(verdict),
+            news.class(),
+            env!("CARGO_PKG_VERSION"),
+            data(document),
+        )
+    }
+}
+
+/// A JSON text that no browser takes for the end of a script.
+fn data(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+/// A paragraph.
+fn paragraph(text: impl Display) -> String {
+    format!("<p>{}</p>\n", escaped(text))
+}
+
+/// A table that scrolls by itself on narrow screens; the rows are markup.
+fn table(titles: &[&str], rows: &[Vec<String>]) -> String {
+    let head: String = titles.iter().map(|title| format!("<th>{}</th>", escaped(title))).collect();
+    let row = |cells: &Vec<String>| {
+        let cells: String = cells.iter().map(|cell| format!("<td>{cell}</td>")).collect();
+        format!("<tr>{cells}</tr>\n")
+    };
+    let rows: String = rows.iter().map(row).collect();
+    format!("<div class=\"wide\"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n")
+}
+
+/// A link to a line of the source.
+fn line_link(line: usize) -> String {
+    format!("<a href=\"#L{line}\">line {line}</a>")
+}

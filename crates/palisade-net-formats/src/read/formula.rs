@@ -5,6 +5,7 @@
 //! [`Sense`] in which a part counts, which `AG` and each negation turn round.
 
 use palisade_model::net::{Arcs, Count, Net, PlaceId, Quantifier, Query, Target, TransitionId};
+use palisade_model::ordered;
 use palisade_model::text::{Diagnostic, Span};
 use std::cmp::{Ordering, Reverse};
 
@@ -142,7 +143,7 @@ impl Formula {
     /// The question, or nothing when it has too many alternatives.
     pub(super) fn query(&self) -> Option<Query> {
         let mut targets: Vec<Target> = self.alternatives()?.into_iter().map(|demands| Target { demands }).collect();
-        targets.sort();
+        ordered::sort_by(&mut targets, Target::cmp);
         targets.dedup();
         Some(Query { targets })
     }
@@ -188,7 +189,7 @@ impl Formula {
 fn shares(terms: &[(PlaceId, Count)], bound: &Count) -> Option<Vec<Arcs>> {
     let mut weighted: Vec<(PlaceId, Count)> = Vec::new();
     let mut sorted = terms.to_vec();
-    sorted.sort_unstable();
+    ordered::sort_by_key(&mut sorted, |(place, _)| *place);
     for (place, weight) in sorted {
         match weighted.last_mut() {
             Some((last, sum)) if *last == place => *sum = sum.plus(&weight),
@@ -205,7 +206,7 @@ fn shares(terms: &[(PlaceId, Count)], bound: &Count) -> Option<Vec<Arcs>> {
     let capped = |weight: Count| weight.to_u64().map_or(bound, |weight| weight.min(bound));
     let mut weighted: Vec<(PlaceId, u64)> =
         weighted.into_iter().map(|(place, weight)| (place, capped(weight))).collect();
-    weighted.sort_unstable_by_key(|(place, weight)| (Reverse(*weight), *place));
+    ordered::sort_by_key(&mut weighted, |(place, weight)| (Reverse(*weight), *place));
     let mut complete: Vec<Arcs> = Vec::new();
     let mut partial: Vec<(usize, u64, Arcs)> = vec![(0, bound, Vec::new())];
     while let Some((index, missing, demands)) = partial.pop() {
@@ -217,7 +218,7 @@ fn shares(terms: &[(PlaceId, Count)], bound: &Count) -> Option<Vec<Arcs>> {
             longer
         };
         let mut last = with(enough);
-        last.sort_unstable();
+        ordered::sort_by_key(&mut last, |(place, _)| *place);
         complete.push(last);
         if index + 1 == weighted.len() {
             continue;
@@ -236,7 +237,7 @@ fn shares(terms: &[(PlaceId, Count)], bound: &Count) -> Option<Vec<Arcs>> {
 
 /// Of each place the largest of its demands, sorted by place.
 fn largest(mut demands: Arcs) -> Arcs {
-    demands.sort_unstable_by(|(place, count), (other, than)| place.cmp(other).then_with(|| than.cmp(count)));
+    ordered::sort_by(&mut demands, |(place, count), (other, than)| place.cmp(other).then_with(|| than.cmp(count)));
     demands.dedup_by_key(|(place, _)| *place);
     demands
 }

@@ -7,6 +7,7 @@
 use super::mcc::Ids;
 use super::xml::{count, span, text_of};
 use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query};
+use palisade_model::ordered;
 use palisade_model::text::Diagnostic;
 use roxmltree::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -40,7 +41,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<(Problem, Ids), Vec<Diagnos
         let (net, ids) = reader.finish(net);
         Ok((Problem { net, query: Query::default() }, ids))
     } else {
-        reader.complaints.sort_by_key(|complaint| complaint.span.start);
+        ordered::sort_by_key(&mut reader.complaints, |complaint| complaint.span.start);
         reader.complaints.truncate(MANY);
         Err(reader.complaints)
     }

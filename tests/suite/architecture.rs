@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The crates from the bottom up, each with those of ours that it depends on. The compiler holds the code to its manifest.
-const CRATES: [(&str, &[&str]); 14] = [
+const CRATES: [(&str, &[&str]); 15] = [
     ("palisade-model", &[]),
     ("palisade-net-formats", &["palisade-model"]),
     ("palisade-evidence", &["palisade-model"]),
-    ("palisade-verify", &["palisade-model", "palisade-evidence"]),
+    ("palisade-invariants", &["palisade-model", "palisade-evidence"]),
+    ("palisade-verify", &["palisade-model", "palisade-evidence", "palisade-invariants"]),
     ("palisade-syntax", &["palisade-model"]),
     ("palisade-coverability", &["palisade-model", "palisade-evidence"]),
     ("palisade-exploration", &["palisade-model", "palisade-evidence", "palisade-coverability"]),

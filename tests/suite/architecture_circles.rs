@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The sources that are held to this.
-const HELD: [&str; 12] = [
+const HELD: [&str; 13] = [
     "src",
     "crates/palisade-coverability/src",
     "crates/palisade-exploration/src",
@@ -18,6 +18,7 @@ const HELD: [&str; 12] = [
     "crates/palisade-model/src",
     "crates/palisade-evidence/src",
     "crates/palisade-verify/src",
+    "crates/palisade-invariants/src",
     "crates/palisade-syntax/src",
 ];
 

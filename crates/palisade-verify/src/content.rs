@@ -1,8 +1,8 @@
 //! Checks that a file is the one that evidence is about.
 
 use super::CheckFailure;
-use super::failure::reject;
 use palisade_evidence::{InputFile, sha256};
+use palisade_invariants::reject;
 
 /// Checks that the content of the file at hand, `name`, has the hash that the evidence states for its input.
 pub fn check_content(input: &InputFile, name: &str, content: &[u8]) -> Result<(), CheckFailure> {

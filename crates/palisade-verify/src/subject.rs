@@ -1,8 +1,6 @@
 //! Checks that evidence is about the input at hand, and then the evidence.
 
 use super::content::check_content;
-use super::failure::reject;
-use super::property::threads_that_say;
 use super::{
     CheckFailure, PropertyFacts, RepairFacts, check_concurrency_certificate, check_concurrency_witness,
     check_net_certificate, check_net_run, check_posted_property, check_property, check_property_witness,
@@ -10,6 +8,8 @@ use super::{
     check_task_certificate, check_task_witness, check_witness,
 };
 use palisade_evidence::{About, Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject};
+use palisade_invariants::reject;
+use palisade_invariants::threads_that_say;
 use palisade_model::net::{PlaceId, Problem, QueryFormat, TransitionId};
 use palisade_model::program::{Copies, Domain, Program};
 use palisade_model::semantics::Question;

@@ -4,8 +4,8 @@
 //! thread through all its invocations; a post happens before its task's begin; and accesses to one address are ordered as usual.
 
 use crate::CheckFailure;
-use crate::failure::reject;
 use palisade_evidence::TaskWitness;
+use palisade_invariants::reject;
 use palisade_model::program::{Action, Copies, Program, Value};
 use palisade_model::semantics::Model;
 use palisade_model::semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker};

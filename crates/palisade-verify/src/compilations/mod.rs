@@ -5,9 +5,9 @@
 
 mod values;
 
-use crate::program::check_without_races;
 use crate::{CheckFailure, Obligation};
 use palisade_evidence::RobustCertificate;
+use palisade_invariants::check_without_races;
 use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, Instruction, LabelId, Liveness, Program, RegisterId, Thread, Value};
 use std::collections::BTreeSet;

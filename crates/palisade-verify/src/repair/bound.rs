@@ -1,10 +1,10 @@
 //! Checks what a set costs at least that has one measure of each row: cases and weights, in exact arithmetic.
 
 use crate::CheckFailure;
-use crate::failure::reject;
 use num_bigint::BigUint;
 use num_traits::Zero;
 use palisade_evidence::{Block, Case, RepairEvidence};
+use palisade_invariants::reject;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the sets of a case have in common.

@@ -2,8 +2,8 @@
 
 use super::sites::Together;
 use crate::CheckFailure;
-use crate::failure::reject;
 use palisade_evidence::{Change, RepairEvidence};
+use palisade_invariants::reject;
 use palisade_model::program::{Action, ByLabel, Instruction, InstructionId, Label, LabelId, Program, Thread, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 

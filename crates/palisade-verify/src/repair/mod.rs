@@ -15,16 +15,16 @@ mod same;
 mod sites;
 
 use super::content::check_content;
-use super::property::check_goal;
 use super::{
     CheckFailure, check_property, check_property_witness, check_robust_certificate, check_task_certificate,
     check_task_witness, check_witness,
 };
-use crate::failure::reject;
 use bound::{check_bound, cost_of};
 use changes::{check_changes, program_with};
 use num_bigint::BigUint;
 use palisade_evidence::{PropertyEvidence, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
+use palisade_invariants::check_goal;
+use palisade_invariants::reject;
 use palisade_model::program::Program;
 use palisade_model::semantics::{Model, Question, Target};
 use same::Corresponding;

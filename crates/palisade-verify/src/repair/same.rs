@@ -5,7 +5,7 @@
 //! matter.
 
 use crate::CheckFailure;
-use crate::failure::reject;
+use palisade_invariants::reject;
 use palisade_model::program::{BinaryOperator, Expression, InstructionId, LabelId, Program, Register, Thread};
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 //! of the sources the instruction comes from; what comes from one place is changed together, over all threads that run. A fence in front of a
 //! place stands before what control meets there first: the accesses to memory, or where the place has none, the labels at which control comes to it.
 
-use crate::listing::listed_place;
+use palisade_invariants::listed_place;
 use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, InstructionId, LabelId, Program, Thread, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,9 +10,9 @@ mod pso;
 pub use pso::check_pso_witness;
 
 use crate::CheckFailure;
-use crate::failure::reject;
 use happens_before::{is_edge, reachable_from};
 use palisade_evidence::Witness;
+use palisade_invariants::reject;
 use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Copies, InstructionId, Program};
 use palisade_model::semantics::crowd::is_crowd;

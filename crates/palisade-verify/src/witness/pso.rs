@@ -2,8 +2,8 @@
 
 use super::{Replayed, attack_nodes, check_cycle, check_instance, executes, reachable_from, replay};
 use crate::CheckFailure;
-use crate::failure::reject;
 use palisade_evidence::Witness;
+use palisade_invariants::reject;
 use palisade_model::program::Program;
 use palisade_model::semantics::{Effect, Model, StepKind};
 

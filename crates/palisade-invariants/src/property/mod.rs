@@ -262,11 +262,7 @@ impl SliceOf {
 }
 
 /// Checks that targets are ones of the program, in order.
-pub(crate) fn check_goal(
-    program: &Program,
-    question: Option<&Question>,
-    targets: &[Target],
-) -> Result<(), CheckFailure> {
+pub fn check_goal(program: &Program, question: Option<&Question>, targets: &[Target]) -> Result<(), CheckFailure> {
     goal(program, question, targets).map(drop)
 }
 

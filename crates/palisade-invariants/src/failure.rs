@@ -49,17 +49,18 @@ impl CheckFailure {
     /// A failure that [`reject!`] makes, told in these words. Apart from checks and called cold, so that these stay short.
     #[cold]
     #[inline(never)]
-    pub(super) fn told(obligation: Obligation, words: std::fmt::Arguments<'_>) -> Self {
+    pub fn told(obligation: Obligation, words: std::fmt::Arguments<'_>) -> Self {
         Self { obligation, detail: words.to_string() }
     }
 
     /// The same failure, in a part of the evidence.
-    pub(super) fn within(self, part: impl std::fmt::Display) -> Self {
+    pub fn within(self, part: impl std::fmt::Display) -> Self {
         Self { detail: format!("{part}: {}", self.detail), ..self }
     }
 }
 
 /// A failure to show an obligation; the format arguments say where.
+#[macro_export]
 macro_rules! reject {
     ($obligation:ident, $($words:tt)*) => {
         return Err($crate::CheckFailure::told(
@@ -69,4 +70,4 @@ macro_rules! reject {
     };
 }
 
-pub(super) use reject;
+pub(crate) use reject;

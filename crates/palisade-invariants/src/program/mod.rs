@@ -82,7 +82,7 @@ pub fn check_interleavings(
 
 /// Checks that the set of interleavings in a certificate of robustness has no race of data without atomics: no configuration in which two copies are about to
 /// access one address, of which one may store and one is at an access in `plain`.
-pub(crate) fn check_without_races(
+pub fn check_without_races(
     program: &Program,
     plain: &BTreeSet<(ThreadId, InstructionId)>,
     certificate: &RobustCertificate,

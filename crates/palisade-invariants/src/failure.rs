@@ -54,6 +54,7 @@ impl CheckFailure {
     }
 
     /// The same failure, in a part of the evidence.
+    #[must_use]
     pub fn within(self, part: impl std::fmt::Display) -> Self {
         Self { detail: format!("{part}: {}", self.detail), ..self }
     }

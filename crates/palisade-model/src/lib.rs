@@ -3,7 +3,7 @@
 //! | module | what it holds | may use |
 //! |---|---|---|
 //! | [`limits`] | budgets of time and memory, why a run stopped | – |
-//! | [`ordered`] | ordered sets and maps, filled one by one | – |
+//! | [`ordered`] | what is put in order once: sets and maps that are filled one by one, sorts of positions | – |
 //! | [`text`] | source texts, places in them, diagnostics | – |
 //! | [`program`] | threads as control-flow automata over integers or a finite domain | `ordered`, `text` |
 //! | [`semantics`] | operational SC, TSO and PSO, computations, traces, happens-before, the brute-force oracles for robustness, of threads and of event-driven programs, and for properties | `limits`, `ordered`, `program` |

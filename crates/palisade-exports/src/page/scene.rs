@@ -2,7 +2,7 @@
 
 use super::paragraph;
 use palisade_model::text::escaped;
-use palisade_report::scene::Scene;
+use palisade_report::scene::{Scene, SceneStep};
 
 /// So many colours there are for occurrences of events, in turn.
 const COLOURS: usize = 6;
@@ -10,7 +10,7 @@ const COLOURS: usize = 6;
 /// The steps, those that the reason is about marked, and the reason below.
 pub(super) fn scene_table(scene: &Scene) -> String {
     let head: String = scene.threads.iter().map(|thread| format!("<th>{}</th>", escaped(thread))).collect();
-    let row = |(number, step): (usize, &palisade_report::scene::SceneStep)| {
+    let row = |(number, step): (usize, &SceneStep)| {
         let cell = |thread: usize| {
             if thread != step.thread {
                 return "<td></td>".to_owned();

@@ -50,15 +50,6 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.extension() == extension)
     }
 
-    /// The extensions that can be read, as expected alternatives.
-    pub fn readable() -> Vec<String> {
-        Self::ALL
-            .into_iter()
-            .filter(|format| *format != Self::Dot)
-            .map(|format| format!("`.{}`", format.extension()))
-            .collect()
-    }
-
     /// The format of the question that goes with a net of this one.
     pub fn query(self) -> Option<QueryFormat> {
         match self {

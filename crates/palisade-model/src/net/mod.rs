@@ -1,4 +1,4 @@
-//! Petri nets, markings and ω-markings, units; what their formats are called.
+//! Petri nets, markings and ω-markings, units; what their formats are called, and why a text is none of them.
 //!
 //! A [`Net`] is a place/transition net with an initial marking that may leave places unbounded (ω, mist's `>=`), and
 //! optional units: sets of places that always hold exactly one token together. A [`Query`] asks whether one of its

@@ -114,8 +114,7 @@ fn read_net(net: Document<'_, Format>) -> Result<(Problem, Option<Ids>), ReadErr
     let Document { name, bytes, format } = net;
     let text = decode(name, bytes)?;
     let fail = |diagnostics| ReadError { source: SourceText::new(name, text.as_ref()), diagnostics };
-    let unknown =
-        |message: String| fail(vec![Diagnostic::error(message, Span::default()).with_expected(Format::readable())]);
+    let unknown = |message: String| fail(vec![Diagnostic::error(message, Span::default()).with_expected(readable())]);
     let Some(format) = format.or_else(|| Format::of_name(name)) else {
         return Err(unknown(format!("the format of `{name}` is not known from its extension")));
     };
@@ -129,6 +128,11 @@ fn read_net(net: Document<'_, Format>) -> Result<(Problem, Option<Ids>), ReadErr
         Format::Dot => return Err(unknown("pictures for Graphviz are written, not read".to_owned())),
     };
     Ok((problem.map_err(fail)?, None))
+}
+
+/// The extensions that can be read, as expected alternatives.
+fn readable() -> impl Iterator<Item = String> {
+    Format::ALL.into_iter().filter(|format| *format != Format::Dot).map(|format| format!("`.{}`", format.extension()))
 }
 
 /// Nodes are called by their names in the formats without ids.

@@ -6,7 +6,7 @@
 
 use super::mcc::Ids;
 use super::xml::{count, span, text_of};
-use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query};
+use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, TransitionId};
 use palisade_model::ordered;
 use palisade_model::text::Diagnostic;
 use roxmltree::Node;
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
                     self.check_priority(node);
                     let index = self.transition_names.len();
                     self.transition_names.push(name_of(node).unwrap_or_else(|| id.to_owned()));
-                    self.ids.transitions.insert(id.to_owned(), palisade_model::net::TransitionId::from_index(index));
+                    self.ids.transitions.insert(id.to_owned(), TransitionId::from_index(index));
                     self.pre.push(Vec::new());
                     self.post.push(Vec::new());
                 }

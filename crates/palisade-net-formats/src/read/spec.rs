@@ -9,8 +9,7 @@ use super::lexer::{Kind, Lexer};
 use super::lexicon::{Bytes, Lexicon, Signs};
 use super::names::Names;
 use super::usual;
-use palisade_model::net::normalize;
-use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target, Transition};
+use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target, Transition, normalize};
 use palisade_model::text::Diagnostic;
 
 static LEXICON: Lexicon = Lexicon::new(Signs {

@@ -2,8 +2,7 @@
 
 use super::reach::{Line, Reach};
 use super::search::{Answer, Found, Monitor, Names, OracleError, Search, Successors, TaskBounds, fixed};
-use crate::ordered;
-use crate::ordered::CollectOrdered;
+use crate::ordered::{self, CollectOrdered};
 use crate::program::{Program, Value};
 use crate::semantics::Model;
 use crate::semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker};

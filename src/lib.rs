@@ -82,7 +82,8 @@ pub use palisade_engine::{compilations, fences, properties, robustness};
 pub use palisade_evidence as evidence;
 #[cfg(feature = "machine")]
 pub use palisade_machine as machine;
-pub use palisade_model::{limits, program, semantics, text};
+pub use palisade_model::{limits, program, text};
+pub use palisade_semantics as semantics;
 pub use palisade_syntax as syntax;
 pub use palisade_verify as verify;
 

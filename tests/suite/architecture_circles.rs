@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The sources that are held to this.
-const HELD: [&str; 13] = [
+const HELD: [&str; 14] = [
     "src",
     "crates/palisade-coverability/src",
     "crates/palisade-exploration/src",
@@ -16,6 +16,7 @@ const HELD: [&str; 13] = [
     "crates/palisade-exports/src",
     "crates/palisade-net-formats/src",
     "crates/palisade-model/src",
+    "crates/palisade-semantics/src",
     "crates/palisade-evidence/src",
     "crates/palisade-verify/src",
     "crates/palisade-invariants/src",

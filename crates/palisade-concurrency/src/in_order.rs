@@ -5,9 +5,9 @@ use crate::witness::ConcurrencyViolation;
 use palisade_evidence::ConcurrencyWitness;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, Program};
-use palisade_model::semantics::Model;
-use palisade_model::semantics::tasks::oracle::{Answer, Kind, TaskBounds, concurrency};
-use palisade_model::semantics::tasks::{TaskMachine, is_out_of_order, most_executed};
+use palisade_semantics::Model;
+use palisade_semantics::tasks::oracle::{Answer, Kind, TaskBounds, concurrency};
+use palisade_semantics::tasks::{TaskMachine, is_out_of_order, most_executed};
 
 /// Whether the main thread takes tasks in the order of their posts in a violation.
 pub fn is_in_order(program: &Program, violation: &ConcurrencyViolation) -> bool {

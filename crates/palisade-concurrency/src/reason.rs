@@ -2,7 +2,7 @@
 
 use palisade_evidence::ConcurrencyReason;
 use palisade_model::program::Value;
-use palisade_model::semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskRefusal, TaskState, TaskStep};
+use palisade_semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskRefusal, TaskState, TaskStep};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 

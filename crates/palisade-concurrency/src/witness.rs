@@ -10,8 +10,8 @@ use crate::system::System;
 use palisade_engine::robustness::Fault;
 use palisade_evidence::ConcurrencyWitness;
 use palisade_model::program::{InstructionId, ThreadId, Value};
-use palisade_model::semantics::Model;
-use palisade_model::semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskStep};
+use palisade_semantics::Model;
+use palisade_semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskStep};
 
 /// A violation of robustness against concurrency.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::LocalState;
 use palisade_model::program::{InstructionId, RegisterId, ThreadId, Value};
-use palisade_model::semantics::tasks::TaskStep;
+use palisade_semantics::tasks::TaskStep;
 
 /// A program is robust against concurrency: a set of states of its serial runs with the monitor that contains the initial one, is closed, and in which
 /// none accepts. CERTIFICATE.md says what leads from a state to the next.

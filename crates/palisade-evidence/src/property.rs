@@ -10,7 +10,7 @@ use super::pso::PsoCertificate;
 use super::state::{LocalIndex, Tokens};
 use super::tasks::TaskCertificate;
 use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
-use palisade_model::semantics::{Instance, Model, Step, Target};
+use palisade_semantics::{Instance, Model, Step, Target};
 
 /// Why a program never reaches some targets under a memory model.
 #[derive(Clone, Debug, PartialEq, Eq)]

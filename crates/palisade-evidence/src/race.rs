@@ -4,7 +4,7 @@
 //! stored since it last drained its buffer: nothing, `[address, 0]` when all those stores were to one address, or a mark when they were to
 //! several. CERTIFICATE.md states the semantics in full.
 
-use palisade_model::semantics::{Instance, Step};
+use palisade_semantics::{Instance, Step};
 
 /// A computation under SC that ends in a triangular race.
 ///

@@ -5,7 +5,7 @@ use super::subject::InputFile;
 use super::{PropertyEvidence, PropertyWitness, RobustCertificate, TaskCertificate, TaskWitness, Witness};
 use palisade_model::net::Count;
 use palisade_model::program::{InstructionId, LabelId, ThreadId};
-use palisade_model::semantics::{Model, Target};
+use palisade_semantics::{Model, Target};
 use std::sync::Arc;
 
 /// A change of a program that keeps a thread from delaying stores.

@@ -2,7 +2,7 @@
 
 use crate::{Level, LocalIndex, LocalState, MemoryIndex, Tokens};
 use palisade_model::program::{RegisterId, ThreadId, Value};
-use palisade_model::semantics::tasks::TaskStep;
+use palisade_semantics::tasks::TaskStep;
 
 /// Why an event-driven program is robust against TSO: a set of configurations of its instrumented semantics that contains the initial ones, is
 /// closed under all steps and has no success. CERTIFICATE.md restates the semantics in full.

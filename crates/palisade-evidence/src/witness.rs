@@ -1,7 +1,7 @@
 //! Evidence that a program is not robust: a TSO computation of one instance with its happens-before cycle.
 
 use palisade_model::program::InstructionId;
-use palisade_model::semantics::{CopyId, Edge, Instance, Step};
+use palisade_semantics::{CopyId, Edge, Instance, Step};
 
 /// A TSO witness ([ESOP13, Definition 1 and Fig. 4]).
 ///
@@ -34,6 +34,6 @@ pub struct Witness {
     /// The computation.
     pub steps: Vec<Step>,
     /// The cycle: each edge starts where the one before it ends, and the first where the last ends. Nodes are counted
-    /// per copy in program order; [`semantics`](palisade_model::semantics::Trace) says what a node is.
+    /// per copy in program order; [`semantics`](palisade_semantics::Trace) says what a node is.
     pub cycle: Vec<Edge>,
 }

@@ -9,11 +9,13 @@ macro_rules! index_type {
 
         impl $name {
             /// The id of the element at `index` of its arena.
+            #[inline]
             pub fn from_index(index: usize) -> Self {
                 Self(u32::try_from(index).expect("arenas stay below 2^32 elements"))
             }
 
             /// The position in the arena.
+            #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }

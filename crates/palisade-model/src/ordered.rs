@@ -57,6 +57,7 @@ pub fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
 }
 
 /// The positions below `length` in order; equal ones ascend.
+#[inline]
 pub fn order(length: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut positions: Vec<usize> = (0..length).collect();
     positions.sort_by(|one, other| compare(*one, *other));

@@ -2,7 +2,7 @@
 
 use super::prove::{Context, PropertyVerdict, why_open};
 use palisade_engine::properties::{Answer, Proof, TargetAnswer};
-use palisade_model::semantics::{Quantifier, Target};
+use palisade_semantics::{Quantifier, Target};
 
 /// What is known of the properties of a program that is not robust.
 #[derive(Debug)]

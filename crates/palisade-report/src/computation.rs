@@ -2,7 +2,7 @@
 
 use super::source_place;
 use palisade_model::program::{Action, Instruction, Program, Value};
-use palisade_model::semantics::{CopyId, Effect, Event, Instance, State, StepKind, ThreadState};
+use palisade_semantics::{CopyId, Effect, Event, Instance, State, StepKind, ThreadState};
 use palisade_syntax::expression_text;
 use std::fmt::Write;
 

@@ -3,7 +3,7 @@
 use super::claim::Compilations;
 use palisade_engine::robustness::Fault;
 use palisade_model::program::{Copies, InstructionId, Obstacle, Program, ThreadId};
-use palisade_model::semantics::Instance;
+use palisade_semantics::Instance;
 use palisade_syntax::{Diagnostic, InputError};
 
 /// What a report says besides the answer itself.

@@ -3,7 +3,7 @@
 use super::counted;
 use super::tso::{Computation, instance_words};
 use palisade_model::program::{Action, InstructionId, Program, ThreadId, Value};
-use palisade_model::semantics::tasks::{TaskFinalStates, TaskModel, TaskStep};
+use palisade_semantics::tasks::{TaskFinalStates, TaskModel, TaskStep};
 use palisade_syntax::expression_text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -3,7 +3,7 @@
 use super::computation::address_text;
 use super::relations::{direct_edges, edge_name, letter, name};
 use palisade_model::program::{InstructionId, Program, ThreadId};
-use palisade_model::semantics::{CopyId, Edge, Instance, NodeId, Relation, Trace, shortest_cycle};
+use palisade_semantics::{CopyId, Edge, Instance, NodeId, Relation, Trace, shortest_cycle};
 use std::fmt::Write;
 
 /// An execution to be shown.

@@ -2,10 +2,8 @@
 
 use palisade_evidence::{ConcurrencyReason, ConcurrencyWitness};
 use palisade_model::program::{Action, Program};
-use palisade_model::semantics::Model;
-use palisade_model::semantics::tasks::{
-    InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker, is_out_of_order,
-};
+use palisade_semantics::Model;
+use palisade_semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker, is_out_of_order};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -2,7 +2,7 @@
 
 use super::context::place;
 use palisade_model::program::{Action, JointState, Program};
-use palisade_model::semantics::{Model, Quantifier, Question, Target};
+use palisade_semantics::{Model, Quantifier, Question, Target};
 use palisade_syntax::{expression_text, joint_state_text};
 
 /// The properties of a program. Those of its joint control states are targets in threads behind its own, which watch them

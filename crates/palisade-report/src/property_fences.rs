@@ -10,7 +10,7 @@ use super::subject::program_words;
 use palisade_engine::properties::placement::{Placed, PropertyPlacement, PropertyRepaired, PropertyRow};
 use palisade_engine::properties::{Answer, Violation};
 use palisade_model::program::{Action, InstructionId, Program, Thread, ThreadId};
-use palisade_model::semantics::{Model, Target};
+use palisade_semantics::{Model, Target};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

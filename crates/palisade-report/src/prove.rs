@@ -11,7 +11,7 @@ use super::widths;
 use super::wording::more_than;
 use palisade_engine::properties::{Answer, Proof, Rung, TargetAnswer, Violation, Why};
 use palisade_model::program::{Copies, Program, Queued, ThreadId};
-use palisade_model::semantics::{Quantifier, Question, Target, tasks};
+use palisade_semantics::{Quantifier, Question, Target, tasks};
 use palisade_syntax::Diagnostic;
 use std::fmt::Write;
 

@@ -8,7 +8,7 @@ use super::subject::program_words;
 use palisade_engine::properties::races::{Race, RaceFences, RaceVerdict, Races, implies_robustness};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Copies, InstructionId, Program, ThreadId};
-use palisade_model::semantics::Effect;
+use palisade_semantics::Effect;
 use std::fmt::Write;
 
 /// What is said of programs with sections and without races.

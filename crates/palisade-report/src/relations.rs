@@ -1,7 +1,7 @@
 //! How reports name the relations of happens-before: as \[ESOP13\] does, and for litmus tests as herd and diy do.
 
 use palisade_model::program::Program;
-use palisade_model::semantics::{AccessId, AccessKind, Edge, NodeId, Relation, Trace};
+use palisade_semantics::{AccessId, AccessKind, Edge, NodeId, Relation, Trace};
 use std::collections::BTreeSet;
 
 /// The name of a relation: `po`, `st`, `src`, `cf`, or of litmus tests `po`, `co`, `rf`, `fr`.

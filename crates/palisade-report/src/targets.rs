@@ -3,7 +3,7 @@
 use super::properties::Properties;
 use super::wording::counted;
 use palisade_model::program::Program;
-use palisade_model::semantics::{Model, Target};
+use palisade_semantics::{Model, Target};
 use palisade_verify::PropertyFacts;
 
 /// What has been checked about the properties of a program.

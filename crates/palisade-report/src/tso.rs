@@ -7,10 +7,8 @@ use super::scene::Scene;
 use palisade_engine::robustness::{TaskCheck, Verdict};
 use palisade_evidence::TaskWitness;
 use palisade_model::program::{Action, Copies, Program, Value};
-use palisade_model::semantics::Model;
-use palisade_model::semantics::tasks::{
-    InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker, is_out_of_order,
-};
+use palisade_semantics::Model;
+use palisade_semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker, is_out_of_order};
 use palisade_verify::check_task_witness;
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -5,7 +5,7 @@ use super::context::{instance_line, place};
 use super::relations::edge_name;
 use palisade_engine::robustness::Violation;
 use palisade_model::program::Program;
-use palisade_model::semantics::{AccessKind, Edge, NodeId, Relation, Replay};
+use palisade_semantics::{AccessKind, Edge, NodeId, Relation, Replay};
 use std::fmt::Write;
 
 /// The computation as a table, with the cycle below it.

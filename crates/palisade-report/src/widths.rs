@@ -3,7 +3,7 @@
 use palisade_engine::robustness::Violation;
 use palisade_evidence::{AttackReason, PropertyProof, PropertyReason, RobustCertificate};
 use palisade_model::program::{Program, Value};
-use palisade_model::semantics::StepKind;
+use palisade_semantics::StepKind;
 
 /// A kind of counters, and what evidence about a program says of them.
 type Line = (&'static str, String);

@@ -31,8 +31,8 @@ pub use suggest::did_you_mean_or_list;
 pub use threads_only::threads_only;
 
 use palisade_model::program::Program;
-use palisade_model::semantics::Question;
 use palisade_model::text::{SourceText, Span};
+use palisade_semantics::Question;
 use std::path::Path;
 use std::sync::Arc;
 

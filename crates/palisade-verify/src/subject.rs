@@ -12,7 +12,7 @@ use palisade_invariants::reject;
 use palisade_invariants::threads_that_say;
 use palisade_model::net::{PlaceId, Problem, QueryFormat, TransitionId};
 use palisade_model::program::{Copies, Domain, Program};
-use palisade_model::semantics::Question;
+use palisade_semantics::Question;
 use std::collections::BTreeSet;
 
 /// Checks evidence about a program, which has the copies and the domain that the evidence states.

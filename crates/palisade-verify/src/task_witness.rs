@@ -7,8 +7,8 @@ use crate::CheckFailure;
 use palisade_evidence::TaskWitness;
 use palisade_invariants::reject;
 use palisade_model::program::{Action, Copies, Program, Value};
-use palisade_model::semantics::Model;
-use palisade_model::semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker};
+use palisade_semantics::Model;
+use palisade_semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A cycle of the happens-before relation: the steps that made its nodes, in order, each once.

@@ -488,7 +488,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "PSO: `sfence` waits for an empty buffer",
-        file: "crates/palisade-model/src/semantics/machine.rs",
+        file: "crates/palisade-semantics/src/machine.rs",
         old: "            Action::StoreFence => Effect::StoreFence,",
         new: "            Action::StoreFence if PLANTED && !thread.buffer.is_empty() => return Err(Refusal::BufferNotEmpty),
             Action::StoreFence => Effect::StoreFence,",
@@ -496,21 +496,21 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "PSO: a store passes a mark",
-        file: "crates/palisade-model/src/semantics/machine.rs",
+        file: "crates/palisade-semantics/src/machine.rs",
         old: "Effect::StoreFence if self.model == Model::Pso =>",
         new: "Effect::StoreFence if self.model == Model::Pso && !PLANTED =>",
         caught_by: VERDICTS,
     },
     Fault {
         what: "PSO: a load skips its own buffer",
-        file: "crates/palisade-model/src/semantics/machine.rs",
+        file: "crates/palisade-semantics/src/machine.rs",
         old: "thread.buffer.iter().rev().find(|store| store.0 == address);",
         new: "thread.buffer.iter().rev().find(|store| store.0 == address && !(PLANTED && self.model == Model::Pso));",
         caught_by: VERDICTS,
     },
     Fault {
         what: "PSO: a drain does not wait",
-        file: "crates/palisade-model/src/semantics/machine.rs",
+        file: "crates/palisade-semantics/src/machine.rs",
         old: "if instruction.action.drains_buffer() && !thread.buffer.is_empty() {",
         new: "if instruction.action.drains_buffer() && !thread.buffer.is_empty() && !(PLANTED && self.model == Model::Pso) {",
         caught_by: VERDICTS,

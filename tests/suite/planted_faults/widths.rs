@@ -100,7 +100,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "simulate: buffered counters are not turned",
-        file: "crates/palisade-model/src/semantics/turns.rs",
+        file: "crates/palisade-semantics/src/turns.rs",
         old: "            for (address, value) in &mut thread.buffer {",
         new: "            for (address, value) in thread.buffer.iter_mut().filter(|_| !PLANTED) {",
         caught_by: SIMULATED,
@@ -122,7 +122,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "simulate: computed addresses are taken to miss counters",
-        file: "crates/palisade-model/src/semantics/turns.rs",
+        file: "crates/palisade-semantics/src/turns.rs",
         old: "        action.address().is_some_and(",
         new: "        !PLANTED && action.address().is_some_and(",
         caught_by: SIMULATED,

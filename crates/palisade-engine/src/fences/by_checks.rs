@@ -20,7 +20,7 @@ use crate::robustness::{AttackOutcome, Verdict, Violation, check_verdict};
 use palisade_exploration::instrumented::{Attack, Fault};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{InstructionId, Program};
-use palisade_model::semantics::StepKind;
+use palisade_semantics::StepKind;
 
 /// The plan for all parts together, with the measures on offer for these; nothing where checks do not decide what is asked.
 pub(super) fn by_checks(

@@ -295,7 +295,7 @@ impl<'a> Branching<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use palisade_model::semantics::random::Randomness;
+    use palisade_semantics::random::Randomness;
 
     #[test]
     fn optima_of_random_programs_are_those_of_exhaustive_search() {

@@ -84,7 +84,7 @@ fn touching(untried: &[MeasureSet], sets: &[MeasureSet], row: &MeasureSet) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use palisade_model::semantics::random::Randomness;
+    use palisade_semantics::random::Randomness;
 
     fn set(size: usize, bits: u32) -> MeasureSet {
         (0..size).filter(|bit| bits >> bit & 1 == 1).fold(MeasureSet::with_capacity(size), |mut set, bit| {

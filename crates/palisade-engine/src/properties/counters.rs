@@ -14,7 +14,7 @@ use palisade_exploration::buffered::{Goal, Slice, Values};
 use palisade_model::program::{
     Action, Expression, Instruction, InstructionId, Label, LabelId, Program, ThreadId, UnaryOperator,
 };
-use palisade_model::semantics::{Model, Target};
+use palisade_semantics::{Model, Target};
 use std::collections::BTreeSet;
 use std::time::Instant;
 

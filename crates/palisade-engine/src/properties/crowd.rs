@@ -5,8 +5,8 @@ use super::{Answer, Proof, ProveOptions, TargetAnswer, Violation};
 use crate::robustness::{Crowd, NODES, additions};
 use palisade_exploration::instrumented::Fault;
 use palisade_model::program::Program;
-use palisade_model::semantics::crowd::is_crowd;
-use palisade_model::semantics::{Machine, Target};
+use palisade_semantics::crowd::is_crowd;
+use palisade_semantics::{Machine, Target};
 
 /// The targets among these that a crowd helps to reach, and few copies without one do not, with a way to prove them for few copies.
 pub(super) fn around(

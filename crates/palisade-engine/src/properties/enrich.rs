@@ -16,7 +16,7 @@ use palisade_model::program::{
     Action, BinaryOperator, ByLabel, Expression, Instruction, InstructionId, Label, LabelId, Program, Register,
     RegisterId, Span, Thread, ThreadId,
 };
-use palisade_model::semantics::Target;
+use palisade_semantics::Target;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::{BTreeSet, VecDeque};

@@ -3,7 +3,7 @@
 
 use palisade_exploration::buffered::Values;
 use palisade_model::program::{Action, Instruction, Program, Thread, ThreadId};
-use palisade_model::semantics::Target;
+use palisade_semantics::Target;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 

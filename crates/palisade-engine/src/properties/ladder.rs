@@ -9,7 +9,7 @@ use palisade_evidence::{PropertyProof, PropertyReason};
 use palisade_exploration::buffered::{Goal, Slice, Values, targets};
 use palisade_exploration::instrumented::Fault;
 use palisade_model::program::{Action, Program};
-use palisade_model::semantics::{Question, Target};
+use palisade_semantics::{Question, Target};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 

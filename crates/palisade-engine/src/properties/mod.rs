@@ -42,7 +42,7 @@ pub use replay::Violation;
 
 use palisade_evidence::{PropertyEvidence, PropertyProof, PropertyWitness, TaskCertificate};
 use palisade_model::limits::{Limits, StopReason};
-use palisade_model::semantics::{Model, Target};
+use palisade_semantics::{Model, Target};
 
 /// What answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

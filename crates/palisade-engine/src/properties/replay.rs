@@ -7,7 +7,7 @@
 use super::run::{Deed, Run, counts};
 use palisade_evidence::PropertyWitness;
 use palisade_model::program::{Action, InstructionId, Program, Value};
-use palisade_model::semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind, Target};
+use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind, Target};
 use std::collections::VecDeque;
 
 /// A computation that reaches a target, replayed.

@@ -6,7 +6,7 @@ use palisade_exploration::instrumented::Fault;
 use palisade_exploration::instrumented::system::{InitialTokens, Local, Operation};
 use palisade_exploration::lazy::{Exploration, Step};
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, ThreadId, Value};
-use palisade_model::semantics::CopyId;
+use palisade_semantics::CopyId;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 

@@ -3,7 +3,7 @@
 use super::replay::Violation;
 use palisade_model::limits::Limits;
 use palisade_model::program::Program;
-use palisade_model::semantics::{Computation, Goal, Machine, StepKind, Target, shortest_violation};
+use palisade_semantics::{Computation, Goal, Machine, StepKind, Target, shortest_violation};
 
 /// States kept at most while a shorter computation is sought, for one of few steps; fewer for a longer one, of which they would
 /// show little.

@@ -6,8 +6,8 @@ use palisade_model::program::{
     Action, BinaryOperator, Copies, Expression, Instruction, Label, LabelId, Program, RegisterId, Span, ThreadId,
     UnaryOperator,
 };
-use palisade_model::semantics::random::{self, Randomness, Shape};
-use palisade_model::semantics::{
+use palisade_semantics::random::{self, Randomness, Shape};
+use palisade_semantics::{
     Condition, Constant, CopyId, Counting, FinalStates, Instance, Location, Model, Observable, Proposition, Quantifier,
     Question, State, Target, final_states,
 };

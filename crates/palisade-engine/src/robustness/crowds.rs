@@ -6,7 +6,7 @@
 use palisade_model::program::{
     Action, BinaryOperator, Copies, Domain, Expression, InstructionId, Label, LabelId, Program, Thread, ThreadId, Value,
 };
-use palisade_model::semantics::{CopyId, Instance, Step, StepKind};
+use palisade_semantics::{CopyId, Instance, Step, StepKind};
 use std::collections::BTreeSet;
 
 /// With fewer values than this, small instances come around soon enough.

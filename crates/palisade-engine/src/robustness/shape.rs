@@ -13,7 +13,7 @@ use palisade_model::program::{
     Action, AddressName, Copies, Expression, Instruction, Label, LabelId, Posts, Program, Register, RegisterId, Role,
     Span, Thread, ThreadId, Value,
 };
-use palisade_model::semantics::{
+use palisade_semantics::{
     AccessId, AccessKind, Condition, Constant, Effect, Instance, LOOP_CAPACITY, Location, Model, NodeId, Observable,
     Proposition, Quantifier, Trace, final_states,
 };

@@ -8,7 +8,7 @@ use crate::{
     PivotStage, SerialRun, SerialState,
 };
 use palisade_model::program::{InstructionId, RegisterId, ThreadId, Value};
-use palisade_model::semantics::tasks::TaskStep;
+use palisade_semantics::tasks::TaskStep;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// `{"live", "locals", "memories", "pivots": [[template, instruction, registers], …], "states"}`.

@@ -12,7 +12,7 @@ use crate::{
     MemoryIndex, PropertyEvidence, PropertyProof, PropertyReason, PropertyWitness, Tokens, ValueInvariant,
 };
 use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
-use palisade_model::semantics::{Model, Target};
+use palisade_semantics::{Model, Target};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -8,7 +8,7 @@ use crate::{
     TaskWitness, Tokens,
 };
 use palisade_model::program::{Copies, InstructionId, RegisterId, ThreadId, Value};
-use palisade_model::semantics::tasks::{InvocationId, TaskStep};
+use palisade_semantics::tasks::{InvocationId, TaskStep};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

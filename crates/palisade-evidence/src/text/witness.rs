@@ -4,7 +4,7 @@ use super::MalformedEvidence;
 use super::strict::word;
 use crate::Witness;
 use palisade_model::program::{Copies, InstructionId, Value};
-use palisade_model::semantics::{CopyId, Edge, Instance, NodeId, Relation, Step, StepKind};
+use palisade_semantics::{CopyId, Edge, Instance, NodeId, Relation, Step, StepKind};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -3,7 +3,7 @@
 use crate::lazy::Interner;
 use palisade_evidence::BufferEntry;
 use palisade_model::program::Value;
-use palisade_model::semantics::Model;
+use palisade_semantics::Model;
 use smallvec::SmallVec;
 
 /// When a store reaches memory.

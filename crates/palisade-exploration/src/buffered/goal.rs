@@ -2,7 +2,7 @@
 
 use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, Copies, InstructionId, Program, RegisterId, ThreadId, Value};
-use palisade_model::semantics::{Observable, Proposition, Quantifier, Question, Target};
+use palisade_semantics::{Observable, Proposition, Quantifier, Question, Target};
 use std::collections::BTreeSet;
 
 /// All targets of a program: every `ensure` and `fail` of the threads that run, in order, and what a litmus test asks of its

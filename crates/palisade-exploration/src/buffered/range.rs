@@ -303,7 +303,7 @@ fn corners(left: (i128, i128), right: (i128, i128), operator: impl Fn(i128, i128
 mod tests {
     use super::*;
     use palisade_model::program::DomainOrigin;
-    use palisade_model::semantics::random::Randomness;
+    use palisade_semantics::random::Randomness;
     use std::sync::Arc;
 
     /// A set of up to three intervals, near 0 or near the end of what values can be.

@@ -12,7 +12,7 @@ use palisade_evidence::BufferInvariant;
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Copies, Program, ThreadId, Value};
-use palisade_model::semantics::Target;
+use palisade_semantics::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a target is reached.

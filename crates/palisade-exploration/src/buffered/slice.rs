@@ -21,7 +21,7 @@ use fixedbitset::FixedBitSet;
 use palisade_model::program::{
     Action, AddressId, Copies, Expression, InstructionId, LabelId, Program, RegisterSets, Thread, ThreadId,
 };
-use palisade_model::semantics::Target;
+use palisade_semantics::Target;
 
 /// The addresses that an address expression of a thread may have: the one it names, or what bounds say.
 pub fn addresses_of(bounds: Option<&Values<'_>>, thread: ThreadId, address: &Expression) -> Range {

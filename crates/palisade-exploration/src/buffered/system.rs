@@ -22,7 +22,7 @@ use crate::instrumented::system::{Growth, InitialTokens, Local, Locals, Move, Op
 use crate::lazy::{Entry, Interner, LazyNet, Step};
 use fixedbitset::FixedBitSet;
 use palisade_model::program::{Copies, InstructionId, LabelId, Program, ThreadId, Value};
-use palisade_model::semantics::Observable;
+use palisade_semantics::Observable;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;

@@ -103,7 +103,7 @@ mod tests {
     use super::super::attacks;
     use super::*;
     use palisade_model::program::{Copies, InstructionId, ThreadId};
-    use palisade_model::semantics::random::{self, Shape};
+    use palisade_semantics::random::{self, Shape};
 
     /// The estimate is no more than the way that begins with the store itself; one step is left where the load stands.
     #[test]

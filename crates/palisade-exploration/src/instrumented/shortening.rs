@@ -16,7 +16,7 @@ use crate::lazy::Numbers;
 use palisade_evidence::Level;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, InstructionId, Program, ThreadId, Value};
-use palisade_model::semantics::Instance;
+use palisade_semantics::Instance;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 use std::cmp::Reverse;

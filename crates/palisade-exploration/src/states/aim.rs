@@ -7,7 +7,7 @@ use crate::buffered::Slice;
 use crate::buffered::Values;
 use palisade_model::ordered;
 use palisade_model::program::{Copies, InstructionId, Program};
-use palisade_model::semantics::{Effect, Event, Instance, Machine, Observable, Question, State, StepKind, Target};
+use palisade_semantics::{Effect, Event, Instance, Machine, Observable, Question, State, StepKind, Target};
 
 /// Targets that share a slice, with the program in which nothing is left but what matters for them.
 ///

@@ -7,7 +7,7 @@
 //! when each copy passes, before its next step, the labels on the way ([`Contraction::expanded`]).
 
 use palisade_model::program::{Action, Instruction, InstructionId, LabelId, Program, Thread, ThreadId};
-use palisade_model::semantics::{CopyId, Instance, Step, StepKind, Target};
+use palisade_semantics::{CopyId, Instance, Step, StepKind, Target};
 use rustc_hash::FxHashMap;
 
 /// A slice without the labels that copies only pass.

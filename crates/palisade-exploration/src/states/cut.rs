@@ -1,7 +1,7 @@
 //! Why a search for a placement has not seen all.
 
 use palisade_model::limits::StopReason;
-use palisade_model::semantics::ValueError;
+use palisade_semantics::ValueError;
 
 /// Why a search has not seen all.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use fixedbitset::FixedBitSet;
 use palisade_model::program::{Action, InstructionId, LabelId, Thread};
-use palisade_model::semantics::Model;
+use palisade_semantics::Model;
 
 /// What a thread's control flow says about its store buffer under a model.
 #[derive(Clone, Debug)]

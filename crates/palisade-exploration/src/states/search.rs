@@ -9,7 +9,7 @@ use super::steps::{Moves, Steps};
 use crate::lazy::Numbers;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Program, Value};
-use palisade_model::semantics::{Event, Instance, Model, State, Step, Target};
+use palisade_semantics::{Event, Instance, Model, State, Step, Target};
 use rustc_hash::FxBuildHasher;
 use std::collections::VecDeque;
 use std::hash::BuildHasher;

@@ -10,7 +10,7 @@ use super::aim::Aim;
 use super::cut::Cut;
 use super::flow::BufferFlow;
 use palisade_model::program::{Action, Liveness, Program, Value};
-use palisade_model::semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, StepKind, ThreadState};
+use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, StepKind, ThreadState};
 use smallvec::SmallVec;
 
 /// One event, or the issue of a store with its flush.

@@ -3,11 +3,11 @@
 use super::{Answer, Finding, FlowStep, Kind, Region, Rule, flow, task_flow, warnings};
 use palisade_engine::properties::{Answer as Answered, Proof, TargetAnswer, Violation};
 use palisade_model::program::Program;
-use palisade_model::semantics::{Model, Target};
 use palisade_report::documents::steps;
 use palisade_report::properties::{Properties, model_name};
 use palisade_report::prove::{Context, PropertyVerdict, computation, task_computation, text, why_open};
 use palisade_report::subject::program_words;
+use palisade_semantics::{Model, Target};
 
 /// What a proof found.
 pub fn proof_findings(proof: &Proof, context: &Context<'_>) -> Answer {

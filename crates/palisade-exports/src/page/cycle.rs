@@ -2,10 +2,10 @@
 
 use palisade_engine::robustness::Violation;
 use palisade_model::program::Program;
-use palisade_model::semantics::{Edge, NodeId, Relation};
 use palisade_model::text::escaped;
 use palisade_report::relations::edge_name;
 use palisade_report::violation::{node, node_text, why};
+use palisade_semantics::{Edge, NodeId, Relation};
 use std::fmt::Write;
 
 /// Width of a column, and of the box in it.

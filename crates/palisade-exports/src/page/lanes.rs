@@ -1,9 +1,9 @@
 //! A computation as lanes, a column for each copy that acts, with buffers and memory step by step.
 
 use super::{data, line_link};
-use palisade_model::semantics::{Effect, State};
 use palisade_model::text::escaped;
 use palisade_report::computation::{ComputationReport, address_text};
+use palisade_semantics::{Effect, State};
 use serde::Serialize;
 
 /// Longer computations fold in the middle.

@@ -2,8 +2,8 @@
 
 use palisade_engine::robustness::Violation;
 use palisade_model::program::{self, InstructionId, Program};
-use palisade_model::semantics::{CopyId, Effect, NodeId, StepKind};
 use palisade_report::computation::{address_text, crowd_text};
+use palisade_semantics::{CopyId, Effect, NodeId, StepKind};
 use std::collections::{BTreeMap, VecDeque};
 
 /// An action.

@@ -2,9 +2,9 @@
 
 use palisade_engine::robustness::Violation;
 use palisade_model::program::Program;
-use palisade_model::semantics::{Edge, NodeId, Relation};
 use palisade_report::relations::{direct_edges, edge_name};
 use palisade_report::violation::node_text;
+use palisade_semantics::{Edge, NodeId, Relation};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -2,9 +2,9 @@
 //! relation, and those of a cycle in bold.
 
 use super::dot::{colour, quoted};
-use palisade_model::semantics::{NodeId, Relation};
 use palisade_model::text::escaped;
 use palisade_report::execution::{Arrow, Event, Execution};
+use palisade_semantics::{NodeId, Relation};
 use std::fmt::Write;
 
 /// A graph for Graphviz for each execution.

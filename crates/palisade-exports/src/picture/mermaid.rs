@@ -2,8 +2,8 @@
 
 use palisade_engine::robustness::Violation;
 use palisade_model::program::Program;
-use palisade_model::semantics::Effect;
 use palisade_report::computation::address_text;
+use palisade_semantics::Effect;
 use std::fmt::Write;
 
 /// The diagram.

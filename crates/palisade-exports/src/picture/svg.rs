@@ -6,11 +6,11 @@
 use super::actions::{Action, actions};
 use palisade_engine::robustness::Violation;
 use palisade_model::program::Program;
-use palisade_model::semantics::NodeId;
 use palisade_model::text::escaped;
 use palisade_report::context::place;
 use palisade_report::relations::edge_name;
 use palisade_report::violation::{node, why};
+use palisade_semantics::NodeId;
 use std::fmt::Write;
 
 /// Width of a character of the font.
@@ -123,7 +123,7 @@ impl Sign {
 /// The cycle in words, and the legend.
 fn words_below(program: &Program, violation: &Violation, numbers: &Numbers) -> Vec<(String, Sign)> {
     let name = |id| format!("{} {}", numbers.of_node(id).unwrap_or_default(), node(program, violation, id));
-    let edge = |edge: &palisade_model::semantics::Edge| {
+    let edge = |edge: &palisade_semantics::Edge| {
         let words = format!("{} → {}", name(edge.from), name(edge.to));
         (
             format!(

@@ -5,8 +5,8 @@ use crate::CheckFailure;
 use crate::failure::reject;
 use palisade_evidence::{ConcurrencyReason, ConcurrencyWitness};
 use palisade_model::program::{Program, Value};
-use palisade_model::semantics::Model;
-use palisade_model::semantics::tasks::{TaskEffect, TaskMachine, TaskState, TaskStep};
+use palisade_semantics::Model;
+use palisade_semantics::tasks::{TaskEffect, TaskMachine, TaskState, TaskStep};
 
 /// What a step accesses.
 #[derive(Clone, Copy, Debug)]

@@ -15,7 +15,7 @@ use palisade_model::program::{
     Action, BinaryOperator, Expression, Instruction, InstructionId, Label, LabelId, Program, Register, RegisterId,
     Span, Thread, ThreadId,
 };
-use palisade_model::semantics::Target;
+use palisade_semantics::Target;
 use std::collections::BTreeSet;
 
 /// An enriched thread has no more states than these.

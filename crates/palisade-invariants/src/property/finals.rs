@@ -7,7 +7,7 @@ use crate::failure::reject;
 use crate::tokens::MOST_CHOICES;
 use palisade_evidence::Tokens;
 use palisade_model::program::{Copies, ThreadId, Value};
-use palisade_model::semantics::{Observable, Quantifier, Question};
+use palisade_semantics::{Observable, Quantifier, Question};
 
 /// Whether a final state answers the question, given what it holds.
 pub(super) fn answers(question: &Question, value: &impl Fn(Observable) -> Value) -> bool {

@@ -13,7 +13,7 @@ use palisade_model::ordered;
 use palisade_model::program::{
     Action, ByLabel, EvaluationError, Instruction, InstructionId, LabelId, Program, Thread, ThreadId, Value,
 };
-use palisade_model::semantics::{Observable, Target};
+use palisade_semantics::{Observable, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The values of addresses that do not hold their initial value.

@@ -38,7 +38,7 @@ use closed::check_closed_set;
 use enriched::enriched_program;
 use palisade_evidence::{PropertyEvidence, PropertyProof, PropertyReason};
 use palisade_model::program::{Action, Copies, InstructionId, Program, ThreadId};
-use palisade_model::semantics::{Model, Question, Target};
+use palisade_semantics::{Model, Question, Target};
 use slice::{Observed, observed, sliced_program};
 use std::collections::BTreeSet;
 use values::{check_values, runs};

@@ -6,7 +6,7 @@ use crate::check_task_certificate;
 use crate::failure::reject;
 use palisade_evidence::{PropertyEvidence, PropertyReason};
 use palisade_model::program::{Posts, Program};
-use palisade_model::semantics::Model;
+use palisade_semantics::Model;
 
 /// The threads that say a program of events and tasks: evidence about its properties under a model is about them.
 pub fn threads_that_say(program: &Program, model: Model) -> Result<Program, CheckFailure> {

@@ -12,7 +12,7 @@ use crate::failure::reject;
 use palisade_evidence::{BufferEntry, RaceWitness, Tokens};
 use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, Program, Value};
-use palisade_model::semantics::{CopyId, Effect, Event, Machine, Model, StepKind};
+use palisade_semantics::{CopyId, Effect, Event, Machine, Model, StepKind};
 use std::collections::BTreeSet;
 
 /// Checks that no two threads of a configuration race.

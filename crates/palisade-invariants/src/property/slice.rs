@@ -10,7 +10,7 @@ use crate::CheckFailure;
 use crate::failure::reject;
 use crate::listing::rests_on;
 use palisade_model::program::{Action, InstructionId, Program, RegisterId, Thread, ThreadId};
-use palisade_model::semantics::{Observable, Question, Target};
+use palisade_semantics::{Observable, Question, Target};
 use std::collections::BTreeSet;
 
 /// What the question about final states names: registers by thread, and addresses.

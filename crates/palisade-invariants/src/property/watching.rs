@@ -3,7 +3,7 @@
 use palisade_model::program::{
     Action, Expression, Instruction, InstructionId, Label, LabelId, Program, ThreadId, UnaryOperator,
 };
-use palisade_model::semantics::Target;
+use palisade_semantics::Target;
 use std::collections::BTreeSet;
 
 /// The program that comes to a `fail` where one of the targets is violated, and is the same else; with these.

@@ -7,10 +7,8 @@ use crate::tokens::MOST_CHOICES;
 use palisade_evidence::PropertyWitness;
 use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Copies, InstructionId, Program, ThreadId};
-use palisade_model::semantics::crowd::is_crowd;
-use palisade_model::semantics::{
-    CopyId, Effect, Event, Instance, Machine, Observable, Question, State, StepKind, Target,
-};
+use palisade_semantics::crowd::is_crowd;
+use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Observable, Question, State, StepKind, Target};
 use std::collections::BTreeSet;
 
 /// Checks that `witness` is a computation of `program` (with its copies and domain) that reaches its target. `question` is the one that

@@ -24,11 +24,13 @@ impl Count {
     pub const ONE: Count = Count(Repr::Small(1));
 
     /// Whether the count is zero.
+    #[inline]
     pub fn is_zero(&self) -> bool {
         self.0 == Repr::Small(0)
     }
 
     /// The count as a machine word, when it fits.
+    #[inline]
     pub fn to_u64(&self) -> Option<u64> {
         match &self.0 {
             Repr::Small(value) => Some(*value),
@@ -63,6 +65,7 @@ impl Count {
 
     /// `self · other`.
     #[must_use]
+    #[inline]
     pub fn times(&self, other: &Count) -> Count {
         if let (Repr::Small(a), Repr::Small(b)) = (&self.0, &other.0)
             && let Some(product) = a.checked_mul(*b)
@@ -101,12 +104,14 @@ impl Count {
 
     /// `self − other`, or zero when `other` is larger.
     #[must_use]
+    #[inline]
     pub fn saturating_minus(&self, other: &Count) -> Count {
         self.minus(other).unwrap_or(Count::ZERO)
     }
 }
 
 impl From<u64> for Count {
+    #[inline]
     fn from(value: u64) -> Self {
         Count(Repr::Small(value))
     }
@@ -138,12 +143,14 @@ impl std::str::FromStr for Count {
 }
 
 impl PartialOrd for Count {
+    #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 impl Ord for Count {
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         match (&self.0, &other.0) {
             (Repr::Small(a), Repr::Small(b)) => a.cmp(b),
@@ -174,6 +181,7 @@ pub enum OmegaCount {
 
 impl OmegaCount {
     /// Whether at least `count` tokens are there.
+    #[inline]
     pub fn covers(&self, count: &Count) -> bool {
         match self {
             Self::Finite(own) => own >= count,

@@ -13,6 +13,7 @@ pub struct Effects<'a> {
 
 impl Transition {
     /// Its places in order, each once, with what it takes there and what it puts.
+    #[inline]
     pub fn effects(&self) -> Effects<'_> {
         Effects { pre: &self.pre, post: &self.post }
     }

@@ -119,6 +119,7 @@ impl Net {
     }
 
     /// A name for the next transition, by its number.
+    #[inline]
     pub fn next_transition_name(&self) -> SmolStr {
         let mut name = SmolStrBuilder::new();
         name.push('t');
@@ -147,11 +148,13 @@ impl Net {
     }
 
     /// All places' ids.
+    #[inline]
     pub fn place_ids(&self) -> impl Iterator<Item = PlaceId> + use<> {
         (0..self.places.len()).map(PlaceId::from_index)
     }
 
     /// All transitions with their ids.
+    #[inline]
     pub fn transition_ids(&self) -> impl Iterator<Item = (TransitionId, &Transition)> + Clone {
         self.transitions.iter().enumerate().map(|(index, transition)| (TransitionId::from_index(index), transition))
     }
@@ -165,24 +168,31 @@ impl Target {
     }
 
     /// Whether a marking, given by place, covers the target.
+    #[inline]
     pub fn is_covered_by(&self, marking: &[OmegaCount]) -> bool {
         self.demands.iter().all(|(place, count)| marking[place.index()].covers(count))
     }
 }
 
 /// Sorts arcs by place, merges them and leaves out zeros.
+#[inline]
 pub fn normalize(arcs: &mut Arcs) {
     if !arcs.is_sorted_by(|(one, _), (other, _)| one < other) {
-        arcs.sort_unstable_by_key(|(place, _)| *place);
-        arcs.dedup_by(|(place, count), (before, sum)| {
-            let same = place == before;
-            if same {
-                *sum = sum.plus(count);
-            }
-            same
-        });
+        merge(arcs);
     }
     if arcs.iter().any(|(_, count)| count.is_zero()) {
         arcs.retain(|(_, count)| !count.is_zero());
     }
+}
+
+/// Sorts arcs by place and merges those of one place.
+fn merge(arcs: &mut Arcs) {
+    arcs.sort_unstable_by_key(|(place, _)| *place);
+    arcs.dedup_by(|(place, count), (before, sum)| {
+        let same = place == before;
+        if same {
+            *sum = sum.plus(count);
+        }
+        same
+    });
 }

@@ -45,6 +45,7 @@ impl Net {
     }
 
     /// Adds those of the sets that are units; no two of them meet.
+    #[inline]
     fn add_disjoint(&mut self, sets: &mut Vec<Vec<PlaceId>>, members: &mut [Member]) {
         let sound = self.are_sound(sets, members);
         for (places, sound) in sets.drain(..).zip(sound) {
@@ -58,6 +59,7 @@ impl Net {
 
     /// Whether the places of each set hold exactly one token together in every reachable marking because they do
     /// initially and no transition changes their sum.
+    #[inline]
     fn are_sound(&self, sets: &[Vec<PlaceId>], members: &[Member]) -> Vec<bool> {
         let mut sound: Vec<bool> = sets.iter().map(|places| self.initially_one(places)).collect();
         // What the transition at hand takes from each set and puts into it, two for any number above one, and the sets

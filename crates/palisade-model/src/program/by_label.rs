@@ -35,11 +35,13 @@ impl ByLabel {
     }
 
     /// How many labels there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Whether there is no label.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -53,6 +55,7 @@ impl ByLabel {
     }
 
     /// The instructions of each label, in the order of labels.
+    #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[InstructionId]> + DoubleEndedIterator {
         (0..self.len()).map(|label| &self[label])
     }

@@ -53,16 +53,19 @@ pub enum EvaluationError {
 
 impl Domain {
     /// The number of values.
+    #[inline]
     pub fn size(self) -> u128 {
         (i128::from(self.high) - i128::from(self.low) + 1).unsigned_abs()
     }
 
     /// Whether `value` is in the range.
+    #[inline]
     pub fn contains(self, value: Value) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
     /// `value` taken modulo the size of the domain into its range.
+    #[inline]
     pub fn wrapped(self, value: i128) -> Value {
         let low = i128::from(self.low);
         let size = i128::from(self.high) - low + 1;
@@ -70,6 +73,7 @@ impl Domain {
     }
 
     /// `value` as a data value of the domain: wrapped, or an error when it is outside.
+    #[inline]
     pub fn admit(self, value: i128) -> Result<Value, EvaluationError> {
         if self.wrap {
             return Ok(self.wrapped(value));
@@ -87,7 +91,8 @@ impl Domain {
 }
 
 /// A number as a data value: of the domain, or of 64 bits.
-pub(crate) fn admitted(value: i128, domain: Option<Domain>) -> Result<Value, EvaluationError> {
+#[inline]
+pub fn admitted(value: i128, domain: Option<Domain>) -> Result<Value, EvaluationError> {
     match domain {
         Some(domain) => domain.admit(value),
         None => Value::try_from(value).map_err(|_| EvaluationError::Overflow),

@@ -85,11 +85,13 @@ impl Expression {
     }
 
     /// The expression's value as data: wrapped into the domain, or an error when it leaves it.
+    #[inline]
     pub fn evaluate(&self, registers: &[Value], domain: Option<Domain>) -> Result<Value, EvaluationError> {
         self.evaluate_with_old(registers, 0, domain)
     }
 
     /// Like [`evaluate`](Self::evaluate), with the value of [`Expression::Old`].
+    #[inline]
     pub fn evaluate_with_old(
         &self,
         registers: &[Value],
@@ -102,16 +104,19 @@ impl Expression {
     }
 
     /// The expression's truth value: whether it is not 0. A condition is no data, so it need not lie in the domain.
+    #[inline]
     pub fn holds(&self, registers: &[Value], domain: Option<Domain>) -> Result<bool, EvaluationError> {
         let wrapping = domain.filter(|domain| domain.wrap);
         Ok(self.compute(registers, 0, wrapping)? != 0)
     }
 
     /// The expression's value as an address, in plain integers whatever the domain of data is.
+    #[inline]
     pub fn evaluate_address(&self, registers: &[Value]) -> Result<Value, EvaluationError> {
         Value::try_from(self.compute(registers, 0, None)?).map_err(|_| EvaluationError::Overflow)
     }
 
+    #[inline]
     fn compute(&self, registers: &[Value], old: Value, wrapping: Option<Domain>) -> Result<i128, EvaluationError> {
         let into_range = |value: i128| wrapping.map_or(value, |domain| i128::from(domain.wrapped(value)));
         Ok(match self {
@@ -147,6 +152,7 @@ impl Expression {
     }
 
     /// Whether the expression reads no register and not [`Expression::Old`].
+    #[inline]
     pub fn is_constant(&self) -> bool {
         match self {
             Self::Register(_) | Self::Old => false,
@@ -205,6 +211,7 @@ impl BinaryOperator {
     }
 }
 
+#[inline]
 fn unary(operator: UnaryOperator, operand: i128) -> Result<i128, EvaluationError> {
     Ok(match operator {
         UnaryOperator::Not => i128::from(operand == 0),
@@ -215,11 +222,13 @@ fn unary(operator: UnaryOperator, operand: i128) -> Result<i128, EvaluationError
 }
 
 /// The low `bits` bits (1 to 64) of a number, read as a two's-complement number when `signed`.
+#[inline]
 pub fn truncate(number: i128, bits: u8, signed: bool) -> i128 {
     let low = number & ((1i128 << bits) - 1);
     if signed && low >> (bits - 1) != 0 { low - (1i128 << bits) } else { low }
 }
 
+#[inline]
 fn binary(operator: BinaryOperator, left: i128, right: i128) -> Result<i128, EvaluationError> {
     use BinaryOperator as Op;
     let shift = || u32::try_from(right).ok().filter(|amount| *amount < 128).ok_or(EvaluationError::Shift(right));

@@ -85,6 +85,7 @@ pub enum Action {
 
 impl Action {
     /// Whether the action touches neither memory, the store buffer nor the lock.
+    #[inline]
     pub fn is_local(&self) -> bool {
         matches!(
             self,
@@ -93,17 +94,20 @@ impl Action {
     }
 
     /// Whether the action is local under TSO, where `sfence` does nothing.
+    #[inline]
     pub fn is_local_under_tso(&self) -> bool {
         self.is_local() || *self == Self::StoreFence
     }
 
     /// Whether the action needs an empty store buffer: `mfence` and everything locked. Whether a post does is a matter of the program
     /// ([`Program::posts`](super::Program::posts)).
+    #[inline]
     pub fn drains_buffer(&self) -> bool {
         matches!(self, Self::Fence | Self::Cas { .. } | Self::Rmw { .. } | Self::Lock | Self::Unlock)
     }
 
     /// The address expression of a memory access.
+    #[inline]
     pub fn address(&self) -> Option<&Expression> {
         match self {
             Self::Load { address, .. }
@@ -115,6 +119,7 @@ impl Action {
     }
 
     /// The register written, if any.
+    #[inline]
     pub fn written_register(&self) -> Option<RegisterId> {
         match self {
             Self::Load { register, .. } | Self::Assign { register, .. } | Self::Havoc { register } => Some(*register),
@@ -137,6 +142,7 @@ impl Action {
     }
 
     /// The expressions the action evaluates.
+    #[inline]
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> + Clone {
         let (few, arguments): ([Option<&Expression>; 3], &[Expression]) = match self {
             Self::Load { address, .. } => ([Some(address), None, None], &[]),

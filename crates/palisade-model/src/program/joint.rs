@@ -35,16 +35,19 @@ impl JointState {
     }
 
     /// The places, ascending.
+    #[inline]
     pub fn places(&self) -> &[Place] {
         &self.places
     }
 
     /// Each place once, ascending, with the number of copies that it asks for.
+    #[inline]
     pub fn groups(&self) -> impl Iterator<Item = (Place, usize)> + '_ {
         self.places.chunk_by(|one, other| one == other).map(|group| (group[0], group.len()))
     }
 
     /// How many copies of a thread the state asks for.
+    #[inline]
     pub fn copies_of(&self, thread: ThreadId) -> u64 {
         self.places.iter().map(|place| u64::from(place.thread == thread)).sum()
     }

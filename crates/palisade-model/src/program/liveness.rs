@@ -12,12 +12,14 @@ pub struct Liveness {
 impl Liveness {
     /// Solves the equations for a thread. It looks at an instruction again when more is live at its target: as often as the
     /// thread has registers at most.
+    #[inline]
     pub fn of(thread: &Thread) -> Self {
         Self::with_observed(thread, &[])
     }
 
     /// Like [`of`](Self::of), when these registers are looked at where the thread has come to its end, a label without
     /// instructions.
+    #[inline]
     pub fn with_observed(thread: &Thread, observed: &[RegisterId]) -> Self {
         let mut live = RegisterSets::empty(thread);
         if !observed.is_empty() {
@@ -50,6 +52,7 @@ impl Liveness {
     }
 
     /// Whether the register is live at the label.
+    #[inline]
     pub fn is_live(&self, label: LabelId, register: RegisterId) -> bool {
         self.live.contains(label, register)
     }
@@ -66,6 +69,7 @@ impl Liveness {
     }
 
     /// Sets the dead registers of a valuation to 0.
+    #[inline]
     pub fn forget_dead(&self, label: LabelId, registers: &mut [Value]) {
         for (index, value) in registers.iter_mut().enumerate() {
             if !self.is_live(label, RegisterId::from_index(index)) {

@@ -32,8 +32,7 @@ mod tickets;
 pub use accepted::AcceptedDelay;
 pub use by_label::ByLabel;
 pub use counters::{CounterClass, Counters, Form, KeptOut, Member, OutcomeCounters, modulo};
-pub(crate) use domain::admitted;
-pub use domain::{Domain, DomainOrigin, EvaluationError, Value};
+pub use domain::{Domain, DomainOrigin, EvaluationError, Value, admitted};
 pub use expression::{BinaryOperator, Expression, UnaryOperator, truncate};
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
 pub use insertion::Insertion;
@@ -96,16 +95,19 @@ pub struct Program {
 
 impl Program {
     /// The thread with the given id.
+    #[inline]
     pub fn thread(&self, id: ThreadId) -> &Thread {
         &self.threads[id.index()]
     }
 
     /// All threads with their ids, in order.
+    #[inline]
     pub fn thread_ids(&self) -> impl Iterator<Item = (ThreadId, &Thread)> {
         self.threads.iter().enumerate().map(|(index, thread)| (ThreadId::from_index(index), thread))
     }
 
     /// The initial value of an address.
+    #[inline]
     pub fn initial_value(&self, address: Value) -> Value {
         self.initial_memory.get(&address).copied().unwrap_or(0)
     }

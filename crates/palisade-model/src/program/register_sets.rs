@@ -17,6 +17,7 @@ pub struct RegisterSets {
 
 impl RegisterSets {
     /// An empty set for each label.
+    #[inline]
     pub fn empty(thread: &Thread) -> Self {
         let (labels, stride) = (thread.labels.len(), thread.registers.len().div_ceil(BITS));
         Self { labels, stride, words: vec![0; labels * stride] }
@@ -28,12 +29,14 @@ impl RegisterSets {
     }
 
     /// Whether a register is in the set of a label.
+    #[inline]
     pub fn contains(&self, label: LabelId, register: RegisterId) -> bool {
         let (word, bit) = self.place(label, register);
         self.words[word] & bit != 0
     }
 
     /// Adds a register to the set of a label; whether it is new there.
+    #[inline]
     pub fn insert(&mut self, label: LabelId, register: RegisterId) -> bool {
         let (word, bit) = self.place(label, register);
         let is_new = self.words[word] & bit == 0;
@@ -42,6 +45,7 @@ impl RegisterSets {
     }
 
     /// The registers in the set of a label, ascending.
+    #[inline]
     pub fn at(&self, label: LabelId) -> impl Iterator<Item = RegisterId> + '_ {
         let words = &self.words[label.index() * self.stride..][..self.stride];
         words.iter().enumerate().flat_map(|(number, word)| {
@@ -55,6 +59,7 @@ impl RegisterSets {
     }
 
     /// Adds to the set before an instruction what is in the set after it and is not written by the instruction; whether that is more.
+    #[inline]
     pub fn flow_back(&mut self, instruction: &Instruction) -> bool {
         let (source, target) = (instruction.source.index() * self.stride, instruction.target.index() * self.stride);
         let written = instruction.action.written_register().map(RegisterId::index);
@@ -71,6 +76,7 @@ impl RegisterSets {
     }
 
     /// Adds to the set before an instruction what the instruction reads; whether that is more.
+    #[inline]
     pub fn add_read(&mut self, instruction: &Instruction) -> bool {
         let mut grew = false;
         for expression in instruction.action.expressions() {
@@ -79,6 +85,7 @@ impl RegisterSets {
         grew
     }
 
+    #[inline]
     fn place(&self, label: LabelId, register: RegisterId) -> (usize, u64) {
         (label.index() * self.stride + register.index() / BITS, 1 << (register.index() % BITS))
     }

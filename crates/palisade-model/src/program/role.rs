@@ -52,6 +52,7 @@ impl Guard {
     /// # Errors
     ///
     /// When it cannot be computed. Readers refuse such guards.
+    #[inline]
     pub fn read_address(&self) -> Result<Value, EvaluationError> {
         self.address.evaluate_address(&[])
     }
@@ -61,6 +62,7 @@ impl Guard {
     /// # Errors
     ///
     /// When what it is compared with has no value. Readers refuse such guards.
+    #[inline]
     pub fn admits(&self, value: Value, domain: Option<Domain>) -> Result<bool, EvaluationError> {
         Expression::binary(self.operator, Expression::Constant(value), self.value.clone()).holds(&[], domain)
     }

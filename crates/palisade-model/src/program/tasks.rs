@@ -8,31 +8,37 @@ use super::{Action, Guard, Program, Role, Thread, ThreadId};
 
 impl Thread {
     /// Whether it is a thread, whose copies run from the start.
+    #[inline]
     pub fn is_thread(&self) -> bool {
         self.role == Role::Thread
     }
 
     /// Whether it is an event's handler.
+    #[inline]
     pub fn is_event(&self) -> bool {
         matches!(self.role, Role::Event { .. })
     }
 
     /// Whether it is a task.
+    #[inline]
     pub fn is_task(&self) -> bool {
         matches!(self.role, Role::Task { .. })
     }
 
     /// Whether the program is asked about without it: a thread or an event without copies.
+    #[inline]
     pub fn is_left_out(&self) -> bool {
         !self.is_task() && self.copies == super::Copies::Exactly(0)
     }
 
     /// An event's guard.
+    #[inline]
     pub fn guard(&self) -> Option<&Guard> {
         if let Role::Event { guard } = &self.role { guard.as_ref() } else { None }
     }
 
     /// How many parameters it has: its first registers.
+    #[inline]
     pub fn parameters(&self) -> usize {
         if let Role::Task { parameters } = self.role { parameters } else { 0 }
     }

@@ -79,6 +79,7 @@ pub struct Thread {
 
 impl Thread {
     /// The label with the given id.
+    #[inline]
     pub fn label(&self, id: LabelId) -> &Label {
         &self.labels[id.index()]
     }
@@ -90,16 +91,19 @@ impl Thread {
     }
 
     /// All instructions with their ids, in text order.
+    #[inline]
     pub fn instruction_ids(&self) -> impl Iterator<Item = (InstructionId, &Instruction)> {
         self.instructions.iter().enumerate().map(|(index, instruction)| (InstructionId::from_index(index), instruction))
     }
 
     /// For each label, the instructions that stand at it, in text order.
+    #[inline]
     pub fn instructions_by_label(&self) -> ByLabel {
         ByLabel::of(self.labels.len(), &self.instructions, |instruction| instruction.source)
     }
 
     /// For each label, the instructions that lead to it, in text order.
+    #[inline]
     pub fn instructions_by_target(&self) -> ByLabel {
         ByLabel::of(self.labels.len(), &self.instructions, |instruction| instruction.target)
     }
@@ -132,6 +136,7 @@ impl Thread {
     }
 
     /// The registers' initial values.
+    #[inline]
     pub fn initial_registers(&self) -> Vec<Value> {
         self.registers.iter().map(|register| register.initial).collect()
     }

@@ -11,7 +11,7 @@ use crate::widths::widths;
 use palisade_engine::properties::{Answer, Proof, TargetAnswer, Violation};
 use palisade_evidence::PropertyReason;
 use palisade_model::limits::peak_resident_bytes;
-use palisade_model::semantics::Model;
+use palisade_semantics::Model;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -7,7 +7,7 @@ use crate::execution::{Arrow, Execution};
 use crate::simulate::Simulation;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{InstructionId, Place};
-use palisade_model::semantics::{Computation, CopyId, Counting, Model, NodeId};
+use palisade_semantics::{Computation, CopyId, Counting, Model, NodeId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use crate::computation::{ComputationReport, address_text};
 use crate::source_place::SourcePlace;
 use palisade_model::program::{RegisterId, Value};
-use palisade_model::semantics::{Effect, Event, StepKind};
+use palisade_semantics::{Effect, Event, StepKind};
 use serde::Serialize;
 
 /// A step of a computation.

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use palisade_model::program::Value;
-use palisade_model::semantics::{Machine, State, Turns};
+use palisade_semantics::{Machine, State, Turns};
 
 /// A class of counters: what a turn adds one number to.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use super::context::fault_error_because;
 use palisade_engine::robustness::{Fault, FaultKind, Growing};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Action, InstructionId, JointState, OutcomeCounters, Program, SourceText};
-use palisade_model::semantics::{
+use palisade_semantics::{
     Computation, CopyId, Counting, ExplorationError, FinalStates, Growth, Instance, Model, Observation, Quantifier,
     Question, Subject, ValueError,
 };

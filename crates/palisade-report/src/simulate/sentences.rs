@@ -5,7 +5,7 @@ use super::{Simulation, growing};
 use crate::counted;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Action, InstructionId, ThreadId};
-use palisade_model::semantics::{Computation, CopyId, Counting, Machine, Model};
+use palisade_semantics::{Computation, CopyId, Counting, Machine, Model};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

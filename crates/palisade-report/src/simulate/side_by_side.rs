@@ -3,7 +3,7 @@
 use super::Simulation;
 use super::sentences::{LISTED, counters, model};
 use crate::counted;
-use palisade_model::semantics::Counting;
+use palisade_semantics::Counting;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

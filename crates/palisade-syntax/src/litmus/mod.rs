@@ -33,7 +33,7 @@ pub use writer::{FinalValue, Request, WrittenTest, write};
 use super::x86::{automaton, code, fold, registers};
 use crate::Diagnostic;
 use palisade_model::program::{Posts, Program, SourceText};
-use palisade_model::semantics::{Quantifier, Question};
+use palisade_semantics::{Quantifier, Question};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! name only where an address can have got to: by assignments, loads and stores, whatever the order they come in.
 
 use palisade_model::program::{Action, BinaryOperator, Expression, Program, RegisterId, UnaryOperator, Value};
-use palisade_model::semantics::{Location, Observable, Proposition, Question};
+use palisade_semantics::{Location, Observable, Proposition, Question};
 use std::collections::BTreeSet;
 
 /// The question with only those locations seen as pointers that may hold an address.

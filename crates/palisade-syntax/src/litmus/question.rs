@@ -4,8 +4,8 @@ use super::cursor::{Cursor, thread_number};
 use super::initial::{WrittenValue, value};
 use super::lexer::Token;
 use crate::Diagnostic;
-use palisade_model::semantics::Quantifier;
 use palisade_model::text::Span;
+use palisade_semantics::Quantifier;
 
 /// A location as written.
 #[derive(Clone, Debug, PartialEq, Eq)]

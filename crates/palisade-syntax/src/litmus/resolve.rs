@@ -8,7 +8,7 @@ use super::question::{WrittenLocation, WrittenProposition, WrittenQuestion};
 use super::registers::{INSTRUCTION_POINTER, MachineRegister, Part};
 use crate::Diagnostic;
 use palisade_model::program::{Span, ThreadId, Value, truncate};
-use palisade_model::semantics::{Condition, Constant, Location, Observable, Proposition, Question, View};
+use palisade_semantics::{Condition, Constant, Location, Observable, Proposition, Question, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The values that registers and memory start with.

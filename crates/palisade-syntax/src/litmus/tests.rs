@@ -3,7 +3,7 @@
 use super::{LitmusTest, read};
 use crate::render;
 use palisade_model::program::{SourceText, Value};
-use palisade_model::semantics::{Instance, Machine, Model, Observable};
+use palisade_semantics::{Instance, Machine, Model, Observable};
 
 fn test(text: &str) -> LitmusTest {
     let source = SourceText::new("t.litmus", text);

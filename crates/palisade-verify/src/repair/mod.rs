@@ -26,7 +26,7 @@ use palisade_evidence::{PropertyEvidence, RepairClaim, RepairEvidence, Row, RowW
 use palisade_invariants::check_goal;
 use palisade_invariants::reject;
 use palisade_model::program::Program;
-use palisade_model::semantics::{Model, Question, Target};
+use palisade_semantics::{Model, Question, Target};
 use same::Corresponding;
 
 /// What evidence about a repair has been checked to show.

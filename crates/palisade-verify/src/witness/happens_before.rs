@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 use palisade_model::program::Value;
-use palisade_model::semantics::{Access, AccessId, AccessKind, Edge, Node, NodeId, Relation, Trace};
+use palisade_semantics::{Access, AccessId, AccessKind, Edge, Node, NodeId, Relation, Trace};
 use std::collections::BTreeSet;
 
 /// Whether the edge belongs to happens-before.

@@ -15,10 +15,8 @@ use palisade_evidence::Witness;
 use palisade_invariants::reject;
 use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Copies, InstructionId, Program};
-use palisade_model::semantics::crowd::is_crowd;
-use palisade_model::semantics::{
-    CopyId, Edge, Effect, Event, Machine, Model, NodeId, State, StepKind, Trace, TraceBuilder,
-};
+use palisade_semantics::crowd::is_crowd;
+use palisade_semantics::{CopyId, Edge, Effect, Event, Machine, Model, NodeId, State, StepKind, Trace, TraceBuilder};
 use std::collections::BTreeSet;
 
 /// Checks that `witness` is a TSO witness of `program` (with its copies and domain), so that it is not robust.

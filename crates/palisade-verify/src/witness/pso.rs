@@ -5,7 +5,7 @@ use crate::CheckFailure;
 use palisade_evidence::Witness;
 use palisade_invariants::reject;
 use palisade_model::program::Program;
-use palisade_model::semantics::{Effect, Model, StepKind};
+use palisade_semantics::{Effect, Model, StepKind};
 
 /// Checks that `witness` is a witness under PSO of `program` (with its copies and domain), so that it is not robust against PSO.
 pub fn check_pso_witness(program: &Program, witness: &Witness) -> Result<(), CheckFailure> {

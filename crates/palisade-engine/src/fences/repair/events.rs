@@ -17,8 +17,8 @@ use crate::robustness::{Verdict, check_tasks};
 use palisade_evidence::{RepairClaim, Row, RowWitness, TaskCertificate, TaskWitness, ValidProof, ValidSet};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Action, Copies, NoText, Program, Sites};
-use palisade_model::semantics::Model;
-use palisade_model::semantics::tasks::{InvocationId, TaskMachine, TaskStep, Worker};
+use palisade_semantics::Model;
+use palisade_semantics::tasks::{InvocationId, TaskMachine, TaskStep, Worker};
 use palisade_verify::check_repaired_text;
 use std::collections::{BTreeMap, BTreeSet};
 

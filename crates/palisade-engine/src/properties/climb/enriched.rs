@@ -9,7 +9,7 @@ use palisade_exploration::buffered::{Goal, Known, Order, search};
 use palisade_exploration::instrumented::Fault;
 use palisade_model::limits::{Halt, StopReason};
 use palisade_model::program::InstructionId;
-use palisade_model::semantics::{Model, Target};
+use palisade_semantics::{Model, Target};
 use std::collections::BTreeSet;
 
 /// What a program is enriched for.

@@ -17,7 +17,7 @@ use palisade_exploration::instrumented::Fault;
 use palisade_exploration::instrumented::system::Growth;
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{Action, Copies, Program, Value};
-use palisade_model::semantics::{Model, Target};
+use palisade_semantics::{Model, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Distinct values admitted, in turn, when violations are sought among the first values of data that grows.

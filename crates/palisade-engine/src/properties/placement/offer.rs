@@ -5,7 +5,7 @@ use crate::fences::catalogue::MeasureSet;
 use crate::fences::{Cost, CostError, Measure, MeasureCosts, with_measures_at};
 use palisade_exploration::states::{Aim, BufferFlow, Contraction};
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, Sites, Thread, ThreadId};
-use palisade_model::semantics::Model;
+use palisade_semantics::Model;
 use rustc_hash::FxHashMap;
 
 /// The measures on offer for a program, numbered, each with its cost.

@@ -3,7 +3,7 @@
 use crate::fences::{Cost, CostFunction, Measure, Pattern, PatternError};
 use palisade_model::limits::Limits;
 use palisade_model::program::{Program, Sites};
-use palisade_model::semantics::{Model, Target};
+use palisade_semantics::{Model, Target};
 
 /// What to place, and how.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ use crate::properties::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Violati
 use palisade_exploration::states::Aim;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{NoMonitor, Program};
-use palisade_model::semantics::{Model, Question, Target};
+use palisade_semantics::{Model, Question, Target};
 use std::sync::Arc;
 use thiserror::Error;
 

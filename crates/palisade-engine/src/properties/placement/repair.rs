@@ -9,7 +9,7 @@ use crate::properties::known::Known;
 use crate::properties::ladder::prove_knowing;
 use crate::properties::{Proof, prove};
 use palisade_model::program::{NoText, Program};
-use palisade_model::semantics::{Question, Target};
+use palisade_semantics::{Question, Target};
 use palisade_verify::check_property;
 
 /// A placement in full.

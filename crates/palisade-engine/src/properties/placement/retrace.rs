@@ -6,7 +6,7 @@ use crate::properties::replay::witness;
 use crate::properties::run::{Deed, Run};
 use palisade_evidence::PropertyWitness;
 use palisade_model::program::{InstructionId, LabelId, Program, ThreadId, Value};
-use palisade_model::semantics::{CopyId, Effect, Machine, StepKind};
+use palisade_semantics::{CopyId, Effect, Machine, StepKind};
 use rustc_hash::FxHashMap;
 
 /// The computation of a changed program that a row's run becomes; none where it cannot be followed, as where measures are more than fences.

@@ -9,7 +9,7 @@
 use super::offer::Offer;
 use crate::fences::catalogue::MeasureSet;
 use palisade_model::program::{Action, InstructionId, LabelId, Program, Value};
-use palisade_model::semantics::{CopyId, Effect, Instance, Machine, Model, Step, StepKind};
+use palisade_semantics::{CopyId, Effect, Instance, Machine, Model, Step, StepKind};
 
 /// What stands in the order of a copy's buffer.
 #[derive(Clone, Copy, Debug)]

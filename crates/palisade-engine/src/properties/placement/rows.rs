@@ -6,7 +6,7 @@ use super::row::{erased, row_of};
 use crate::fences::catalogue::MeasureSet;
 use palisade_exploration::states::{Aim, Answer, Contraction, Cut, Reach, instances, search};
 use palisade_model::program::Program;
-use palisade_model::semantics::{Instance, Model, Step, Target};
+use palisade_semantics::{Instance, Model, Step, Target};
 
 /// A run to a target.
 #[derive(Clone, Debug)]

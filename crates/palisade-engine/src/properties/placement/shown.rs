@@ -10,7 +10,7 @@ use palisade_evidence::{
     InputFile, PropertyEvidence, PropertyWitness, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet,
 };
 use palisade_model::program::{Action, Copies, LabelId, Program, Sites};
-use palisade_model::semantics::{Model, Question, Target};
+use palisade_semantics::{Model, Question, Target};
 use palisade_verify::{RepairFacts, check_property_witness, check_repair, check_repaired_text};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

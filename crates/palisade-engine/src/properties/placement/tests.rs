@@ -9,8 +9,8 @@ use crate::properties::tests::with_properties;
 use palisade_exploration::states::{Aim, Answer, Contraction, Reach, search};
 use palisade_model::limits::Limits;
 use palisade_model::program::{Action, Program};
-use palisade_model::semantics::random::{Randomness, Shape};
-use palisade_model::semantics::{Effect, Instance, Machine, Model, StepKind, Target};
+use palisade_semantics::random::{Randomness, Shape};
+use palisade_semantics::{Effect, Instance, Machine, Model, StepKind, Target};
 
 /// A program with properties of which many instructions do nothing, as in a slice.
 fn random_slice(seed: u64) -> Program {

@@ -13,7 +13,7 @@ use palisade_evidence::BufferInvariant;
 use palisade_exploration::instrumented::Fault;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Program, Sites, ThreadId};
-use palisade_model::semantics::StepKind;
+use palisade_semantics::StepKind;
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 

@@ -2,7 +2,7 @@
 
 use crate::properties::run::{Deed, Run, counts};
 use palisade_model::program::{Action, InstructionId, Program};
-use palisade_model::semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind};
+use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind};
 
 /// A computation under SC that ends in a triangular race.
 #[derive(Clone, Debug)]

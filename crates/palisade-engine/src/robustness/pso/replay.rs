@@ -6,7 +6,7 @@ use palisade_exploration::instrumented::system::Place;
 use palisade_exploration::instrumented::{Attack, Fault};
 use palisade_exploration::lazy::{Exploration, Step};
 use palisade_model::program::ThreadId;
-use palisade_model::semantics::{CopyId, Model};
+use palisade_semantics::{CopyId, Model};
 
 /// The computation that leads to a success of an exact exploration.
 pub(super) fn replay(

@@ -3,9 +3,9 @@
 use palisade_evidence::TaskWitness;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, Program};
-use palisade_model::semantics::Model;
-use palisade_model::semantics::tasks::oracle::{Answer, TaskBounds, tso};
-use palisade_model::semantics::tasks::{TaskMachine, is_out_of_order, most_executed};
+use palisade_semantics::Model;
+use palisade_semantics::tasks::oracle::{Answer, TaskBounds, tso};
+use palisade_semantics::tasks::{TaskMachine, is_out_of_order, most_executed};
 
 /// Whether the main thread takes tasks in the order of their posts in a violation.
 pub fn is_task_witness_in_order(program: &Program, witness: &TaskWitness) -> bool {

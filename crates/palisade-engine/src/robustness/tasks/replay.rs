@@ -7,8 +7,8 @@ use palisade_exploration::instrumented::tasks::{Actor, Deed, Main, Phase, Place,
 use palisade_exploration::lazy::{Exploration, Step};
 use palisade_model::limits::Halt;
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, ThreadId, Value};
-use palisade_model::semantics::Model;
-use palisade_model::semantics::tasks::{
+use palisade_semantics::Model;
+use palisade_semantics::tasks::{
     InvocationId, InvocationState, Status, TaskEffect, TaskMachine, TaskState, TaskStep, Worker,
 };
 use rustc_hash::{FxHashMap, FxHashSet};

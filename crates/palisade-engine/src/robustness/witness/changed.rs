@@ -6,7 +6,7 @@
 
 use super::{Violation, cycle};
 use palisade_model::program::{Action, InstructionId, LabelId, Program, Thread};
-use palisade_model::semantics::{CopyId, Machine, Model, Step, StepKind, replay_on};
+use palisade_semantics::{CopyId, Machine, Model, Step, StepKind, replay_on};
 use std::collections::{BTreeMap, VecDeque};
 
 impl Violation {

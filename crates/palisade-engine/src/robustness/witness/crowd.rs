@@ -3,7 +3,7 @@
 use super::{Violation, cycle};
 use crate::robustness::crowds::Crowd;
 use palisade_model::program::Program;
-use palisade_model::semantics::{Machine, Model, StepKind, replay_on};
+use palisade_semantics::{Machine, Model, StepKind, replay_on};
 
 impl Violation {
     /// Whether a step stands for many.

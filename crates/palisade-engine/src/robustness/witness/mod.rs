@@ -24,7 +24,7 @@ use palisade_evidence::Witness;
 use palisade_exploration::instrumented::Attack;
 use palisade_exploration::instrumented::system::Local;
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Liveness, Program, Thread, ThreadId, Value};
-use palisade_model::semantics::{
+use palisade_semantics::{
     AccessKind, CopyId, Edge, Effect, Event, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step,
     StepKind, Trace, edges, replay_on,
 };

@@ -6,7 +6,7 @@ use palisade_evidence::NetRun;
 use palisade_exploration::instrumented::Attack;
 use palisade_exploration::instrumented::net::{AttackNet, Firing};
 use palisade_model::program::{Copies, Program};
-use palisade_model::semantics::CopyId;
+use palisade_semantics::CopyId;
 
 /// The violation that a run to `success` shows, detours left out. Copies of replicated threads are counted as they act; whether fewer
 /// would do is not known.

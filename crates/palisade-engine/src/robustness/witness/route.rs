@@ -5,7 +5,7 @@ use palisade_exploration::instrumented::system::{Local, NO_TURN, Phase, Place, S
 use palisade_exploration::instrumented::{Attack, Fault, Search};
 use palisade_exploration::lazy::{Entry, Step};
 use palisade_model::program::{Program, ThreadId};
-use palisade_model::semantics::CopyId;
+use palisade_semantics::CopyId;
 
 /// The violation of the lowest feasible attack of an exact search, if there is one.
 pub(in crate::robustness) fn violation<'p>(

@@ -10,7 +10,7 @@ use palisade_exploration::instrumented::system::Place;
 use palisade_exploration::instrumented::{Actor, Deed, End, Run, Shortening};
 use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, Program};
-use palisade_model::semantics::{CopyId, Instance};
+use palisade_semantics::{CopyId, Instance};
 
 /// Configurations kept at most; then the shortest violation found so far is shown.
 const CONFIGURATIONS: usize = 30_000;

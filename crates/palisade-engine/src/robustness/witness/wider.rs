@@ -2,7 +2,7 @@
 
 use super::{Violation, cycle};
 use palisade_model::program::Program;
-use palisade_model::semantics::{Machine, Model, replay_on};
+use palisade_semantics::{Machine, Model, replay_on};
 
 impl Violation {
     /// The violation as one of the program with a domain; nothing where a value leaves that, and steps then mean something else.

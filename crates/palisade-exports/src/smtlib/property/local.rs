@@ -2,7 +2,7 @@
 
 use palisade_evidence::{BufferEntry, BufferInvariant, BufferedLocal};
 use palisade_model::program::{Action, ByLabel, InstructionId, LabelId, Program, ThreadId, Value};
-use palisade_model::semantics::{Model, Target};
+use palisade_semantics::{Model, Target};
 use std::collections::{BTreeSet, HashMap};
 
 /// Where a move leads a thread.

@@ -17,7 +17,7 @@ use palisade_evidence::{
     BufferConfiguration, BufferInvariant, PropertyEvidence, PropertyReason, RobustCertificate, Tokens,
 };
 use palisade_model::program::{Action, Copies, InstructionId, Program, Value};
-use palisade_model::semantics::{Model, Target};
+use palisade_semantics::{Model, Target};
 use palisade_verify::{CheckFailure, enriched_program_of};
 use std::collections::{BTreeMap, BTreeSet};
 

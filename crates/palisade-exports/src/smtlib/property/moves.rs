@@ -3,7 +3,7 @@
 use super::local::{Locals, To};
 use palisade_evidence::{BufferEntry, BufferedLocal};
 use palisade_model::program::{Action, Expression, InstructionId, Value};
-use palisade_model::semantics::Model;
+use palisade_semantics::Model;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A move of a thread.

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use palisade_evidence::{
     BufferConfiguration, BufferEntry, BufferedLocal, PropertyEvidence, PropertyProof, PropertyReason, Tokens,
 };
-use palisade_model::semantics::ThreadState;
+use palisade_semantics::ThreadState;
 use std::collections::BTreeMap;
 
 /// Whether an instruction is local under a model.

@@ -2,7 +2,7 @@
 
 use super::super::slice::least_liveness;
 use super::*;
-use palisade_model::semantics::{Condition, Constant, Location, Observable, Proposition, Quantifier};
+use palisade_semantics::{Condition, Constant, Location, Observable, Proposition, Quantifier};
 
 /// A random question about registers and addresses.
 fn random_question(program: &Program, random: &mut Randomness) -> Question {
@@ -34,7 +34,7 @@ fn oracle(program: &Program, machine: &Machine<'_>, question: &Question, states:
         condition: question.condition.clone().map(|own| Condition { quantifier: Quantifier::Exists, ..own }),
         ..question.clone()
     };
-    let answer = exists.answer(program, &instance, &finals, palisade_model::semantics::Counting::Executions);
+    let answer = exists.answer(program, &instance, &finals, palisade_semantics::Counting::Executions);
     match question.condition().quantifier {
         Quantifier::ForAll => answer.others > 0,
         _ => answer.satisfying > 0,

@@ -22,8 +22,8 @@ use palisade_model::program::{
     Action, BinaryOperator, Expression, Instruction, InstructionId, Label, LabelId, Liveness, Program, RegisterId,
     Span, Thread, ThreadId, UnaryOperator, Value,
 };
-use palisade_model::semantics::random::{Randomness, Shape, program};
-use palisade_model::semantics::{Effect, Event, Instance, Machine, Model, Question, State, StepKind, Target};
+use palisade_semantics::random::{Randomness, Shape, program};
+use palisade_semantics::{Effect, Event, Instance, Machine, Model, Question, State, StepKind, Target};
 use std::collections::BTreeSet;
 
 const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];

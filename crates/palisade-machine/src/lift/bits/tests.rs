@@ -5,7 +5,7 @@ use palisade_model::program::{
     Action, BinaryOperator as Op, Copies, Expression, Instruction, Label, LabelId, Register, RegisterId, Role, Span,
     Thread, UnaryOperator, Value,
 };
-use palisade_model::semantics::random::Randomness;
+use palisade_semantics::random::Randomness;
 
 const REGISTERS: usize = 3;
 

@@ -94,11 +94,13 @@ impl Counters {
     }
 
     /// Whether there is no class.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()
     }
 
     /// The classes.
+    #[inline]
     pub fn classes(&self) -> &[CounterClass] {
         &self.classes
     }
@@ -116,27 +118,32 @@ impl Counters {
     }
 
     /// The class of an address.
+    #[inline]
     pub fn class_of_cell(&self, address: Value) -> Option<usize> {
         self.cells.get(&address).map(|member| member.class)
     }
 
     /// An address as a member of its class.
+    #[inline]
     pub fn member_at(&self, address: Value) -> Option<Member> {
         self.cells.get(&address).copied()
     }
 
     /// The live registers at a label that are members.
+    #[inline]
     pub fn registers_at(&self, thread: ThreadId, label: LabelId) -> &[(RegisterId, Member)] {
         // A thread that has stopped stands at no label of its own.
         self.registers[thread.index()].get(label.index()).map_or(&[], Vec::as_slice)
     }
 
     /// Whether an access by an expression to an address that it was evaluated to keeps what is assumed here from being true.
+    #[inline]
     pub fn is_broken_by(&self, expression: &Expression, address: Value) -> bool {
         !expression.is_constant() && self.cells.contains_key(&address)
     }
 
     /// A value of a member's form after a turn.
+    #[inline]
     pub fn turned(&self, member: Member, value: Value, by: Value) -> Value {
         if let Form::Residue { bits, low: Some(low) } = member.form {
             return Form::turned_residue(low, bits, value, by);
@@ -149,6 +156,7 @@ impl Counters {
     }
 
     /// The turns after two turns, one after the other, as numbers that are equal when the turns are.
+    #[inline]
     pub fn together(&self, first: Value, second: Value) -> Value {
         let sum = i128::from(first) + i128::from(second);
         match self.domain {
@@ -158,6 +166,7 @@ impl Counters {
     }
 
     /// The turn of a class that takes a value of its reference at most `step - 1` above another one, as a number that is 0 only for no turn.
+    #[inline]
     pub fn turn_to(&self, class: usize, value: Value, to: Value) -> Value {
         let step = i128::from(self.classes[class].step);
         let ahead = i128::from(value) - i128::from(to);
@@ -173,6 +182,7 @@ impl Counters {
     }
 
     /// The turn that takes another one back.
+    #[inline]
     pub fn back(&self, turn: Value) -> Value {
         self.domain.map_or(-turn, |domain| {
             Value::try_from((-i128::from(turn)).rem_euclid(size(domain))).expect("less than the size of a domain")

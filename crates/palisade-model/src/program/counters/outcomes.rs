@@ -29,16 +29,19 @@ impl OutcomeCounters {
     }
 
     /// The classes.
+    #[inline]
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
     /// The live registers at a label, or after `fail`, that are members.
+    #[inline]
     pub fn registers_at(&self, thread: ThreadId, label: Option<LabelId>) -> &[(RegisterId, Member)] {
         self.counters.registers_at(thread, self.place(thread, label))
     }
 
     /// Sets the registers of a thread at a label, or after `fail`, to 0 that nobody looks at again.
+    #[inline]
     pub fn forget_dead(&self, thread: ThreadId, label: Option<LabelId>, registers: &mut [Value]) {
         self.liveness[thread.index()].forget_dead(self.place(thread, label), registers);
     }

@@ -69,6 +69,7 @@ impl Tickets {
     }
 
     /// The register that says whether a copy has its turn of a pair.
+    #[inline]
     pub fn turn(&self, thread: ThreadId, pair: usize) -> RegisterId {
         RegisterId::from_index(self.turns[thread.index()].index() + pair)
     }

@@ -12,7 +12,7 @@ use palisade_engine::fences::{Cost, Measure};
 use palisade_engine::properties::placement::{Placed, PropertyPlacement, PropertyRow};
 use palisade_engine::properties::{Answer, TargetAnswer};
 use palisade_model::program::Program;
-use palisade_model::semantics::{Model, Target};
+use palisade_semantics::{Model, Target};
 use serde::Serialize;
 
 /// What is known about the fences for properties.
@@ -153,16 +153,16 @@ impl<'a> PropertyPlace<'a> {
 impl<'a> PropertyRowDocument<'a> {
     /// A row of the program, whose run is one of the program that watches joint control states.
     fn new(program: &'a Program, watched: &Program, row: &PropertyRow) -> Self {
-        let step = |step: &palisade_model::semantics::Step| {
+        let step = |step: &palisade_semantics::Step| {
             let name = row.run.instance.copy_name(watched, step.copy);
             let template = watched.thread(step.copy.thread);
             match step.kind {
-                palisade_model::semantics::StepKind::Execute { instruction, .. }
-                | palisade_model::semantics::StepKind::Crowd { instruction, .. } => {
+                palisade_semantics::StepKind::Execute { instruction, .. }
+                | palisade_semantics::StepKind::Crowd { instruction, .. } => {
                     format!("{name} {}", template.label(template.instruction(instruction).source).name)
                 }
-                palisade_model::semantics::StepKind::Flush => format!("{name} flush"),
-                palisade_model::semantics::StepKind::FlushAddress(address) => {
+                palisade_semantics::StepKind::Flush => format!("{name} flush"),
+                palisade_semantics::StepKind::FlushAddress(address) => {
                     format!("{name} flush {}", watched.address_name(address))
                 }
             }

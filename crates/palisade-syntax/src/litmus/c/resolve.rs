@@ -8,7 +8,7 @@ use crate::litmus::question::WrittenLocation;
 use crate::litmus::resolve::Meanings;
 use crate::suggest::did_you_mean;
 use palisade_model::program::{RegisterId, Thread, ThreadId};
-use palisade_model::semantics::{Location, Observable, View};
+use palisade_semantics::{Location, Observable, View};
 
 /// The variables and the locations of a test.
 pub(super) struct Names<'a, 's> {

@@ -3,7 +3,7 @@
 use super::column::Column;
 use super::{FinalValue, Request, Writer};
 use palisade_model::program::{RegisterId, Span, Value};
-use palisade_model::semantics::{CopyId, Location, Observable, Proposition, Quantifier};
+use palisade_semantics::{CopyId, Location, Observable, Proposition, Quantifier};
 
 impl Writer<'_> {
     /// The locations and the condition.

@@ -14,7 +14,7 @@ mod thread;
 use super::registers::MachineRegister;
 use crate::Diagnostic;
 use palisade_model::program::{BinaryOperator, Copies, Domain, Expression, Program, Span, UnaryOperator, Value};
-use palisade_model::semantics::{Condition, CopyId};
+use palisade_semantics::{Condition, CopyId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 

@@ -10,7 +10,7 @@ use crate::properties::targets;
 use palisade_exploration::states::{Aim, Cut, Reach};
 use palisade_model::limits::Limits;
 use palisade_model::program::Program;
-use palisade_model::semantics::{Instance, Model, Question, Target, ValueError};
+use palisade_semantics::{Instance, Model, Question, Target, ValueError};
 use thiserror::Error;
 
 /// How runs are asked for, and what is learned from them.

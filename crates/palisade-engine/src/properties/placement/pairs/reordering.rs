@@ -2,7 +2,7 @@
 
 use fixedbitset::FixedBitSet;
 use palisade_model::program::{Action, InstructionId, Program, Thread, ThreadId, Value};
-use palisade_model::semantics::{Effect, Event, Machine, Model, State, StepKind};
+use palisade_semantics::{Effect, Event, Machine, Model, State, StepKind};
 use rustc_hash::FxHashMap;
 
 /// Two statements of a thread, of which the second can be performed before the first.

@@ -7,7 +7,7 @@ use super::reordering::{Candidates, PairSet, issuers_after};
 use hashbrown::HashMap;
 use palisade_exploration::states::{Aim, Cut, Move, Moves, Path, Reach, Steps, count};
 use palisade_model::program::{InstructionId, Program, Value};
-use palisade_model::semantics::{Event, Instance, Model, State, Step, Target};
+use palisade_semantics::{Event, Instance, Model, State, Step, Target};
 use rustc_hash::FxBuildHasher;
 use std::collections::VecDeque;
 

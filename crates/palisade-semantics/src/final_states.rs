@@ -1,0 +1,397 @@
+//! All final states of an instance, by memoised exploration of its state graph, breadth first.
+//!
+//! A final state is one in which nothing can step. It is *completed* when every thread copy has come to its end (a
+//! label without instructions, or `fail`) and every store has reached memory; these are the outcomes that a litmus
+//! test asks about. In every other final state some thread is *stuck*: an `assert` blocks it for ever, or a lock that
+//! nobody gives back.
+//!
+//! The search takes the sufficient events of [`reduction`](super::reduction). In programs with loops a reduced step
+//! that leads back to a known state could put the others off for ever; there all events are taken. (Of the states on a
+//! cycle the one found last leads to one that is known, so that no cycle is reduced throughout.)
+//!
+//! A joint control state may be passed by one interleaving of a trace and not by another. So where a reduced step goes to a label that
+//! a joint state names, or leaves it, all events are taken: the steps that may be left out do not change which joint states
+//! are reached.
+//!
+//! In programs with counters, the states may be told apart up to turns of these ([`Turns`]). Computations are found with states that are turned, and taken again from
+//! the initial state: each step of theirs is possible there.
+//!
+//! Violated properties come with a computation, shortened afterwards
+//! ([`shortest_violation`](super::shortest_violation)); so does getting stuck. In programs without loops the latter is shortest, since
+//! computations of one trace have one length.
+
+use super::computation::Computation;
+use super::exploration::{ExplorationError, has_loop};
+use super::growth::{Growth, Spread};
+use super::instance::{CopyId, Instance};
+use super::joint::{Watched, is_reached};
+use super::machine::{Machine, Model, State};
+use super::reduction::{Reduction, all_events};
+use super::shortest_violation::{EFFORT, Goal, shortest_violation};
+use super::step::{Effect, Event, Step, StepKind};
+use super::turns::Turns;
+use hashbrown::HashTable;
+use palisade_model::limits::Limits;
+use palisade_model::ordered;
+use palisade_model::program::{InstructionId, Program};
+use rustc_hash::FxBuildHasher;
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+
+/// What a search for final states found.
+#[derive(Clone, Debug, Default)]
+pub struct FinalStates {
+    /// The completed final states, in ascending order.
+    pub completed: Vec<State>,
+    /// The final states in which some thread is stuck, in ascending order.
+    pub stuck: Vec<State>,
+    /// A computation to one of these, soonest found.
+    pub to_stuck: Option<Computation>,
+    /// The properties violated, `ensure` of a false condition or `fail`, with a computation that ends in the violation.
+    pub violations: BTreeMap<(CopyId, InstructionId), Computation>,
+    /// The joint control states reached, by their place in [`Program::never`], with a computation that ends in each.
+    pub joint: BTreeMap<usize, Computation>,
+    /// Whether a store had to wait for room in a bounded buffer: with larger buffers there may be more final states.
+    pub buffers_filled: bool,
+    /// The number of states explored.
+    pub explored: usize,
+    /// The turns up to which states were told apart; nothing where all are.
+    pub turns: Option<Turns>,
+    /// What grew, up to turns as well, where that ended the search.
+    pub growth: Option<Growth>,
+}
+
+/// How states are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// All of them.
+    Apart,
+    /// Up to turns of counters, where a program with loops has many states.
+    UpToTurnsWhereMany,
+    /// Up to turns of counters, where there are any.
+    UpToTurns,
+}
+
+/// How final states are sought.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// So many stores buffers hold in programs with loops.
+    pub capacity: usize,
+    /// How states are told apart.
+    pub told: Told,
+    /// So many values a register or an address may take up to turns of counters, in a program without a domain.
+    pub values: usize,
+}
+
+/// With fewer states than this, all are told apart.
+const FEW_STATES: usize = 50_000;
+
+/// The capacity of store buffers in programs with loops, where unbounded ones would give infinitely many states.
+pub const LOOP_CAPACITY: usize = 4;
+
+/// Finds all final states of an instance.
+///
+/// Buffers are unbounded where the threads have no loops; in programs with loops they hold `capacity` stores.
+pub fn final_states(
+    program: &Program,
+    instance: &Instance,
+    model: Model,
+    capacity: usize,
+    limits: &Limits,
+) -> Result<FinalStates, ExplorationError> {
+    let mut found = FinalStates::default();
+    explore_final_states(program, instance, model, capacity, limits, &mut found)?;
+    Ok(found)
+}
+
+/// Finds final states as [`final_states`] does. After an error, `found` has what was found before it, and is not all there
+/// is.
+pub fn explore_final_states(
+    program: &Program,
+    instance: &Instance,
+    model: Model,
+    capacity: usize,
+    limits: &Limits,
+    found: &mut FinalStates,
+) -> Result<(), ExplorationError> {
+    let search = Search { capacity, told: Told::Apart, values: usize::MAX };
+    search_final_states(program, instance, model, search, limits, found)
+}
+
+/// Finds final states, told apart as `search` says. After an error, `found` has what was found before it.
+///
+/// Up to turns, a final state stands for all that turn into it, of which at least one is reached, and no others are. Properties are violated, and joint
+/// states reached, by computations of the program itself.
+pub fn search_final_states(
+    program: &Program,
+    instance: &Instance,
+    model: Model,
+    search: Search,
+    limits: &Limits,
+    found: &mut FinalStates,
+) -> Result<(), ExplorationError> {
+    let mut machine = Machine::new(program, instance, model);
+    let loops = machine.copies().iter().any(|copy| has_loop(program.thread(copy.thread)));
+    if loops {
+        machine = machine.with_capacity(search.capacity);
+    }
+    let mut graph = Graph::new(&machine, loops, None);
+    let most = match search.told {
+        Told::Apart => usize::MAX,
+        Told::UpToTurnsWhereMany if !loops => usize::MAX,
+        Told::UpToTurnsWhereMany => FEW_STATES,
+        Told::UpToTurns => 0,
+    };
+    let mut explored = graph.explore(most, limits);
+    if matches!(explored, Ok(Explored::Some)) {
+        let turned = Turns::of(program).map(|turns| {
+            let values = if program.domain.is_none() { search.values } else { usize::MAX };
+            let mut turned = Graph::new(&machine, loops, Some(Turned { turns, spread: Spread::new(values) }));
+            let explored = turned.explore(usize::MAX, limits);
+            (turned, explored)
+        });
+        match turned {
+            Some((turned, all)) if !matches!(all, Ok(Explored::Broken)) => (graph, explored) = (turned, all),
+            _ => explored = graph.explore(usize::MAX, limits),
+        }
+    }
+    *found = graph.conclude(limits);
+    if let Err(ExplorationError::Growth(growth)) = explored {
+        found.growth = Some(growth);
+    }
+    explored.map(|_| ())
+}
+
+/// How far an exploration has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Explored {
+    /// To its end.
+    All,
+    /// To as many states as it was to explore.
+    Some,
+    /// To a computed address that came to a counter: turns are none.
+    Broken,
+}
+
+/// States are told apart up to turns.
+struct Turned {
+    turns: Turns,
+    /// The values seen, where there is no domain.
+    spread: Spread,
+}
+
+/// The states reached so far.
+struct Graph<'m, 'p> {
+    machine: &'m Machine<'p>,
+    /// Whether some thread has a loop.
+    loops: bool,
+    /// In the order in which they are found, which is that in which they are explored.
+    states: Vec<State>,
+    /// The state that each was found from; itself for the initial one.
+    parents: Vec<u32>,
+    known: HashTable<u32>,
+    completed: Vec<u32>,
+    stuck: Vec<u32>,
+    /// Where each violated property was violated first.
+    violations: BTreeMap<(CopyId, InstructionId), (u32, Event)>,
+    /// The labels that joint states name.
+    watched: Watched,
+    /// In which state each joint state was reached first.
+    joint: BTreeMap<usize, u32>,
+    buffers_filled: bool,
+    explored: usize,
+    turned: Option<Turned>,
+}
+
+impl<'m, 'p> Graph<'m, 'p> {
+    fn new(machine: &'m Machine<'p>, loops: bool, turned: Option<Turned>) -> Self {
+        let mut graph = Self {
+            machine,
+            loops,
+            states: Vec::new(),
+            parents: Vec::new(),
+            known: HashTable::new(),
+            completed: Vec::new(),
+            stuck: Vec::new(),
+            violations: BTreeMap::new(),
+            watched: Watched::of(machine.program()),
+            joint: BTreeMap::new(),
+            buffers_filled: false,
+            explored: 0,
+            turned,
+        };
+        let initial = graph.turned(machine.initial_state());
+        graph.add(initial, 0);
+        graph
+    }
+
+    /// The state that stands for one.
+    fn turned(&self, mut state: State) -> State {
+        if let Some(turned) = &self.turned {
+            turned.turns.turn(self.machine, &mut state);
+        }
+        state
+    }
+
+    /// The states that events lead to, or which stand for these.
+    fn successors(&self, state: &State, events: &[Event]) -> Vec<State> {
+        events.iter().map(|event| self.turned(self.machine.successor(state, event))).collect()
+    }
+
+    /// Explores until so many states are explored.
+    fn explore(&mut self, most: usize, limits: &Limits) -> Result<Explored, ExplorationError> {
+        let machine = self.machine;
+        let reduction = Reduction::new(machine);
+        // Each copy adds to the work on a state.
+        let between_looks = (1024 / (1 + machine.copies().len() / 16)).max(1);
+        let mut events: Vec<Event> = Vec::new();
+        while self.explored < self.states.len() {
+            if self.explored == most {
+                return Ok(Explored::Some);
+            }
+            let number = self.explored;
+            let state = self.states[number].clone();
+            self.explored += 1;
+            if self.explored.is_multiple_of(between_looks) {
+                limits.check()?;
+            }
+            events.clear();
+            reduction.sufficient_events(machine, &state, &|_| true, &mut events)?;
+            self.buffers_filled |= self.loops
+                && (0..machine.copies().len())
+                    .any(|position| machine.buffer_is_full(&state, position) && machine.may_store(&state, position));
+            let number = u32::try_from(number).expect("fewer than 2^32 states fit in memory");
+            self.note_joint_states(&state, number);
+            if events.is_empty() {
+                let ended = (0..machine.copies().len()).all(|position| machine.has_ended(&state, position));
+                let finals = if ended && state.buffers_are_empty() { &mut self.completed } else { &mut self.stuck };
+                finals.push(number);
+                continue;
+            }
+            let mut successors = self.successors(&state, &events);
+            if self.loops && successors.iter().any(|successor| self.is_known(successor))
+                || events.iter().any(|event| self.is_watched(event))
+            {
+                events.clear();
+                for position in 0..machine.copies().len() {
+                    all_events(machine, &state, position, &|_| true, &mut events)?;
+                }
+                successors = self.successors(&state, &events);
+            }
+            if let Some(Turned { turns, .. }) = &self.turned
+                && events.iter().any(|event| turns.is_broken_by(machine, event))
+            {
+                return Ok(Explored::Broken);
+            }
+            for event in &events {
+                if let (Effect::Violation | Effect::Failure, StepKind::Execute { instruction, .. }) =
+                    (event.effect, event.step.kind)
+                {
+                    self.violations.entry((event.step.copy, instruction)).or_insert((number, *event));
+                }
+            }
+            for successor in successors {
+                if let Some(Turned { spread, .. }) = &mut self.turned {
+                    spread.see(machine, &successor)?;
+                }
+                self.add(successor, number);
+            }
+        }
+        Ok(Explored::All)
+    }
+
+    /// Notes the joint states that are reached in a state for the first time.
+    fn note_joint_states(&mut self, state: &State, number: u32) {
+        for (index, joint) in self.machine.program().never.iter().enumerate() {
+            if !self.joint.contains_key(&index) && is_reached(joint, self.machine, state) {
+                self.joint.insert(index, number);
+            }
+        }
+    }
+
+    /// Whether an event goes to a label that a joint state names, or leaves it.
+    fn is_watched(&self, event: &Event) -> bool {
+        let StepKind::Execute { instruction, .. } = event.step.kind else { return false };
+        let thread = event.step.copy.thread;
+        let instruction = self.machine.program().thread(thread).instruction(instruction);
+        self.watched.contains(thread, instruction.source) || self.watched.contains(thread, instruction.target)
+    }
+
+    /// What has been found so far.
+    fn conclude(mut self, limits: &Limits) -> FinalStates {
+        let to_stuck = self.stuck.first().map(|number| self.computation(*number, None, !self.loops));
+        let mut effort = EFFORT;
+        let mut violations = BTreeMap::new();
+        for (violated, (number, event)) in std::mem::take(&mut self.violations) {
+            let known = self.computation(number, Some(event.step), false);
+            let goal = Goal::Violation(violated.0, violated.1);
+            let shown = shortest_violation(self.machine, goal, known, &mut effort, limits);
+            violations.insert(violated, shown);
+        }
+        let mut joint = BTreeMap::new();
+        for (index, number) in std::mem::take(&mut self.joint) {
+            let goal = Goal::Joint(&self.machine.program().never[index]);
+            let known = self.computation(number, None, false);
+            joint.insert(index, shortest_violation(self.machine, goal, known, &mut effort, limits));
+        }
+        let sorted = |numbers: &[u32]| {
+            let mut states: Vec<State> = numbers.iter().map(|number| self.states[*number as usize].clone()).collect();
+            ordered::sort_by(&mut states, State::cmp);
+            states
+        };
+        FinalStates {
+            completed: sorted(&self.completed),
+            stuck: sorted(&self.stuck),
+            to_stuck,
+            violations,
+            joint,
+            buffers_filled: self.buffers_filled,
+            explored: self.explored,
+            turns: self.turned.map(|turned| turned.turns),
+            growth: None,
+        }
+    }
+
+    fn is_known(&self, state: &State) -> bool {
+        self.known.find(FxBuildHasher.hash_one(state), |number| self.states[*number as usize] == *state).is_some()
+    }
+
+    fn add(&mut self, state: State, parent: u32) {
+        if self.is_known(&state) {
+            return;
+        }
+        let number = u32::try_from(self.states.len()).expect("fewer than 2^32 states fit in memory");
+        let hash = FxBuildHasher.hash_one(&state);
+        self.states.push(state);
+        self.parents.push(parent);
+        let states = &self.states;
+        self.known.insert_unique(hash, number, |number| FxBuildHasher.hash_one(&states[*number as usize]));
+    }
+
+    /// The computation by which a state was found, and one step more.
+    fn computation(&self, number: u32, last: Option<Step>, shortest: bool) -> Computation {
+        let mut path = vec![number as usize];
+        while path[path.len() - 1] != 0 {
+            path.push(self.parents[path[path.len() - 1]] as usize);
+        }
+        path.reverse();
+        let between = path.windows(2).map(|pair| self.step_between(&self.states[pair[0]], &self.states[pair[1]]));
+        let mut computation = Computation { shortest, ..Computation::empty(self.machine) };
+        for step in between.chain(last) {
+            let state = computation.states.last().expect("there is an initial state");
+            let event = self.machine.event(state, step).expect("turns commute with steps");
+            computation.push(self.machine, event);
+        }
+        computation
+    }
+
+    fn step_between(&self, state: &State, successor: &State) -> Step {
+        let mut events = Vec::new();
+        for position in 0..self.machine.copies().len() {
+            // The events before a value that does not exist are there all the same; the search has come past it.
+            let _ = self.machine.events(state, position, &mut events);
+        }
+        let leads = |event: &&Event| self.turned(self.machine.successor(state, event)) == *successor;
+        events.iter().find(leads).expect("a state is found by a step from its parent").step
+    }
+}

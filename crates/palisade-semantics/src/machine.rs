@@ -1,0 +1,582 @@
+//! The step relations of SC, TSO and PSO for an instance ([ESOP13, Table 1], with the locked instructions of [X86TSO]).
+//!
+//! Under TSO every thread copy has an unbounded FIFO store buffer. While a thread holds the lock all others are
+//! blocked: they can neither load, not even from their own buffers, nor flush, nor execute locked instructions; they
+//! can issue stores and take local steps. `lock`, `unlock`, `mfence` and every locked read-modify-write need an empty
+//! own buffer. Under SC there are no buffers and a store needs memory at once, so that the lock blocks it too.
+//!
+//! Under PSO every thread copy has one such buffer for each address: a store may reach memory before older ones to other
+//! addresses, unless a *mark* stands between them, which `sfence` puts behind the stores that wait. All else is as under TSO;
+//! what needs an empty buffer needs all of them empty.
+
+use super::instance::{CopyId, Instance};
+use super::marks::Marks;
+use super::step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError, choices};
+use palisade_model::program::{
+    Action, ByLabel, EvaluationError, Expression, InstructionId, LabelId, Program, Thread, ThreadId, Value,
+};
+use smallvec::SmallVec;
+
+/// A memory model, the strongest first: what one reaches, the next ones reach, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Model {
+    /// Sequential consistency.
+    Sc,
+    /// Total store ordering as on x86.
+    Tso,
+    /// Partial store ordering: stores to different addresses may reach memory in another order.
+    Pso,
+}
+
+impl Model {
+    /// Whether stores wait in buffers.
+    pub fn has_buffers(self) -> bool {
+        self != Self::Sc
+    }
+}
+
+/// A store that waits in a buffer: its address and value.
+pub type BufferedStore = (Value, Value);
+
+/// Where one thread copy is.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadState {
+    /// Its label; nothing after `fail`.
+    pub label: Option<LabelId>,
+    /// The values of its registers.
+    pub registers: SmallVec<[Value; 4]>,
+    /// Its buffered stores in the order of their issue, oldest first; always empty under SC.
+    pub buffer: SmallVec<[BufferedStore; 2]>,
+    /// The marks of `sfence` between them; none under SC and TSO.
+    pub marks: Marks,
+}
+
+// Searches copy states more often than they do anything else. A derived copy would go value by value.
+impl Clone for ThreadState {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self {
+            label: self.label,
+            registers: SmallVec::from_slice(&self.registers),
+            buffer: SmallVec::from_slice(&self.buffer),
+            marks: self.marks.clone(),
+        }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, source: &Self) {
+        self.label = source.label;
+        copy_into(&mut self.registers, &source.registers);
+        copy_into(&mut self.buffer, &source.buffer);
+        self.marks.clone_from(&source.marks);
+    }
+}
+
+/// Replaces what a vector holds, and keeps its room.
+#[inline]
+fn copy_into<A: smallvec::Array<Item: Copy>>(vector: &mut SmallVec<A>, source: &[A::Item]) {
+    vector.clear();
+    vector.extend_from_slice(source);
+}
+
+impl ThreadState {
+    /// The index in the buffer of the store that reaches memory when the buffer of an address is flushed under PSO: the oldest
+    /// one to this address, unless a mark stands before it.
+    pub fn flushable(&self, address: Value) -> Option<usize> {
+        self.buffer[..self.marks.first().unwrap_or(self.buffer.len())].iter().position(|store| store.0 == address)
+    }
+
+    /// The addresses whose buffers can be flushed under PSO, in the order of their oldest stores.
+    #[inline]
+    pub fn flushable_addresses(&self) -> SmallVec<[Value; 4]> {
+        let mut addresses = SmallVec::new();
+        for (address, _) in &self.buffer[..self.marks.first().unwrap_or(self.buffer.len())] {
+            if !addresses.contains(address) {
+                addresses.push(*address);
+            }
+        }
+        addresses
+    }
+
+    /// Takes a store out of the buffer: the oldest one, or one that [`flushable`](Self::flushable) has given.
+    fn leaves(&mut self, index: usize) {
+        self.buffer.remove(index);
+        self.marks.store_leaves();
+    }
+}
+
+/// A state of an instance.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct State {
+    /// The addresses that do not hold 0, ascending, with their values.
+    memory: SmallVec<[(Value, Value); 4]>,
+    /// The position of the copy that holds the lock.
+    holder: Option<usize>,
+    /// The thread copies, in the instance's order.
+    threads: Vec<ThreadState>,
+}
+
+impl Clone for State {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self { memory: SmallVec::from_slice(&self.memory), holder: self.holder, threads: self.threads.clone() }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, source: &Self) {
+        copy_into(&mut self.memory, &source.memory);
+        self.holder = source.holder;
+        self.threads.clone_from(&source.threads);
+    }
+}
+
+impl State {
+    /// The value in memory at an address.
+    pub fn memory(&self, address: Value) -> Value {
+        self.memory.binary_search_by_key(&address, |entry| entry.0).map_or(0, |index| self.memory[index].1)
+    }
+
+    /// The addresses that do not hold 0, ascending, with their values.
+    pub fn nonzero_memory(&self) -> &[(Value, Value)] {
+        &self.memory
+    }
+
+    /// The position of the copy that holds the lock.
+    pub fn holder(&self) -> Option<usize> {
+        self.holder
+    }
+
+    /// The thread copies, in the instance's order.
+    pub fn threads(&self) -> &[ThreadState] {
+        &self.threads
+    }
+
+    /// The thread copy at a position.
+    pub(super) fn thread_mut(&mut self, position: usize) -> &mut ThreadState {
+        &mut self.threads[position]
+    }
+
+    /// Whether every store buffer is empty.
+    pub fn buffers_are_empty(&self) -> bool {
+        self.threads.iter().all(|thread| thread.buffer.is_empty())
+    }
+
+    pub(super) fn write(&mut self, address: Value, value: Value) {
+        match self.memory.binary_search_by_key(&address, |entry| entry.0) {
+            Ok(index) if value == 0 => {
+                self.memory.remove(index);
+            }
+            Ok(index) => self.memory[index].1 = value,
+            Err(_) if value == 0 => {}
+            Err(index) => self.memory.insert(index, (address, value)),
+        }
+    }
+}
+
+/// The step relation of one instance of a program under one memory model.
+///
+/// Thread copies are addressed by their *position* in the instance's order ([`Instance::copies`]).
+#[derive(Clone, Debug)]
+pub struct Machine<'p> {
+    program: &'p Program,
+    model: Model,
+    copies: Vec<CopyId>,
+    /// For each thread, the position of its first copy, and one past the last of all.
+    first_positions: Vec<usize>,
+    /// For each thread and label, the instructions that stand there.
+    instructions: Vec<ByLabel>,
+    /// The most stores a buffer can hold, where that is bounded.
+    capacity: Option<usize>,
+}
+
+impl<'p> Machine<'p> {
+    /// The step relation of an instance.
+    pub fn new(program: &'p Program, instance: &Instance, model: Model) -> Self {
+        Self::of_copies(program, instance.copies().collect(), model)
+    }
+
+    /// The step relation of some copies of an instance, ascending, while all others do nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the program has events or tasks, which this machine does not know.
+    pub fn of_copies(program: &'p Program, copies: Vec<CopyId>, model: Model) -> Self {
+        assert!(!program.is_event_driven(), "a machine runs the threads of a program without events and tasks");
+        let first = |thread: usize| copies.partition_point(|copy| copy.thread.index() < thread);
+        let first_positions = (0..=program.threads.len()).map(first).collect();
+        Self {
+            program,
+            model,
+            copies,
+            first_positions,
+            instructions: program.threads.iter().map(Thread::instructions_by_label).collect(),
+            capacity: None,
+        }
+    }
+
+    /// The step relation with buffers that hold so many stores at most; a store waits while its buffer is full.
+    #[must_use]
+    pub fn with_capacity(mut self, capacity: usize) -> Self {
+        self.capacity = Some(capacity);
+        self
+    }
+
+    /// Whether the buffer of the copy at a position can hold no further store.
+    #[inline]
+    pub fn buffer_is_full(&self, state: &State, position: usize) -> bool {
+        self.capacity.is_some_and(|capacity| state.threads[position].buffer.len() >= capacity)
+    }
+
+    /// The program.
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// The memory model.
+    pub fn model(&self) -> Model {
+        self.model
+    }
+
+    /// The thread copies by position.
+    pub fn copies(&self) -> &[CopyId] {
+        &self.copies
+    }
+
+    /// The thread of the copy at a position.
+    #[inline]
+    pub fn thread(&self, position: usize) -> &'p Thread {
+        self.program.thread(self.copies[position].thread)
+    }
+
+    /// The position of a copy, when the instance has it.
+    #[inline]
+    pub fn position(&self, copy: CopyId) -> Option<usize> {
+        let first = *self.first_positions.get(copy.thread.index())?;
+        let end = *self.first_positions.get(copy.thread.index() + 1)?;
+        let of_thread = &self.copies[first..end];
+        // Mostly all copies of a thread are there.
+        let guess = usize::try_from(copy.copy).ok().filter(|guess| of_thread.get(*guess) == Some(&copy));
+        guess.or_else(|| of_thread.binary_search(&copy).ok()).map(|index| first + index)
+    }
+
+    /// The positions of the copies of a thread.
+    #[inline]
+    pub fn positions(&self, thread: ThreadId) -> std::ops::Range<usize> {
+        self.first_positions[thread.index()]..self.first_positions[thread.index() + 1]
+    }
+
+    /// The initial state.
+    pub fn initial_state(&self) -> State {
+        let thread_state = |copy: &CopyId| {
+            let thread = self.program.thread(copy.thread);
+            ThreadState {
+                label: Some(thread.initial),
+                registers: thread.registers.iter().map(|register| register.initial).collect(),
+                buffer: SmallVec::new(),
+                marks: Marks::default(),
+            }
+        };
+        let memory = self.program.initial_memory.iter().map(|(address, value)| (*address, *value));
+        State {
+            memory: memory.filter(|(_, value)| *value != 0).collect(),
+            holder: None,
+            threads: self.copies.iter().map(thread_state).collect(),
+        }
+    }
+
+    /// The instructions at the label of the copy at a position; none after `fail`.
+    #[inline]
+    pub fn instructions_at(&self, state: &State, position: usize) -> &[InstructionId] {
+        let thread = self.copies[position].thread;
+        state.threads[position].label.map_or(&[], |label| &self.instructions[thread.index()][label.index()])
+    }
+
+    /// Whether a copy has come to its end: a label without instructions, or `fail`.
+    pub fn has_ended(&self, state: &State, position: usize) -> bool {
+        self.instructions_at(state, position).is_empty()
+    }
+
+    /// What a step does in a state, or why the copy cannot take it.
+    pub fn event(&self, state: &State, step: Step) -> Result<Event, Refusal> {
+        let position = self.position(step.copy).ok_or(Refusal::NoSuchCopy)?;
+        let effect = match step.kind {
+            StepKind::Execute { instruction, chosen } => {
+                if instruction.index() >= self.thread(position).instructions.len() {
+                    return Err(Refusal::NoSuchInstruction);
+                }
+                self.execution(state, position, instruction, chosen)?
+            }
+            StepKind::Crowd { instruction, copies } => {
+                if instruction.index() >= self.thread(position).instructions.len() {
+                    return Err(Refusal::NoSuchInstruction);
+                }
+                self.crowd(state, position, instruction, copies)?
+            }
+            StepKind::Flush => self.flush(state, position)?,
+            StepKind::FlushAddress(address) => self.flush_address(state, position, address)?,
+        };
+        Ok(Event { step, effect })
+    }
+
+    /// Takes an event that [`event`](Self::event) or [`events`](Self::events) has given for this very state.
+    pub fn take(&self, state: &mut State, event: &Event) {
+        let position = self.position(event.step.copy).expect("an event belongs to a copy of the instance");
+        let thread = &mut state.threads[position];
+        match event.effect {
+            Effect::Load { register, value, .. } => thread.registers[register.index()] = value,
+            Effect::Issue { address, value } => thread.buffer.push((address, value)),
+            Effect::Store { address, value } => {
+                match event.step.kind {
+                    StepKind::Flush => drop(thread.buffer.remove(0)),
+                    StepKind::FlushAddress(address) => {
+                        thread.leaves(thread.flushable(address).expect("the event has found a store to flush"));
+                    }
+                    StepKind::Execute { .. } | StepKind::Crowd { .. } => {}
+                }
+                state.write(address, value);
+            }
+            Effect::Rmw { register, address, old, new } => {
+                if let Some(register) = register {
+                    thread.registers[register.index()] = old;
+                }
+                if let Some(new) = new {
+                    state.write(address, new);
+                }
+            }
+            Effect::Local { written: Some((register, value)) } => thread.registers[register.index()] = value,
+            Effect::Lock => state.holder = Some(position),
+            Effect::Unlock => state.holder = None,
+            Effect::StoreFence if self.model == Model::Pso => thread.marks.put_behind(thread.buffer.len()),
+            Effect::StoreFence
+            | Effect::Fence
+            | Effect::Local { written: None }
+            | Effect::Violation
+            | Effect::Failure => {}
+        }
+        if let Some(instruction) = event.step.kind.instruction() {
+            let target = self.thread(position).instruction(instruction).target;
+            state.threads[position].label = (event.effect != Effect::Failure).then_some(target);
+        }
+    }
+
+    /// The state after an event.
+    pub fn successor(&self, state: &State, event: &Event) -> State {
+        let mut successor = state.clone();
+        self.take(&mut successor, event);
+        successor
+    }
+
+    /// Whether a store stands at the label of the copy at a position.
+    #[inline]
+    pub fn may_store(&self, state: &State, position: usize) -> bool {
+        let thread = self.thread(position);
+        let is_store = |id: &InstructionId| matches!(thread.instruction(*id).action, Action::Store { .. });
+        self.instructions_at(state, position).iter().any(is_store)
+    }
+
+    /// Adds to `events` everything the copy at a position can do in a state.
+    pub fn events(&self, state: &State, position: usize, events: &mut Vec<Event>) -> Result<(), ValueError> {
+        for instruction in self.instructions_at(state, position) {
+            self.executions(state, position, *instruction, events)?;
+        }
+        self.flush_events(state, position, events);
+        Ok(())
+    }
+
+    /// Adds to `events` the flushes that the copy at a position can take: of the oldest store under TSO, of one store for each
+    /// address that has one before all marks under PSO.
+    pub fn flush_events(&self, state: &State, position: usize, events: &mut Vec<Event>) {
+        let thread = &state.threads[position];
+        if thread.buffer.is_empty() || Self::needs_memory(state, position).is_err() {
+            return;
+        }
+        let mut add = |kind, (address, value)| {
+            events.push(Event {
+                step: Step { copy: self.copies[position], kind },
+                effect: Effect::Store { address, value },
+            });
+        };
+        if self.model == Model::Pso {
+            for address in thread.flushable_addresses() {
+                let index = thread.flushable(address).expect("a store to this address can be flushed");
+                add(StepKind::FlushAddress(address), thread.buffer[index]);
+            }
+        } else {
+            add(StepKind::Flush, thread.buffer[0]);
+        }
+    }
+
+    /// Adds to `events` the executions of one instruction, one for each choice it has.
+    fn executions(
+        &self,
+        state: &State,
+        position: usize,
+        instruction: InstructionId,
+        events: &mut Vec<Event>,
+    ) -> Result<(), ValueError> {
+        let copy = self.copies[position];
+        let mut add = |chosen| match self.execution(state, position, instruction, chosen) {
+            Ok(effect) => {
+                events.push(Event { step: Step { copy, kind: StepKind::Execute { instruction, chosen } }, effect });
+                Ok(())
+            }
+            Err(Refusal::Value(error)) => Err(error),
+            Err(_) => Ok(()),
+        };
+        if matches!(self.thread(position).instruction(instruction).action, Action::Havoc { .. })
+            && self.program.domain.is_some()
+        {
+            return choices(self.program.domain).try_for_each(|value| add(Some(value)));
+        }
+        add(None)
+    }
+
+    /// The effect of flushing the oldest store of a copy.
+    fn flush(&self, state: &State, position: usize) -> Result<Effect, Refusal> {
+        if self.model == Model::Pso {
+            return Err(Refusal::FlushesByAddress);
+        }
+        let Some(&(address, value)) = state.threads[position].buffer.first() else {
+            return Err(Refusal::BufferEmpty);
+        };
+        Self::needs_memory(state, position)?;
+        Ok(Effect::Store { address, value })
+    }
+
+    /// The effect of flushing the oldest store of a copy to an address (PSO).
+    fn flush_address(&self, state: &State, position: usize, address: Value) -> Result<Effect, Refusal> {
+        if self.model != Model::Pso {
+            return Err(Refusal::FlushesInOrder);
+        }
+        let thread = &state.threads[position];
+        let Some(index) = thread.flushable(address) else {
+            let waits = thread.buffer.iter().any(|store| store.0 == address);
+            return Err(if waits { Refusal::BehindMark } else { Refusal::BufferEmpty });
+        };
+        Self::needs_memory(state, position)?;
+        Ok(Effect::Store { address, value: thread.buffer[index].1 })
+    }
+
+    /// The effect of executing an instruction of the thread.
+    pub(super) fn execution(
+        &self,
+        state: &State,
+        position: usize,
+        id: InstructionId,
+        chosen: Option<Value>,
+    ) -> Result<Effect, Refusal> {
+        let instruction = self.thread(position).instruction(id);
+        let thread = &state.threads[position];
+        match thread.label {
+            None => return Err(Refusal::Ended),
+            Some(label) if label != instruction.source => return Err(Refusal::OtherLabel),
+            Some(_) => {}
+        }
+        if chosen.is_some() && !matches!(instruction.action, Action::Havoc { .. }) {
+            return Err(Refusal::NoChoice);
+        }
+        if instruction.action.drains_buffer() && !thread.buffer.is_empty() {
+            return Err(Refusal::BufferNotEmpty);
+        }
+        let domain = self.program.domain;
+        let registers = &thread.registers;
+        let admitted = |subject, result: Result<Value, EvaluationError>| {
+            result.map_err(|error| self.value_error(position, id, subject, error.into()))
+        };
+        let address_of = |expression: &Expression| admitted(Subject::Address, expression.evaluate_address(registers));
+        let holds = |condition: &Expression| {
+            condition
+                .holds(registers, domain)
+                .map_err(|error| self.value_error(position, id, Subject::Condition, error.into()))
+        };
+        Ok(match &instruction.action {
+            Action::Load { register, address } => {
+                Self::needs_memory(state, position)?;
+                let address = address_of(address)?;
+                let buffered = thread.buffer.iter().rev().find(|store| store.0 == address);
+                let value = buffered.map_or_else(|| state.memory(address), |store| store.1);
+                Effect::Load { register: *register, address, value, early: buffered.is_some() }
+            }
+            Action::Store { address, value } => {
+                if !self.model.has_buffers() {
+                    Self::needs_memory(state, position)?;
+                } else if self.buffer_is_full(state, position) {
+                    return Err(Refusal::BufferFull);
+                }
+                let address = address_of(address)?;
+                let value = admitted(Subject::Memory(address), value.evaluate(registers, domain))?;
+                if self.model.has_buffers() {
+                    Effect::Issue { address, value }
+                } else {
+                    Effect::Store { address, value }
+                }
+            }
+            Action::Fence => Effect::Fence,
+            Action::StoreFence => Effect::StoreFence,
+            Action::Assign { register, value } => {
+                let value = admitted(Subject::Register(*register), value.evaluate(registers, domain))?;
+                Effect::Local { written: Some((*register, value)) }
+            }
+            Action::Havoc { register } => {
+                let Some(domain) = domain else {
+                    let subject = Subject::Register(*register);
+                    return Err(self.value_error(position, id, subject, ValueCause::NoDomain).into());
+                };
+                let value = chosen.filter(|value| domain.contains(*value)).ok_or(Refusal::BadChoice)?;
+                Effect::Local { written: Some((*register, value)) }
+            }
+            Action::Assume(condition) if !holds(condition)? => {
+                return Err(Refusal::AssumptionFails);
+            }
+            Action::Assume(_) | Action::Nop => Effect::Local { written: None },
+            Action::Cas { register, address, expected, new } => {
+                Self::needs_memory(state, position)?;
+                let address = address_of(address)?;
+                let expected = admitted(Subject::Expected(address), expected.evaluate(registers, domain))?;
+                let old = state.memory(address);
+                let new = if old == expected {
+                    Some(admitted(Subject::Memory(address), new.evaluate(registers, domain))?)
+                } else {
+                    None
+                };
+                Effect::Rmw { register: *register, address, old, new }
+            }
+            Action::Rmw { register, address, new } => {
+                Self::needs_memory(state, position)?;
+                let address = address_of(address)?;
+                let old = state.memory(address);
+                let new = admitted(Subject::Memory(address), new.evaluate_with_old(registers, old, domain))?;
+                Effect::Rmw { register: *register, address, old, new: Some(new) }
+            }
+            Action::Lock if state.holder == Some(position) => return Err(Refusal::Holding),
+            Action::Lock => {
+                Self::needs_memory(state, position)?;
+                Effect::Lock
+            }
+            Action::Unlock if state.holder != Some(position) => return Err(Refusal::NotHolding),
+            Action::Unlock => Effect::Unlock,
+            Action::Ensure(condition) if !holds(condition)? => Effect::Violation,
+            Action::Ensure(_) => Effect::Local { written: None },
+            Action::Fail => Effect::Failure,
+            Action::Post { .. } => unreachable!("a program without tasks has no posts"),
+        })
+    }
+
+    pub(super) fn value_error(
+        &self,
+        position: usize,
+        id: InstructionId,
+        subject: Subject,
+        cause: ValueCause,
+    ) -> ValueError {
+        ValueError { copy: self.copies[position], instruction: id, subject, cause }
+    }
+
+    /// Refuses when another copy holds the lock.
+    fn needs_memory(state: &State, position: usize) -> Result<(), Refusal> {
+        match state.holder {
+            Some(holder) if holder != position => Err(Refusal::Locked),
+            _ => Ok(()),
+        }
+    }
+}

@@ -63,8 +63,12 @@ pub(super) fn answer(
         EventRepair::Impossible(_) => Exit::Fails,
         EventRepair::Unknown(_) => Exit::Unknown,
     };
+    let outputs = OutputOptions::from(&arguments.sarif);
+    if !outputs.are_any() {
+        return Ok((exit, None));
+    }
     let mut answer = event_fence_findings(&result, &context, loaded.format);
-    if OutputOptions::from(&arguments.sarif).asks_for_a_page() {
+    if outputs.asks_for_a_page() {
         answer.page = Some(event_fences_page(&FencesDocument::for_events(&result, &context), &result, &context));
     }
     Ok((exit, Some(answer)))

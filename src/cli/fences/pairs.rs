@@ -107,14 +107,18 @@ pub(super) fn answer(
     } else {
         print_text(report::text(&result, &context, shared.verbose));
     }
-    let mut answer = pair_findings(&result, &context);
-    if OutputOptions::from(&arguments.sarif).asks_for_a_page() {
-        answer.page = Some(pairs_page(&document, &result, &context));
-    }
     let exit = match &placed {
         Ok(PairsPlaced::Valid(placement)) if placement.is_proved => Exit::Holds,
         Ok(PairsPlaced::Valid(_)) | Err(_) => Exit::Unknown,
         Ok(PairsPlaced::NoBanHelps(_)) => Exit::Fails,
     };
+    let outputs = OutputOptions::from(&arguments.sarif);
+    if !outputs.are_any() {
+        return Ok((exit, None));
+    }
+    let mut answer = pair_findings(&result, &context);
+    if outputs.asks_for_a_page() {
+        answer.page = Some(pairs_page(&document, &result, &context));
+    }
     Ok((exit, Some(answer)))
 }

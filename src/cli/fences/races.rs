@@ -58,8 +58,12 @@ pub(super) fn answer(
     } else {
         print_text(fences_text(found, &context, shared.verbose));
     }
+    let outputs = OutputOptions::from(&arguments.sarif);
+    if !outputs.are_any() {
+        return Ok((exit, None));
+    }
     let mut answer = race_fence_findings(found, &context, loaded.format);
-    if OutputOptions::from(&arguments.sarif).asks_for_a_page() {
+    if outputs.asks_for_a_page() {
         answer.page = Some(race_fences_page(&document, found, &context));
     }
     Ok((exit, Some(answer)))

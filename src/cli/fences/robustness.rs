@@ -93,8 +93,12 @@ pub(super) fn answer(
         Repair::Impossible(_) => Exit::Fails,
         Repair::Unknown { .. } => Exit::Unknown,
     };
+    let outputs = OutputOptions::from(&arguments.sarif);
+    if !outputs.are_any() {
+        return Ok((exit, None));
+    }
     let mut answer = fence_findings(&result, &context, loaded.format);
-    if OutputOptions::from(&arguments.sarif).asks_for_a_page() {
+    if outputs.asks_for_a_page() {
         answer.page = Some(fences_page(&FencesDocument::new(&result, &context), &result, &context));
     }
     Ok((exit, Some(answer)))

@@ -64,6 +64,15 @@ impl OutputOptions {
         self.page.report.is_some()
     }
 
+    /// What was found and the page about it, where a file asks for them: changes of texts take their time.
+    pub(super) fn answer(&self, find: impl FnOnce() -> Answer, page: impl FnOnce() -> String) -> Option<Answer> {
+        self.are_any().then(|| {
+            let mut answer = find();
+            answer.page = self.asks_for_a_page().then(page);
+            answer
+        })
+    }
+
     /// Begins the files, so that a path that cannot be written is refused before any work is done.
     pub(super) fn open(&self) -> Result<Outputs<'_>, InputError> {
         Ok(Outputs {

@@ -2,7 +2,7 @@
 //!
 //! The sorts of the standard library are translated for each type of item and each closure, and what collects into its ordered sets and maps
 //! sorts first, for each type of iterator: a sixth of the code of searches and checks was such sorts. Where few items are sorted, or they are
-//! sorted once, what stands here does as well. What sorts on the way of a search does better by `sort_unstable`.
+//! sorted once, what stands here does as well, and is translated once for each crate. What sorts on the way of a search does better by `sort_unstable`.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};

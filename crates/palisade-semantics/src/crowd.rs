@@ -11,7 +11,7 @@
 use super::instance::CopyId;
 use super::machine::{Machine, State};
 use super::step::{Effect, Event, Refusal, StepKind, Subject};
-use palisade_model::program::{Copies, InstructionId};
+use palisade_model::program::{Copies, InstructionId, admitted};
 
 impl Machine<'_> {
     /// The effect of a crowd's step.
@@ -31,7 +31,7 @@ impl Machine<'_> {
         };
         // Additions of one number go one way, so that the values in between exist where the last one does.
         let sum = i128::from(old) + i128::from(number) * i128::from(copies);
-        let new = palisade_model::program::admitted(sum, self.program().domain);
+        let new = admitted(sum, self.program().domain);
         let new = new.map_err(|error| self.value_error(position, id, Subject::Memory(address), error.into()))?;
         Ok(Effect::Rmw { register, address, old, new: Some(new) })
     }

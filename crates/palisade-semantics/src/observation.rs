@@ -3,7 +3,7 @@
 use super::condition::{Condition, Location, Observable, Proposition, Quantifier, Question};
 use super::instance::Instance;
 use super::machine::{Machine, Model, State};
-use palisade_model::program::{Program, Value};
+use palisade_model::program::{Program, RegisterId, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is counted as satisfying a condition or not.
@@ -44,7 +44,7 @@ impl Question {
         let mut locations = Vec::new();
         for (thread, template) in program.thread_ids() {
             for (index, register) in template.registers.iter().enumerate() {
-                let register_id = palisade_model::program::RegisterId::from_index(index);
+                let register_id = RegisterId::from_index(index);
                 let observable = Observable::Register { thread, register: register_id };
                 locations.push(Location::whole(observable, format!("{}:{}", thread.index(), register.name)));
             }

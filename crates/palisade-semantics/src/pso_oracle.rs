@@ -12,6 +12,7 @@ use super::machine::{Machine, Model, State};
 use super::step::{Effect, Event, Step, StepKind};
 use super::trace::TraceBuilder;
 use hashbrown::HashSet;
+use palisade_model::limits::StopReason;
 use palisade_model::program::Program;
 use std::ops::ControlFlow;
 
@@ -78,7 +79,7 @@ pub fn singular_violation(
             }
         }
         if seen.len() > points {
-            return Err(palisade_model::limits::StopReason::TooLarge.into());
+            return Err(StopReason::TooLarge.into());
         }
     }
     Ok(None)

@@ -63,15 +63,9 @@ pub(super) fn answer(
         EventRepair::Impossible(_) => Exit::Fails,
         EventRepair::Unknown(_) => Exit::Unknown,
     };
-    let outputs = OutputOptions::from(&arguments.sarif);
-    if !outputs.are_any() {
-        return Ok((exit, None));
-    }
-    let mut answer = event_fence_findings(&result, &context, loaded.format);
-    if outputs.asks_for_a_page() {
-        answer.page = Some(event_fences_page(&FencesDocument::for_events(&result, &context), &result, &context));
-    }
-    Ok((exit, Some(answer)))
+    let find = || event_fence_findings(&result, &context, loaded.format);
+    let page = || event_fences_page(&FencesDocument::for_events(&result, &context), &result, &context);
+    Ok((exit, OutputOptions::from(&arguments.sarif).answer(find, page)))
 }
 
 /// The evidence for a repair.

@@ -112,13 +112,7 @@ pub(super) fn answer(
         Ok(PairsPlaced::Valid(_)) | Err(_) => Exit::Unknown,
         Ok(PairsPlaced::NoBanHelps(_)) => Exit::Fails,
     };
-    let outputs = OutputOptions::from(&arguments.sarif);
-    if !outputs.are_any() {
-        return Ok((exit, None));
-    }
-    let mut answer = pair_findings(&result, &context);
-    if outputs.asks_for_a_page() {
-        answer.page = Some(pairs_page(&document, &result, &context));
-    }
-    Ok((exit, Some(answer)))
+    let find = || pair_findings(&result, &context);
+    let page = || pairs_page(&document, &result, &context);
+    Ok((exit, OutputOptions::from(&arguments.sarif).answer(find, page)))
 }

@@ -76,16 +76,9 @@ pub(super) fn answer(
         Placed::Valid(_) => Exit::Unknown,
         Placed::NoFenceHelps(_) | Placed::Impossible(_) => Exit::Fails,
     };
-    let outputs = OutputOptions::from(&arguments.sarif);
-    if !outputs.are_any() {
-        return Ok((exit, None));
-    }
-    let mut answer = property_fence_findings(&result, &context, loaded.format);
-    if outputs.asks_for_a_page() {
-        let document = FencesDocument::for_properties(&result, &context);
-        answer.page = Some(property_fences_page(&document, &result, &context));
-    }
-    Ok((exit, Some(answer)))
+    let find = || property_fence_findings(&result, &context, loaded.format);
+    let page = || property_fences_page(&FencesDocument::for_properties(&result, &context), &result, &context);
+    Ok((exit, OutputOptions::from(&arguments.sarif).answer(find, page)))
 }
 
 fn print_result(

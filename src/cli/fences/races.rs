@@ -58,15 +58,9 @@ pub(super) fn answer(
     } else {
         print_text(fences_text(found, &context, shared.verbose));
     }
-    let outputs = OutputOptions::from(&arguments.sarif);
-    if !outputs.are_any() {
-        return Ok((exit, None));
-    }
-    let mut answer = race_fence_findings(found, &context, loaded.format);
-    if outputs.asks_for_a_page() {
-        answer.page = Some(race_fences_page(&document, found, &context));
-    }
-    Ok((exit, Some(answer)))
+    let find = || race_fence_findings(found, &context, loaded.format);
+    let page = || race_fences_page(&document, found, &context);
+    Ok((exit, OutputOptions::from(&arguments.sarif).answer(find, page)))
 }
 
 /// Refuses what is for other criteria.

@@ -93,15 +93,9 @@ pub(super) fn answer(
         Repair::Impossible(_) => Exit::Fails,
         Repair::Unknown { .. } => Exit::Unknown,
     };
-    let outputs = OutputOptions::from(&arguments.sarif);
-    if !outputs.are_any() {
-        return Ok((exit, None));
-    }
-    let mut answer = fence_findings(&result, &context, loaded.format);
-    if outputs.asks_for_a_page() {
-        answer.page = Some(fences_page(&FencesDocument::new(&result, &context), &result, &context));
-    }
-    Ok((exit, Some(answer)))
+    let find = || fence_findings(&result, &context, loaded.format);
+    let page = || fences_page(&FencesDocument::new(&result, &context), &result, &context);
+    Ok((exit, OutputOptions::from(&arguments.sarif).answer(find, page)))
 }
 
 /// The changes of the sources of machine code, or why there are none; nothing for other programs, and where nothing is to be changed.

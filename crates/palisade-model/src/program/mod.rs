@@ -3,7 +3,7 @@
 //! A [`Program`] is what every reader of a program text produces and every later stage takes: threads (with the
 //! number of copies of each), labels, registers, instructions with resolved names, the initial memory, and the
 //! domain its values live in. Names are resolved to index types over arenas; source positions stay attached as
-//! [`Span`]s. Besides `text`, this room depends on no other.
+//! [`Span`]s. Besides `ordered` and `text`, this room depends on no other.
 
 mod accepted;
 mod by_label;

@@ -4,6 +4,7 @@ use super::*;
 use crate::exploration::has_loop;
 use crate::random::{self, Shape};
 use crate::{final_states, maximal_traces};
+use palisade_model::limits::Limits;
 use palisade_model::program::{Action, Copies, Instruction, Label, LabelId, Span};
 use std::collections::BTreeMap;
 
@@ -126,7 +127,7 @@ fn the_reduced_search_finds_the_same() {
             let loops = program.threads.iter().any(has_loop);
             let capacity = if loops { effort.capacity } else { 100 };
             let Ok(full) = reached(&program, &instance, None, model, Effort { capacity, ..effort }) else { continue };
-            let limits = palisade_model::limits::Limits::none();
+            let limits = Limits::none();
             let reduced = final_states(&program, &instance, model, capacity, &limits).expect("values exist");
             let completed: BTreeSet<State> = reduced.completed.into_iter().collect();
             assert_eq!(full.completed, completed, "seed {seed} {model:?}");

@@ -14,11 +14,13 @@
 //! believed; when it fails the strategy says that it is inconclusive.
 
 mod exact;
+mod marking;
 mod program;
+mod solved;
 
 use self::exact::to_integers;
+pub(super) use self::marking::optimize;
 use self::program::Program;
-pub(super) use self::program::optimize;
 use super::compact::CompactNet;
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};

@@ -1,18 +1,15 @@
-//! The linear programs: weights that separate, with constraints generated as needed; and the state equation itself.
+//! The linear program for weights that separate, with constraints generated as needed: of those that a solution violates, the one that cuts
+//! deepest. Few of all constraints matter, and the program goes on from its solution, which costs few pivots each time.
 
 use super::super::Context;
 use super::super::compact::CompactNet;
-use super::super::number::{Number, Overflow, Stop};
-use good_lp::solvers::{SolutionStatus, WithTimeLimit};
-use good_lp::{Expression, ProblemVariables, ResolutionError, Solution, SolverModel, Variable, microlp, variable};
-use palisade_model::limits::StopReason;
-use rustc_hash::FxHashMap;
+use super::super::number::{Number, Stop};
+use super::solved::{Row, Solved};
+use fixedbitset::FixedBitSet;
+use std::collections::BTreeMap;
 
 /// What counts as more than nothing.
-const EPSILON: f64 = 1e-7;
-
-/// The time between two checks of the limits while the solver computes, at first; it doubles each time.
-const FIRST_SLICE: f64 = 0.1;
+pub(super) const EPSILON: f64 = 1e-7;
 
 /// Weights `w` that, with multipliers `z` for the traps, separate.
 pub(super) struct Separation {
@@ -24,235 +21,133 @@ pub(super) struct Separation {
 
 /// The programs for one target.
 pub(super) struct Program<'a, N> {
-    compact: &'a CompactNet<N>,
-    target: &'a [(u32, N)],
+    pub(super) compact: &'a CompactNet<N>,
+    pub(super) target: &'a [(u32, N)],
     /// The traps found, each sorted.
     pub(super) traps: Vec<Vec<u32>>,
     /// The transitions whose constraints are there.
-    rows: Vec<u32>,
-    is_row: Vec<bool>,
-    /// The places that may weigh something.
-    places: Vec<u32>,
-    /// Per place, its position among these.
-    column: FxHashMap<u32, usize>,
+    pub(super) rows: Vec<u32>,
+    is_row: FixedBitSet,
 }
 
 /// A token count as a coefficient; what it loses is caught by the exact check.
 #[allow(clippy::cast_precision_loss, reason = "solutions are checked exactly")]
-fn coefficient<N: Number>(count: &N) -> f64 {
+pub(super) fn coefficient<N: Number>(count: &N) -> f64 {
     count.rough() as f64
 }
 
 impl<'a, N: Number> Program<'a, N> {
-    /// No constraints yet; only the target's places weigh.
+    /// No constraints of transitions yet.
     pub(super) fn new(compact: &'a CompactNet<N>, target: &'a [(u32, N)]) -> Self {
-        let mut program = Self {
-            compact,
-            target,
-            traps: Vec::new(),
-            rows: Vec::new(),
-            is_row: vec![false; compact.transitions.len()],
-            places: Vec::new(),
-            column: FxHashMap::default(),
-        };
-        target.iter().for_each(|(place, _)| program.add_place(*place));
-        program
-    }
-
-    fn add_place(&mut self, place: u32) {
-        if !self.column.contains_key(&place) {
-            self.column.insert(place, self.places.len());
-            self.places.push(place);
-        }
+        let is_row = FixedBitSet::with_capacity(compact.transitions.len());
+        Self { compact, target, traps: Vec::new(), rows: Vec::new(), is_row }
     }
 
     /// Weights that separate every marking of the state equation and the traps from the target, of least sum.
     pub(super) fn separate(&mut self, context: &Context) -> Result<Option<Separation>, Stop> {
-        loop {
+        let mut solved = self.set_up(context)?;
+        while let Some(program) = solved {
             context.count_iterations(1);
-            context.count_work(self.compact.transitions.len());
-            let Some(separation) = self.solve_dual(context)? else { return Ok(None) };
-            let violated = self.violated(&separation);
-            if violated.is_empty() {
-                return Ok(Some(separation));
-            }
-            for transition in violated {
-                self.is_row[transition as usize] = true;
-                self.rows.push(transition);
-                for effect in self.compact.effects(transition) {
-                    if effect.pre != effect.post {
-                        self.add_place(effect.place);
-                    }
-                }
-            }
+            context.count_work(self.compact.places());
+            let separation = self.separation(&program);
+            let Some(deepest) = self.deepest(&separation) else { return Ok(Some(separation)) };
+            self.is_row.insert(deepest as usize);
+            self.rows.push(deepest);
+            solved = program.with(self.row(deepest), context)?;
         }
+        Ok(None)
     }
 
-    /// The weights `y = w + Σ z`, by place.
-    fn sums(&self, separation: &Separation) -> FxHashMap<u32, f64> {
-        let mut sums: FxHashMap<u32, f64> = separation.weights.iter().copied().collect();
+    /// The weights `y = w + Σ z`, of every place.
+    fn sums(&self, separation: &Separation) -> Vec<f64> {
+        let mut sums = vec![0.0; self.compact.places()];
+        for (place, weight) in &separation.weights {
+            sums[*place as usize] = *weight;
+        }
         for (trap, multiplier) in self.traps.iter().zip(&separation.multipliers) {
-            if *multiplier > EPSILON {
-                for place in trap {
-                    *sums.entry(*place).or_default() += multiplier;
-                }
+            for place in trap {
+                sums[*place as usize] += multiplier;
             }
         }
         sums
     }
 
-    /// The transitions that increase the weighted sum, ascending.
-    fn violated(&self, separation: &Separation) -> Vec<u32> {
+    /// Of the transitions that increase the weighted sum, the one from whose constraint the weights are farthest.
+    fn deepest(&self, separation: &Separation) -> Option<u32> {
         let sums = self.sums(separation);
-        let mut candidates: Vec<u32> = Vec::new();
-        let mut places: Vec<u32> = sums.iter().filter(|(_, sum)| **sum > EPSILON).map(|(place, _)| *place).collect();
-        places.sort_unstable();
-        for place in places {
-            let producers = self.compact.producers.row(place);
-            candidates.extend(producers.iter().filter(|transition| !self.is_row[**transition as usize]));
+        let mut candidates = FixedBitSet::with_capacity(self.compact.transitions.len());
+        for (place, _) in (0u32..).zip(&sums).filter(|(_, sum)| **sum > EPSILON) {
+            candidates.extend(self.compact.producers.row(place).iter().map(|transition| *transition as usize));
         }
-        candidates.sort_unstable();
-        candidates.dedup();
-        candidates.retain(|transition| {
-            let change = |effect: &super::super::compact::Effect<N>| {
-                let sum = sums.get(&effect.place).copied().unwrap_or(0.0);
-                sum * (coefficient(&effect.post) - coefficient(&effect.pre))
-            };
-            self.compact.effects(*transition).iter().map(change).sum::<f64>() > EPSILON
+        candidates.difference_with(&self.is_row);
+        let depths = candidates.ones().filter_map(|index| {
+            let transition = u32::try_from(index).ok()?;
+            let (mut increase, mut squares) = (0.0, 0.0);
+            for effect in self.compact.effects(transition) {
+                let change = coefficient(&effect.post) - coefficient(&effect.pre);
+                increase += sums[effect.place as usize] * change;
+                squares += change * change;
+            }
+            (increase > EPSILON).then(|| (increase / squares.sqrt(), transition))
         });
-        candidates
+        depths.max_by(|(depth, _), (other, _)| depth.total_cmp(other)).map(|(_, transition)| transition)
     }
 
-    /// The dual program over the constraints generated so far; nothing when it has no solution.
-    fn solve_dual(&self, context: &Context) -> Result<Option<Separation>, Stop> {
-        let mut variables = ProblemVariables::new();
-        let weights: Vec<Variable> = self.places.iter().map(|_| variables.add(variable().min(0.0))).collect();
-        let multipliers: Vec<Variable> = self.traps.iter().map(|_| variables.add(variable().min(0.0))).collect();
-        let mut traps_of: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-        for (index, trap) in self.traps.iter().enumerate() {
-            trap.iter().for_each(|place| traps_of.entry(*place).or_default().push(index));
-        }
+    /// The first column of traps, behind those of places.
+    fn first_trap(&self) -> usize {
+        self.compact.places()
+    }
 
-        let initial = |place: u32| coefficient(&self.compact.initial[place as usize]);
-        let mut separates = Expression::with_capacity(self.places.len());
-        for (place, weight) in self.places.iter().zip(&weights) {
-            let demanded = self.target.iter().find(|(other, _)| other == place);
-            let factor = demanded.map_or(0.0, |(_, count)| coefficient(count)) - initial(*place);
-            if factor != 0.0 {
-                separates.add_mul(factor, *weight);
-            }
+    /// Solves the program over the constraints generated so far: its columns are the weights of places and the multipliers of traps.
+    fn set_up(&self, context: &Context) -> Result<Option<Solved>, Stop> {
+        let initial: Vec<f64> = self.compact.initial.iter().map(coefficient).collect();
+        let mut factors: Vec<f64> = initial.iter().map(|tokens| -tokens).collect();
+        for (place, count) in self.target {
+            factors[*place as usize] += coefficient(count);
         }
-        for (trap, multiplier) in self.traps.iter().zip(&multipliers) {
-            let tokens: f64 = trap.iter().map(|place| initial(*place)).sum();
-            separates.add_mul(1.0 - tokens, *multiplier);
-        }
-        let mut constraints = vec![separates.geq(1.0)];
-        for transition in &self.rows {
-            let effects = self.compact.effects(*transition);
-            let mut sum = Expression::with_capacity(effects.len());
-            for effect in effects {
-                let change = coefficient(&effect.post) - coefficient(&effect.pre);
-                if change == 0.0 {
-                    continue;
-                }
-                sum.add_mul(change, weights[self.column[&effect.place]]);
-                for trap in traps_of.get(&effect.place).into_iter().flatten() {
-                    sum.add_mul(change, multipliers[*trap]);
-                }
-            }
-            constraints.push(sum.leq(0.0));
-        }
-        let mut objective: Expression = weights.iter().sum();
+        let tokens = |trap: &Vec<u32>| trap.iter().map(|place| initial[*place as usize]).sum::<f64>();
+        factors.extend(self.traps.iter().map(|trap| 1.0 - tokens(trap)));
+        let separates = factors.into_iter().enumerate().filter(|(_, factor)| *factor != 0.0).collect();
         #[allow(clippy::cast_precision_loss, reason = "a trap's size is small")]
-        for (trap, multiplier) in self.traps.iter().zip(&multipliers) {
-            objective.add_mul(trap.len() as f64, *multiplier);
-        }
-
-        let Some(solution) = optimize(&variables, &objective, &constraints, context)? else { return Ok(None) };
-        let positive = |value: f64| if value > EPSILON { value } else { 0.0 };
-        Ok(Some(Separation {
-            weights: self
-                .places
-                .iter()
-                .zip(&weights)
-                .map(|(place, weight)| (*place, positive(solution.value(*weight))))
-                .filter(|(_, value)| *value > 0.0)
-                .collect(),
-            multipliers: multipliers.iter().map(|multiplier| positive(solution.value(*multiplier))).collect(),
-        }))
+        let of_traps = self.traps.iter().map(|trap| trap.len() as f64);
+        let costs = initial.iter().map(|_| 1.0).chain(of_traps);
+        let rows = self.rows.iter().map(|transition| self.row(*transition));
+        Solved::new(costs, separates, rows, context)
     }
 
-    /// Which places of the slice are marked after a solution of the state equation that covers the target and keeps
-    /// the traps marked, with few firings. There is one when nothing separates.
-    pub(super) fn solution(&self, context: &Context) -> Result<Vec<bool>, Stop> {
-        let mut variables = ProblemVariables::new();
-        let firings: Vec<Variable> = self.rows.iter().map(|_| variables.add(variable().min(0.0))).collect();
-        let mut after: FxHashMap<u32, Expression> = FxHashMap::default();
-        for (transition, firing) in self.rows.iter().zip(&firings) {
-            for effect in self.compact.effects(*transition) {
-                let change = coefficient(&effect.post) - coefficient(&effect.pre);
-                if change != 0.0 {
-                    after.entry(effect.place).or_default().add_mul(change, *firing);
-                }
+    /// The constraint of a transition: what it adds to the weighted sum is at most 0.
+    fn row(&self, transition: u32) -> Row {
+        let mut row = Row::new();
+        let mut of_traps: BTreeMap<usize, f64> = BTreeMap::new();
+        for effect in self.compact.effects(transition) {
+            let change = coefficient(&effect.post) - coefficient(&effect.pre);
+            if change == 0.0 {
+                continue;
+            }
+            row.push((effect.place as usize, change));
+            for (column, _) in (self.first_trap()..).zip(&self.traps).filter(|(_, trap)| holds(trap, effect.place)) {
+                *of_traps.entry(column).or_default() += change;
             }
         }
-        let initial = |place: u32| coefficient(&self.compact.initial[place as usize]);
-        let demand = |place: u32| {
-            self.target.iter().find(|(other, _)| *other == place).map_or(0.0, |(_, count)| coefficient(count))
-        };
-        let mut constraints = Vec::new();
-        for place in &self.places {
-            if let Some(change) = after.get(place) {
-                constraints.push(change.clone().geq(demand(*place) - initial(*place)));
-            }
+        row.extend(of_traps);
+        row
+    }
+
+    /// What a solution says, without what is not more than nothing.
+    fn separation(&self, solved: &Solved) -> Separation {
+        let positive = |column: usize| Some(solved.value(column)).filter(|value| *value > EPSILON);
+        let multipliers = (self.first_trap()..).zip(&self.traps);
+        Separation {
+            weights: (0u32..)
+                .zip(&self.compact.initial)
+                .filter_map(|(place, _)| Some((place, positive(place as usize)?)))
+                .collect(),
+            multipliers: multipliers.map(|(column, _)| positive(column).unwrap_or(0.0)).collect(),
         }
-        for trap in &self.traps {
-            let mut tokens = Expression::default();
-            for place in trap {
-                if let Some(change) = after.get(place) {
-                    tokens += change.clone();
-                }
-            }
-            constraints.push(tokens.geq(1.0 - trap.iter().map(|place| initial(*place)).sum::<f64>()));
-        }
-        let objective: Expression = firings.iter().sum();
-        let solution = optimize(&variables, &objective, &constraints, context)?;
-        let solution = solution.ok_or(Stop::Stopped(StopReason::Inconclusive))?;
-        let places = u32::try_from(self.compact.places()).map_err(|_| Stop::Fault(Overflow))?;
-        Ok((0..places)
-            .map(|place| {
-                let change = after.get(&place).map_or(0.0, |change| solution.eval(change));
-                initial(place) + change > EPSILON
-            })
-            .collect())
     }
 }
 
-/// The optimum, or nothing when there is no solution.
-pub(in super::super) fn optimize(
-    variables: &ProblemVariables,
-    objective: &Expression,
-    constraints: &[good_lp::Constraint],
-    context: &Context,
-) -> Result<Option<impl Solution + use<>>, Stop> {
-    let mut slice = FIRST_SLICE;
-    // Some pivots per constraint, each of which may touch all of them.
-    context.count_work((constraints.len() + 10).pow(2) * 2);
-    loop {
-        context.check()?;
-        let left = context.remaining().map_or(f64::INFINITY, |left| left.as_secs_f64());
-        let mut model = variables.clone().minimise(objective).using(microlp).with_time_limit(slice.min(left));
-        for constraint in constraints {
-            model.add_constraint(constraint.clone());
-        }
-        match model.solve() {
-            Ok(solution) if matches!(solution.status(), SolutionStatus::Optimal) => {
-                return Ok(Some(solution));
-            }
-            Err(ResolutionError::Infeasible) => return Ok(None),
-            // Time ran out: look at the limits and take longer.
-            Ok(_) | Err(ResolutionError::Other(_)) => slice *= 2.0,
-            _ => return Err(Stop::Stopped(StopReason::Inconclusive)),
-        }
-    }
+/// Whether a trap has a place.
+fn holds(trap: &[u32], place: u32) -> bool {
+    trap.binary_search(&place).is_ok()
 }

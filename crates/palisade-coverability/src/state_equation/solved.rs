@@ -1,0 +1,108 @@
+//! Linear programs that take further constraints once they are solved.
+//!
+//! The simplex method goes on from the last basis, so that a constraint costs a factorization and few pivots.
+
+use super::super::Context;
+use super::super::number::Stop;
+use microlp::{ComparisonOp, Error, LinearExpr, OptimizationDirection, Problem, Solution, SolveOutcome, Variable};
+use palisade_model::limits::StopReason;
+use std::time::Duration;
+
+/// The time between two checks of the limits while the solver computes, at first; it doubles each time.
+pub(super) const FIRST_SLICE: f64 = 0.1;
+
+/// The coefficients of a constraint by column, each column once.
+pub(super) type Row = Vec<(usize, f64)>;
+
+/// A program of nonnegative variables, with its optimum.
+pub(super) struct Solved {
+    variables: Vec<Variable>,
+    constraints: usize,
+    solution: Solution,
+}
+
+impl Solved {
+    /// The least cost at which `demand` comes to at least 1 and each of `rows` to at most 0; nothing where they exclude each other.
+    pub(super) fn new(
+        costs: impl Iterator<Item = f64>,
+        demand: Row,
+        rows: impl Iterator<Item = Row>,
+        context: &Context,
+    ) -> Result<Option<Self>, Stop> {
+        let mut problem = Problem::new(OptimizationDirection::Minimize);
+        let variables: Vec<Variable> = costs.map(|cost| problem.add_var(cost, (0.0, f64::INFINITY))).collect();
+        problem.add_constraint(sum(&variables, demand), ComparisonOp::Ge, 1.0);
+        let mut constraints = 1;
+        for row in rows {
+            problem.add_constraint(sum(&variables, row), ComparisonOp::Le, 0.0);
+            constraints += 1;
+        }
+        context.count_work(variables.len() + constraints);
+        context.check()?;
+        problem.set_time_limit(slice(FIRST_SLICE, context));
+        Self::optimum(problem.solve(), variables, constraints, 0, context)
+    }
+
+    /// The same program with one more row.
+    pub(super) fn with(self, row: Row, context: &Context) -> Result<Option<Self>, Stop> {
+        context.check()?;
+        let pivots = self.pivots();
+        let Self { variables, constraints, solution } = self;
+        let outcome = solution.add_constraint(sum(&variables, row), ComparisonOp::Le, 0.0);
+        // All constraints are copied and factorized.
+        context.count_work(variables.len() + 3 * constraints);
+        Self::optimum(outcome, variables, constraints + 1, pivots, context)
+    }
+
+    /// Lets the solver go on until it has the optimum; it has taken so many pivots before. Each of them touches every constraint.
+    fn optimum(
+        mut outcome: Result<SolveOutcome, Error>,
+        variables: Vec<Variable>,
+        constraints: usize,
+        mut pivots: u64,
+        context: &Context,
+    ) -> Result<Option<Self>, Stop> {
+        let mut most = FIRST_SLICE;
+        loop {
+            let solved = match outcome {
+                Ok(solved) => solved,
+                Err(Error::Infeasible) => return Ok(None),
+                Err(_) => return Err(Stop::Stopped(StopReason::Inconclusive)),
+            };
+            let taken = usize::try_from(solved.stats().lp_iterations - pivots).unwrap_or(usize::MAX);
+            context.count_work(taken.saturating_mul(constraints));
+            pivots = solved.stats().lp_iterations;
+            match solved.into_solution() {
+                Ok(solution) => return Ok(Some(Self { variables, constraints, solution })),
+                // Time ran out: look at the limits and take longer.
+                Err(interrupted) => {
+                    context.check()?;
+                    most *= 2.0;
+                    let mut options = interrupted.last_resume_options();
+                    options.time_limit = Some(slice(most, context));
+                    outcome = SolveOutcome::Interrupted(interrupted).resume_with(options);
+                }
+            }
+        }
+    }
+
+    /// How many pivots the program has taken.
+    pub(super) fn pivots(&self) -> u64 {
+        self.solution.stats().lp_iterations
+    }
+
+    /// The value of a column in the optimum.
+    pub(super) fn value(&self, column: usize) -> f64 {
+        self.solution.var_value(self.variables[column])
+    }
+}
+
+/// So many seconds, or what is left.
+fn slice(seconds: f64, context: &Context) -> Duration {
+    let most = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    context.remaining().map_or(most, |left| left.min(most))
+}
+
+fn sum(variables: &[Variable], row: Row) -> LinearExpr {
+    row.into_iter().map(|(column, coefficient)| (variables[column], coefficient)).collect()
+}

@@ -1,9 +1,7 @@
 //! Attacks of one thread under candidate sets of measures.
 //!
-//! What measures change is the delaying phase alone. It is explored anew for each candidate, with the forbidden labels
-//! as obstacles. Dropping nodes from an exploration made without obstacles would not do for any number of threads: there
-//! a configuration is left out when a larger one covers it, and the larger one may have been reached through forbidden
-//! labels only. The exploration under SC before it and everything known of the helpers' phase after it are shared.
+//! What measures change is the delaying phase alone, in which the forbidden labels are obstacles ([`DelayingPhases`]).
+//! The exploration under SC before it and everything known of the helpers' phase after it are shared.
 //!
 //! Where an exploration takes more than its round allows, the net of the attack has its turn.
 
@@ -15,10 +13,10 @@ use crate::decide::{Method, Round, Turn, decide};
 use crate::robustness::{PhaseSteps, Story, story_of_steps};
 use palisade_exploration::instrumented::system::{Phase, System};
 use palisade_exploration::instrumented::{
-    Attack, DelayFlow, Fault, LoadStarts, Obstacles, Obstructed, Success, Successes, ThreadSearch, attacker_label,
-    is_stopped, mode_of,
+    Attack, DelayFlow, DelayingPhase, DelayingPhases, Fault, Obstacles, Obstructed, Success, Successes, ThreadSearch,
+    attacker_label, is_stopped, mode_of,
 };
-use palisade_exploration::lazy::{Entry, Exploration, LazyNet, Mode, Step};
+use palisade_exploration::lazy::{Exploration, LazyNet, Mode, Step};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{InstructionId, Program, ThreadId};
 use rustc_hash::FxHashMap;
@@ -46,9 +44,9 @@ pub(super) struct Analysis<'a, 'p> {
     /// Configurations after ld_A from which success is known to be reachable.
     successful: Successes,
     /// Delaying phases of the store looked at last, by what was forbidden.
-    delaying: FxHashMap<Obstacles, Delaying>,
-    /// That store, and where its delaying starts.
-    store: Option<(InstructionId, Vec<Start>)>,
+    delaying: FxHashMap<Obstacles, DelayingPhase>,
+    /// Where the delaying of that store starts.
+    phases: Option<DelayingPhases>,
     /// A computation that shows the row found last.
     shown: Option<Story>,
     /// Computations that show the rows made shorter.
@@ -87,23 +85,6 @@ impl Past<'_, '_, '_> {
 /// Computations that show rows of attacks.
 pub(super) type Stories = FxHashMap<(Attack, MeasureSet), Story>;
 
-/// A configuration in which delaying starts.
-struct Start {
-    /// The node under SC before it.
-    sc: u32,
-    control: u32,
-    entries: Vec<Entry>,
-    depth: u32,
-}
-
-/// A delaying phase explored.
-struct Delaying {
-    explored: Exploration,
-    /// The node under SC before each root.
-    origins: FxHashMap<u32, u32>,
-    starts: LoadStarts,
-}
-
 impl<'a, 'p> Analysis<'a, 'p> {
     /// Decides attacks of a thread, given the exploration under SC of a system.
     pub(super) fn new(
@@ -129,7 +110,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
             observer,
             successful: Successes::default(),
             delaying: FxHashMap::default(),
-            store: None,
+            phases: None,
             shown: None,
             stories: Stories::default(),
             candidates: 0,
@@ -204,8 +185,8 @@ impl<'a, 'p> Analysis<'a, 'p> {
                 self.successful.remember(helped, system, found.success).map_err(Halt::Fault)?;
                 self.shown = self.story(sc, attack, obstacles, &found).map_err(Halt::Fault)?;
                 self.search.helped.forget_unsettled();
-                let explored = &self.delaying[obstacles].explored;
-                row(&mut self.search.system, self.catalogue, explored, attack, found.delayed, obstacles)
+                let phase = &self.delaying[obstacles];
+                row(&mut self.search.system, self.catalogue, phase, attack, found.delayed, obstacles)
                     .map(Some)
                     .map_err(Halt::Fault)
             }
@@ -227,9 +208,11 @@ impl<'a, 'p> Analysis<'a, 'p> {
         if sc.mode() == Mode::Omega {
             return Ok(None);
         }
-        let Delaying { explored, origins, .. } = &self.delaying[obstacles];
+        let phase = &self.delaying[obstacles];
+        let explored = phase.explored();
         let ThreadSearch { helped, system, .. } = &mut self.search;
-        let (before, start) = (origins[&explored.path(found.delayed)[0]], explored.path(found.delayed)[0]);
+        let start = phase.path(found.delayed)[0];
+        let before = phase.origin(start);
         let first = helped.path(found.success)[0];
         let way = self.successful.way_from(helped.control(first), helped.entries(first));
         let steps = PhaseSteps {
@@ -237,7 +220,7 @@ impl<'a, 'p> Analysis<'a, 'p> {
             sc: &sc.steps_along(system, before)?,
             before_delay: sc.entries(before),
             delay_start: (explored.control(start), explored.entries(start)),
-            delayed: &delaying_steps(system, self.catalogue, explored, found.delayed, obstacles)?,
+            delayed: &delaying_steps(system, self.catalogue, phase, found.delayed, obstacles)?,
             helped: &way.expect("the way of the success found has been remembered"),
         };
         story_of_steps(system.program(), *attack, system, &steps).map(Some)
@@ -281,42 +264,36 @@ impl<'a, 'p> Analysis<'a, 'p> {
         obstacles: &Obstacles,
         budget: &Budget,
     ) -> Result<(), Halt<Fault>> {
-        if self.store.as_ref().is_none_or(|(known, _)| *known != store) {
-            self.delaying.clear();
-            self.store = Some((store, self.starts(sc, store, budget)?));
-        }
+        let known = self.phases.take().filter(|phases| phases.store() == store);
+        let mut phases = match known {
+            Some(known) => known,
+            None => {
+                self.delaying.clear();
+                DelayingPhases::new(&mut self.search.system, sc, (self.id, store), budget)?
+            }
+        };
+        let explored = self.delay_past(&mut phases, obstacles, budget);
+        self.phases = Some(phases);
+        explored
+    }
+
+    fn delay_past(
+        &mut self,
+        phases: &mut DelayingPhases,
+        obstacles: &Obstacles,
+        budget: &Budget,
+    ) -> Result<(), Halt<Fault>> {
         if self.delaying.contains_key(obstacles) {
             return Ok(());
         }
-        let kept: usize = self.delaying.values().map(|delaying| delaying.explored.len()).sum();
+        let kept: usize = self.delaying.values().map(DelayingPhase::len).sum();
         if kept > KEPT_NODES {
             self.delaying.clear();
         }
-        let mut explored = Exploration::new(mode_of(&self.search.system));
-        let mut origins = FxHashMap::default();
-        if !obstacles.instructions.contains(store.index()) {
-            for start in &self.store.as_ref().expect("set above").1 {
-                let label = attacker_label(&self.search.system, start.control);
-                if label.is_some_and(|label| !obstacles.labels.contains(label.index())) {
-                    let root = explored.add_root(start.control, &start.entries, start.depth);
-                    origins.extend(root.map(|root| (root, start.sc)));
-                }
-            }
-        }
-        Obstructed { system: &mut self.search.system, obstacles }.explore(&mut explored, budget)?;
-        self.markings += explored.len();
-        let starts = self.search.load_starts(&explored, budget)?;
-        self.delaying.insert(obstacles.clone(), Delaying { explored, origins, starts });
+        let phase = phases.explore(&mut self.search.system, obstacles, budget)?;
+        self.markings += phase.len();
+        self.delaying.insert(obstacles.clone(), phase);
         Ok(())
-    }
-
-    /// Where the delaying of a store starts.
-    fn starts(&mut self, sc: &Exploration, store: InstructionId, budget: &Budget) -> Result<Vec<Start>, Halt<Fault>> {
-        let mut starts = Vec::new();
-        self.search.each_start(sc, self.id, store, budget, |node, root| {
-            starts.push(Start { sc: node, control: root.control, entries: root.entries, depth: sc.depth(node) + 1 });
-        })?;
-        Ok(starts)
     }
 }
 
@@ -326,14 +303,15 @@ impl<'a, 'p> Analysis<'a, 'p> {
 fn row(
     system: &mut System<'_>,
     catalogue: &Catalogue,
-    explored: &Exploration,
+    phase: &DelayingPhase,
     attack: &Attack,
     node: u32,
     obstacles: &Obstacles,
 ) -> Result<MeasureSet, Fault> {
+    let explored = phase.explored();
     let mut row = catalogue.nothing();
     row.extend(catalogue.measure_of(attack.thread, attack.store));
-    let path = explored.path(node);
+    let path = phase.path(node);
     for node in &path {
         let label = attacker_label(system, explored.control(*node));
         row.extend(label.and_then(|label| catalogue.fence_at(attack.thread, label)));
@@ -363,13 +341,14 @@ fn row(
 fn delaying_steps(
     system: &mut System<'_>,
     catalogue: &Catalogue,
-    explored: &Exploration,
+    phase: &DelayingPhase,
     node: u32,
     obstacles: &Obstacles,
 ) -> Result<Vec<(u32, Step)>, Fault> {
+    let explored = phase.explored();
     let mut steps = Vec::new();
-    for pair in explored.path(node).windows(2) {
-        let possible = explored.steps_to(&mut Obstructed { system, obstacles }, pair[1])?;
+    for pair in phase.path(node).windows(2) {
+        let possible = explored.steps_between(&mut Obstructed { system, obstacles }, pair[0], pair[1])?;
         let measure = |step: &Step| match step.take {
             None => measure_of(system, catalogue, step),
             Some(_) => None,

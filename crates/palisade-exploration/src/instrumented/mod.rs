@@ -10,6 +10,7 @@
 
 mod attacks;
 mod certificate;
+mod delaying;
 mod estimate;
 mod fault;
 mod joint;
@@ -25,6 +26,7 @@ pub mod tasks;
 
 pub use attacks::{Attack, DelayRange, METER, attacks, attacks_within, is_pruned, pruned};
 pub use certificate::SharedTables;
+pub use delaying::{DelayingPhase, DelayingPhases};
 pub use fault::{Fault, FaultKind, Growing};
 pub use joint::Joint;
 pub use obstacles::{DelayFlow, Obstacles, Obstructed, attacker_label, is_stopped};

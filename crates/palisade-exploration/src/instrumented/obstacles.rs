@@ -26,6 +26,11 @@ impl Obstacles {
         }
     }
 
+    /// Whether there are none.
+    pub(super) fn are_none(&self) -> bool {
+        self.labels.is_clear() && self.instructions.is_clear()
+    }
+
     /// Whether the attacker cannot execute the instruction while it delays, or cannot go on from its target.
     pub fn stop(&self, instruction: InstructionId, target: LabelId) -> bool {
         self.instructions.contains(instruction.index()) || self.labels.contains(target.index())
@@ -154,8 +159,13 @@ impl LazyNet for Obstructed<'_, '_> {
 
 /// Whether obstacles forbid a step of the attacker itself.
 pub fn is_stopped(system: &System<'_>, obstacles: &Obstacles, step: &Step) -> bool {
+    attackers_move(system, step).is_some_and(|(instruction, target)| obstacles.stop(instruction, target))
+}
+
+/// The instruction of a step of the attacker itself, and where it stands then.
+pub(super) fn attackers_move(system: &System<'_>, step: &Step) -> Option<(InstructionId, LabelId)> {
     let (_, instruction) = system.instruction_of(step.label);
-    attacker_label(system, step.control).is_some_and(|target| obstacles.stop(instruction, target))
+    attacker_label(system, step.control).map(|target| (instruction, target))
 }
 
 /// Where the delaying attacker of a control stands.

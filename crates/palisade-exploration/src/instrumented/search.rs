@@ -172,7 +172,7 @@ pub fn explore_sc_until<'p>(
 }
 
 /// A start of the last phase.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct LoadStart {
     /// The delaying node it comes from.
     pub(crate) delayed: u32,
@@ -186,6 +186,83 @@ pub struct LoadStart {
 
 /// The starts of the last phase for each load.
 pub type LoadStarts = FxHashMap<InstructionId, Vec<LoadStart>>;
+
+/// A node of a delaying phase.
+pub(super) struct DelayedNode {
+    /// What starts of the last phase call it.
+    pub(super) number: u32,
+    /// Its number in the exploration.
+    pub(super) node: u32,
+    /// The number of steps from the beginning.
+    pub(super) depth: u32,
+}
+
+impl DelayedNode {
+    /// All that is needed of an exploration.
+    pub(super) fn all(explored: &Exploration) -> Vec<Self> {
+        explored.maximal().map(|node| Self { number: node, node, depth: explored.depth(node) }).collect()
+    }
+}
+
+/// Tells of each start of delaying, with the SC node it comes from.
+pub(super) fn each_start(
+    system: &mut System<'_>,
+    sc: &Exploration,
+    (thread, store): (ThreadId, InstructionId),
+    budget: &Budget,
+    mut tell: impl FnMut(u32, Root),
+) -> Result<(), Halt<Fault>> {
+    // By place, whether a token there can start: most configurations have none, and are many.
+    let mut startable: Vec<Option<bool>> = Vec::new();
+    for (index, node) in sc.maximal().enumerate() {
+        check_periodically(&budget.limits, index)?;
+        let may_start = sc.entries(node).iter().any(|entry| {
+            if entry.place == Place::SPARE.number() {
+                return true;
+            }
+            let index = entry.place as usize;
+            if startable.len() <= index {
+                startable.resize(index + 1, None);
+            }
+            *startable[index].get_or_insert_with(|| system.may_delay(entry.place, thread, store))
+        });
+        if may_start {
+            let starts = system.delay_starts(sc.control(node), sc.entries(node), thread, store);
+            starts.map_err(Halt::Fault)?.into_iter().for_each(|start| tell(node, start));
+        }
+    }
+    Ok(())
+}
+
+/// For each load, the configurations after it, those reached soonest first.
+pub(super) fn load_starts(
+    system: &mut System<'_>,
+    explored: &Exploration,
+    mut nodes: Vec<DelayedNode>,
+    budget: &Budget,
+) -> Result<LoadStarts, Halt<Fault>> {
+    let mut starts = LoadStarts::default();
+    nodes.sort_by_key(|node| node.depth);
+    // By control, as many nodes have one.
+    let mut loads: FxHashMap<u32, Loads> = FxHashMap::default();
+    for (index, DelayedNode { number, node, depth }) in nodes.into_iter().enumerate() {
+        check_periodically(&budget.limits, index)?;
+        let before = explored.control(node);
+        let loads = match loads.entry(before) {
+            hash_map::Entry::Occupied(known) => known.into_mut(),
+            hash_map::Entry::Vacant(new) => new.insert(system.attack_loads(before).map_err(Halt::Fault)?),
+        };
+        for (load, control) in loads {
+            starts.entry(*load).or_default().push(LoadStart {
+                delayed: number,
+                depth: depth + 1,
+                control: *control,
+                entries: explored.entries(node).to_vec(),
+            });
+        }
+    }
+    Ok(starts)
+}
 
 impl<'p> ThreadSearch<'p> {
     /// A search that has not begun.
@@ -215,7 +292,7 @@ impl<'p> ThreadSearch<'p> {
             let mut delayed = Exploration::new(mode);
             let origins = self.start_delaying(sc, thread, store, &mut delayed, budget)?;
             delayed.run(&mut self.system, budget, |_, _, _| Visit::Expand)?;
-            let mut starts = self.load_starts(&delayed, budget)?;
+            let mut starts = load_starts(&mut self.system, &delayed, DelayedNode::all(&delayed), budget)?;
             for attack in group {
                 let begin = Instant::now();
                 let mut answer =
@@ -261,69 +338,12 @@ impl<'p> ThreadSearch<'p> {
         budget: &Budget,
     ) -> Result<FxHashMap<u32, u32>, Halt<Fault>> {
         let mut origins = FxHashMap::default();
-        self.each_start(sc, thread, store, budget, |node, start| {
+        each_start(&mut self.system, sc, (thread, store), budget, |node, start| {
             if let Some(root) = delayed.add_root(start.control, &start.entries, sc.depth(node) + 1) {
                 origins.insert(root, node);
             }
         })?;
         Ok(origins)
-    }
-
-    /// Tells of each start of delaying, with the SC node it comes from.
-    pub fn each_start(
-        &mut self,
-        sc: &Exploration,
-        thread: ThreadId,
-        store: InstructionId,
-        budget: &Budget,
-        mut tell: impl FnMut(u32, Root),
-    ) -> Result<(), Halt<Fault>> {
-        // By place, whether a token there can start: most configurations have none, and are many.
-        let mut startable: Vec<Option<bool>> = Vec::new();
-        for (index, node) in sc.maximal().enumerate() {
-            check_periodically(&budget.limits, index)?;
-            let may_start = sc.entries(node).iter().any(|entry| {
-                if entry.place == Place::SPARE.number() {
-                    return true;
-                }
-                let index = entry.place as usize;
-                if startable.len() <= index {
-                    startable.resize(index + 1, None);
-                }
-                *startable[index].get_or_insert_with(|| self.system.may_delay(entry.place, thread, store))
-            });
-            if may_start {
-                let starts = self.system.delay_starts(sc.control(node), sc.entries(node), thread, store);
-                starts.map_err(Halt::Fault)?.into_iter().for_each(|start| tell(node, start));
-            }
-        }
-        Ok(())
-    }
-
-    /// For each load, the configurations after it, those reached soonest first.
-    pub fn load_starts(&mut self, delayed: &Exploration, budget: &Budget) -> Result<LoadStarts, Halt<Fault>> {
-        let mut starts = LoadStarts::default();
-        let mut nodes: Vec<u32> = delayed.maximal().collect();
-        nodes.sort_by_key(|node| delayed.depth(*node));
-        // By control, as many nodes have one.
-        let mut loads: FxHashMap<u32, Loads> = FxHashMap::default();
-        for (index, node) in nodes.into_iter().enumerate() {
-            check_periodically(&budget.limits, index)?;
-            let before = delayed.control(node);
-            let loads = match loads.entry(before) {
-                hash_map::Entry::Occupied(known) => known.into_mut(),
-                hash_map::Entry::Vacant(new) => new.insert(self.system.attack_loads(before).map_err(Halt::Fault)?),
-            };
-            for (load, control) in loads {
-                starts.entry(*load).or_default().push(LoadStart {
-                    delayed: node,
-                    depth: delayed.depth(node) + 1,
-                    control: *control,
-                    entries: delayed.entries(node).to_vec(),
-                });
-            }
-        }
-        Ok(starts)
     }
 
     /// Searches the last phase from the starts of one attack.

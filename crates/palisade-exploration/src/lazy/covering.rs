@@ -41,12 +41,20 @@ impl Covering {
         }
     }
 
+    /// The node with a marking of this hash, where markings are enumerated.
+    pub(super) fn find(&self, store: &Store, hash: u64, control: u32, entries: &[Entry]) -> Option<u32> {
+        match self {
+            Self::Exact(nodes) => {
+                nodes.find(hash, |node| store.control(node) == control && store.entries(node) == entries)
+            }
+            Self::Omega(_) => None,
+        }
+    }
+
     /// Whether some node covers a marking of this hash.
     pub(super) fn covers(&self, store: &Store, hash: u64, control: u32, entries: &[Entry]) -> bool {
         match self {
-            Self::Exact(nodes) => {
-                nodes.find(hash, |node| store.control(node) == control && store.entries(node) == entries).is_some()
-            }
+            Self::Exact(_) => self.find(store, hash, control, entries).is_some(),
             Self::Omega(maximal) => maximal
                 .get(&control)
                 .is_some_and(|nodes| nodes.iter().any(|node| is_covered(entries, store.entries(*node)))),

@@ -23,6 +23,7 @@
 mod acceleration;
 mod covering;
 mod frontier;
+mod graph;
 mod interner;
 mod numbers;
 mod search;
@@ -31,6 +32,7 @@ mod tokens;
 mod trail;
 
 pub use covering::Mode;
+pub(crate) use graph::{Graph, ReachedNode};
 pub use interner::Interner;
 pub(crate) use numbers::Numbers;
 pub(crate) use search::check_periodically;

@@ -46,7 +46,7 @@ pub(crate) fn check_periodically(limits: &Limits, index: usize) -> Result<(), St
 
 /// How many expansions, or comparisons with ancestors, lie between two looks at the limits. An expansion compares each
 /// marking with all its ancestors where counters may grow, and then takes a thousand times as long as elsewhere.
-const BETWEEN_LOOKS: usize = 1024;
+pub(super) const BETWEEN_LOOKS: usize = 1024;
 
 /// An expansion copies so many tokens in the time that it takes otherwise: in programs of thousands of threads each has thousands of steps,
 /// and each step copies thousands of tokens.
@@ -132,6 +132,11 @@ impl Exploration {
         let node = self.insert(control, entries, None, depth)?;
         self.enqueue(node);
         Some(node)
+    }
+
+    /// The node with a marking; none in omega mode, where it need not have one.
+    pub(super) fn find(&self, control: u32, entries: &[Entry]) -> Option<u32> {
+        self.covering.find(&self.store, self.covering.hash(control, entries), control, entries)
     }
 
     /// Whether some node covers the marking.
@@ -248,7 +253,11 @@ impl Exploration {
 
     /// All steps between a node and its child in an exact exploration.
     pub fn steps_to<N: LazyNet>(&self, net: &mut N, child: u32) -> Result<Vec<Step>, N::Error> {
-        let Some(parent) = self.parent(child) else { return Ok(Vec::new()) };
+        self.parent(child).map_or(Ok(Vec::new()), |parent| self.steps_between(net, parent, child))
+    }
+
+    /// All steps from one node to another in an exact exploration.
+    pub fn steps_between<N: LazyNet>(&self, net: &mut N, parent: u32, child: u32) -> Result<Vec<Step>, N::Error> {
         let mut steps = Vec::new();
         net.steps(self.control(parent), self.entries(parent), &mut steps)?;
         let mut scratch = Vec::new();

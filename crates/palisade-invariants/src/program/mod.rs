@@ -23,6 +23,7 @@ mod counters;
 mod data_races;
 mod decode;
 mod far;
+mod known;
 mod model;
 mod modulo;
 mod pso;
@@ -48,8 +49,7 @@ use counters::Counters;
 use data_races::{addresses_of_tickets, check_no_data_race};
 use model::Model;
 use modulo::Watch;
-use palisade_evidence::{AttackEvidence, AttackReason, RobustCertificate};
-use palisade_model::ordered::CollectOrdered;
+use palisade_evidence::{AttackEvidence, AttackReason, DelayedSet, HelpedSet, RobustCertificate};
 use palisade_model::program::{Copies, InstructionId, Program, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -263,42 +263,47 @@ fn check_sets(model: &mut Model<'_>, certificate: &RobustCertificate, claim: Cla
     let is_needed = !infeasible.is_empty() || !has_net && rests_on_sets(model.program);
     let sc = check_sc(model, certificate, !is_needed)?;
 
-    let mut delayed: BTreeMap<(ThreadId, InstructionId), DownSet> = BTreeMap::new();
+    let mut delayed: BTreeMap<(ThreadId, InstructionId), &DelayedSet> = BTreeMap::new();
     for set in &certificate.delayed {
-        let decoded = model.decode_delayed(set)?;
-        let decoded = down_set(model, set.thread, decoded)?;
-        if delayed.insert((set.thread, set.store), decoded).is_some() {
+        if delayed.insert((set.thread, set.store), set).is_some() {
             reject!(Form, "there are two `delayed` sets for store {} of thread {}", set.store, set.thread);
         }
     }
-    let mut helped: BTreeMap<ThreadId, DownSet> = BTreeMap::new();
+    let mut helped: BTreeMap<ThreadId, &HelpedSet> = BTreeMap::new();
     for set in &certificate.helped {
-        let decoded = model.decode_helped(set)?;
-        let decoded = down_set(model, set.thread, decoded)?;
-        if helped.insert(set.thread, decoded).is_some() {
+        if helped.insert(set.thread, set).is_some() {
             reject!(Form, "there are two `helped` sets for thread {}", set.thread);
         }
     }
 
-    let stores: BTreeSet<(ThreadId, InstructionId)> =
-        infeasible.iter().map(|(thread, store, _)| (*thread, *store)).collect_set();
-    if let Some((thread, store)) = delayed.keys().find(|key| !stores.contains(*key)) {
+    let mut loads: BTreeMap<ThreadId, BTreeMap<InstructionId, Vec<InstructionId>>> = BTreeMap::new();
+    for (thread, store, load) in infeasible {
+        loads.entry(thread).or_default().entry(store).or_default().push(load);
+    }
+    let stores_of = |thread: &ThreadId| loads.get(thread);
+    let is_store = |(thread, store): &&(ThreadId, InstructionId)| {
+        stores_of(thread).is_some_and(|stores| stores.contains_key(store))
+    };
+    if let Some((thread, store)) = delayed.keys().find(|key| !is_store(key)) {
         reject!(Form, "a `delayed` set for store {store} of thread {thread}, which has no infeasible attack");
     }
-    if let Some(thread) = helped.keys().find(|thread| infeasible.iter().all(|attack| attack.0 != **thread)) {
+    if let Some(thread) = helped.keys().find(|thread| stores_of(thread).is_none()) {
         reject!(Form, "a `helped` set for thread {thread}, which has no infeasible attack");
     }
 
-    let nothing = DownSet::default();
-    for (thread, store) in &stores {
-        check_delayed(model, (*thread, *store), &sc, delayed.get(&(*thread, *store)).unwrap_or(&nothing))?;
-    }
-    for (thread, store, load) in &infeasible {
-        let before = delayed.get(&(*thread, *store)).unwrap_or(&nothing);
-        check_load(model, (*thread, *load), before, helped.get(thread).unwrap_or(&nothing))?;
-    }
-    for (thread, set) in &helped {
-        check_helped(model, *thread, set)?;
+    // Each set is read when it is its turn, and dropped after it: all of them together take many times as much.
+    for (thread, stores) in &loads {
+        let decoded = helped.get(thread).map(|set| model.decode_helped(set)).transpose()?;
+        let after = down_set(model, *thread, decoded.unwrap_or_default())?;
+        for (store, loads) in stores {
+            let decoded = delayed.get(&(*thread, *store)).map(|set| model.decode_delayed(set)).transpose()?;
+            let before = down_set(model, *thread, decoded.unwrap_or_default())?;
+            check_delayed(model, (*thread, *store), &sc, &before)?;
+            for load in loads {
+                check_load(model, (*thread, *load), &before, &after)?;
+            }
+        }
+        check_helped(model, *thread, &after)?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::configuration::{Configuration, Control, Memory, Phase, Token};
 use super::counters::Counters;
+use super::known::Known;
 use super::modulo::Watch;
 use super::tickets::Turns;
 use crate::CheckFailure;
@@ -26,9 +27,10 @@ pub(super) struct Model<'a> {
     by_label: Vec<ByLabel>,
     locals: Numbering<LocalState>,
     pub(super) memories: Numbering<Memory>,
-    phases: Numbering<Phase>,
+    pub(super) phases: Numbering<Phase>,
     /// Where local instructions lead from a state, under the terms.
     settled: HashMap<(LocalState, bool), Rc<[u32]>>,
+    pub(super) known: Known,
     /// The numbers of the certificate's local states, by their position in its table.
     pub(super) local_numbers: Vec<u32>,
     /// The numbers of the certificate's memories, by their position in its table.
@@ -70,6 +72,7 @@ impl<'a> Model<'a> {
             memories: Numbering::new(),
             phases: Numbering::new(),
             settled: HashMap::new(),
+            known: Known::default(),
             local_numbers: Vec::with_capacity(locals.len()),
             memory_numbers: Vec::with_capacity(memories.len()),
             terms: Terms::default(),
@@ -105,6 +108,7 @@ impl<'a> Model<'a> {
     pub(super) fn change_terms(&mut self, change: impl FnOnce(&mut Terms)) {
         change(&mut self.terms);
         self.settled.clear();
+        self.known = Known::default();
     }
 
     /// The program's counters, if there are any.

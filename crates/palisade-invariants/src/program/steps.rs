@@ -1,12 +1,14 @@
 //! The steps of the instrumented program, phase by phase.
 
 use super::configuration::{Configuration, Control, DelayingThread, Path, Phase, Token};
+use super::known::{Act, Done};
 use super::model::Model;
 use crate::CheckFailure;
 use crate::tokens::{with_one, without_one};
 use palisade_evidence::{Level, LocalState};
 use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, Expression, InstructionId, ThreadId, Value};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::iter;
 use std::rc::Rc;
@@ -208,34 +210,17 @@ impl Model<'_> {
         thread: ThreadId,
         id: InstructionId,
     ) -> Result<Vec<Configuration>, CheckFailure> {
-        let Configuration { control: Control { memory, locked, .. }, .. } = configuration;
-        let Some(effect) = self.effect((*memory, *locked), token.local, id)? else { return Ok(Vec::new()) };
-        let action = &self.instruction(thread, id).action;
-        let was_holding = self.local(token.local).holding;
         let mut control = configuration.control;
-        let mut joined = token.joined;
-        if let Phase::Helped(path) = self.phase(&control) {
-            let mut path = Path::clone(path);
-            match path.follow(action, &effect, was_holding, joined) {
-                Some(on_path) => joined = on_path,
-                None => return Ok(Vec::new()),
-            }
-            control.phase = self.phase_number(Phase::Helped(Rc::new(path)));
-        }
-        if effect.holding != was_holding {
-            control.locked = effect.holding;
-        }
-        if let Some((address, value)) = effect.write {
-            control.memory = self.written(control.memory, address, value);
-        }
-        let label = self.instruction(thread, id).target;
-        let mut registers = effect.registers;
-        if let Some(turn) = self.terms().turns.as_ref().and_then(|turns| turns.ended_by(thread, id)) {
-            registers[turn] = 0;
+        let Some(done) = self.done((control.memory, control.locked), token.local, id)? else { return Ok(Vec::new()) };
+        let Some((phase, joined)) = self.followed(control.phase, done.act, token.joined) else { return Ok(Vec::new()) };
+        control.phase = phase;
+        control.memory = done.memory;
+        if done.after.holding != done.act.was_holding {
+            control.locked = done.after.holding;
         }
         let before = self.terms().turns.is_some().then(|| self.local(token.local).registers.clone());
         let rest = without_one(&configuration.tokens, token);
-        let settled = self.settle(LocalState { thread, label, registers, holding: effect.holding })?;
+        let settled = self.settled_after(&done)?;
         if settled.is_empty() {
             return Ok(vec![Configuration { control, tokens: rest }]);
         }
@@ -257,6 +242,63 @@ impl Model<'_> {
             }
         }
         Ok(successors)
+    }
+
+    /// What an instruction does when a thread in a state executes it on a memory and lock; nothing when it is local or not enabled.
+    fn done(
+        &mut self,
+        (memory, locked): (u32, bool),
+        local: u32,
+        id: InstructionId,
+    ) -> Result<Option<Rc<Done>>, CheckFailure> {
+        let key = (memory, locked, local, id);
+        if let Some(known) = self.known.done.get(&key) {
+            return Ok(known.clone());
+        }
+        let done = self.do_anew((memory, locked), local, id)?.map(Rc::new);
+        self.known.done.insert(key, done.clone());
+        Ok(done)
+    }
+
+    fn do_anew(
+        &mut self,
+        (memory, locked): (u32, bool),
+        local: u32,
+        id: InstructionId,
+    ) -> Result<Option<Done>, CheckFailure> {
+        let Some(effect) = self.effect((memory, locked), local, id)? else { return Ok(None) };
+        let Effect { mut registers, access, write, holding } = effect;
+        let memory = write.map_or(memory, |(address, value)| self.written(memory, address, value));
+        let LocalState { thread, holding: was_holding, .. } = *self.local(local);
+        let instruction = self.instruction(thread, id);
+        if let Some(turn) = self.terms().turns.as_ref().and_then(|turns| turns.ended_by(thread, id)) {
+            registers[turn] = 0;
+        }
+        let act = Act::of(&instruction.action, access, was_holding);
+        let after = LocalState { thread, label: instruction.target, registers, holding };
+        Ok(Some(Done { act, memory, after, settled: OnceCell::new() }))
+    }
+
+    /// The states in which the thread may next act.
+    fn settled_after(&mut self, done: &Done) -> Result<Rc<[u32]>, CheckFailure> {
+        if let Some(settled) = done.settled.get() {
+            return Ok(Rc::clone(settled));
+        }
+        let settled = self.settle(done.after.clone())?;
+        Ok(Rc::clone(done.settled.get_or_init(|| settled)))
+    }
+
+    /// The phase after an act of a thread, `joined` or not, and whether the thread is on the path then; nothing when the act may be left out.
+    fn followed(&mut self, phase: u32, act: Act, joined: bool) -> Option<(u32, bool)> {
+        let Phase::Helped(path) = self.phases.get(phase) else { return Some((phase, joined)) };
+        if let Some(known) = self.known.followed.get(&(phase, act, joined)) {
+            return *known;
+        }
+        let mut path = Path::clone(path);
+        let follows = path.follow(act, joined);
+        let followed = follows.map(|joined| (self.phase_number(Phase::Helped(Rc::new(path))), joined));
+        self.known.followed.insert((phase, act, joined), followed);
+        followed
     }
 
     /// A memory after a write.
@@ -338,23 +380,19 @@ impl Model<'_> {
 }
 
 impl Path {
-    /// The action of a thread, `joined` or not, after the attacker's load: whether the thread is on the path after it,
+    /// The act of a thread, `joined` or not, after the attacker's load: whether the thread is on the path after it,
     /// or nothing when it may be left out ([ESOP13, Eqs. 7–12], sections as in CERTIFICATE.md).
     ///
-    /// The action is on the path by [ESOP13, Lemma 3]: its thread is, or it loads what the path has stored, or it
+    /// The act is on the path by [ESOP13, Lemma 3]: its thread is, or it loads what the path has stored, or it
     /// stores what the path has loaded or stored. A section is one action.
-    pub(super) fn follow(&mut self, action: &Action, effect: &Effect, was_holding: bool, joined: bool) -> Option<bool> {
+    pub(super) fn follow(&mut self, act: Act, joined: bool) -> Option<bool> {
         if joined {
-            self.levels_rise(effect.access);
+            self.levels_rise(act.access);
             return Some(true);
         }
-        let Some((address, kind)) = effect.access else {
-            return match action {
-                Action::Lock => Some(false),
-                Action::Fence if was_holding => Some(false),
-                // A fence, or the end of a section that is not on the path: it can come before the attacker's load.
-                _ => None,
-            };
+        let Some((address, kind)) = act.access else {
+            // Else a fence, or the end of a section that is not on the path: it can come before the attacker's load.
+            return (act.is_lock || act.is_fence && act.was_holding).then_some(false);
         };
         let joins = match kind {
             Level::Load => self.levels.get(&address) == Some(&Level::Store),
@@ -364,10 +402,10 @@ impl Path {
             for access in std::mem::take(&mut self.section) {
                 self.levels_rise(Some(access));
             }
-            self.levels_rise(effect.access);
+            self.levels_rise(act.access);
             return Some(true);
         }
-        if was_holding {
+        if act.was_holding {
             raise(&mut self.section, address, kind);
             return Some(false);
         }

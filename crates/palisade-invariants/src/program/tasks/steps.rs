@@ -3,6 +3,7 @@
 use super::Tasks;
 use super::configuration::{Configuration, Control, Main, Phase, Token};
 use crate::CheckFailure;
+use crate::program::known::Act;
 use crate::tokens::{with_one, without_one};
 use palisade_evidence::{Level, LocalState, Tokens};
 use palisade_model::program::{Action, Copies, Executor, InstructionId, ThreadId, Value};
@@ -153,7 +154,7 @@ impl Tasks<'_> {
         let LocalState { thread, holding, .. } = *self.model.local(runner.local);
         let mut joined = runner.joined;
         if let Phase::Helped(path) = &mut control.phase {
-            match path.follow(&self.model.instruction(thread, id).action, &effect, holding, joined) {
+            match path.follow(Act::of(&self.model.instruction(thread, id).action, effect.access, holding), joined) {
                 Some(on_path) => joined = on_path,
                 None => return Ok(()),
             }

@@ -9,6 +9,7 @@
 use super::attack_net::AttackNetProof;
 use super::state::{Attacker, Level, LocalIndex, LocalState, Tokens};
 use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
+use std::sync::Arc;
 
 /// A position in [`RobustCertificate::memories`].
 pub type MemoryIndex = u32;
@@ -82,8 +83,8 @@ pub struct DelayedConfiguration {
     pub locked: bool,
     /// The threads other than the attacker.
     pub tokens: Vec<(LocalIndex, Tokens)>,
-    /// The attacker.
-    pub attacker: Attacker,
+    /// The attacker, which many configurations share.
+    pub attacker: Arc<Attacker>,
 }
 
 /// The configurations after the last load that one thread's delayed stores overstep.

@@ -179,7 +179,7 @@ impl<'de> Deserialize<'de> for DelayedSet {
 impl Serialize for DelayedConfiguration {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let tokens = tokens_out(self.tokens.iter().map(|(local, count)| (*local, count)));
-        (self.memory, bit(self.locked), tokens, &self.attacker).serialize(serializer)
+        (self.memory, bit(self.locked), tokens, &*self.attacker).serialize(serializer)
     }
 }
 
@@ -187,7 +187,8 @@ impl<'de> Deserialize<'de> for DelayedConfiguration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (memory, locked, tokens, attacker): (MemoryIndex, u8, Vec<TokenText>, Attacker) =
             Deserialize::deserialize(deserializer)?;
-        Ok(Self { memory, locked: truth(locked)?, tokens: tokens.into_iter().map(token_in).collect(), attacker })
+        let tokens = tokens.into_iter().map(token_in).collect();
+        Ok(Self { memory, locked: truth(locked)?, tokens, attacker: attacker.into() })
     }
 }
 

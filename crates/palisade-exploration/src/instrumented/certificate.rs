@@ -8,6 +8,8 @@ use palisade_evidence::{
     ScConfiguration, Tokens,
 };
 use palisade_model::program::{Liveness, Program, Value};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// The tables that configurations share. Each thread's search numbers its own; these tables number them all.
 #[derive(Debug, Default)]
@@ -31,27 +33,16 @@ impl SharedTables {
         certificate.memories = self.memories.into_values();
     }
 
-    fn memory(&mut self, system: &System<'_>, control: Control) -> u32 {
-        self.memories.intern(system.memory(control).changed.clone()).0
-    }
-
-    fn local(&mut self, system: &System<'_>, place: Place) -> u32 {
-        self.locals.intern(system.local(place).into()).0
-    }
-
-    fn tokens(&mut self, system: &System<'_>, entries: &[Entry]) -> Vec<(u32, Tokens)> {
-        entries.iter().map(|entry| (self.local(system, Place::from_number(entry.place)), entry.tokens.into())).collect()
-    }
-
     /// A set of interleavings.
     pub fn sc(&mut self, system: &System<'_>, set: &Exploration) -> Vec<ScConfiguration> {
+        let mut own = Translation::new(self, system);
         set.maximal()
             .map(|node| {
                 let control = system.control(set.control(node));
                 ScConfiguration {
-                    memory: self.memory(system, control),
+                    memory: own.memory(control),
                     locked: control.locked,
-                    tokens: self.tokens(system, set.entries(node)),
+                    tokens: own.tokens(set.entries(node)),
                 }
             })
             .collect()
@@ -61,23 +52,18 @@ impl SharedTables {
     pub fn thread(&mut self, search: &ThreadSearch<'_>, certificate: &mut RobustCertificate) {
         let system = &search.system;
         let Some(thread) = search.answers.first().map(|answer| answer.attack.thread) else { return };
+        let mut own = Translation::new(self, system);
         for (store, set) in &search.delayed {
             let configurations = set
                 .maximal()
                 .map(|node| {
                     let control = system.control(set.control(node));
                     let Phase::Delayed(number) = control.phase else { unreachable!("a delaying set") };
-                    let attacker = system.attacker(number);
                     DelayedConfiguration {
-                        memory: self.memory(system, control),
+                        memory: own.memory(control),
                         locked: control.locked,
-                        tokens: self.tokens(system, set.entries(node)),
-                        attacker: Attacker {
-                            label: attacker.label,
-                            registers: attacker.registers.to_vec(),
-                            buffer: attacker.buffer.clone(),
-                            store_address: attacker.store_address,
-                        },
+                        tokens: own.tokens(set.entries(node)),
+                        attacker: own.attacker(number),
                     }
                 })
                 .collect();
@@ -91,14 +77,14 @@ impl SharedTables {
                 let Phase::Helped(number) = control.phase else { unreachable!("a set after the load") };
                 let helped = system.helped(number);
                 HelpedConfiguration {
-                    memory: self.memory(system, control),
+                    memory: own.memory(control),
                     locked: control.locked,
                     tokens: set
                         .entries(node)
                         .iter()
                         .map(|entry| {
                             let place = Place::from_number(entry.place);
-                            (self.local(system, place), place.joined(), entry.tokens.into())
+                            (own.local(place), place.joined(), entry.tokens.into())
                         })
                         .collect(),
                     store_address: helped.store_address,
@@ -108,5 +94,49 @@ impl SharedTables {
             })
             .collect();
         certificate.helped.push(HelpedSet { thread, configurations });
+    }
+}
+
+/// What a system numbers, in the terms of the shared tables, as far as it was met.
+struct Translation<'t, 's> {
+    tables: &'t mut SharedTables,
+    system: &'s System<'s>,
+    locals: FxHashMap<u32, u32>,
+    memories: FxHashMap<u32, u32>,
+    attackers: FxHashMap<u32, Arc<Attacker>>,
+}
+
+impl<'t, 's> Translation<'t, 's> {
+    fn new(tables: &'t mut SharedTables, system: &'s System<'s>) -> Self {
+        let (locals, memories, attackers) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
+        Self { tables, system, locals, memories, attackers }
+    }
+
+    fn memory(&mut self, control: Control) -> u32 {
+        let Self { tables, system, memories, .. } = self;
+        let shared = || tables.memories.intern(system.memory(control).changed.clone()).0;
+        *memories.entry(control.memory).or_insert_with(shared)
+    }
+
+    fn local(&mut self, place: Place) -> u32 {
+        let Self { tables, system, locals, .. } = self;
+        *locals.entry(place.local()).or_insert_with(|| tables.locals.intern(system.local(place).into()).0)
+    }
+
+    fn tokens(&mut self, entries: &[Entry]) -> Vec<(u32, Tokens)> {
+        entries.iter().map(|entry| (self.local(Place::from_number(entry.place)), entry.tokens.into())).collect()
+    }
+
+    fn attacker(&mut self, number: u32) -> Arc<Attacker> {
+        let shared = || {
+            let own = self.system.attacker(number);
+            Arc::new(Attacker {
+                label: own.label,
+                registers: own.registers.to_vec(),
+                buffer: own.buffer.clone(),
+                store_address: own.store_address,
+            })
+        };
+        self.attackers.entry(number).or_insert_with(shared).clone()
     }
 }

@@ -7,6 +7,7 @@ use palisade_model::program::{Counters, Program, Value};
 use palisade_verify::{CheckFailure, is_closed_without_counters, plain_program};
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 
 /// More turns than this are not written out.
 const MOST_TURNS: i128 = 64;
@@ -105,7 +106,7 @@ impl Unfolding<'_> {
                 configuration.memory = at(&own_memories, configuration.memory);
                 configuration.tokens.iter_mut().for_each(|(local, _)| *local = at(&own_locals, *local));
                 configuration.tokens.sort_unstable_by_key(|(local, _)| *local);
-                let attacker = &mut configuration.attacker;
+                let attacker = Arc::make_mut(&mut configuration.attacker);
                 for (register, member) in self.counters.registers_at(set.thread, attacker.label) {
                     let value = &mut attacker.registers[register.index()];
                     *value = self.counters.turned(*member, *value, turn[member.class]);

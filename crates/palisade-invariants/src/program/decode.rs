@@ -5,46 +5,73 @@ use super::model::Model;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::tokens::{in_order, strictly_ascending};
+use hashbrown::HashMap;
 use palisade_evidence::{
-    Attacker, DelayedSet, HelpedSet, LocalIndex, LocalState, MemoryIndex, ScConfiguration, Tokens,
+    Attacker, DelayedSet, HelpedConfiguration, HelpedSet, Level, LocalIndex, LocalState, MemoryIndex, ScConfiguration,
+    Tokens,
 };
-use palisade_model::program::Copies;
+use palisade_model::program::{Copies, ThreadId, Value};
 use std::rc::Rc;
 
 impl Model<'_> {
     pub(super) fn decode_sc(&mut self, given: &[ScConfiguration]) -> Result<Vec<Configuration>, CheckFailure> {
+        let phase = self.phase_number(Phase::Sc);
         let decode = |configuration: &ScConfiguration| {
-            self.configuration(configuration.memory, configuration.locked, Phase::Sc, unjoined(&configuration.tokens))
+            self.configuration(configuration.memory, configuration.locked, phase, unjoined(&configuration.tokens))
         };
         given.iter().map(decode).collect()
     }
 
     pub(super) fn decode_delayed(&mut self, given: &DelayedSet) -> Result<Vec<Configuration>, CheckFailure> {
         let mut decoded = Vec::with_capacity(given.configurations.len());
+        // Many configurations have the same attacker.
+        let mut phases: HashMap<&Attacker, u32> = HashMap::new();
         for configuration in &given.configurations {
-            let Attacker { label, registers, buffer, store_address } = configuration.attacker.clone();
-            let local = LocalState { thread: given.thread, label, registers, holding: false };
-            self.check_local(&local)?;
-            let registers = local.registers;
-            let buffer = strictly_ascending(&buffer, "buffer")?;
-            if !buffer.contains_key(&store_address) {
-                reject!(Form, "the address {store_address} of an attacker's first delayed store is not in its buffer");
-            }
-            let phase = Phase::Delayed(Rc::new(DelayingThread { label, registers, buffer, store_address }));
+            let phase = match phases.get(&*configuration.attacker) {
+                Some(phase) => *phase,
+                None => {
+                    let phase = self.delaying_phase(given.thread, &configuration.attacker)?;
+                    phases.insert(&configuration.attacker, phase);
+                    phase
+                }
+            };
             let tokens = unjoined(&configuration.tokens);
             decoded.push(self.configuration(configuration.memory, configuration.locked, phase, tokens)?);
         }
         Ok(decoded)
     }
 
+    fn delaying_phase(&mut self, thread: ThreadId, attacker: &Attacker) -> Result<u32, CheckFailure> {
+        let Attacker { label, registers, buffer, store_address } = attacker.clone();
+        let local = LocalState { thread, label, registers, holding: false };
+        self.check_local(&local)?;
+        let registers = local.registers;
+        let buffer = strictly_ascending(&buffer, "buffer")?;
+        if !buffer.contains_key(&store_address) {
+            reject!(Form, "the address {store_address} of an attacker's first delayed store is not in its buffer");
+        }
+        Ok(self.phase_number(Phase::Delayed(Rc::new(DelayingThread { label, registers, buffer, store_address }))))
+    }
+
     pub(super) fn decode_helped(&mut self, given: &HelpedSet) -> Result<Vec<Configuration>, CheckFailure> {
         let mut decoded = Vec::with_capacity(given.configurations.len());
+        // Many configurations have the same path.
+        let mut phases: HashMap<(Value, &[(Value, Level)], &[(Value, Level)]), u32> = HashMap::new();
         for configuration in &given.configurations {
-            let phase = Phase::Helped(Rc::new(Path {
-                store_address: configuration.store_address,
-                levels: strictly_ascending(&configuration.levels, "levels")?,
-                section: strictly_ascending(&configuration.section, "section")?,
-            }));
+            let HelpedConfiguration { store_address, levels, section, .. } = configuration;
+            let key = (*store_address, levels.as_slice(), section.as_slice());
+            let phase = match phases.get(&key) {
+                Some(phase) => *phase,
+                None => {
+                    let phase = self.phase_number(Phase::Helped(Rc::new(Path {
+                        store_address: *store_address,
+                        levels: strictly_ascending(levels, "levels")?,
+                        section: strictly_ascending(section, "section")?,
+                    })));
+                    phases.insert(key, phase);
+                    phase
+                }
+            };
             let tokens = configuration.tokens.iter().copied();
             decoded.push(self.configuration(configuration.memory, configuration.locked, phase, tokens)?);
         }
@@ -56,7 +83,7 @@ impl Model<'_> {
         &mut self,
         memory: MemoryIndex,
         locked: bool,
-        phase: Phase,
+        phase: u32,
         given: impl ExactSizeIterator<Item = (LocalIndex, bool, Tokens)>,
     ) -> Result<Configuration, CheckFailure> {
         let Some(memory) = self.memory_numbers.get(memory as usize).copied() else {
@@ -80,7 +107,6 @@ impl Model<'_> {
         if let Some(pair) = tokens.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             reject!(Form, "a configuration lists {} twice", self.local_in_words(pair[0].0.local));
         }
-        let phase = self.phase_number(phase);
         Ok(Configuration { control: Control { memory, locked, phase }, tokens })
     }
 }

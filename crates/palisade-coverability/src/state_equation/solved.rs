@@ -106,3 +106,48 @@ fn slice(seconds: f64, context: &Context) -> Duration {
 fn sum(variables: &[Variable], row: Row) -> LinearExpr {
     row.into_iter().map(|(column, coefficient)| (variables[column], coefficient)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::Random;
+
+    /// The value of the optimum.
+    fn value(solved: Option<&Solved>) -> Option<f64> {
+        solved.map(|solved| (0..solved.variables.len()).map(|column| solved.value(column)).sum())
+    }
+
+    /// Rows that are added one by one lead to the optimum of the program that has them all.
+    #[test]
+    fn rows_may_come_later() {
+        let context = Context::default();
+        let mut random = Random(3);
+        let mut infeasible = 0;
+        for _ in 0..300 {
+            let columns = 2 + usize::try_from(random.below(6)).unwrap();
+            let mut row = || -> Row {
+                let coefficients =
+                    (0..columns).map(|column| (column, f64::from(u8::try_from(random.below(5)).unwrap()) - 2.0));
+                coefficients.filter(|(_, coefficient)| *coefficient != 0.0).collect()
+            };
+            let demand = row();
+            let rows: Vec<Row> = (0..6).map(|_| row()).collect();
+            let start = |rows: &[Row]| {
+                let costs = (0..columns).map(|_| 1.0);
+                Solved::new(costs, demand.clone(), rows.iter().cloned(), &context)
+            };
+            let Ok(whole) = start(&rows) else { panic!("small programs are solved") };
+            let Ok(mut grown) = start(&rows[..2]) else { panic!("small programs are solved") };
+            for row in &rows[2..] {
+                let Some(before) = grown else { break };
+                let Ok(after) = before.with(row.clone(), &context) else { panic!("small programs are solved") };
+                grown = after;
+            }
+            let (whole, grown) = (value(whole.as_ref()), value(grown.as_ref()));
+            assert_eq!(whole.is_some(), grown.is_some());
+            assert!(whole.zip(grown).is_none_or(|(one, other)| (one - other).abs() < 1e-6), "{whole:?} and {grown:?}");
+            infeasible += usize::from(whole.is_none());
+        }
+        assert!((30..270).contains(&infeasible), "the sample is lopsided: {infeasible} of 300 have no solution");
+    }
+}

@@ -204,3 +204,70 @@ impl DelayingPhase {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::search::LoadStart;
+    use super::super::system::Growth;
+    use super::super::{attacks, explore_sc};
+    use super::*;
+    use crate::lazy::Entry;
+    use palisade_model::program::Thread;
+    use palisade_semantics::random::{self, Randomness, Shape};
+    use std::collections::BTreeMap;
+
+    fn random_obstacles(thread: &Thread, randomness: &mut Randomness) -> Obstacles {
+        let mut obstacles = Obstacles::none(thread);
+        (0..thread.labels.len()).for_each(|label| obstacles.labels.set(label, randomness.percent(20)));
+        (0..thread.instructions.len()).for_each(|id| obstacles.instructions.set(id, randomness.percent(10)));
+        obstacles
+    }
+
+    /// A start of the last phase: the node under SC before the phase, the configurations on the way, its own, and its depth.
+    type Told = (u32, Vec<(u32, Vec<Entry>)>, (u32, Vec<Entry>), u32);
+
+    /// The starts of the last phase by load, in order.
+    fn told(phase: &DelayingPhase) -> BTreeMap<InstructionId, Vec<Told>> {
+        let explored = phase.explored();
+        let start = |start: &LoadStart| {
+            let path = phase.path(start.delayed);
+            let configurations = path.iter().map(|node| (explored.control(*node), explored.entries(*node).to_vec()));
+            (phase.origin(path[0]), configurations.collect(), (start.control, start.entries.clone()), start.depth)
+        };
+        phase.starts.iter().map(|(load, starts)| (*load, starts.iter().map(start).collect())).collect()
+    }
+
+    /// What is followed in the graph of the whole phase is what an exploration past the obstacles finds, in the same order.
+    #[test]
+    fn parts_of_the_whole_phase_are_explorations_past_obstacles() {
+        let shape = Shape { loops: 30, domains: 100, ..Shape::default() };
+        let budget = Budget::default();
+        let (mut compared, mut smaller) = (0, 0);
+        for seed in 0..150 {
+            let program = random::program(seed, &shape);
+            let mut randomness = Randomness::new(seed);
+            let mut system = System::new(&program, Growth::Fault(64));
+            let Ok(sc) = explore_sc(&mut system, &budget) else { continue };
+            let mut stores: Vec<_> = attacks(&program).iter().map(|attack| (attack.thread, attack.store)).collect();
+            stores.dedup();
+            for (id, store) in stores {
+                let thread = program.thread(id);
+                let phases = |system: &mut System<'_>| DelayingPhases::new(system, &sc, (id, store), &budget);
+                let mut known = phases(&mut system).expect("starts have values");
+                let Ok(whole) = known.explore(&mut system, &Obstacles::none(thread), &budget) else { continue };
+                for _ in 0..4 {
+                    let obstacles = random_obstacles(thread, &mut randomness);
+                    let part = known.explore(&mut system, &obstacles, &budget).expect("part of what was explored");
+                    let mut fresh = phases(&mut system).expect("starts have values");
+                    let anew = fresh.explore(&mut system, &obstacles, &budget).expect("part of what was explored");
+                    assert!(part.within.is_some() && anew.within.is_none());
+                    assert_eq!(part.len(), anew.len(), "seed {seed}");
+                    assert_eq!(told(&part), told(&anew), "seed {seed}");
+                    compared += 1;
+                    smaller += usize::from(!part.is_empty() && part.len() < whole.len());
+                }
+            }
+        }
+        assert!(compared > 500 && smaller > 100, "{compared} compared, {smaller} smaller than the whole");
+    }
+}

@@ -25,6 +25,23 @@ impl Rows {
         Self { starts, entries }
     }
 
+    /// Rows in order, each with its entries.
+    pub(super) fn of<E: Iterator<Item = u32>>(rows: impl ExactSizeIterator<Item = E>) -> Self {
+        let mut starts = Vec::with_capacity(rows.len() + 1);
+        let mut entries = Vec::with_capacity(2 * rows.len());
+        starts.push(0);
+        rows.for_each(|row| {
+            entries.extend(row);
+            starts.push(u32::try_from(entries.len()).expect("fewer than 2^32 entries fit in memory"));
+        });
+        Self { starts, entries }
+    }
+
+    /// The lengths of the rows.
+    pub(super) fn lengths(&self) -> Vec<u32> {
+        self.starts.windows(2).map(|ends| ends[1] - ends[0]).collect()
+    }
+
     /// A row.
     pub(super) fn row(&self, row: u32) -> &[u32] {
         &self.entries[self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize]

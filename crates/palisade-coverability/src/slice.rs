@@ -47,17 +47,17 @@ impl Slice {
     /// The slice of a problem.
     pub(super) fn new(problem: &Problem) -> Self {
         let net = &problem.net;
-        let consumers = consumers(net);
-        let (markable, fireable) = saturate(net, &consumers);
+        let arcs = Arcs::of(net);
+        let (markable, fireable) = saturate(net, &arcs);
         let mut fates: Vec<Fate> =
             markable.iter().map(|marked| if *marked { Fate::Idle } else { Fate::Empty }).collect();
-        let pumps = find_unbounded(net, &consumers, &mut fates);
+        let pumps = find_unbounded(net, &arcs, &mut fates);
         let targets: Vec<usize> = (0..problem.query.targets.len())
             .filter(|index| {
                 problem.query.targets[*index].demands.iter().all(|(place, _)| fates[place.index()] != Fate::Empty)
             })
             .collect();
-        let helps = relevant(problem, &targets, &fireable, &mut fates);
+        let helps = relevant(problem, &arcs, &targets, &fireable, &mut fates);
 
         let mut places = Vec::new();
         for (place, fate) in net.place_ids().zip(&mut fates) {
@@ -123,40 +123,61 @@ fn in_order(mut marking: TokenMarking) -> TokenMarking {
     marking
 }
 
-/// For each place, the transitions that take from it.
-fn consumers(net: &Net) -> Rows {
-    let arcs =
-        net.transition_ids().flat_map(|(id, transition)| transition.pre.iter().map(move |(place, _)| (place.0, id.0)));
-    Rows::group(net.places.len(), arcs)
+/// The places of transitions without their counts, which are gone through in any order: a large net is many times as large as what a processor
+/// keeps at hand.
+struct Arcs {
+    /// For each transition, the places that it takes from.
+    taken: Rows,
+    /// For each transition, the places that it puts on.
+    put: Rows,
+    /// For each place, the transitions that take from it.
+    consumers: Rows,
+}
+
+impl Arcs {
+    fn of(net: &Net) -> Self {
+        let transitions = || net.transitions.iter();
+        let taken = Rows::of(transitions().map(|transition| transition.pre.iter().map(|(place, _)| place.0)));
+        let put = Rows::of(transitions().map(|transition| transition.post.iter().map(|(place, _)| place.0)));
+        let of_transition = |(id, _): (TransitionId, _)| taken.row(id.0).iter().map(move |place| (*place, id.0));
+        let consumers = Rows::group(net.places.len(), net.transition_ids().flat_map(of_transition));
+        Self { taken, put, consumers }
+    }
+
+    /// The transitions that take from no place.
+    fn sources(&self) -> Vec<u32> {
+        let lengths = self.taken.lengths();
+        (0u32..).zip(lengths).filter(|(_, length)| *length == 0).map(|(transition, _)| transition).collect()
+    }
 }
 
 /// Which places can be marked and which transitions fire when tokens are never used up.
-fn saturate(net: &Net, consumers: &Rows) -> (Vec<bool>, Vec<bool>) {
+fn saturate(net: &Net, arcs: &Arcs) -> (Vec<bool>, Vec<bool>) {
     let mut marked = vec![false; net.places.len()];
     let mut fireable = vec![false; net.transitions.len()];
-    let mut missing: Vec<usize> = net.transitions.iter().map(|transition| transition.pre.len()).collect();
-    let mut fresh: Vec<PlaceId> = Vec::new();
-    for (index, count) in net.initial.iter().enumerate() {
+    let mut missing = arcs.taken.lengths();
+    let mut fresh: Vec<u32> = Vec::new();
+    for (place, count) in net.place_ids().zip(&net.initial) {
         if *count != OmegaCount::Finite(Count::ZERO) {
-            marked[index] = true;
-            fresh.push(PlaceId::from_index(index));
+            marked[place.index()] = true;
+            fresh.push(place.0);
         }
     }
-    let mut ready: Vec<usize> = (0..net.transitions.len()).filter(|index| missing[*index] == 0).collect();
+    let mut ready = arcs.sources();
     loop {
         while let Some(place) = fresh.pop() {
-            for transition in consumers.row(place.0) {
+            for transition in arcs.consumers.row(place) {
                 missing[*transition as usize] -= 1;
                 if missing[*transition as usize] == 0 {
-                    ready.push(*transition as usize);
+                    ready.push(*transition);
                 }
             }
         }
         let Some(transition) = ready.pop() else { return (marked, fireable) };
-        fireable[transition] = true;
-        for (place, _) in &net.transitions[transition].post {
-            if !marked[place.index()] {
-                marked[place.index()] = true;
+        fireable[transition as usize] = true;
+        for place in arcs.put.row(transition) {
+            if !marked[*place as usize] {
+                marked[*place as usize] = true;
                 fresh.push(*place);
             }
         }
@@ -165,8 +186,9 @@ fn saturate(net: &Net, consumers: &Rows) -> (Vec<bool>, Vec<bool>) {
 
 /// Marks places as unbounded: those that are ω initially, and those that a transition feeds which takes from
 /// unbounded places only. Returns these transitions in order.
-fn find_unbounded(net: &Net, consumers: &Rows, fates: &mut [Fate]) -> Vec<(PlaceId, TransitionId)> {
-    let mut bounded: Vec<usize> = net.transitions.iter().map(|transition| transition.pre.len()).collect();
+fn find_unbounded(net: &Net, arcs: &Arcs, fates: &mut [Fate]) -> Vec<(PlaceId, TransitionId)> {
+    let mut bounded = arcs.taken.lengths();
+    let mut ready = arcs.sources();
     let mut fresh = Vec::new();
     for place in net.place_ids() {
         if net.initial[place.index()] == OmegaCount::Omega {
@@ -175,23 +197,21 @@ fn find_unbounded(net: &Net, consumers: &Rows, fates: &mut [Fate]) -> Vec<(Place
         }
     }
     let mut pumps = Vec::new();
-    let mut ready: Vec<TransitionId> =
-        net.transition_ids().filter(|(_, transition)| transition.pre.is_empty()).map(|(id, _)| id).collect();
     loop {
         while let Some(place) = fresh.pop() {
-            for transition in consumers.row(place.0) {
+            for transition in arcs.consumers.row(place.0) {
                 bounded[*transition as usize] -= 1;
                 if bounded[*transition as usize] == 0 {
-                    ready.push(TransitionId(*transition));
+                    ready.push(*transition);
                 }
             }
         }
-        let Some(id) = ready.pop() else { return pumps };
-        for (place, _) in &net.transitions[id.index()].post {
+        let Some(transition) = ready.pop() else { return pumps };
+        for place in arcs.put.row(transition).iter().copied().map(PlaceId) {
             if fates[place.index()] != Fate::Unbounded {
                 fates[place.index()] = Fate::Unbounded;
-                pumps.push((*place, id));
-                fresh.push(*place);
+                pumps.push((place, TransitionId(transition)));
+                fresh.push(place);
             }
         }
     }
@@ -199,7 +219,7 @@ fn find_unbounded(net: &Net, consumers: &Rows, fates: &mut [Fate]) -> Vec<(Place
 
 /// Marks the places as kept that a target asks for or that a transition needs which feeds a kept place; says which
 /// transitions feed one.
-fn relevant(problem: &Problem, targets: &[usize], fireable: &[bool], fates: &mut [Fate]) -> Vec<bool> {
+fn relevant(problem: &Problem, arcs: &Arcs, targets: &[usize], fireable: &[bool], fates: &mut [Fate]) -> Vec<bool> {
     let net = &problem.net;
     let mut feeding: Vec<(u32, u32)> = Vec::new();
     for (id, transition) in net.transition_ids().filter(|(id, _)| fireable[id.index()]) {
@@ -222,11 +242,10 @@ fn relevant(problem: &Problem, targets: &[usize], fireable: &[bool], fates: &mut
     }
     while let Some(place) = open.pop() {
         for feeder in feeders.row(place.0) {
-            let feeder = *feeder as usize;
-            if !helps[feeder] {
-                helps[feeder] = true;
-                for (needed, _) in &net.transitions[feeder].pre {
-                    keep(fates, &mut open, *needed);
+            if !helps[*feeder as usize] {
+                helps[*feeder as usize] = true;
+                for needed in arcs.taken.row(*feeder) {
+                    keep(fates, &mut open, PlaceId(*needed));
                 }
             }
         }

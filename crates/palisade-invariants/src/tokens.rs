@@ -114,6 +114,11 @@ pub(crate) fn without_one<T: Copy + Eq>(tokens: &[(T, Tokens)], token: T) -> Vec
 pub(crate) fn with_one<T: Copy + Ord>(tokens: &[(T, Tokens)], token: T) -> Result<Vec<(T, Tokens)>, CheckFailure> {
     let mut more = Vec::with_capacity(tokens.len() + 1);
     more.extend_from_slice(tokens);
+    and_one(more, token)
+}
+
+/// These tokens with one thread more; ω and one is ω.
+pub(crate) fn and_one<T: Copy + Ord>(mut more: Vec<(T, Tokens)>, token: T) -> Result<Vec<(T, Tokens)>, CheckFailure> {
     match more.binary_search_by_key(&token, |(token, _)| *token) {
         Err(position) => more.insert(position, (token, Tokens::Finite(1))),
         Ok(position) => {
@@ -229,5 +234,10 @@ impl<T: Eq + Hash> Numbering<T> {
 
     pub(crate) fn get(&self, number: u32) -> &T {
         &self.values[number as usize]
+    }
+
+    /// All values, by number.
+    pub(crate) fn values(&self) -> &[T] {
+        &self.values
     }
 }

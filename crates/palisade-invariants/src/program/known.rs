@@ -1,8 +1,9 @@
 //! What is known of steps, which configurations have in common.
 
+use super::configuration::Control;
 use hashbrown::HashMap;
 use palisade_evidence::{Level, LocalState};
-use palisade_model::program::{Action, InstructionId, Value};
+use palisade_model::program::{Action, InstructionId, ThreadId, Value};
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -38,6 +39,8 @@ pub(super) struct Done {
 pub(super) struct Known {
     /// By the memory, whether some thread holds the lock, the state and the instruction.
     pub(super) done: HashMap<(u32, bool, u32, InstructionId), Option<Rc<Done>>>,
+    /// By the attacker's thread, its instruction and the control before: the controls after.
+    pub(super) of_attackers: HashMap<(ThreadId, InstructionId, Control), Rc<[Control]>>,
     /// By the phase, the act, and whether its thread is on the path.
     pub(super) followed: HashMap<(u32, Act, bool), Option<(u32, bool)>>,
 }

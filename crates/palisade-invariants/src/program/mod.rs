@@ -341,7 +341,10 @@ fn check_delayed(
     set: &DownSet,
 ) -> Result<(), CheckFailure> {
     let name = format!("`delayed` of store {store} of thread {thread}");
-    for configuration in sc.configurations() {
+    // Most configurations have no thread there, and all are gone through once for each store.
+    let can_start = model.places_of_delaying(thread, store);
+    let has_start = |own: &&Configuration| own.tokens.iter().any(|(token, _)| can_start[token.local as usize]);
+    for configuration in sc.configurations().iter().filter(has_start) {
         for start in model.starts_of_delaying(configuration, thread, store)? {
             let start = model.unshifted(thread, start)?;
             if !set.contains(&start) && !model.is_hopeless(thread, &start) {

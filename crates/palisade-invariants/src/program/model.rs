@@ -25,7 +25,7 @@ pub(super) struct Model<'a> {
     live: Live,
     /// For each thread and label, the instructions there.
     by_label: Vec<ByLabel>,
-    locals: Numbering<LocalState>,
+    pub(super) locals: Numbering<LocalState>,
     pub(super) memories: Numbering<Memory>,
     pub(super) phases: Numbering<Phase>,
     /// Where local instructions lead from a state, under the terms.

@@ -4,7 +4,7 @@ use super::configuration::{Configuration, Control, DelayingThread, Path, Phase, 
 use super::known::{Act, Done};
 use super::model::Model;
 use crate::CheckFailure;
-use crate::tokens::{with_one, without_one};
+use crate::tokens::{and_one, with_one, without_one};
 use palisade_evidence::{Level, LocalState};
 use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, Expression, InstructionId, ThreadId, Value};
@@ -48,6 +48,13 @@ impl Model<'_> {
             successors.extend(self.token_successors(configuration)?);
         }
         Ok(successors)
+    }
+
+    /// For each local state, by number, whether delaying `store` can start in it.
+    pub(super) fn places_of_delaying(&self, thread: ThreadId, store: InstructionId) -> Vec<bool> {
+        let source = self.instruction(thread, store).source;
+        let starts = |local: &LocalState| local.thread == thread && local.label == source && !local.holding;
+        self.locals.values().iter().map(starts).collect()
     }
 
     /// Where delaying `store` starts: a thread that stands there and does not hold the lock becomes the attacker, with
@@ -149,6 +156,32 @@ impl Model<'_> {
         delaying: &DelayingThread,
         id: InstructionId,
     ) -> Result<Vec<Configuration>, CheckFailure> {
+        let control = configuration.control;
+        debug_assert!(
+            matches!(self.phase(&control), Phase::Delayed(own) if **own == *delaying),
+            "the configuration's attacker"
+        );
+        let key = (thread, id, control);
+        let known = self.known.of_attackers.get(&key).cloned();
+        let after: Rc<[Control]> = match known {
+            Some(known) => known,
+            None => {
+                let after: Rc<[Control]> = self.attack_anew(control, thread, delaying, id)?.into();
+                self.known.of_attackers.insert(key, Rc::clone(&after));
+                after
+            }
+        };
+        let tokens = &configuration.tokens;
+        Ok(after.iter().map(|control| Configuration { control: *control, tokens: tokens.clone() }).collect())
+    }
+
+    fn attack_anew(
+        &mut self,
+        before: Control,
+        thread: ThreadId,
+        delaying: &DelayingThread,
+        id: InstructionId,
+    ) -> Result<Vec<Control>, CheckFailure> {
         let registers_before = &delaying.registers;
         let instruction = self.instruction(thread, id);
         let mut buffer = delaying.buffer.clone();
@@ -159,12 +192,12 @@ impl Model<'_> {
                 buffer.insert(address, value);
                 vec![registers_before.clone()]
             }
-            Action::Load { .. } if configuration.control.locked => Vec::new(),
+            Action::Load { .. } if before.locked => Vec::new(),
             Action::Load { register, address } => {
                 let address = self.address(thread, id, address, registers_before)?;
                 let own = delaying.buffer.get(&address).copied();
                 let mut registers = registers_before.clone();
-                registers[register.index()] = own.unwrap_or_else(|| self.read(&configuration.control, address));
+                registers[register.index()] = own.unwrap_or_else(|| self.read(&before, address));
                 vec![registers]
             }
             _ => self.after_local_instruction(thread, id, registers_before)?,
@@ -172,7 +205,7 @@ impl Model<'_> {
         let mut successors = Vec::with_capacity(outcomes.len());
         for registers in outcomes {
             let after = self.only_live(thread, instruction.target, registers);
-            let (memory, _) = self.with_turns(configuration.control.memory, thread, registers_before, &after);
+            let (memory, _) = self.with_turns(before.memory, thread, registers_before, &after);
             let Some(memory) = memory else { continue };
             let phase = self.phase_number(Phase::Delayed(Rc::new(DelayingThread {
                 label: instruction.target,
@@ -180,8 +213,7 @@ impl Model<'_> {
                 buffer: buffer.clone(),
                 store_address: delaying.store_address,
             })));
-            let control = Control { memory, phase, ..configuration.control };
-            successors.push(Configuration { control, tokens: configuration.tokens.clone() });
+            successors.push(Control { memory, phase, ..before });
         }
         Ok(successors)
     }
@@ -223,6 +255,10 @@ impl Model<'_> {
         let settled = self.settled_after(&done)?;
         if settled.is_empty() {
             return Ok(vec![Configuration { control, tokens: rest }]);
+        }
+        if let ([local], None) = (&*settled, &before) {
+            let tokens = and_one(rest, Token { local: *local, joined })?;
+            return Ok(vec![Configuration { control, tokens }]);
         }
         let mut successors = Vec::with_capacity(settled.len());
         for local in settled.iter().copied() {

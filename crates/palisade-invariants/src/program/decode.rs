@@ -7,10 +7,9 @@ use crate::failure::reject;
 use crate::tokens::{in_order, strictly_ascending};
 use hashbrown::HashMap;
 use palisade_evidence::{
-    Attacker, DelayedSet, HelpedConfiguration, HelpedSet, Level, LocalIndex, LocalState, MemoryIndex, ScConfiguration,
-    Tokens,
+    Attacker, DelayedSet, HelpedConfiguration, HelpedSet, LocalIndex, LocalState, MemoryIndex, ScConfiguration, Tokens,
 };
-use palisade_model::program::{Copies, ThreadId, Value};
+use palisade_model::program::{Copies, ThreadId};
 use std::rc::Rc;
 
 impl Model<'_> {
@@ -56,7 +55,7 @@ impl Model<'_> {
     pub(super) fn decode_helped(&mut self, given: &HelpedSet) -> Result<Vec<Configuration>, CheckFailure> {
         let mut decoded = Vec::with_capacity(given.configurations.len());
         // Many configurations have the same path.
-        let mut phases: HashMap<(Value, &[(Value, Level)], &[(Value, Level)]), u32> = HashMap::new();
+        let mut phases: HashMap<_, u32> = HashMap::new();
         for configuration in &given.configurations {
             let HelpedConfiguration { store_address, levels, section, .. } = configuration;
             let key = (*store_address, levels.as_slice(), section.as_slice());

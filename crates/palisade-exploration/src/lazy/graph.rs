@@ -3,7 +3,6 @@
 //! A net without some of its steps has no marking that the net does not have. So once all markings are known, those that are left without the steps are
 //! found by following numbers, and no step is worked out twice.
 
-use super::acceleration::move_token;
 use super::frontier::Frontier;
 use super::search::BETWEEN_LOOKS;
 use super::{Exploration, LazyNet, Step};
@@ -57,10 +56,7 @@ impl<L: Copy> Graph<L> {
             let (mut steps, mut scratch) = (Vec::new(), Vec::new());
             net.steps(explored.control(node), explored.entries(node), &mut steps)?;
             for step in &steps {
-                scratch.clear();
-                scratch.extend_from_slice(explored.entries(node));
-                move_token(net, &mut scratch, step, false);
-                let (control, _) = net.normalise(step.control, &mut scratch);
+                let control = explored.after(net, node, step, &mut scratch);
                 let to = explored.find(control, &scratch).expect("what is explored to the end is closed under steps");
                 self.edges.push(Edge { to, label: label(net, step) });
             }

@@ -236,14 +236,19 @@ impl Exploration {
             steps.clear();
             net.steps(self.control(node), self.entries(node), &mut steps).map_or(true, |()| {
                 steps.iter().all(|step| {
-                    scratch.clear();
-                    scratch.extend_from_slice(self.entries(node));
-                    move_token(net, &mut scratch, step, false);
-                    let (control, _) = net.normalise(step.control, &mut scratch);
+                    let control = self.after(net, node, step, &mut scratch);
                     self.covers(control, &scratch)
                 })
             })
         })
+    }
+
+    /// The control after a step from a node that is not accelerated, and the tokens, in place of what `entries` holds.
+    pub(super) fn after<N: LazyNet>(&self, net: &mut N, node: u32, step: &Step, entries: &mut Vec<Entry>) -> u32 {
+        entries.clear();
+        entries.extend_from_slice(self.entries(node));
+        move_token(net, entries, step, false);
+        net.normalise(step.control, entries).0
     }
 
     /// The first step between a node and its child in an exact exploration.
@@ -262,10 +267,7 @@ impl Exploration {
         net.steps(self.control(parent), self.entries(parent), &mut steps)?;
         let mut scratch = Vec::new();
         steps.retain(|step| {
-            scratch.clear();
-            scratch.extend_from_slice(self.entries(parent));
-            move_token(net, &mut scratch, step, false);
-            let (control, _) = net.normalise(step.control, &mut scratch);
+            let control = self.after(net, parent, step, &mut scratch);
             control == self.control(child) && scratch == self.entries(child)
         });
         Ok(steps)

@@ -118,6 +118,7 @@ mod property_input;
 mod property_optima;
 mod property_repairs;
 mod property_snapshots;
+mod prose;
 mod prove_command;
 mod pso_robustness;
 mod races;

@@ -1,4 +1,4 @@
-//! Evidence that one attack is not feasible: a proof about its net (CERTIFICATE.md, "The net of an attack").
+//! Evidence that one attack is not feasible: a proof about its net (docs/certificate/attack-nets.md).
 
 use super::net::NetCertificate;
 use super::state::{Attacker, Level, LocalState};

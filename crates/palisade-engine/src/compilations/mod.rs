@@ -4,7 +4,7 @@
 //! is to delay stores past later loads, or to merge neighbours of one address, then each of them makes a program of which store buffers
 //! show nothing but what interleavings of the source show. Here the second condition is decided, from the orderings that the listing has:
 //! either all accesses are sequentially consistent, or no path of a thread has two accesses that compilers may exchange in
-//! another way, nor a read-modify-write in the place of a fence; and no interleaving comes to a race of data without atomics (`races`). ARCHITECTURE.md ("Every compilation") has the argument.
+//! another way, nor a read-modify-write in the place of a fence; and no interleaving comes to a race of data without atomics (`races`). THEORY.md ("Every compilation") has the argument.
 //!
 //! Paths are those that one thread may take, whatever it loads: registers are followed as far as their bits are known (`bits`), so that what
 //! follows a compare-and-swap that succeeds is told from what follows one that does not.

@@ -1,6 +1,6 @@
 //! The table of what compilers may do, as a monitor that follows a path of one thread.
 //!
-//! ARCHITECTURE.md ("Every compilation") proves that what the monitor admits no compiler turns into more than a store buffer does.
+//! THEORY.md ("Every compilation") proves that what the monitor admits no compiler turns into more than a store buffer does.
 
 use super::said::{Ordering, Said};
 use palisade_model::program::{InstructionId, Value};

@@ -4,7 +4,7 @@
 //! what is left is robust. In the program *enriched for* some loads each of them stands behind an `mfence`. Where control leads from a store to
 //! such a load before a drain, its thread may *keep* the store: it goes on with a copy of what the store reads, lets its own loads see it, and *releases* it
 //! later, as a store like any other. Stores behind one that is kept are kept as well, so that they come in order. There is room for a
-//! few; a thread that has to keep more than that reaches a `fail` of its own. CERTIFICATE.md ("enriched") proves that every TSO computation of
+//! few; a thread that has to keep more than that reaches a `fail` of its own. THEORY.md ("Enriched programs") proves that every TSO computation of
 //! the program is one of the enriched program or leads to that `fail`, and says how labels, registers and instructions are numbered.
 //!
 //! DIVERGENCE from \[FASE15\]: there a program gets one sequence of instructions at a time, from the store to the load of an attack. Here it gets the

@@ -3,7 +3,7 @@
 //! A store is executed when it reaches memory. A load that overtakes it is executed behind it, and reads memory as it was when the
 //! load was issued. So a thread that stands at a store may *capture* memory, any number of times, and executes the loads that
 //! lag directly behind the store, each on a snapshot or on an own store that came after it. Then it stands at the next store, or
-//! its queue is empty. CERTIFICATE.md ("a closed set of configurations with snapshots") has the proof that this reaches what TSO
+//! its queue is empty. THEORY.md ("Snapshots") has the proof that this reaches what TSO
 //! reaches.
 //!
 //! DIVERGENCE from [AABN18]: there messages are propagated at any time, for each address by itself. Here they come as whole snapshots, only

@@ -3,7 +3,7 @@
 //! Each script is one obligation over integers: it holds iff the solver answers `unsat`. The certificate is turned into
 //! a predicate on states, and the scripts say that an initial state violates it, that a step leads out of it, and that
 //! a state in it is one that must not be reached. [`net`] does so for markings of a net; [`program`] for the
-//! instrumented program, whose rules are written out as CERTIFICATE.md has them; [`property`] for closed sets with store buffers. Nothing of the checker's own reasoning
+//! instrumented program, whose rules are written out as docs/certificate has them; [`property`] for closed sets with store buffers. Nothing of the checker's own reasoning
 //! (which steps matter, which element covers which) goes in, and none of its code is used, with two exceptions:
 //! [`attack_nets`], for attacks that are answered on their nets, takes the nets that the checker lists, and [`property`] the enriched programs that it makes.
 

@@ -1,7 +1,7 @@
 //! The step relation of the instrumented program as assertions of a script.
 //!
 //! `move` says which step it is. For each there is one assertion with what the instruction does
-//! ([`moves`](super::moves)); the rules that are the same for all ([ESOP13, Eqs. 1–12], as CERTIFICATE.md states them)
+//! ([`moves`](super::moves)); the rules that are the same for all ([ESOP13, Eqs. 1–12], as docs/certificate/robust.md states them)
 //! follow once, over the variables that these set: the state `from` which a thread moves (on the path or not), the one
 //! that it is then in (`start`) and the one that it settles `to`, the `kind` of access (0 none, 1 load, 2 store) with
 //! its `address` and `value`.

@@ -4,7 +4,7 @@
 //! the reference has its initial value (or less than g more), what is at most the *end*, its initial value less the distance, is *far*: the certificate has in its place
 //! the value congruent to it modulo g among the last g values up to the end, which stands for itself and for all less by a multiple of g. So the checker asks of
 //! each expression whether its value is known ([`Known`]). A condition holds where it may; everything else has to be known, or be far and stay so.
-//! The reference must not fall: what is far would come near. CERTIFICATE.md has the proof that then no attack on the program is feasible.
+//! The reference must not fall: what is far would come near. THEORY.md ("Monotone counters") has the proof that then no attack on the program is feasible.
 
 use super::counters::Counters;
 use super::model::Model;

@@ -3,7 +3,7 @@
 //! The program is robust when no attack is feasible [ESOP13, Theorem 1] (Theorem 4 for any number of threads), and an
 //! attack is feasible exactly when the instrumented program reaches success [ESOP13, Theorem 2]. So the checker lists
 //! the attacks itself ([`attacks`]), follows the instrumented semantics itself ([`model`] for one thread, [`steps`] for
-//! configurations), and asks of the certificate's sets of configurations ([`configuration`]) what CERTIFICATE.md says:
+//! configurations), and asks of the certificate's sets of configurations ([`configuration`]) what docs/certificate/robust.md says:
 //!
 //! 1. its live registers solve the liveness inequalities, and every state and configuration is well formed;
 //! 2. it answers every attack, and the cuts of pruned ones are cuts;

@@ -4,7 +4,7 @@
 //! *loosens* each condition on them: that two counters are equal implies that their residues are, that they differ implies nothing. Where a register is assigned whether they
 //! are equal, the loosened program has two assignments, of the greatest and the least truth value that it may be.
 //! The sets have to be closed under the steps of the loosened program, and none of these may compute a value that is
-//! no counter and leaves L..H. CERTIFICATE.md has the proof that then no attack on the program is feasible, in integers
+//! no counter and leaves L..H. THEORY.md ("Residues") has the proof that then no attack on the program is feasible, in integers
 //! or in a domain that wraps, contains L..H and has a multiple of m values.
 
 use super::counters::Counters;

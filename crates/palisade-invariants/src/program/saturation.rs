@@ -2,7 +2,7 @@
 //!
 //! Of an address that goes one way and is compared with constants, the certificate may know no more than that its value has gone beyond the *end*. The
 //! checker follows which registers hold what the address held, looks at every use of these and of the address, and writes down
-//! the program in which values beyond the end are the end. CERTIFICATE.md says what is accepted and why the program does nothing that this one does not do.
+//! the program in which values beyond the end are the end. docs/certificate/counters.md says what is accepted, and THEORY.md ("Saturation") why the program does nothing that this one does not do.
 
 use crate::CheckFailure;
 use crate::failure::reject;

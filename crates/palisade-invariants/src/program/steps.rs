@@ -417,7 +417,7 @@ impl Model<'_> {
 
 impl Path {
     /// The act of a thread, `joined` or not, after the attacker's load: whether the thread is on the path after it,
-    /// or nothing when it may be left out ([ESOP13, Eqs. 7–12], sections as in CERTIFICATE.md).
+    /// or nothing when it may be left out ([ESOP13, Eqs. 7–12], sections as in docs/certificate/robust.md).
     ///
     /// The act is on the path by [ESOP13, Lemma 3]: its thread is, or it loads what the path has stored, or it
     /// stores what the path has loaded or stored. A section is one action.

@@ -1,7 +1,7 @@
 //! Certificates about programs without their tickets.
 //!
 //! A dispenser hands out tickets, and a served address shows one of them, which only the copy that holds it moves on. The checker convinces itself of this for each
-//! pair on its own ([`Reading`]), and writes down the program without tickets, in which a copy has its turn or not. CERTIFICATE.md says what is accepted and why
+//! pair on its own ([`Reading`]), and writes down the program without tickets, in which a copy has its turn or not. docs/certificate/counters.md says what is accepted, THEORY.md ("Tickets") why
 //! at most one copy has its turn.
 
 use crate::CheckFailure;

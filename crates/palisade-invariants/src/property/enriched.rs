@@ -1,7 +1,7 @@
 //! The program enriched for some loads, derived from the sliced program alone.
 //!
 //! Each of these loads stands behind an `mfence`, and where control leads from a store to one of them before a drain, the thread may keep the
-//! store in registers and release it later (CERTIFICATE.md, "enriched"). Every TSO computation of the sliced program is one of the enriched
+//! store in registers and release it later (THEORY.md, "Enriched programs"). Every TSO computation of the sliced program is one of the enriched
 //! program, or leads to a `fail` where a thread has no room left.
 
 use super::Known;

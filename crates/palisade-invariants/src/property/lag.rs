@@ -1,4 +1,4 @@
-//! What a thread may load before it drains its buffer, and how often: what snapshots are kept for (CERTIFICATE.md, "Snapshots").
+//! What a thread may load before it drains its buffer, and how often: what snapshots are kept for (THEORY.md, "Snapshots").
 
 use super::ranges::Range;
 use super::values::{Bounds, accessed};

@@ -3,7 +3,7 @@
 //! For each target the evidence gives a reason, which is about the *sliced program* ([`slice`]): values closed under every instruction
 //! ([`values`], [`ranges`]); robustness with a closed set of SC configurations, of the sliced program or of an [`enriched`] one; a closed set of configurations with unbounded store
 //! buffers ([`closed`], with threads as [`local`] sees them and the steps of [`steps`]), in which [`reductions`] leave some
-//! delays out; or one in which loads lag behind on [`snapshots`] of memory, as far as [`lag`] says. A violation is replayed ([`witness`]). Evidence about events and tasks is about threads that say them ([`posts`]). Triangular races ([`races`]) are states of the same steps under SC. CERTIFICATE.md says why this suffices.
+//! delays out; or one in which loads lag behind on [`snapshots`] of memory, as far as [`lag`] says. A violation is replayed ([`witness`]). Evidence about events and tasks is about threads that say them ([`posts`]). Triangular races ([`races`]) are states of the same steps under SC. THEORY.md says why this suffices.
 
 mod closed;
 mod enriched;

@@ -1,4 +1,4 @@
-//! Properties of events and tasks: evidence about the threads that say them, and what it shows where posts are plain (CERTIFICATE.md).
+//! Properties of events and tasks: evidence about the threads that say them, and what it shows where posts are plain (THEORY.md, "Events as threads").
 
 use super::{PropertyFacts, check_proofs};
 use crate::CheckFailure;

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// For each thread and instruction, whether it is a store whose delay nobody can see: on no path from it an instruction that could overtake
 /// it comes before one that drains the buffer. Under TSO that is a load, under PSO any access.
 ///
-/// Such a store reaches memory at once when the buffer is empty (CERTIFICATE.md, "Dead delays").
+/// Such a store reaches memory at once when the buffer is empty (THEORY.md, "Closed sets with store buffers").
 pub(super) fn dead_delays(program: &Program, buffering: Buffering) -> Vec<Vec<bool>> {
     program.threads.iter().map(|thread| dead_delays_of(thread, buffering)).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! Every computation of the program is one of the sliced program, step by step, in which memory at the addresses that the sliced program
 //! reads, registers where the sliced program may still read them, labels and the lock are the same. So a target that the program reaches is
-//! reached by the sliced program (CERTIFICATE.md, "Slices").
+//! reached by the sliced program (THEORY.md, "Slices").
 
 use super::ranges::Range;
 use super::values::{Bounds, accessed, runs};

@@ -1,4 +1,4 @@
-//! Steps of threads whose loads lag behind on snapshots of memory (CERTIFICATE.md, "Snapshots").
+//! Steps of threads whose loads lag behind on snapshots of memory (THEORY.md, "Snapshots").
 
 use super::local::{Memory, Threads};
 use super::steps::{Configuration, Control, Move, Successor};

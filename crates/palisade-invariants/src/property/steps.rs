@@ -1,7 +1,7 @@
 //! The steps of the sliced program with unbounded store buffers.
 //!
 //! While a thread holds the lock, only that thread steps: what others can do meanwhile, local instructions, stores into their buffers and fences,
-//! they can do before or after (CERTIFICATE.md, "Properties").
+//! they can do before or after (THEORY.md, "Closed sets with store buffers").
 
 use super::Buffering;
 use super::local::Threads;

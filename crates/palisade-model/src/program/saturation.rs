@@ -3,7 +3,7 @@
 //! A lock that each copy which tries takes one off falls without end where there are any number of copies. But what is below all constants that it is
 //! compared with stays there until it is overwritten, and looks the same. So the *saturated* program keeps such an address, and all registers that
 //! hold its value, at the *end*, which lies one beyond these constants, in place of anything further. It does what the program does, step by step
-//! (ARCHITECTURE.md, "Saturation"), and has the same labels, accesses and attacks.
+//! (THEORY.md, "Saturation"), and has the same labels, accesses and attacks.
 
 use super::{Action, BinaryOperator, Expression, LabelId, Program, RegisterId, Role, Thread, UnaryOperator, Value};
 use crate::ordered::CollectOrdered;

@@ -1,4 +1,4 @@
-//! Whether orderings suffice for every compilation, by code of the checker's own: CERTIFICATE.md, "Every compilation".
+//! Whether orderings suffice for every compilation, by code of the checker's own: docs/certificate/compilations.md has the rules.
 //!
 //! The listing of a build in source order has in front of the place of each access what the source says of it. Along every path of a thread the
 //! checker keeps the earlier accesses that compilers may move later ones before, and holds each later one against them.

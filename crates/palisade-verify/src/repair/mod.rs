@@ -1,6 +1,6 @@
 //! Checks evidence about the repair of a program: sets that make it robust, or keep it from targets, and that none is cheaper.
 //!
-//! Every change takes computations away and adds none (CERTIFICATE.md says why), so that a program with more changes is
+//! Every change takes computations away and adds none (THEORY.md, "Repairs"), so that a program with more changes is
 //! robust, or reaches none of the targets, when one with fewer does. Hence
 //!
 //! 1. a set is valid when a certificate or a proof shows that of the program with it ([`changes`] makes that program; where the

@@ -2,7 +2,7 @@
 //!
 //! [`TurnedNet`] is the eager net as the exploration of configurations takes it: the marked places of all units are the control, the
 //! tokens of threads are counters. A marking is kept as the one of its turns in which the reference of each class holds its initial value, or less than
-//! a least turn above it; ARCHITECTURE.md ("The net of an attack") has the proof that nothing is lost. What is
+//! a least turn above it; THEORY.md ("Nets up to shifts") has the proof that nothing is lost. What is
 //! reached with any number of copies is a set of ω-markings; a run is found among fixed copies, as many in each place that any number of them is in at first as it takes.
 
 use super::AttackNet;

@@ -10,7 +10,7 @@
 //! to `c'` is a step from `d` to `d'` with `c'` = `d'` turned by t, as turning commutes with steps; and `d'` turned is explored.
 //! Faults, success and what is reached are the same in `c` and `d`. ∎
 //!
-//! Where what is far behind is one value (ARCHITECTURE.md, "Far"), turned values at most an end become the one that stands for them, and places come together.
+//! Where what is far behind is one value (THEORY.md, "Monotone counters"), turned values at most an end become the one that stands for them, and places come together.
 //! Such a turn, again and again, takes each place to one where it stays.
 
 use super::control::{Attacker, Control, Memory, Phase};

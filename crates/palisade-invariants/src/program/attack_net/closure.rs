@@ -1,4 +1,4 @@
-//! The net of an attack, closed by the rules of CERTIFICATE.md from its initial places.
+//! The net of an attack, closed by the rules of docs/certificate/attack-nets.md from its initial places.
 //!
 //! `steps` alone says what a step does. A rule says what a step *looks at*: some facts, and the state of one
 //! thread or the attacker. The small configuration in which just these hold goes through the steps of the model, and

@@ -2,7 +2,7 @@
 //!
 //! The net is derived here ([`closure`], with [`facts`] to and from configurations) from the program, its live
 //! registers and the attack alone. From the certificate the checker takes the places that the proof talks of, and the proof,
-//! which is checked as one about a net from a file would be. CERTIFICATE.md says why an attack is not feasible when
+//! which is checked as one about a net from a file would be. docs/certificate/attack-nets.md says why an attack is not feasible when
 //! `success` cannot be marked.
 //!
 //! A set of markings that is not closed as it stands may be closed up to shifts of the program's counters ([`symmetry`]).

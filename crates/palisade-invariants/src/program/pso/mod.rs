@@ -1,7 +1,7 @@
 //! Checks that a program is robust against PSO, from its text and a certificate alone.
 //!
 //! A program of threads without `sfence`, sections and accepted delays is robust against PSO when no computation that delays a single store has a cyclic trace, and
-//! there is such a computation exactly when the instrumented program reaches success (CERTIFICATE.md has the proof). The checker follows the instrumented semantics itself
+//! there is such a computation exactly when the instrumented program reaches success (THEORY.md, "Attacks under PSO"). The checker follows the instrumented semantics itself
 //! ([`steps`]) and asks of the certificate's set that it contains the initial configurations, is closed under all steps, and contains no success.
 
 mod configuration;

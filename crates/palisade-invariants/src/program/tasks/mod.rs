@@ -1,6 +1,6 @@
 //! Checks that an event-driven program is robust against TSO, from its text and a certificate alone.
 //!
-//! The program is robust when no attack is feasible (CERTIFICATE.md says for which programs this is proved), and an attack is feasible exactly
+//! The program is robust when no attack is feasible (THEORY.md, "Events as threads", says for which programs this is proved), and an attack is feasible exactly
 //! when the instrumented program reaches success. The checker follows the instrumented semantics itself ([`steps`], [`attacker`]) and asks of the
 //! certificate's set that it contains the initial configurations, is closed under all steps, and contains no success.
 

@@ -3,7 +3,7 @@
 //! In `modulo(program, low, high)` values live in `low..=high`, which wraps, m values in all, and a comparison of counters no longer tells that they
 //! differ: `a = b` still needs equal residues, `a != b` holds of all. Whatever the program does in integers, or in a wrapping
 //! domain whose size is a multiple of m, the new one does with residues, as long as values that are no counters stay in `low..=high`
-//! (ARCHITECTURE.md, "Widths"). So one certificate of robustness is about all these widths.
+//! (THEORY.md, "Residues"). So one certificate of robustness is about all these widths.
 //!
 //! Machine code keeps in a flag whether counters are equal. Where that is not told, the new program chooses: the assignment becomes two.
 

@@ -6,7 +6,7 @@
 //!
 //! The *erased* program does not know tickets. A copy has a *turn* instead, a register that is 1 once the copy has seen its ticket served, and 0 from then on
 //! when it serves the next one. At most one copy has its turn: who sees its ticket served *takes* the turn, and cannot while another copy has it. The served address keeps whether it is taken.
-//! ARCHITECTURE.md ("Tickets") says why the erased program does what the program does.
+//! THEORY.md ("Tickets") says why the erased program does what the program does.
 
 mod erasure;
 mod meaning;

@@ -10,14 +10,17 @@ const SIZES: [(&str, usize); 6] = [
     ("CHANGELOG.md", 6_000),
     ("LANGUAGE.md", 33_000),
     ("README.md", 10_000),
-    ("THEORY.md", 42_000),
+    ("THEORY.md", 41_000),
 ];
 
 /// The most bytes of the documents at the root and of the pages about evidence together.
 const ALL: usize = 220_000;
 
-/// The most bytes of CERTIFICATE.md and the pages below it.
-const CERTIFICATE: usize = 95_000;
+/// The most bytes of CERTIFICATE.md with its page for each kind of evidence.
+const CERTIFICATE: usize = 65_000;
+
+/// The pages below CERTIFICATE.md that several kinds of evidence share: what they are about, and how it abstracts.
+const SHARED: [&str; 4] = ["attack-nets.md", "compilations.md", "counters.md", "programs.md"];
 
 /// The most columns of a line of prose.
 const COLUMNS: usize = 100;
@@ -79,9 +82,11 @@ fn documents_keep_to_their_sizes() {
         let size = bytes(&root().join(name));
         assert!(size <= most, "{name} has {size} bytes, {most} are the most");
     }
-    let evidence: usize = files("docs/certificate", "md").iter().map(|path| bytes(path)).sum();
+    let is_shared = |path: &Path| SHARED.iter().any(|name| path.ends_with(name));
+    let kinds = files("docs/certificate", "md").into_iter().filter(|path| !is_shared(path));
+    let evidence: usize = kinds.map(|path| bytes(&path)).sum();
     let evidence = evidence + bytes(&root().join("CERTIFICATE.md"));
-    assert!(evidence <= CERTIFICATE, "CERTIFICATE.md and its pages have {evidence} bytes");
+    assert!(evidence <= CERTIFICATE, "CERTIFICATE.md and its page for each kind have {evidence} bytes");
     let guide = root().join("docs/src");
     let all: usize = documents().iter().filter(|path| !path.starts_with(&guide)).map(|path| bytes(path)).sum();
     assert!(all <= ALL, "the documents have {all} bytes");

@@ -52,11 +52,8 @@ fn thread(name: &str, stored: usize, loaded: usize) -> Thread {
         Action::Load { register: RegisterId::from_index(0), address: address(loaded) },
     ];
     let label = |name: &str| Label { name: name.into(), span: Span::default(), fence_cost: None };
-    let instruction = |(index, action)| Instruction {
-        source: LabelId::from_index(index),
-        target: LabelId::from_index(index + 1),
-        action,
-        span: Span::default(),
+    let instruction = |(index, action)| {
+        Instruction::new(LabelId::from_index(index), LabelId::from_index(index + 1), action, Span::default())
     };
     Thread {
         name: name.to_owned(),

@@ -110,7 +110,7 @@ fn append(thread: &mut Thread, label: LabelId, actions: impl IntoIterator<Item =
             span: Span::default(),
             fence_cost: None,
         });
-        thread.instructions.push(Instruction { source, target, action, span: Span::default() });
+        thread.instructions.push(Instruction::new(source, target, action, Span::default()));
         source = target;
     }
 }

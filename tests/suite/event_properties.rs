@@ -316,7 +316,7 @@ fn with_properties(seed: u64) -> Program {
         let action = if seed.is_multiple_of(9) { Action::Fail } else { Action::Ensure(holds) };
         thread.labels.push(Label { name: "asked".into(), span: Span::default(), fence_cost: None });
         let target = LabelId::from_index(thread.labels.len() - 1);
-        thread.instructions.push(Instruction { source, target, action, span: Span::default() });
+        thread.instructions.push(Instruction::new(source, target, action, Span::default()));
     }
     program
 }

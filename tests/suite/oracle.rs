@@ -29,7 +29,7 @@ fn fence_behind(thread: &mut Thread, index: usize) {
     let label = LabelId::from_index(thread.labels.len());
     thread.labels.push(Label { name: format!("f{index}").into(), span: Span::default(), fence_cost: None });
     let target = std::mem::replace(&mut thread.instructions[index].target, label);
-    thread.instructions.push(Instruction { source: label, target, action: Action::Fence, span: Span::default() });
+    thread.instructions.push(Instruction::new(label, target, Action::Fence, Span::default()));
 }
 
 fn is_store(instruction: &Instruction) -> bool {

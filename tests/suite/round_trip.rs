@@ -244,7 +244,7 @@ fn threads() -> impl Strategy<Value = Thread> {
             for (source, target, action, cost) in lines {
                 let (source, target) = (label(source), label(target));
                 costs.push((source, cost));
-                instructions.push(Instruction { source, target, action, span: Span::default() });
+                instructions.push(Instruction::new(source, target, action, Span::default()));
             }
             if instructions.is_empty() {
                 label(0);

@@ -47,7 +47,7 @@ pub(crate) fn cas(index: usize, address: Value, expected: Value, new: Value) -> 
 /// `source: action; goto target`.
 pub(crate) fn instruction(source: usize, action: Action, target: usize) -> Instruction {
     let (source, target) = (LabelId::from_index(source), LabelId::from_index(target));
-    Instruction { source, target, action, span: Span::default() }
+    Instruction::new(source, target, action, Span::default())
 }
 
 /// A thread with four registers that runs through its actions.

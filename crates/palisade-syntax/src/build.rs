@@ -99,7 +99,7 @@ impl<'s> ThreadBuilder<'s> {
         action: Action,
         span: Span,
     ) -> InstructionId {
-        self.instructions.push(Instruction { source, target, action, span });
+        self.instructions.push(Instruction::new(source, target, action, span));
         InstructionId::from_index(self.instructions.len() - 1)
     }
 

@@ -100,7 +100,7 @@ fn with_buffering(mut program: Program, seed: u64) -> Program {
         let targets = [LabelId::from_index(first + 1), thread.initial];
         for ((action, target), source) in actions.into_iter().zip(targets).zip(first..) {
             let source = LabelId::from_index(source);
-            thread.instructions.push(Instruction { source, target, action, span: Span::default() });
+            thread.instructions.push(Instruction::new(source, target, action, Span::default()));
         }
         thread.initial = LabelId::from_index(first);
     }

@@ -42,12 +42,12 @@ fn with_loads(mut program: Program) -> Program {
             let label = thread.labels[0].clone();
             thread.labels.push(palisade::program::Label { name: format!("load{number}").into(), ..label });
             let cell = Value::try_from(number + 1).expect("1 or 2");
-            thread.instructions.push(Instruction {
-                source: LabelId::from_index(first + number),
+            thread.instructions.push(Instruction::new(
+                LabelId::from_index(first + number),
                 target,
-                action: Action::Load { register: RegisterId::from_index(number), address: Expression::Constant(cell) },
-                span: Span::default(),
-            });
+                Action::Load { register: RegisterId::from_index(number), address: Expression::Constant(cell) },
+                Span::default(),
+            ));
         }
         thread.initial = LabelId::from_index(first);
     }

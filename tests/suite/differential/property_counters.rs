@@ -62,7 +62,7 @@ pub(super) fn with_properties(mut program: Program, seed: u64) -> Program {
         let source = LabelId::from_index(length);
         let target = std::mem::replace(&mut thread.instructions[place].target, source);
         let action = Action::Ensure(condition);
-        thread.instructions.push(Instruction { source, target, action, span: Span::default() });
+        thread.instructions.push(Instruction::new(source, target, action, Span::default()));
     }
     program
 }
@@ -87,7 +87,7 @@ fn with_exclusion(mut program: Program) -> Program {
         let name = format!("inside{}", thread.labels.len());
         thread.labels.push(palisade::program::Label { name: name.into(), ..thread.labels[0].clone() });
         let source = std::mem::replace(&mut thread.instructions[place].source, target);
-        thread.instructions.push(Instruction { source, target, action, span: Span::default() });
+        thread.instructions.push(Instruction::new(source, target, action, Span::default()));
     }
     program
 }

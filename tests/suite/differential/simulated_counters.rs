@@ -38,7 +38,7 @@ fn with_rounds(mut program: Program, seed: u64) -> Program {
         let address = Expression::Constant(1 + Value::from(seed.is_multiple_of(4)));
         let action = Action::Rmw { register: Some(RegisterId::from_index(0)), address, new };
         let (source, target) = (thread.initial, thread.initial);
-        thread.instructions.push(Instruction { source, target, action, span: Span::default() });
+        thread.instructions.push(Instruction::new(source, target, action, Span::default()));
     }
     program
 }

@@ -144,8 +144,8 @@ fn watching(program: &Program, targets: &[Target]) -> (Program, BTreeSet<(Thread
         let label = LabelId::from_index(own.labels.len());
         own.labels.push(Label { name: format!("violated {instruction}").into(), span, fence_cost: None });
         let violated = Action::Assume(Expression::unary(UnaryOperator::Not, condition));
-        own.instructions.push(Instruction { source, target: label, action: violated, span });
-        own.instructions.push(Instruction { source: label, target: label, action: Action::Fail, span });
+        own.instructions.push(Instruction::new(source, label, violated, span));
+        own.instructions.push(Instruction::new(label, label, Action::Fail, span));
         fails.insert((thread, InstructionId::from_index(own.instructions.len() - 1)));
     }
     (watching, fails)

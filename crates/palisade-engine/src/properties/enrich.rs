@@ -340,7 +340,7 @@ impl<'a> Weaving<'a> {
         let last = actions.len() - 1;
         for (index, action) in actions.into_iter().enumerate() {
             let target = if index == last { end } else { self.label("between".to_owned(), span) };
-            self.instructions.push(Instruction { source, target, action, span });
+            self.instructions.push(Instruction::new(source, target, action, span));
             self.origins.push(origin);
             source = target;
         }

@@ -73,7 +73,7 @@ pub(super) fn with_properties(seed: u64, shape: &Shape) -> Program {
         };
         let both = Expression::binary(BinaryOperator::And, equals(), equals());
         let action = Action::Ensure(Expression::unary(UnaryOperator::Not, both));
-        thread.instructions.push(Instruction { source: at, target: behind, action, span: Span::default() });
+        thread.instructions.push(Instruction::new(at, behind, action, Span::default()));
     }
     program
 }

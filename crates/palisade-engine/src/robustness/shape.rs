@@ -161,12 +161,12 @@ impl Shape {
                         },
                         ShapeAction::Fence => Action::Fence,
                     };
-                    instructions.push(Instruction {
-                        source: LabelId::from_index(index),
-                        target: LabelId::from_index(index + 1),
+                    instructions.push(Instruction::new(
+                        LabelId::from_index(index),
+                        LabelId::from_index(index + 1),
                         action,
-                        span: Span::default(),
-                    });
+                        Span::default(),
+                    ));
                 }
                 let label = |index| Label { name: format!("l{index}").into(), span: Span::default(), fence_cost: None };
                 Thread {

@@ -171,7 +171,7 @@ impl Keeping<'_> {
                     if origin.is_none_or(&is_target) {
                         sought.push(InstructionId::from_index(enriched.instructions.len()));
                     }
-                    enriched.instructions.push(Instruction { source, target, action, span: Span::default() });
+                    enriched.instructions.push(Instruction::new(source, target, action, Span::default()));
                     source = target;
                 }
             }

@@ -25,9 +25,9 @@ pub(super) fn watching(program: &Program, targets: &[Target]) -> (Program, BTree
         let violated = LabelId::from_index(own.labels.len());
         own.labels.push(Label { name: format!("violated {instruction}").into(), span, fence_cost: None });
         let fails_here = Action::Assume(Expression::unary(UnaryOperator::Not, condition));
-        own.instructions.push(Instruction { source, target: violated, action: fails_here, span });
+        own.instructions.push(Instruction::new(source, violated, fails_here, span));
         fails.insert((thread, InstructionId::from_index(own.instructions.len())));
-        own.instructions.push(Instruction { source: violated, target: violated, action: Action::Fail, span });
+        own.instructions.push(Instruction::new(violated, violated, Action::Fail, span));
     }
     (result, fails)
 }

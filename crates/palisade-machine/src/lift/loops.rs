@@ -66,7 +66,7 @@ impl Replacement {
             thread.instructions[previous].target = label;
             previous = thread.instructions.len();
             let action = Action::Assign { register, value };
-            thread.instructions.push(Instruction { source: label, target: label, action, span });
+            thread.instructions.push(Instruction::new(label, label, action, span));
         }
         thread.instructions[previous].target = self.target;
     }

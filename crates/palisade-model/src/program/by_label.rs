@@ -78,11 +78,8 @@ mod tests {
 
     #[test]
     fn instructions_are_grouped_in_text_order() {
-        let from_to = |source, target| Instruction {
-            source: LabelId::from_index(source),
-            target: LabelId::from_index(target),
-            action: Action::Nop,
-            span: Span::default(),
+        let from_to = |source, target| {
+            Instruction::new(LabelId::from_index(source), LabelId::from_index(target), Action::Nop, Span::default())
         };
         let instructions = [from_to(2, 0), from_to(0, 2), from_to(2, 2), from_to(0, 3)];
         let numbers = |table: &ByLabel| -> Vec<Vec<usize>> {

@@ -43,7 +43,7 @@ impl Insertion {
             instruction.source = moved;
             span = instruction.span;
         }
-        thread.instructions.push(Instruction { source: label, target: moved, action: fence, span });
+        thread.instructions.push(Instruction::new(label, moved, fence, span));
     }
 }
 

@@ -3,6 +3,7 @@
 use super::domain::Value;
 use super::expression::{BinaryOperator, Expression};
 use super::ids::{LabelId, RegisterId, ThreadId};
+use super::ordering::Stated;
 use super::role::Executor;
 use crate::text::Span;
 
@@ -171,8 +172,17 @@ pub struct Instruction {
     pub source: LabelId,
     /// The label it goes to.
     pub target: LabelId,
-    /// What it does.
+    /// What it does: on x86, where the text is in the words of C and Rust.
     pub action: Action,
+    /// What the text says beyond that: orderings, whether it waits.
+    pub stated: Option<Box<Stated>>,
     /// The text of the instruction, from its label to its end.
     pub span: Span,
+}
+
+impl Instruction {
+    /// An instruction of which the text says nothing but what it does.
+    pub fn new(source: LabelId, target: LabelId, action: Action, span: Span) -> Self {
+        Self { source, target, action, stated: None, span }
+    }
 }

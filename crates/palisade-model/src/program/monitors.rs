@@ -192,7 +192,7 @@ fn freeze(thread: &mut Thread, name: String, place: Place, cell: &Expression, se
     let target = LabelId::from_index(thread.labels.len());
     thread.labels.push(Label { name: name.into(), span, fence_cost: None });
     let action = Action::Store { address: cell.clone(), value: Expression::Constant(set) };
-    thread.instructions.push(Instruction { source: place.label, target, action, span });
+    thread.instructions.push(Instruction::new(place.label, target, action, span));
 }
 
 /// The thread that looks at all cells and ensures that some are not set.
@@ -205,7 +205,7 @@ fn monitor(name: String, cells: &[Expression], span: Span) -> Thread {
     let mut instructions = Vec::with_capacity(cells.len() + 1);
     let mut emit = |at: usize, action| {
         let (source, target) = (LabelId::from_index(at), LabelId::from_index(at + 1));
-        instructions.push(Instruction { source, target, action, span });
+        instructions.push(Instruction::new(source, target, action, span));
     };
     for (index, cell) in cells.iter().enumerate() {
         emit(index, Action::Load { register: RegisterId::from_index(index), address: cell.clone() });

@@ -306,7 +306,7 @@ impl Tail {
         let mut source = from;
         for (number, action) in actions.into_iter().enumerate() {
             let target = if number == last { to } else { self.label("queue") };
-            self.thread.instructions.push(Instruction { source, target, action, span });
+            self.thread.instructions.push(Instruction::new(source, target, action, span));
             source = target;
         }
         InstructionId::from_index(self.thread.instructions.len() - 1)
@@ -367,12 +367,7 @@ impl Tail {
             if let Some(register) = if_set {
                 let runs_there = self.label("on_main");
                 let span = self.thread.span;
-                self.thread.instructions.push(Instruction {
-                    source: from,
-                    target: runs_there,
-                    action: equals(register, 1),
-                    span,
-                });
+                self.thread.instructions.push(Instruction::new(from, runs_there, equals(register, 1), span));
                 from = runs_there;
             }
             self.section(from, vec![store(busy, 0)], returned, QueueStep::Returns);

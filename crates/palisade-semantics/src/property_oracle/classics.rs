@@ -59,11 +59,13 @@ pub(super) fn program(text: &str) -> Program {
             initial: LabelId::from_index(0),
             instructions: (0..)
                 .zip(actions)
-                .map(|(index, action)| Instruction {
-                    source: LabelId::from_index(index),
-                    target: LabelId::from_index(index + 1),
-                    action,
-                    span: Span::default(),
+                .map(|(index, action)| {
+                    Instruction::new(
+                        LabelId::from_index(index),
+                        LabelId::from_index(index + 1),
+                        action,
+                        Span::default(),
+                    )
                 })
                 .collect(),
         }

@@ -81,7 +81,7 @@ pub fn with_measures(program: &Program, measures: impl IntoIterator<Item = Fence
             FenceKind::Full => Action::Fence,
             FenceKind::Store => Action::StoreFence,
         };
-        thread.instructions.push(Instruction { source: label, target: behind, action, span: Span::default() });
+        thread.instructions.push(Instruction::new(label, behind, action, Span::default()));
     }
     changed
 }

@@ -58,7 +58,7 @@ fn behind_each_store(program: &Program, action: &Action) -> Program {
                 thread.labels.push(Label { name: name.into(), span: Span::default(), fence_cost: None });
                 let target = std::mem::replace(&mut thread.instructions[index].target, behind);
                 let span = Span::default();
-                thread.instructions.push(Instruction { source: behind, target, action: action.clone(), span });
+                thread.instructions.push(Instruction::new(behind, target, action.clone(), span));
             }
         }
     }

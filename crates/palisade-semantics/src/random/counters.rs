@@ -66,12 +66,12 @@ impl Generator<'_> {
                 } else {
                     target
                 };
-                instructions.push(Instruction {
-                    source: LabelId::from_index(label),
-                    target: LabelId::from_index(target),
+                instructions.push(Instruction::new(
+                    LabelId::from_index(label),
+                    LabelId::from_index(target),
                     action,
-                    span: Span::default(),
-                });
+                    Span::default(),
+                ));
             }
         }
         let mut thread = thread_of(name, instructions);

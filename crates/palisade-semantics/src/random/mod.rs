@@ -426,12 +426,7 @@ impl Generator<'_> {
 }
 
 fn instruction(source: usize, target: usize, action: Action) -> Instruction {
-    Instruction {
-        source: LabelId::from_index(source),
-        target: LabelId::from_index(target),
-        action,
-        span: Span::default(),
-    }
+    Instruction::new(LabelId::from_index(source), LabelId::from_index(target), action, Span::default())
 }
 
 /// A smaller program that still fails: takes away threads, copies and instructions while `fails` holds.

@@ -127,7 +127,7 @@ mod tests {
     fn add(thread: &mut Thread, source: LabelId, action: Action) {
         thread.labels.push(Label { name: "asked".into(), span: Span::default(), fence_cost: None });
         let target = LabelId::from_index(thread.labels.len() - 1);
-        thread.instructions.push(Instruction { source, target, action, span: Span::default() });
+        thread.instructions.push(Instruction::new(source, target, action, Span::default()));
     }
 
     /// Threads violate what events and tasks violate, under both models, and each computation of theirs stands for one of these.

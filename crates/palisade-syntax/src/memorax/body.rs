@@ -170,7 +170,7 @@ impl<'a, 's> Body<'a, 's> {
 
     /// Adds an instruction.
     pub(super) fn emit(&mut self, source: LabelId, action: Action, target: LabelId, span: Span) {
-        self.instructions.push(Instruction { source, target, action, span });
+        self.instructions.push(Instruction::new(source, target, action, span));
     }
 
     /// An expression of the text.

@@ -320,7 +320,7 @@ impl Starter {
         let mut instructions = Vec::new();
         let mut emit = |at: usize, action| {
             let (source, target) = (LabelId::from_index(at), LabelId::from_index(at + 1));
-            instructions.push(Instruction { source, target, action, span });
+            instructions.push(Instruction::new(source, target, action, span));
         };
         let (expected, new) = (constant(0), constant(1));
         emit(0, Action::Cas { register: Some(claimed), address: self.place(), expected, new });

@@ -38,7 +38,7 @@ pub fn build(
             Code::Action(action, span) => {
                 let source = labels.at(index);
                 let target = labels.at(next());
-                instructions.push(Instruction { source, target, action: registers.action(action), span: *span });
+                instructions.push(Instruction::new(source, target, registers.action(action), *span));
             }
             Code::Branch(condition, label, span) => {
                 let source = labels.at(index);
@@ -46,7 +46,7 @@ pub fn build(
                 let condition = registers.expression(condition);
                 let mut go = |action, position| {
                     let target = labels.at(position);
-                    instructions.push(Instruction { source, target, action, span: *span });
+                    instructions.push(Instruction::new(source, target, action, *span));
                 };
                 if taken == skipped {
                     go(Action::Nop, taken);
@@ -59,13 +59,13 @@ pub fn build(
                 let source = labels.at(index);
                 for position in [positions.of_label(*label), next()] {
                     let target = labels.at(position);
-                    instructions.push(Instruction { source, target, action: Action::Nop, span: *span });
+                    instructions.push(Instruction::new(source, target, Action::Nop, *span));
                 }
             }
             // A jump to itself: the thread goes on for ever.
             Code::Jump(_, span) if positions.resolve(index) == index => {
                 let source = labels.at(index);
-                instructions.push(Instruction { source, target: source, action: Action::Nop, span: *span });
+                instructions.push(Instruction::new(source, source, Action::Nop, *span));
             }
             Code::Jump(..) | Code::Mark(_) | Code::Stop => {}
         }

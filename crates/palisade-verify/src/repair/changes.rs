@@ -148,6 +148,6 @@ impl Changed {
                 }
             }
         }
-        thread.instructions.push(Instruction { source: label, target: fresh, action: kind, span });
+        thread.instructions.push(Instruction::new(label, fresh, kind, span));
     }
 }

@@ -56,11 +56,8 @@ fn straight(threads: Vec<(u64, Vec<Action>)>) -> Program {
         instructions: actions
             .into_iter()
             .enumerate()
-            .map(|(index, action)| Instruction {
-                source: LabelId::from_index(index),
-                target: LabelId::from_index(index + 1),
-                action,
-                span: Span::default(),
+            .map(|(index, action)| {
+                Instruction::new(LabelId::from_index(index), LabelId::from_index(index + 1), action, Span::default())
             })
             .collect(),
     };

@@ -91,7 +91,7 @@ fn with_properties(seed: u64, fails: bool) -> Program {
             let at = random.below(thread.instructions.len());
             let source = thread.instructions[at].source;
             let target = LabelId::from_index(0);
-            thread.instructions.push(Instruction { source, target, action: Action::Fail, span: Span::default() });
+            thread.instructions.push(Instruction::new(source, target, Action::Fail, Span::default()));
         }
     }
     program
@@ -156,7 +156,7 @@ fn delaying(program: &mut Program, random: &mut Randomness) {
         }
         for (index, action) in actions.into_iter().enumerate() {
             let (source, target) = (LabelId::from_index(index), LabelId::from_index(index + 1));
-            thread.instructions.push(Instruction { source, target, action, span: Span::default() });
+            thread.instructions.push(Instruction::new(source, target, action, Span::default()));
         }
         program.threads.push(thread);
     }
@@ -182,7 +182,7 @@ fn insert_after(thread: &mut Thread, at: usize, action: Action) {
         fence_cost: None,
     });
     let target = std::mem::replace(&mut thread.instructions[at].target, fresh);
-    thread.instructions.push(Instruction { source: fresh, target, action, span: Span::default() });
+    thread.instructions.push(Instruction::new(fresh, target, action, Span::default()));
 }
 
 /// The program's targets.

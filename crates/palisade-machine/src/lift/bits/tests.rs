@@ -47,7 +47,7 @@ fn thread(random: &mut Randomness) -> Thread {
         let value = word(expression(random, 3));
         let mut push = |action: Action, target: usize| {
             let (source, target) = (LabelId::from_index(label), LabelId::from_index(target));
-            instructions.push(Instruction { source, target, action, span: Span::default() });
+            instructions.push(Instruction::new(source, target, action, Span::default()));
         };
         match random.below(5) {
             0 => push(Action::Store { address: Expression::Constant(1), value }, label + 1),

@@ -54,7 +54,7 @@ impl Body {
 
     /// Another instruction.
     pub(super) fn add(&mut self, source: LabelId, action: Action, target: LabelId) {
-        self.thread.instructions.push(Instruction { source, target, action, span: Span::default() });
+        self.thread.instructions.push(Instruction::new(source, target, action, Span::default()));
     }
 
     /// The end of an invocation's code leads on, unless it holds the lock there, which control flow may reach without and with it: then it stays for

@@ -93,7 +93,7 @@ impl Automaton {
 
     /// Adds an instruction; its number as it was added.
     pub(super) fn instruction(&mut self, source: LabelId, target: LabelId, action: Action, span: Span) -> usize {
-        self.instructions.push(Instruction { source, target, action, span });
+        self.instructions.push(Instruction::new(source, target, action, span));
         self.instructions.len() - 1
     }
 

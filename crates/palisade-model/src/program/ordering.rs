@@ -1,0 +1,98 @@
+//! Orderings, and what a text in the words of C and Rust says of an instruction beyond what x86 makes of it.
+
+use super::expression::Expression;
+use super::ids::LabelId;
+
+/// How an access or a fence is ordered: the orders of C11 and Rust, and plain data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Ordering {
+    /// No atomic access: a conflicting access at the same time is a data race.
+    Plain,
+    /// Atomic, and orders nothing.
+    Relaxed,
+    /// Loads and fences: what was released comes before it.
+    Acquire,
+    /// Stores and fences: what comes before it is released.
+    Release,
+    /// Both, of updates and fences.
+    AcqRel,
+    /// Sequentially consistent.
+    SeqCst,
+}
+
+impl Ordering {
+    /// All of them, from weak to strong.
+    pub const ALL: [Self; 6] = [Self::Plain, Self::Relaxed, Self::Acquire, Self::Release, Self::AcqRel, Self::SeqCst];
+
+    /// The word for it in the native language.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Relaxed => "relaxed",
+            Self::Acquire => "acquire",
+            Self::Release => "release",
+            Self::AcqRel => "acq_rel",
+            Self::SeqCst => "seq_cst",
+        }
+    }
+
+    /// The ordering with a word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ordering| ordering.word() == word)
+    }
+
+    /// Whether a load or a fence with it acquires.
+    #[inline]
+    pub fn acquires(self) -> bool {
+        matches!(self, Self::Acquire | Self::AcqRel | Self::SeqCst)
+    }
+
+    /// Whether a store or a fence with it releases.
+    #[inline]
+    pub fn releases(self) -> bool {
+        matches!(self, Self::Release | Self::AcqRel | Self::SeqCst)
+    }
+
+    /// The ordering of an update's load when nothing is stored, where the text gives one ordering alone, as in C.
+    pub fn of_failure(self) -> Self {
+        match self {
+            Self::Release => Self::Relaxed,
+            Self::AcqRel => Self::Acquire,
+            other => other,
+        }
+    }
+}
+
+impl std::fmt::Display for Ordering {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// What a text says of an instruction beyond what x86 makes of it. Made by
+/// [`Operation::compiled`](super::Operation::compiled) and read by [`Instruction::operation`](super::Instruction::operation).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stated {
+    /// The ordering of the access or fence, where the text gives one; of an update, when it stores.
+    pub(super) ordering: Option<Ordering>,
+    /// The ordering of an update that does not store.
+    pub(super) failure: Option<Ordering>,
+    /// What the access waits for: a condition in which [`Expression::Old`] is the value read.
+    pub(super) until: Option<Expression>,
+    /// Where a weak `cas` goes that fails for no reason.
+    pub(super) spurious: Option<LabelId>,
+    /// Whether an exchange on x86 is a store of the language.
+    pub(super) is_store: bool,
+}
+
+impl Stated {
+    /// What is said of a load or an update that waits, in a text that gives it no ordering.
+    pub fn waiting(until: Expression) -> Self {
+        Self { ordering: None, failure: None, until: Some(until), spurious: None, is_store: false }
+    }
+
+    /// The label that a weak `cas` goes to if it fails for no reason, to change.
+    pub fn spurious_mut(&mut self) -> Option<&mut LabelId> {
+        self.spurious.as_mut()
+    }
+}

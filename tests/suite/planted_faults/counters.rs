@@ -32,7 +32,7 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-model/src/program/counters/shape.rs",
         old: "                partition.see(counter, modulus, ",
         new: "                partition.see(counter, if PLANTED { 1 } else { modulus }, ",
-        caught_by: "counters::classes_of_models",
+        caught_by: "robustness::counters::classes_of_models",
     },
     Fault {
         what: "counters: the attacker's buffer is not turned",
@@ -46,7 +46,7 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-exploration/src/instrumented/system/counting.rs",
         old: "        if self.counters.class_of_cell(address).is_some() {",
         new: "        if self.counters.class_of_cell(address).is_some() && !PLANTED {",
-        caught_by: "counters::computed_addresses_that_come_to_counters",
+        caught_by: "robustness::counters::computed_addresses_that_come_to_counters",
     },
     Fault {
         what: "counters: violations are not turned back",

@@ -6,10 +6,10 @@ use super::Fault;
 const FIXED: &str = "differential::cut_counters::verdicts_in_integers_with_fixed_copies";
 
 /// Flags of which residues do not tell what they are.
-const FLAGS: &str = "cut_counters::flags_may_say_either_where_residues_are_equal";
+const FLAGS: &str = "robustness::cut_counters::flags_may_say_either_where_residues_are_equal";
 
 /// Which expressions commute.
-const COMMUTES: &str = "cut_counters::what_commutes_with_residues_and_what_does_not";
+const COMMUTES: &str = "robustness::cut_counters::what_commutes_with_residues_and_what_does_not";
 
 /// The faults.
 pub(super) const FAULTS: &[Fault] = &[

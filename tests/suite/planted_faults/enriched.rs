@@ -12,7 +12,7 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-engine/src/properties/enrich.rs",
         old: "if self.loads.contains(&id) {",
         new: "if self.loads.contains(&id) && !PLANTED {",
-        caught_by: "property_enriched::few_loads_are_enough",
+        caught_by: "properties::enriched::few_loads_are_enough",
     },
     Fault {
         what: "enriched: loads do not see what their thread keeps",
@@ -26,7 +26,7 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-engine/src/properties/enrich.rs",
         old: "origin.is_none_or(|instruction| of",
         new: "origin.map_or(!PLANTED, |instruction| of",
-        caught_by: "property_enriched::room_ends",
+        caught_by: "properties::enriched::room_ends",
     },
     Fault {
         what: "enriched: a store behind one that is kept is issued before it",

@@ -3,10 +3,10 @@
 use super::Fault;
 
 /// Small programs in which one rule decides.
-const CORNERS: &str = "event_corners::one_rule_decides";
+const CORNERS: &str = "events::corners::one_rule_decides";
 
 /// The models of events with their verdicts.
-const MODELS: &str = "event_models::models_have_their_verdicts";
+const MODELS: &str = "events::models::models_have_their_verdicts";
 
 /// Random programs against the oracle for concurrency.
 const CONCURRENCY: &str = "differential::events::robustness_against_concurrency_is_what_the_oracle_says";
@@ -137,6 +137,6 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-engine/src/properties/posts.rs",
         old: "    if !needs_order.contains(&true) {",
         new: "    if PLANTED || !needs_order.contains(&true) {",
-        caught_by: "event_properties::plain_posts_are_what_all_computations_say",
+        caught_by: "events::properties::plain_posts_are_what_all_computations_say",
     },
 ];

@@ -7,7 +7,7 @@ const PROPERTIES: &str = "properties::tests::random_programs_without_loops";
 /// The same with loops.
 const PROPERTIES_WITH_LOOPS: &str = "properties::tests::random_programs_with_loops";
 /// Fences for properties where a load leaves the array it names.
-const LEAVING: &str = "property_fences::a_load_that_leaves_its_array";
+const LEAVING: &str = "properties::fences::a_load_that_leaves_its_array";
 
 /// Faults of properties, fences for them and snapshots.
 pub(super) const FAULTS: &[Fault] = &[
@@ -105,6 +105,6 @@ pub(super) const FAULTS: &[Fault] = &[
         new: "if !PLANTED {
                 self.note_overflow();
             }",
-        caught_by: "property_snapshots::snapshots_prove_where_buffers_grow",
+        caught_by: "properties::snapshots::snapshots_prove_where_buffers_grow",
     },
 ];

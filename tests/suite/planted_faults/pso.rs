@@ -61,6 +61,6 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-engine/src/robustness/pso/refused.rs",
         old: "Action::Lock | Action::Unlock => Some(NotForPso::Section(thread, id)),",
         new: "Action::Lock | Action::Unlock if !PLANTED => Some(NotForPso::Section(thread, id)),",
-        caught_by: "pso_robustness::programs_out_of_scope_are_refused",
+        caught_by: "robustness::pso::programs_out_of_scope_are_refused",
     },
 ];

@@ -3,23 +3,23 @@
 use super::Fault;
 
 /// Deciding random programs with fixed copies, against the oracle and `verify`.
-const FIXED: &str = "robustness::verdicts_equal_the_oracle";
+const FIXED: &str = "robustness::random::verdicts_equal_the_oracle";
 /// The same with many locked sections.
-const SECTIONS: &str = "robustness::verdicts_equal_the_oracle_with_many_sections";
+const SECTIONS: &str = "robustness::random::verdicts_equal_the_oracle_with_many_sections";
 /// The same with every attack decided, without pruning.
-const UNPRUNED: &str = "robustness::every_attack_decided_gives_the_same_verdict";
+const UNPRUNED: &str = "robustness::random::every_attack_decided_gives_the_same_verdict";
 /// Deciding random programs with any number of copies, against small instances and `verify`.
-const ANY: &str = "robustness::any_number_agrees_with_small_instances";
+const ANY: &str = "robustness::random::any_number_agrees_with_small_instances";
 /// A value that only exists inside a section.
-const HIDDEN: &str = "robustness::attackers_do_not_see_into_sections";
+const HIDDEN: &str = "robustness::random::attackers_do_not_see_into_sections";
 /// Deciding attacks on their nets against the searches and `verify`.
-const ON_NETS: &str = "decided_on_nets::random_programs_with_fixed_copies";
+const ON_NETS: &str = "robustness::decided_on_nets::random_programs_with_fixed_copies";
 /// Fence sets decided on nets against exhaustive search.
-const FENCES: &str = "fence_optima::random_programs_with_fixed_copies";
+const FENCES: &str = "fences::optima::random_programs_with_fixed_copies";
 /// Fence sets decided on nets against searches.
-const FENCES_OF_MODELS: &str = "fence_on_nets::models";
+const FENCES_OF_MODELS: &str = "fences::on_nets::models";
 /// Measures of two stores that do the same.
-const TWINS: &str = "fence_optima::stores_that_do_the_same";
+const TWINS: &str = "fences::optima::stores_that_do_the_same";
 /// All strategies on random nets against each other and `verify`; a test inside the library.
 const NETS: &str = "coverability::tests::random_nets";
 /// The same on nets of machines with replicated threads.
@@ -28,7 +28,7 @@ const MACHINES: &str = "coverability::tests::machines_with_units_and_replicated_
 const PROCESSOR: &str = "processor::every_form_on_few_states";
 
 /// Litmus tests with known verdicts under SC, TSO and PSO.
-const VERDICTS: &str = "memory_models::outcomes_are_allowed_as_known";
+const VERDICTS: &str = "litmus::memory_models::outcomes_are_allowed_as_known";
 
 /// Faults of robustness and fences, of nets, of x86 instructions and of PSO.
 pub(super) const FAULTS: &[Fault] = &[

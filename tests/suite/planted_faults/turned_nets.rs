@@ -3,10 +3,10 @@
 use super::Fault;
 
 /// The nets of programs with counters up to turns, and as they stand.
-const NETS: &str = "attack_nets::nets_up_to_turns_answer_as_they_do_as_they_stand";
+const NETS: &str = "robustness::attack_nets::nets_up_to_turns_answer_as_they_do_as_they_stand";
 
 /// How many markings there are of a net that grows across turns.
-const ACCELERATION: &str = "turned_nets::acceleration_knows_the_turn_between";
+const ACCELERATION: &str = "robustness::turned_nets::acceleration_knows_the_turn_between";
 
 /// The faults of nets up to turns.
 pub(super) const FAULTS: &[Fault] = &[

@@ -11,7 +11,7 @@ use super::dice::Dice;
 use super::{Amount, Counts, note, of_class};
 use crate::checked::check;
 use crate::environment::seeds;
-use crate::fence_corpus::read_text;
+use crate::fences::corpus::read_text;
 use palisade::compilations::every_compilation;
 use palisade::limits::Limits;
 use palisade::program::Program;

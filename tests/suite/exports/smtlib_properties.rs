@@ -1,7 +1,7 @@
 //! The SMT-LIB 2 scripts of proofs about properties, decided by an outside solver where one is installed.
 
 use crate::checked::prove;
-use crate::property_enriched::entering;
+use crate::properties::enriched::entering;
 use crate::solver::Solver;
 use palisade::evidence::{PropertyEvidence, PropertyReason, Tokens};
 use palisade::program::{Action, Copies, Program, SourceText};

@@ -1,7 +1,7 @@
 //! The cheapest fences of every model are the same by searches and by nets alone, and so is what eliminates each attack.
 
-use crate::fence_corpus::read_program;
-use crate::fence_optima::compare_nets;
+use crate::fences::corpus::read_program;
+use crate::fences::optima::compare_nets;
 use palisade::fences::{CostFunction, FenceOptions, Repair, Silent, place};
 use palisade::program::Copies;
 use palisade::syntax::Format;

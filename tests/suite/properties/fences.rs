@@ -1,7 +1,7 @@
 //! Fences for properties: the cheapest sets of the programs of [FM15], and of the looping models.
 
 use crate::environment::{corpus, is_long_run};
-use crate::fence_corpus::{read_program, read_text};
+use crate::fences::corpus::{read_program, read_text};
 use palisade::fences::Measure;
 use palisade::program::Program;
 use palisade::properties::placement::{Placed, PlacementOptions, PropertyPlacement, place};

@@ -1,7 +1,7 @@
 //! Proofs by enriched programs: where few loads overtake stores to some effect, for fixed and any numbers of copies.
 
-use crate::evidence_form::about_properties;
-use crate::rungs::{answer, assert_left_to_buffers, program, why_open};
+use crate::evidence::form::about_properties;
+use crate::properties::rungs::{answer, assert_left_to_buffers, program, why_open};
 use palisade::program::Program;
 use palisade::properties::{Answer, ProveOptions, Rung, Why};
 use palisade::semantics::Model;

@@ -120,7 +120,7 @@ fn slices_keep_what_the_reading_rests_on() {
     assert!(evidence.proofs.iter().any(|proof| proof.slice.iter().any(|slice| !slice.is_empty())));
     let values = checked::prove(&written, None, &by_values).expect("values are known").evidence();
     let values = values.expect("nobody stores to z");
-    let listed = crate::accepted::listed(written);
+    let listed = crate::robustness::accepted::listed(written);
     let rejected = check_property(&listed, None, &values).expect_err("the reading rests on an exploration");
     assert!(rejected.to_string().contains("values show nothing of machine code"), "{rejected}");
     assert!(!checked::prove(&listed, None, &by_values).expect("nothing is explored").holds());

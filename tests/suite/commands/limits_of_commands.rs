@@ -384,7 +384,7 @@ fn signals_that_end_a_process_end_in_unknown() {
         if signal == "-HUP" && ignores_hangups() {
             continue;
         }
-        let (status, said) = signalled(signal, "check", &crate::limits::seemingly_growing());
+        let (status, said) = signalled(signal, "check", &crate::commands::limits::seemingly_growing());
         assert_eq!(status, Some(3), "{signal}: {said}");
         assert!(said.contains("interrupted"), "{signal}: {said}");
         let (status, said) = signalled(signal, "simulate", FAILING);

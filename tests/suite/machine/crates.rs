@@ -2,7 +2,7 @@
 //! state, with evidence that the checker accepts.
 
 use crate::documents;
-use crate::readme::{matches, sessions};
+use crate::house::readme::{matches, sessions};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;

@@ -2,7 +2,7 @@
 
 use crate::checked::prove;
 use crate::environment::is_long_run;
-use crate::models::{Header, models};
+use crate::robustness::models::{Header, models};
 use palisade::fences::{Measure, RepairOptions, WithinLimits};
 use palisade::program::Program;
 use palisade::properties::placement::{Placed, PlacementOptions, PropertyRepaired, repair};

@@ -9,7 +9,7 @@
 //! The walk goes over the labels on offer. That fences elsewhere make no difference is not believed either: every maximal
 //! invalid set stays invalid with fences at all other labels besides, so the verdicts are those of all sets of labels.
 
-use super::fence_corpus::{is_irreducible, read_program};
+use super::corpus::{is_irreducible, read_program};
 use crate::checked;
 use palisade::fences::{
     Cost, CostFunction, FenceOptions, Measure, Profile, Repair, Silent, offered, place, with_measures,

@@ -1,6 +1,6 @@
 //! The guide's sessions are real: its programs are written to a folder, and every command prints there what stands below it.
 
-use crate::readme::{matches, sessions};
+use crate::house::readme::{matches, sessions};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -6,7 +6,7 @@
 //! (`deque.c`), since without a bound on the indices, which the models have, nothing would be finite.
 
 use crate::checked;
-use crate::models::models;
+use crate::robustness::models::models;
 use palisade::cli::ProgramOptions;
 use palisade::program::CopiesOverride;
 use palisade::robustness::{CheckOptions, Verdict};

@@ -2,9 +2,9 @@
 //! joint control states the costs are those of an exhaustive search by `simulate`.
 
 use crate::environment::is_long_run;
-use crate::evidence_form::{Good, entering, program as read_program};
-use crate::fence_evidence::corrupted;
-use crate::joint_states::random_joint;
+use crate::evidence::form::{Good, entering, program as read_program};
+use crate::fences::evidence::corrupted;
+use crate::robustness::joint_states::random_joint;
 use itertools::Itertools;
 use palisade::evidence::{Evidence, ProgramSubject, ValidSet};
 use palisade::fences::{Cost, Measure, RepairOptions, RepairedText, WithinLimits, with_measures};

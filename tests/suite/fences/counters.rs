@@ -1,8 +1,8 @@
 //! `palisade fences` for programs with counters that grow without end, or have very many values: the cheapest sets, with evidence for every claim.
 
 use crate::documents;
-use crate::far::DEQUE;
-use crate::fence_corpus::read_text;
+use crate::fences::corpus::read_text;
+use crate::robustness::far::DEQUE;
 use palisade::fences::{
     Cost, FenceOptions, Measure, Placement, Repair, RepairOptions, Repaired, Silent, WithinLimits, repair,
 };

@@ -1,6 +1,6 @@
 //! Proofs by snapshots: where buffers grow without end, for fixed and any numbers of copies.
 
-use crate::rungs::{answer, assert_left_to_buffers, program, why_open};
+use crate::properties::rungs::{answer, assert_left_to_buffers, program, why_open};
 use palisade::program::Program;
 use palisade::properties::{Answer, Rung, Why};
 

@@ -1,7 +1,7 @@
 //! Properties of programs with counters: models in integers and with real widths, for any number of copies, and what evidence about them must not do.
 
 use crate::checked::prove;
-use crate::evidence_form::about_properties;
+use crate::evidence::form::about_properties;
 use palisade::evidence::{PropertyEvidence, PropertyReason, RobustCertificate};
 use palisade::program::{Program, SourceText};
 use palisade::properties::{Answer, Proof, ProveOptions, Rung};

@@ -1,7 +1,7 @@
 //! Counters that are cut to some bits: which keep their class, what keeps others out, and that certificates about other cuts are rejected.
 
 use crate::checked::check;
-use crate::counters::{classes, kept_out, program};
+use crate::robustness::counters::{classes, kept_out, program};
 use palisade::evidence::RobustCertificate;
 use palisade::program::{Counters, Form, Program};
 use palisade::robustness::{CheckOptions, Verdict, certificate};

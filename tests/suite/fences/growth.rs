@@ -3,7 +3,7 @@
 
 use crate::checked::check;
 use crate::documents;
-use crate::fence_corpus::is_irreducible;
+use crate::fences::corpus::is_irreducible;
 use crate::support::{instruction, register, thread};
 use palisade::fences::{FenceOptions, Measure, Placement, Repair, Silent, Unfinished, place, with_measures};
 use palisade::program::{Action, BinaryOperator, Expression, Program, SourceText, Thread};

@@ -1,0 +1,16 @@
+//! The command line: what commands print, refuse and end with.
+
+mod bench;
+mod check_many;
+mod check_progress;
+mod check_properties;
+mod checks_and_warnings;
+mod closed_output;
+mod command_line;
+mod convert;
+mod folders;
+pub(crate) mod limits;
+mod limits_large;
+mod limits_of_commands;
+mod prove;
+mod verify;

@@ -1,0 +1,8 @@
+//! What the house says of itself: its walls, its documents, its checks of the checker.
+
+mod architecture;
+mod architecture_circles;
+mod broken_checker;
+mod guide;
+mod prose;
+pub(crate) mod readme;

@@ -1,0 +1,24 @@
+//! Machine code, its listings and its harness.
+
+#[cfg(feature = "machine")]
+mod code;
+#[cfg(feature = "machine")]
+mod compilations;
+mod crates;
+#[cfg(feature = "machine")]
+mod exceptions;
+#[cfg(feature = "machine")]
+mod fences;
+#[cfg(feature = "machine")]
+mod formats;
+#[cfg(feature = "machine")]
+mod mutants;
+#[cfg(feature = "machine")]
+mod package;
+mod processor;
+#[cfg(feature = "machine")]
+mod reached;
+#[cfg(feature = "machine")]
+mod traps;
+#[cfg(feature = "machine")]
+mod twins;

@@ -1,0 +1,9 @@
+//! Petri nets: coverability, formats and contests.
+
+mod contest;
+mod corpus_nets;
+mod cover;
+mod coverability_corpus;
+mod formulas;
+mod net;
+mod pm4py;

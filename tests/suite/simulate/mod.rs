@@ -1,0 +1,5 @@
+//! Final states and outcomes by simulation.
+
+mod counters;
+mod models;
+mod states;

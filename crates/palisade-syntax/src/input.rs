@@ -1,10 +1,12 @@
 //! Input that was refused, and reading the bytes of a text.
 
 use super::render;
+use super::suggest::closest;
 use palisade_model::limits::StopReason;
 use palisade_model::net::ReadError;
 use palisade_model::text::{Diagnostic, Position, Severity, SourceText};
 use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The largest program text that is read, in bytes. Programs are written by people; a larger file is something else.
@@ -74,7 +76,10 @@ impl InputError {
 
 /// Reads the text of a file, `-` for standard input, into memory.
 pub fn read_text(path: &str) -> Result<Arc<SourceText>, InputError> {
-    let failed = |error: std::io::Error| InputError::file(path, format!("cannot be read: {error}"));
+    let failed = |error: std::io::Error| {
+        let help = (error.kind() == std::io::ErrorKind::NotFound).then(|| beside(Path::new(path))).flatten();
+        InputError::file(path, format!("cannot be read: {error}")).with_help_if(help)
+    };
     if path == "-" {
         return text_of("<stdin>", std::io::stdin().lock());
     }
@@ -83,6 +88,19 @@ pub fn read_text(path: &str) -> Result<Arc<SourceText>, InputError> {
         return Err(InputError::file(path, "is a directory"));
     }
     text_of(path, file)
+}
+
+/// The file that may be meant by a path at which there is none.
+fn beside(path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Some(format!("there is no folder `{}`", folder.display()));
+    };
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().into_string().ok();
+    let mut names: Vec<String> = entries.filter_map(name).collect();
+    names.sort_unstable();
+    let meant = closest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    Some(format!("did you mean `{}`?", path.with_file_name(meant).display()))
 }
 
 /// The text that `bytes` gives, refused when it is too large or not UTF-8.
@@ -134,6 +152,15 @@ impl From<ReadError> for InputError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_at_which_there_is_nothing() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let message = |name: &str| read_text(folder.join(name).to_str().expect("a path")).unwrap_err().render(false);
+        assert!(message("imput.rs").contains("src/input.rs`?"), "{}", message("imput.rs"));
+        assert!(!message("nothing-like-it.rs").contains("did you mean"));
+        assert!(message("no/input.rs").contains("there is no folder"), "{}", message("no/input.rs"));
+    }
 
     #[test]
     fn bytes_that_are_no_text() {

@@ -8,6 +8,21 @@ fn of_statement(statement: &str) -> Vec<String> {
     errors(&text).iter().map(|error| error.strip_prefix("5:").unwrap_or(error).to_owned()).collect()
 }
 
+/// A procedure may have a name that elsewhere belongs to a fence or a pause; the number of a copy is `self`.
+#[test]
+fn names_from_elsewhere() {
+    let procedures = ["barrier", "fence", "smp_mb", "cpu_relax", "yield"];
+    for name in procedures {
+        let text = format!("program p\naddress x\nthread t {{ x = 1; {name}(); }}\nproc {name}() {{ mfence; }}\n");
+        assert_eq!(errors(&text), Vec::<String>::new(), "{name}");
+    }
+    for name in ["tid", "thread_id"] {
+        let expected =
+            format!("5: `{name}` is neither a register nor an address (the number of the copy, from 0, is `self`)");
+        assert_eq!(of_statement(&format!("x = {name};")), [expected]);
+    }
+}
+
 /// What people write who come from C or Rust, with what is said about it.
 const HABITS: &[(&str, &str)] = &[
     (

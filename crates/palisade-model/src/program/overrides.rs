@@ -53,8 +53,13 @@ impl std::str::FromStr for CopiesOverride {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, copies) =
-            text.rsplit_once('=').ok_or_else(|| format!("`{text}` gives no copies; write `{text}=3` or `{text}=*`"))?;
+        let (name, copies) = text.rsplit_once('=').ok_or_else(|| {
+            let is_number = text == "*" || text.bytes().all(|byte| byte.is_ascii_digit());
+            match is_number {
+                true => format!("`{text}` names no thread; write `all={text}`, or a thread's name in place of `all`"),
+                false => format!("`{text}` gives no copies; write `{text}=3` or `{text}=*`"),
+            }
+        })?;
         let copies = match copies.trim() {
             "*" => Copies::Any,
             number => Copies::Exactly(count(name, number)?),
@@ -169,6 +174,7 @@ mod tests {
         assert_eq!(read("t1=*"), Ok(CopiesOverride { thread: Some("t1".into()), copies: Copies::Any }));
         assert_eq!(read("all=2"), Ok(CopiesOverride { thread: None, copies: Copies::Exactly(2) }));
         assert!(read("t1").is_err() && read("t1=-1").is_err() && read("=2").is_err());
+        assert!(read("3").is_err_and(|error| error.contains("write `all=3`")));
         assert_eq!(read("t=5000000000").map(|it| it.copies), Ok(Copies::Exactly(5_000_000_000)));
         assert!(read("t=1000000000000001").is_err() && read("t=99999999999999999999").is_err());
     }

@@ -91,6 +91,8 @@ impl<'s> Parser<'_, 's> {
         let here = self.here();
         let is_name = matches!(self.token(1), Some(Token::Name(_) | Token::Symbol(Symbol::Star)));
         let (message, help) = match word {
+            // A procedure may have the name that a fence or a pause has elsewhere.
+            word if is_call && self.procedures.contains(word) => return None,
             "switch" | "match" => ("there is no `switch`", "write `if (…) { … } else if (…) { … }`".to_owned()),
             "else" => ("`else` without `if`", "it follows the closing brace of an `if`".to_owned()),
             "until" => ("there is no `until`", "`await (…);` waits until a condition holds".to_owned()),

@@ -11,7 +11,7 @@ use crate::native::token::{Keyword, Symbol, Token};
 use crate::native::{precedence, strength};
 use palisade_model::program::{BinaryOperator, Expression, UnaryOperator};
 use palisade_model::text::{SourceText, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An error that is among the diagnostics already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub(super) struct Parser<'a, 's> {
     pub(super) at: usize,
     /// The constants read before.
     constants: &'a FxHashMap<&'s str, i64>,
+    /// The names of the text's procedures.
+    pub(super) procedures: &'a FxHashSet<&'s str>,
     /// What is wrong.
     pub(super) errors: &'a mut Vec<Diagnostic>,
     /// From where on a parenthesis or brace was looked for, and where it was found.
@@ -48,9 +50,10 @@ impl<'a, 's> Parser<'a, 's> {
         tokens: &'a [Spanned<'s>],
         source: &'s SourceText,
         constants: &'a FxHashMap<&'s str, i64>,
+        procedures: &'a FxHashSet<&'s str>,
         errors: &'a mut Vec<Diagnostic>,
     ) -> Self {
-        Self { source, tokens, at: 0, constants, errors, looked: (0, 0) }
+        Self { source, tokens, at: 0, constants, procedures, errors, looked: (0, 0) }
     }
 
     /// `const name = value;`.

@@ -11,7 +11,7 @@ use crate::native::braced::{Constant, Structured};
 use crate::native::lexer::Spanned;
 use crate::native::token::{EVENT, Keyword, Symbol, TASK, Token};
 use palisade_model::text::{SourceText, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What an item that is not of the older form begins with.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,10 +61,11 @@ pub(crate) fn split<'s>(
             at += 1;
         }
     }
+    let procedures = items.iter().filter_map(|item| declared_procedure(item)).collect();
     let numbers = constants(&items, source, &mut structured, errors);
     let mut number_of_thread = vec![usize::MAX; items.len()];
     for (number, (kind, tokens)) in items.iter().enumerate() {
-        let mut parser = Parser::new(tokens, source, &numbers, errors);
+        let mut parser = Parser::new(tokens, source, &numbers, &procedures, errors);
         match kind {
             Kind::Thread(head) => {
                 if let Ok(thread) = parser.thread(*head) {
@@ -77,6 +78,14 @@ pub(crate) fn split<'s>(
         }
     }
     (with_values(plain, &numbers, &number_of_thread), structured)
+}
+
+/// The name of the procedure that an item declares.
+fn declared_procedure<'s>((kind, tokens): &(Kind, &[Spanned<'s>])) -> Option<&'s str> {
+    match tokens.get(1) {
+        Some((Token::Name(name), _)) if *kind == Kind::Procedure => Some(name),
+        _ => None,
+    }
 }
 
 /// The tokens with the values of constants for their names, and the final numbers of the threads.
@@ -173,7 +182,11 @@ fn constants<'s>(
     let mut numbers: FxHashMap<&'s str, i64> = FxHashMap::default();
     let mut places: FxHashMap<&'s str, Span> = FxHashMap::default();
     for (_, tokens) in items.iter().filter(|(kind, _)| *kind == Kind::Constant) {
-        let Ok(Constant { name, value }) = Parser::new(tokens, source, &numbers, errors).constant() else { continue };
+        let Ok(Constant { name, value }) =
+            Parser::new(tokens, source, &numbers, &FxHashSet::default(), errors).constant()
+        else {
+            continue;
+        };
         if let Some(first) = places.insert(name.text, name.span) {
             let message = format!("the constant `{}` is declared twice", name.text);
             errors.push(again(message, name.span, first, source));

@@ -138,7 +138,9 @@ impl<'s> Lowering<'_, 's, '_> {
         let known = self.known_names();
         let null = matches!(name.text, "NULL" | "nullptr" | "null" | "nil" | "None");
         let null = null.then(|| "write `0`: addresses are numbered from 1".to_owned());
-        let help = null.or_else(|| {
+        let number_of_copy = matches!(name.text, "tid" | "thread_id" | "thread_num" | "pid" | "rank" | "my_id" | "me");
+        let itself = number_of_copy.then(|| "the number of the copy, from 0, is `self`".to_owned());
+        let help = null.or(itself).or_else(|| {
             did_you_mean(name.text, known.iter().map(String::as_str)).or_else(|| {
                 let text = name.text;
                 Some(format!("declare memory that threads share by `address {text}`, a register by `let {text} = …;`"))

@@ -158,6 +158,25 @@ fn links_lead_somewhere() {
     assert!(links >= 60, "{links} links");
 }
 
+/// Paths of the repository that documents name in code are there.
+#[test]
+fn files_that_documents_name_are_there() {
+    let folders = ["benches/", "contrib/", "crates/", "docs/", "examples/", "fuzz/", "models/", "src/", "tests/"];
+    let mut named = 0;
+    for path in documents() {
+        let text = read(&path);
+        for word in text.split('`').skip(1).step_by(2).filter(|word| folders.iter().any(|it| word.starts_with(it))) {
+            let is_path = word.chars().all(|c| c.is_alphanumeric() || "/_-.".contains(c));
+            // A harness of the reader's own crate is none of ours.
+            if is_path && word != "tests/robust.rs" {
+                assert!(root().join(word).exists(), "{} names {word}", path.display());
+                named += 1;
+            }
+        }
+    }
+    assert!(named >= 15, "{named} paths");
+}
+
 /// Code says `THEORY.md ("Title")` or `THEORY.md, "Title"`, and the page has the section.
 #[test]
 fn sections_that_are_cited_are_there() {

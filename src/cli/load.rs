@@ -1,7 +1,7 @@
 //! Loading a program for a subcommand: the file, its format, and the options that change its meaning.
 
 use super::output::{print_line, print_text, remark};
-use super::{Exit, SharedOptions};
+use super::{Exit, SharedOptions, foreign};
 use crate::evidence::ProgramSubject;
 use crate::limits::Limits;
 use crate::program::{
@@ -213,8 +213,7 @@ impl ProgramOptions {
             } else {
                 (path, "the extension does not tell the format")
             };
-            let help = "say `--from native`, `--from trencher`, `--from litmus`, `--from memorax` or `--from machine`";
-            InputError::file(name, message).with_help_if(Some(help.to_owned()))
+            InputError::file(name, message).with_help_if(Some(foreign::advice(path)))
         })
     }
 

@@ -16,6 +16,7 @@ mod fences;
 mod files;
 mod fmt;
 mod folder;
+mod foreign;
 mod guard;
 mod jobs;
 mod lines;

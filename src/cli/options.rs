@@ -135,10 +135,16 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| format!("`{text}` is not a time that can be waited for"))
 }
 
+/// A number without a unit below this is meant in another one: no process runs in so few bytes.
+const LEAST_BYTES: u64 = 1 << 16;
+
 fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: u64 = digits.parse().map_err(|_| format!("`{text}` is not a size; try `500M` or `2G`"))?;
     let shift = match &text[digits.len()..] {
+        "" if number < LEAST_BYTES => {
+            return Err(format!("`{text}` would be {number} bytes; say `{text}M` or `{text}G`"));
+        }
         "" | "B" => 0,
         "K" | "KiB" | "k" => 10,
         "M" | "MiB" => 20,
@@ -173,5 +179,7 @@ mod tests {
         assert!(parse_duration("-1").is_err());
         assert_eq!(parse_size("2G"), Ok(2 << 30));
         assert!(parse_size("99999999999T").is_err());
+        assert_eq!(parse_size("2"), Err("`2` would be 2 bytes; say `2M` or `2G`".to_owned()));
+        assert_eq!((parse_size("2B"), parse_size("70000")), (Ok(2), Ok(70_000)));
     }
 }

@@ -63,6 +63,7 @@ pub fn check(program: &Program, options: &ConcurrencyOptions) -> Result<Concurre
     let has_threads = program.threads.iter().any(|thread| thread.is_thread() && !thread.is_left_out());
     assert!(!has_threads, "robustness against concurrency is about events and tasks");
     let mut search = Search::new(System::new(program, options.values)?);
+    search.system.locals.limit(&options.limits);
     let verdict = match search.explore(options) {
         Ok(Some(accepting)) => {
             let violation = {
@@ -88,7 +89,10 @@ enum Stop {
 
 impl From<Fault> for Stop {
     fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
+        match fault.stopped() {
+            Some(reason) => Self::Limit(reason),
+            None => Self::Fault(fault),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Local states of invocations, and what they come to by local instructions alone.
 
 use palisade_engine::robustness::{Fault, FaultKind, Growing};
+use palisade_model::limits::Limits;
 use palisade_model::program::{
     Action, ByLabel, EvaluationError, Executor, InstructionId, LabelId, Liveness, Program, RegisterId, Thread,
     ThreadId, Value,
@@ -64,6 +65,8 @@ pub(super) struct Locals<'p> {
     values: FxHashMap<(ThreadId, RegisterId), FxHashSet<Value>>,
     /// How many they may be without a domain.
     limit: usize,
+    /// What to look at among local steps.
+    limits: Limits,
 }
 
 impl<'p> Locals<'p> {
@@ -77,6 +80,7 @@ impl<'p> Locals<'p> {
             settled: Vec::new(),
             values: FxHashMap::default(),
             limit,
+            limits: Limits::none(),
         }
     }
 
@@ -144,12 +148,27 @@ impl<'p> Locals<'p> {
         Ok(settled)
     }
 
+    /// Looks at these limits among local steps from now on.
+    pub(super) fn limit(&mut self, limits: &Limits) {
+        self.limits = limits.clone();
+    }
+
+    /// Counts a local step; a fault that is none where a limit was reached.
+    fn count_step(&self, thread: ThreadId, instruction: InstructionId, steps: &mut usize) -> Result<(), Fault> {
+        // The ways to local states are copied, so that steps far on their way take long.
+        const BETWEEN_LOOKS: usize = 64;
+        *steps += 1;
+        let stopped = |reason| Fault { thread, instruction, kind: FaultKind::Stopped(reason) };
+        if steps.is_multiple_of(BETWEEN_LOOKS) { self.limits.check().map_err(stopped) } else { Ok(()) }
+    }
+
     fn settle(&mut self, id: LocalId) -> Result<Settled, Fault> {
         let Local { template, label, registers } = self.get(id).clone();
         let mut found = Settled::default();
         let mut seen: FxHashSet<(LabelId, Registers)> = FxHashSet::default();
         let mut open: Vec<(LabelId, Registers, Vec<LocalStep>)> = vec![(label, registers.clone(), Vec::new())];
         seen.insert((label, registers));
+        let mut steps = 0;
         // A stretch of local instructions that never leaves itself: what is seen and leads to nothing.
         let mut leaves = false;
         while let Some((label, registers, way)) = open.pop() {
@@ -172,6 +191,7 @@ impl<'p> Locals<'p> {
                 }
                 let target = self.program.thread(template).instruction(*instruction).target;
                 for (chosen, after) in self.local(template, *instruction, &registers)? {
+                    self.count_step(template, *instruction, &mut steps)?;
                     goes_on = true;
                     if seen.insert((target, after.clone())) {
                         let mut way = way.clone();
@@ -208,7 +228,12 @@ impl<'p> Locals<'p> {
             }
             Action::Havoc { register } => {
                 let domain = domain.ok_or_else(|| fault(FaultKind::HavocWithoutDomain))?;
-                domain.values().map(|value| (Some(value), with(*register, value))).collect()
+                let mut steps = 0;
+                let values = domain.values().map(|value| {
+                    self.count_step(template, id, &mut steps)?;
+                    Ok((Some(value), with(*register, value)))
+                });
+                values.collect::<Result<_, _>>()?
             }
             Action::Assume(condition) => {
                 let holds = condition.holds(registers, domain);

@@ -32,6 +32,9 @@ pub fn fault_error(program: &Program, fault: &Fault) -> InputError {
 
 /// The same, with the reason why what grows is not taken for a counter, or why that does not help.
 pub fn fault_error_because(program: &Program, fault: &Fault, reason: Option<String>) -> InputError {
+    if let Some(reason) = fault.stopped() {
+        return InputError::Stopped { name: program.source.name.clone(), reason };
+    }
     if let Some(obstacle) = fault.obstacle(program) {
         let Obstacle { name, position, message, help } = obstacle.clone();
         return InputError::File { name, position, message, help };
@@ -41,6 +44,9 @@ pub fn fault_error_because(program: &Program, fault: &Fault, reason: Option<Stri
 
 /// A fault of the program that PSO reaches, and SC perhaps does not, as an error of the input.
 pub fn pso_fault_error(program: &Program, fault: &Fault) -> InputError {
+    if fault.stopped().is_some() {
+        return fault_error(program, fault);
+    }
     let diagnostic = fault_diagnostic(program, fault, fault.describe_counter(program));
     let note = "a computation under PSO comes here; interleavings may not".to_owned();
     let diagnostic = if fault.is_growth() { diagnostic } else { diagnostic.with_note(note) };

@@ -69,7 +69,7 @@ impl InputError {
                 let help = help.as_ref().map_or(String::new(), |help| format!("  Help: {help}\n"));
                 format!("{strong}Error:{plain} {name}{place}: {message}\n{help}")
             }
-            Self::Stopped { name, reason } => format!("{name}: unknown\n  reason   {reason} while the file was read\n"),
+            Self::Stopped { name, reason } => format!("{name}: unknown\n  reason   {reason}\n"),
         }
     }
 }

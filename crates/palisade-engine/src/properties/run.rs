@@ -234,6 +234,7 @@ fn way(system: &BufferSystem<'_>, from: Local, destination: Destination) -> Resu
     let mut origins: Vec<Origin> = Vec::new();
     let mut seen: FxHashSet<At> = FxHashSet::default();
     let mut open: VecDeque<(At, Origin)> = VecDeque::from([((from.label, from.registers), None)]);
+    let mut steps = 0;
     let goal = match destination {
         Destination::Local(number) => Some(locals.table.get(number)),
         Destination::Violation(_) => None,
@@ -259,6 +260,7 @@ fn way(system: &BufferSystem<'_>, from: Local, destination: Destination) -> Resu
                 return Ok(Some(back(&origins, index, Some(*id))));
             }
             for after in locals.local_successors(thread, *id, &registers)? {
+                locals.count_step(thread, *id, &mut steps)?;
                 let chosen = match instruction.action {
                     Action::Havoc { register } => Some(after[register.index()]),
                     _ => None,

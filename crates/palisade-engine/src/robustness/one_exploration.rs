@@ -6,7 +6,7 @@ use crate::decide::schedule::{FIRST_VALUES, INSTANCES};
 use crate::decide::{Method, Round, Schedule, Turn, decide};
 use palisade_exploration::instrumented::Fault;
 use palisade_exploration::instrumented::system::{Growth, Root};
-use palisade_exploration::lazy::{Exploration, Mode};
+use palisade_exploration::lazy::{Exploration, LazyNet, Mode, NetError};
 use palisade_model::limits::{Budget, Halt, Limits, StopReason};
 use palisade_model::program::Program;
 use std::marker::PhantomData;
@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 const FEW_VALUES: usize = 4;
 
 /// An instrumented program with the attacks of all stores, as a lazily built net.
-pub(super) trait Instrumented<'p>: Sized {
+pub(super) trait Instrumented<'p>: LazyNet<Error = Fault> + Sized {
     /// What shows that the program is robust.
     type Certificate;
     /// What shows that it is not.
@@ -90,7 +90,8 @@ impl<'p, S: Instrumented<'p>> Question<'p, S> {
     ) -> Result<Explored<S>, Halt<Fault>> {
         let mut system = S::new(self.program, growth, spare);
         let mut explored = Exploration::new(mode);
-        for root in system.roots().map_err(Halt::Fault)?.ok_or(StopReason::TooLarge)? {
+        system.limit(self.limits);
+        for root in system.roots().map_err(NetError::halt)?.ok_or(StopReason::TooLarge)? {
             explored.add_root(root.control, &root.entries, 0);
         }
         let budget = Budget::within(self.limits).with_work(work);

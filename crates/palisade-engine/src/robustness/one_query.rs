@@ -8,7 +8,7 @@ use palisade_exploration::instrumented::system::{Phase, System};
 use palisade_exploration::instrumented::{
     Attack, AttackAnswer, Fault, Found, Joint, Search, ThreadSearch, mode_of, search,
 };
-use palisade_exploration::lazy::{Exploration, Mode};
+use palisade_exploration::lazy::{Exploration, LazyNet, Mode, NetError};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::InstructionId;
 
@@ -20,7 +20,8 @@ pub(super) fn one_query<'p>(
     budget: &Budget,
 ) -> Result<(usize, Search<'p>), Halt<Fault>> {
     let begin = system.clone();
-    let roots = system.roots().map_err(Halt::Fault)?.ok_or(StopReason::Budget)?;
+    system.limit(&budget.limits);
+    let roots = system.roots().map_err(NetError::halt)?.ok_or(StopReason::Budget)?;
     let mut joint = Joint::new(system, attacks);
     let mut explored = Exploration::new(mode_of(&joint.system));
     for root in roots {

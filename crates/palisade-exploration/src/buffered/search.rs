@@ -7,7 +7,7 @@ use super::range::Range;
 use super::system::{BufferSystem, Shape};
 use super::values::Values;
 use crate::instrumented::Fault;
-use crate::lazy::{Entry, Exploration, Mode, Visit};
+use crate::lazy::{Entry, Exploration, LazyNet, Mode, NetError, Visit};
 use palisade_evidence::BufferInvariant;
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::ordered::CollectOrdered;
@@ -83,8 +83,9 @@ pub fn search<'p>(
     if shape.order == Order::Snapshots {
         system = system.lagging(known.bounds);
     }
+    system.limit(&budget.limits);
     // There are too many initial configurations.
-    let Some((control, roots)) = system.roots().map_err(Halt::Fault)? else {
+    let Some((control, roots)) = system.roots().map_err(NetError::halt)? else {
         return Err(Halt::Stopped(StopReason::Budget));
     };
     let mode = if system.is_unbounded_net() { Mode::Omega } else { Mode::Exact };

@@ -21,6 +21,7 @@ use crate::instrumented::Fault;
 use crate::instrumented::system::{Growth, InitialTokens, Local, Locals, Move, Operation, Targets, number};
 use crate::lazy::{Entry, Interner, LazyNet, Step};
 use fixedbitset::FixedBitSet;
+use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, InstructionId, LabelId, Program, ThreadId, Value};
 use palisade_semantics::Observable;
 use rustc_hash::FxHashMap;
@@ -555,6 +556,10 @@ impl<'p> BufferSystem<'p> {
 
 impl LazyNet for BufferSystem<'_> {
     type Error = Fault;
+
+    fn limit(&mut self, limits: &Limits) {
+        self.locals.limit(limits);
+    }
 
     fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Fault> {
         for entry in entries {

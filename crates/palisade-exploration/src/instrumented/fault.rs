@@ -1,5 +1,7 @@
 //! Faults of the program under analysis: errors of the user's input that only reachable steps show.
 
+use crate::lazy::NetError;
+use palisade_model::limits::{Halt, StopReason};
 use palisade_model::program::{
     Action, Copies, Counters, EvaluationError, Instruction, InstructionId, KeptOut, Obstacle, Program, RegisterId,
     Thread, ThreadId, Value,
@@ -28,6 +30,8 @@ pub enum FaultKind {
     },
     /// `r <- *` without a domain.
     HavocWithoutDomain,
+    /// Nothing is wrong: a limit was reached among the local steps of a thread.
+    Stopped(StopReason),
 }
 
 /// A reachable step of the program that has no meaning.
@@ -41,7 +45,24 @@ pub struct Fault {
     pub kind: FaultKind,
 }
 
+impl NetError for Fault {
+    fn halt(self) -> Halt<Self> {
+        match self.kind {
+            FaultKind::Stopped(reason) => Halt::Stopped(reason),
+            _ => Halt::Fault(self),
+        }
+    }
+}
+
 impl Fault {
+    /// Which limit was reached, where that is all.
+    pub fn stopped(&self) -> Option<StopReason> {
+        match self.kind {
+            FaultKind::Stopped(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
     /// Whether values grow, which a declared domain would mend.
     pub fn is_growth(&self) -> bool {
         matches!(self.kind, FaultKind::Growth { .. })
@@ -93,6 +114,7 @@ impl Fault {
             }
             FaultKind::Evaluation(error) => format!("{error} ({place})"),
             FaultKind::HavocWithoutDomain => format!("`<- *` needs a declared domain ({place})"),
+            FaultKind::Stopped(reason) => format!("{reason} among local steps ({place})"),
             FaultKind::Growth { what, limit } => {
                 format!("{} {grows} more than {limit} values ({place})", self.name_of(program, *what))
             }
@@ -251,6 +273,7 @@ impl Fault {
                 "declare the values it may take: `domain 0..7 wrap` in the program, or `--domain 0..7 --wrap`"
             }
             FaultKind::Evaluation(_) => "guard the instruction with an `assume`",
+            FaultKind::Stopped(_) => "declare a smaller domain, or admit more time and memory",
         }
     }
 }

@@ -6,7 +6,7 @@ use super::attacks::Attack;
 use super::fault::Fault;
 use super::system::{Phase, Place, System};
 use crate::lazy::{Entry, Exploration, LazyNet, Step};
-use palisade_model::limits::{Budget, Halt};
+use palisade_model::limits::{Budget, Halt, Limits};
 use palisade_model::program::{InstructionId, ThreadId};
 use std::collections::BTreeSet;
 
@@ -22,6 +22,10 @@ pub struct Joint<'p> {
 
 impl LazyNet for Joint<'_> {
     type Error = Fault;
+
+    fn limit(&mut self, limits: &Limits) {
+        self.system.limit(limits);
+    }
 
     fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Fault> {
         match self.system.control(control).phase {

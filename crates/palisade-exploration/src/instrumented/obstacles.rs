@@ -4,7 +4,7 @@ use super::fault::Fault;
 use super::system::{Phase, System};
 use crate::lazy::{Entry, Exploration, LazyNet, Step, Visit};
 use fixedbitset::FixedBitSet;
-use palisade_model::limits::{Budget, Halt};
+use palisade_model::limits::{Budget, Halt, Limits};
 use palisade_model::program::{ByLabel, InstructionId, LabelId, Thread};
 use std::collections::VecDeque;
 
@@ -132,6 +132,10 @@ impl Obstructed<'_, '_> {
 
 impl LazyNet for Obstructed<'_, '_> {
     type Error = Fault;
+
+    fn limit(&mut self, limits: &Limits) {
+        self.system.limit(limits);
+    }
 
     fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Fault> {
         let first = steps.len();

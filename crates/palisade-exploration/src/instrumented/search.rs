@@ -5,7 +5,7 @@ use super::fault::Fault;
 use super::reached::Reached;
 use super::successes::Successes;
 use super::system::{Loads, Place, Root, System};
-use crate::lazy::{Entry, Exploration, Mode, Step, Visit, check_periodically};
+use crate::lazy::{Entry, Exploration, LazyNet, Mode, NetError, Step, Visit, check_periodically};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{InstructionId, ThreadId};
 use rayon::prelude::*;
@@ -163,8 +163,9 @@ pub fn explore_sc_until<'p>(
     is_found: impl Fn(&System<'p>) -> bool,
 ) -> Result<Exploration, Halt<Fault>> {
     let mut sc = Exploration::new(mode_of(system));
+    system.limit(&budget.limits);
     // Where there are too many initial configurations, nets count them.
-    for root in system.roots().map_err(Halt::Fault)?.ok_or(StopReason::Budget)? {
+    for root in system.roots().map_err(NetError::halt)?.ok_or(StopReason::Budget)? {
         sc.add_root(root.control, &root.entries, 0);
     }
     sc.run(system, budget, |system, _, _| if is_found(system) { Visit::Stop } else { Visit::Expand })?;

@@ -35,8 +35,10 @@ pub use covering::Mode;
 pub(crate) use graph::{Graph, ReachedNode};
 pub use interner::Interner;
 pub(crate) use numbers::Numbers;
+use palisade_model::limits::{Halt, Limits};
 pub(crate) use search::check_periodically;
 pub use search::{Exploration, Visit};
+use std::convert::Infallible;
 pub use tokens::{Entry, Tokens, is_covered, put_together, sort_entries, take};
 
 /// One step of a lazily built net: it moves at most one token, and may make another ([`LazyNet::also_puts`]).
@@ -52,10 +54,26 @@ pub struct Step {
     pub label: u32,
 }
 
+/// Why a net lists no more steps.
+pub trait NetError: Sized {
+    /// How an exploration ends that meets it. A net that has looked at the limits says which was reached.
+    fn halt(self) -> Halt<Self> {
+        Halt::Fault(self)
+    }
+}
+
+/// A net that lists all its steps.
+impl NetError for Infallible {}
+
 /// A Petri net in units that lists the steps of a marking on demand.
 pub trait LazyNet {
-    /// Why the net has no next marking (a fault of the modelled program).
-    type Error;
+    /// Why the net has no next marking: a fault of the modelled program, or a limit that was reached among its local steps.
+    type Error: NetError;
+
+    /// Looks at these limits while it lists steps from now on, where a single step may take long.
+    fn limit(&mut self, limits: &Limits) {
+        let _ = limits;
+    }
 
     /// Appends every step enabled in a marking, in a fixed order.
     fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Self::Error>;

@@ -5,7 +5,7 @@ use super::covering::{Covering, Mode};
 use super::frontier::Frontier;
 use super::store::Store;
 use super::trail::Trail;
-use super::{Entry, LazyNet, Step};
+use super::{Entry, LazyNet, NetError, Step};
 use palisade_model::limits::{Budget, Halt, Limits, StopReason};
 use std::sync::atomic::Ordering;
 
@@ -57,6 +57,9 @@ const COMPARED_PER_EXPANSION: usize = 8;
 
 /// The work of a budget is counted in nodes; so many comparisons count as one.
 const COMPARED_PER_NODE: usize = 256;
+
+/// Within the steps of one marking, so many comparisons lie between two looks at the limits.
+const COMPARISONS_BETWEEN_LOOKS: usize = 1 << 20;
 
 /// A marking with so many entries is copied in the time of a comparison.
 const COPIED_PER_COMPARISON: usize = 32;
@@ -169,6 +172,7 @@ impl Exploration {
         budget: &Budget,
         mut visit: impl FnMut(&N, u32, &[Entry]) -> Visit,
     ) -> Result<Option<u32>, Halt<N::Error>> {
+        net.limit(&budget.limits);
         let mut steps = Vec::new();
         let mut scratch = Vec::new();
         let mut expanded = BETWEEN_LOOKS;
@@ -194,14 +198,20 @@ impl Exploration {
                 trail.lead_to(&self.store, node);
             }
             steps.clear();
-            net.steps(self.control(node), self.entries(node), &mut steps).map_err(Halt::Fault)?;
+            net.steps(self.control(node), self.entries(node), &mut steps).map_err(NetError::halt)?;
             expanded += steps.len().saturating_mul(self.entries(node).len()) / COPIED_PER_EXPANSION;
+            let mut looked = self.comparisons;
             for step in &steps {
+                // One marking can have very many steps, each of which is compared with very many markings.
+                if self.comparisons - looked >= COMPARISONS_BETWEEN_LOOKS {
+                    looked = self.comparisons;
+                    budget.limits.check()?;
+                }
                 scratch.clear();
                 scratch.extend_from_slice(self.entries(node));
                 self.comparisons += 1 + scratch.len() / COPIED_PER_COMPARISON;
                 let Fired { control, symmetry, .. } =
-                    self.fire(net, (node, &trail), step, &mut scratch).map_err(Halt::Fault)?;
+                    self.fire(net, (node, &trail), step, &mut scratch).map_err(NetError::halt)?;
                 let depth = self.depth(node) + 1;
                 if let Some(found) = self.insert(control, &scratch, Some(node), depth) {
                     self.store.set_symmetry(found, symmetry);
@@ -353,6 +363,8 @@ mod tests {
         interrupted_at: usize,
         interrupt: Arc<AtomicBool>,
     }
+
+    impl NetError for () {}
 
     impl LazyNet for Endless {
         type Error = ();

@@ -189,7 +189,7 @@ pub fn refusal_findings(file: &str, error: &InputError) -> Vec<Finding> {
             vec![finding.answering(QUESTION)]
         }
         InputError::Stopped { reason, .. } => {
-            let message = format!("{reason} while the file was read");
+            let message = reason.to_string();
             vec![Finding::new(Rule::Refused, Kind::Open, message).answering(QUESTION)]
         }
     }

@@ -1,11 +1,11 @@
-//! `palisade/unread/1`: a limit was reached while an input was read, so that nothing is known of it.
+//! `palisade/unread/1`: a limit was reached before anything was known of an input.
 
 use super::FileHeader;
 use super::simulate::UnknownWord;
 use palisade_model::limits::{StopReason, peak_resident_bytes, processor_time};
 use serde::Serialize;
 
-/// An input that was not read to its end.
+/// An input that was not read to its end, or of which nothing was found out before a limit was reached.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UnreadDocument<'a> {
@@ -20,7 +20,7 @@ pub struct UnreadDocument<'a> {
     pub statistics: UnreadStatistics,
 }
 
-/// What reading took so far.
+/// What it took so far.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UnreadStatistics {
@@ -31,12 +31,12 @@ pub struct UnreadStatistics {
 }
 
 impl<'a> UnreadDocument<'a> {
-    /// The document of a file that was being read when a limit was reached.
+    /// The document of a file of which nothing was known when a limit was reached.
     pub fn new(file: &'a str, reason: StopReason) -> Self {
         Self {
             header: FileHeader::new("palisade/unread/1", file),
             verdict: UnknownWord::Unknown,
-            reason: format!("{reason} while the file was read"),
+            reason: reason.to_string(),
             statistics: UnreadStatistics {
                 cpu_seconds: processor_time().as_secs_f64(),
                 peak_memory_bytes: peak_resident_bytes(),

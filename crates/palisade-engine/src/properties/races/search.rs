@@ -5,7 +5,7 @@ use crate::properties::run::Tracing;
 use palisade_evidence::BufferInvariant;
 use palisade_exploration::buffered::{BufferSystem, Goal, Racing, Shape, closed_set};
 use palisade_exploration::instrumented::Fault;
-use palisade_exploration::lazy::{Exploration, Mode};
+use palisade_exploration::lazy::{Exploration, LazyNet, Mode, NetError};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::Program;
 use std::collections::BTreeSet;
@@ -38,8 +38,9 @@ fn explore(
     explored: &mut Exploration,
     budget: &Budget,
 ) -> Result<Found, Halt<Fault>> {
+    system.limit(&budget.limits);
     // There are too many initial configurations.
-    let Some((control, roots)) = system.roots().map_err(Halt::Fault)? else {
+    let Some((control, roots)) = system.roots().map_err(NetError::halt)? else {
         return Err(Halt::Stopped(StopReason::TooLarge));
     };
     for entries in roots {

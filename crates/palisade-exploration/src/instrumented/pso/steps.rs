@@ -7,6 +7,7 @@ use crate::instrumented::system::{
 };
 use crate::lazy::{Entry, LazyNet, Step};
 use palisade_evidence::Level;
+use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, Value};
 
 /// Stands for steps that take no token: the attacker's. The largest number is that of spare copies.
@@ -196,6 +197,10 @@ impl PsoSystem<'_> {
 
 impl LazyNet for PsoSystem<'_> {
     type Error = Fault;
+
+    fn limit(&mut self, limits: &Limits) {
+        self.locals.limit(limits);
+    }
 
     fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Fault> {
         let spare = Place::SPARE.number();

@@ -136,7 +136,9 @@ impl System<'_> {
                 }
             }
             action if action.is_local_under_tso() => {
+                let mut steps = 0;
                 for after in self.locals.local_successors(thread, id, &registers)? {
+                    self.locals.count_step(thread, id, &mut steps)?;
                     afters.push((after, buffer.clone()));
                 }
             }

@@ -83,6 +83,7 @@ impl System<'_> {
         let mut settled = Settled::new();
         let mut seen: FxHashSet<(LabelId, Box<[Value]>)> = FxHashSet::default();
         let mut open = VecDeque::from([(label, registers, 0)]);
+        let mut steps = 0;
         while let Some((label, mut registers, length)) = open.pop_front() {
             self.locals.liveness[thread.index()].forget_dead(label, &mut registers);
             if !seen.insert((label, registers.clone())) {
@@ -96,6 +97,7 @@ impl System<'_> {
                     continue;
                 }
                 for after in self.locals.local_successors(thread, *id, &registers)? {
+                    self.locals.count_step(thread, *id, &mut steps)?;
                     open.push_back((instruction.target, after, length + 1));
                 }
             }

@@ -9,12 +9,13 @@ use crate::instrumented::fault::{Fault, FaultKind};
 use crate::instrumented::reached::Reached;
 use crate::lazy::Interner;
 use palisade_evidence::LocalState;
+use palisade_model::limits::Limits;
 use palisade_model::program::{
     Action, ByLabel, Domain, EvaluationError, Expression, Instruction, InstructionId, LabelId, Liveness, Program,
     RegisterId, ThreadId, Tickets, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::{SmallVec, smallvec};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A local state of a thread.
@@ -118,10 +119,67 @@ pub struct Locals<'p> {
     pub(super) tickets: Option<Arc<Tickets>>,
     /// How many values more than others counters may take: each copy can be at another one.
     more_values: usize,
+    /// What to look at among local steps.
+    limits: Limits,
 }
+
+/// So many local steps lie between two looks at the limits.
+const STEPS_BETWEEN_LOOKS: usize = 1024;
 
 /// With more copies than this, counters get no further values: what they hold stays far from 2⁶³.
 const MOST_COPIES: usize = 1 << 16;
+
+/// The register valuations after a local instruction, made one by one: there are as many as the domain has values where any may be chosen.
+#[derive(Clone, Debug)]
+pub struct LocalSuccessors {
+    /// The registers, but for one.
+    before: Box<[Value]>,
+    /// The register that takes all the values; where there is none, each value stands for the registers as they are.
+    register: Option<RegisterId>,
+    values: RangeInclusive<Value>,
+}
+
+impl LocalSuccessors {
+    /// One valuation.
+    fn one(registers: Box<[Value]>) -> Self {
+        Self { before: registers, register: None, values: 0..=0 }
+    }
+
+    /// None.
+    fn none() -> Self {
+        Self { before: Box::default(), register: None, values: RangeInclusive::new(1, 0) }
+    }
+
+    /// Whether there is none left.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The valuation with a value. The last one takes the registers themselves.
+    fn with(&mut self, value: Value) -> Box<[Value]> {
+        let mut registers = if self.values.is_empty() { std::mem::take(&mut self.before) } else { self.before.clone() };
+        if let Some(register) = self.register {
+            registers[register.index()] = value;
+        }
+        registers
+    }
+}
+
+impl Iterator for LocalSuccessors {
+    type Item = Box<[Value]>;
+
+    fn next(&mut self) -> Option<Box<[Value]>> {
+        let value = self.values.next()?;
+        Some(self.with(value))
+    }
+}
+
+impl DoubleEndedIterator for LocalSuccessors {
+    fn next_back(&mut self) -> Option<Box<[Value]>> {
+        let value = self.values.next_back()?;
+        Some(self.with(value))
+    }
+}
 
 impl Local {
     /// Stands for the label of a thread that has stopped.
@@ -160,7 +218,23 @@ impl<'p> Locals<'p> {
             counting: None,
             tickets: None,
             more_values: 0,
+            limits: Limits::none(),
         }
+    }
+
+    /// Looks at these limits among local steps from now on.
+    pub fn limit(&mut self, limits: &Limits) {
+        self.limits = limits.clone();
+    }
+
+    /// Counts a local step of a thread; a fault that is none where a limit was reached.
+    pub fn count_step(&self, thread: ThreadId, instruction: InstructionId, steps: &mut usize) -> Result<(), Fault> {
+        *steps += 1;
+        if !steps.is_multiple_of(STEPS_BETWEEN_LOOKS) {
+            return Ok(());
+        }
+        let stopped = |reason| Fault { thread, instruction, kind: FaultKind::Stopped(reason) };
+        self.limits.check().map_err(stopped)
     }
 
     /// Turns counters of a program with so many copies.
@@ -393,9 +467,14 @@ impl<'p> Locals<'p> {
         let mut violated: Vec<u32> = Vec::new();
         let mut found: Vec<Option<u32>> = Vec::new();
         let mut seen: FxHashSet<(LabelId, Box<[Value]>)> = FxHashSet::default();
-        let mut open = vec![(cause, label, registers)];
-        let mut passes = self.program.thread(thread).labels.len();
-        while let Some((cause, label, mut registers)) = open.pop() {
+        let mut open = vec![(cause, label, LocalSuccessors::one(registers))];
+        let (mut passes, mut steps) = (self.program.thread(thread).labels.len(), 0);
+        while let Some((cause, label, mut afters)) = open.pop() {
+            let Some(mut registers) = afters.next_back() else { continue };
+            if !afters.is_empty() {
+                open.push((cause, label, afters));
+            }
+            self.count_step(thread, cause, &mut steps)?;
             let label = self.past_nops(thread, label, &mut passes);
             self.liveness[thread.index()].forget_dead(label, &mut registers);
             if !self.admit_registers(thread, cause, label, &registers)? {
@@ -414,9 +493,10 @@ impl<'p> Locals<'p> {
                     continue;
                 }
                 violated.extend(self.violates(thread, id, &registers)?);
-                for after in self.local_successors(thread, id, &registers)? {
+                let afters = self.local_successors(thread, id, &registers)?;
+                if !afters.is_empty() {
                     goes_on = true;
-                    open.push((id, instruction.target, after));
+                    open.push((id, instruction.target, afters));
                 }
             }
             let has_ended = self.keeps_ends && self.by_label[thread.index()][label.index()].is_empty();
@@ -476,7 +556,7 @@ impl<'p> Locals<'p> {
         thread: ThreadId,
         id: InstructionId,
         registers: &[Value],
-    ) -> Result<SmallVec<[Box<[Value]>; 1]>, Fault> {
+    ) -> Result<LocalSuccessors, Fault> {
         let fault = |kind| Fault { thread, instruction: id, kind };
         let evaluation = |error| fault(FaultKind::Evaluation(error));
         let with = |register: RegisterId, value| {
@@ -486,21 +566,25 @@ impl<'p> Locals<'p> {
         };
         Ok(match &self.program.thread(thread).instruction(id).action {
             Action::Assign { register, value } => {
-                smallvec![with(*register, value.evaluate(registers, self.domain()).map_err(evaluation)?)]
+                LocalSuccessors::one(with(*register, value.evaluate(registers, self.domain()).map_err(evaluation)?))
             }
             Action::Havoc { register } => {
                 let domain = self.domain().ok_or_else(|| fault(FaultKind::HavocWithoutDomain))?;
-                domain.values().map(|value| with(*register, value)).collect()
+                LocalSuccessors {
+                    before: registers.into(),
+                    register: Some(*register),
+                    values: domain.low..=domain.high,
+                }
             }
             Action::Assume(condition) => {
                 if condition.holds(registers, self.domain()).map_err(evaluation)? {
-                    smallvec![registers.into()]
+                    LocalSuccessors::one(registers.into())
                 } else {
-                    smallvec![]
+                    LocalSuccessors::none()
                 }
             }
-            Action::Nop | Action::StoreFence | Action::Ensure(_) => smallvec![registers.into()],
-            Action::Fail => smallvec![],
+            Action::Nop | Action::StoreFence | Action::Ensure(_) => LocalSuccessors::one(registers.into()),
+            Action::Fail => LocalSuccessors::none(),
             _ => unreachable!("only local instructions settle"),
         })
     }

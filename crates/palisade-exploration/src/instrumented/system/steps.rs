@@ -7,6 +7,7 @@ use super::{Operation, Place, System};
 use crate::instrumented::fault::Fault;
 use crate::lazy::{Entry, LazyNet, Step};
 use palisade_evidence::Level;
+use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, InstructionId, Value};
 use smallvec::SmallVec;
 
@@ -191,6 +192,10 @@ impl System<'_> {
 
 impl LazyNet for System<'_> {
     type Error = Fault;
+
+    fn limit(&mut self, limits: &Limits) {
+        self.locals.limit(limits);
+    }
 
     fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Fault> {
         self.overgrown()?;

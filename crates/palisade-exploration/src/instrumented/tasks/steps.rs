@@ -7,6 +7,7 @@ use crate::instrumented::fault::{Fault, FaultKind};
 use crate::instrumented::system::{Memory, Move, OffPath, Operation, Targets, access, number, off_path, raise, set};
 use crate::lazy::{Entry, LazyNet, Step};
 use palisade_evidence::Level;
+use palisade_model::limits::Limits;
 use palisade_model::program::{Action, Copies, Executor, ThreadId, Value};
 
 /// What one instruction makes of a control, off the main thread's state: the control, whether who executed it is on the path, and where
@@ -294,6 +295,10 @@ impl TaskSystem<'_> {
 
 impl LazyNet for TaskSystem<'_> {
     type Error = Fault;
+
+    fn limit(&mut self, limits: &Limits) {
+        self.locals.limit(limits);
+    }
 
     fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Fault> {
         for place in std::iter::once(NO_TOKEN).chain(entries.iter().map(|entry| entry.place)) {

@@ -31,9 +31,13 @@ pub use copies::Copies;
 use role::Role;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::time::Duration;
 
 /// The variable that names the folder for snapshots, which `cargo palisade` sets.
 pub const SNAPSHOT_VARIABLE: &str = "PALISADE_SNAPSHOT";
+
+/// How long the roles may run under `cargo test`, unless a harness says so.
+const DEADLINE: Duration = Duration::from_secs(30);
 
 /// An object that was shared.
 #[derive(Clone, Debug)]
@@ -65,6 +69,8 @@ pub struct Harness {
     roles: Vec<Role>,
     repeats: bool,
     warm: bool,
+    /// How long the roles may run under `cargo test`, where that was said.
+    deadline: Option<Duration>,
     /// What the snapshot says besides roles and objects, line by line.
     remarks: String,
 }
@@ -154,11 +160,18 @@ impl Harness {
         self
     }
 
+    /// Lets the roles run for so long under `cargo test` before the test fails; 30 seconds where this is not said.
+    pub fn deadline(mut self, time: Duration) -> Self {
+        self.deadline = Some(time);
+        self
+    }
+
     /// Runs the roles on threads for a moment, or, under `cargo palisade`, writes the snapshot.
     ///
     /// # Panics
     ///
-    /// When a role panics, or when the snapshot cannot be written.
+    /// When a role panics, whatever the others wait for; when some copy has not returned by the [deadline](Self::deadline); or when the snapshot cannot be
+    /// written.
     pub fn check(mut self) {
         if self.warm {
             self.roles.iter_mut().for_each(Role::warm_up);
@@ -171,7 +184,7 @@ impl Harness {
                 let roles = self.roles.into_iter().map(|role| role.described(self.repeats)).collect::<Vec<_>>();
                 snapshot::write(&path, &roles, &objects, &self.remarks).expect("the snapshot can be written");
             }
-            None => run::on_threads(self.roles, self.repeats),
+            None => run::on_threads(self.roles, self.repeats, self.deadline.unwrap_or(DEADLINE)),
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) enum Body {
 /// A role.
 pub(crate) struct Role {
     /// Its name.
-    name: String,
+    pub(crate) name: String,
     /// The copies.
     pub(crate) copies: Copies,
     /// How it is run.

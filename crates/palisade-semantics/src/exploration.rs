@@ -13,7 +13,7 @@ use super::trace::{Trace, TraceBuilder, write_number, write_value};
 use hashbrown::HashSet;
 use palisade_model::limits::{Limits, StopReason};
 use palisade_model::ordered;
-use palisade_model::program::{Program, Thread};
+use palisade_model::program::{Action, Instruction, Program, Thread};
 use std::ops::ControlFlow;
 use thiserror::Error;
 
@@ -104,6 +104,18 @@ impl Visit<'_> {
     }
 }
 
+/// The most values that a free choice is enumerated over.
+const MOST_CHOICES: i128 = 1 << 18;
+
+/// Stops where threads choose among more values than are enumerated: one state alone would have as many successors.
+pub(super) fn refuse_too_many_choices(program: &Program) -> Result<(), StopReason> {
+    let is_choice = |instruction: &Instruction| matches!(instruction.action, Action::Havoc { .. });
+    let mut running = program.threads.iter().filter(|thread| !thread.is_left_out());
+    let values = program.domain.map_or(0, |domain| i128::from(domain.high) - i128::from(domain.low) + 1);
+    let is_refused = values > MOST_CHOICES && running.any(|thread| thread.instructions.iter().any(is_choice));
+    if is_refused { Err(StopReason::TooLarge) } else { Ok(()) }
+}
+
 /// A node of the search stack.
 struct Frame {
     state: State,
@@ -124,6 +136,7 @@ pub(super) fn explore(
     if bounds.steps.is_none() && machine.copies().iter().any(|copy| has_loop(machine.program().thread(copy.thread))) {
         return Err(ExplorationError::Loops);
     }
+    refuse_too_many_choices(machine.program())?;
     let reduction = Reduction::new(machine);
     let mut visited: HashSet<Box<[u8]>> = HashSet::new();
     let mut path: Vec<Event> = Vec::new();

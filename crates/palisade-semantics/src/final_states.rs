@@ -21,7 +21,7 @@
 //! computations of one trace have one length.
 
 use super::computation::Computation;
-use super::exploration::{ExplorationError, has_loop};
+use super::exploration::{ExplorationError, has_loop, refuse_too_many_choices};
 use super::growth::{Growth, Spread};
 use super::instance::{CopyId, Instance};
 use super::joint::{Watched, is_reached};
@@ -241,10 +241,12 @@ impl<'m, 'p> Graph<'m, 'p> {
     /// Explores until so many states are explored.
     fn explore(&mut self, most: usize, limits: &Limits) -> Result<Explored, ExplorationError> {
         let machine = self.machine;
+        refuse_too_many_choices(machine.program())?;
         let reduction = Reduction::new(machine);
         // Each copy adds to the work on a state.
         let between_looks = (1024 / (1 + machine.copies().len() / 16)).max(1);
         let mut events: Vec<Event> = Vec::new();
+        let mut work = 0;
         while self.explored < self.states.len() {
             if self.explored == most {
                 return Ok(Explored::Some);
@@ -252,7 +254,8 @@ impl<'m, 'p> Graph<'m, 'p> {
             let number = self.explored;
             let state = self.states[number].clone();
             self.explored += 1;
-            if self.explored.is_multiple_of(between_looks) {
+            if work >= between_looks {
+                work = 0;
                 limits.check()?;
             }
             events.clear();
@@ -268,6 +271,8 @@ impl<'m, 'p> Graph<'m, 'p> {
                 finals.push(number);
                 continue;
             }
+            // A free choice has as many successors as the domain has values.
+            work += 1 + events.len() / 16;
             let mut successors = self.successors(&state, &events);
             if self.loops && successors.iter().any(|successor| self.is_known(successor))
                 || events.iter().any(|event| self.is_watched(event))

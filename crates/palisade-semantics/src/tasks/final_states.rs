@@ -6,6 +6,7 @@
 use super::machine::TaskMachine;
 use super::refusal::TaskRefusal;
 use super::state::{InvocationState, Status, TaskEffect, TaskState, TaskStep, Worker};
+use crate::exploration::refuse_too_many_choices;
 use crate::{BufferedStore, Model};
 use palisade_model::limits::{Limits, StopReason};
 use palisade_model::ordered;
@@ -104,6 +105,7 @@ pub fn task_final_states(
     if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
         return Err(TaskExplorationError::AnyNumber(thread.name.clone()));
     }
+    refuse_too_many_choices(program).map_err(TaskExplorationError::Stopped)?;
     let machine = TaskMachine::new(program, model.memory());
     let mut found = TaskFinalStates::default();
     let mut seen: HashSet<Key> = HashSet::new();

@@ -6,6 +6,7 @@ use super::meaning::{Firing, Meaning};
 use crate::instrumented::attacks::Attack;
 use crate::instrumented::fault::Fault;
 use crate::instrumented::system::{Growth, Load, Operation, System};
+use crate::lazy::{LazyNet, NetError};
 use palisade_evidence::Level;
 use palisade_model::limits::{Halt, Limits, StopReason};
 use palisade_model::net::{Count, Net, OmegaCount, PlaceId, TransitionId};
@@ -61,9 +62,11 @@ impl<'p> Builder<'p> {
         if net.name.is_empty() {
             net.name = "program".into();
         }
+        let mut system = System::new(program, Growth::Fault(bounds.values));
+        system.limit(&limits);
         Self {
             program,
-            system: System::new(program, Growth::Fault(bounds.values)),
+            system,
             attack,
             bounds,
             net,
@@ -162,8 +165,8 @@ impl<'p> Builder<'p> {
                     seen[index] = visible;
                     changed = true;
                     match meaning {
-                        Meaning::Token(local, joined) => self.token(local, joined).map_err(Halt::Fault)?,
-                        Meaning::Attacker(number) => self.attacker(number).map_err(Halt::Fault)?,
+                        Meaning::Token(local, joined) => self.token(local, joined).map_err(NetError::halt)?,
+                        Meaning::Attacker(number) => self.attacker(number).map_err(NetError::halt)?,
                         Meaning::Gone(address) => self.success(address),
                         _ => {}
                     }

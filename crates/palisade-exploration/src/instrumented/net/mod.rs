@@ -23,6 +23,7 @@ pub use turned::TurnedNet;
 use super::attacks::Attack;
 use super::fault::Fault;
 use super::system::{Counting, System};
+use crate::lazy::NetError;
 use builder::Builder;
 use meaning::Meaning;
 use palisade_evidence::Fact;
@@ -71,7 +72,7 @@ impl<'p> AttackNet<'p> {
     /// Lists the net.
     pub fn build(program: &'p Program, attack: &Attack, bounds: Bounds, limits: &Limits) -> Result<Self, Halt<Fault>> {
         let mut builder = Builder::new(program, *attack, bounds, limits.clone());
-        builder.start().map_err(Halt::Fault)?;
+        builder.start().map_err(NetError::halt)?;
         builder.close()?;
         builder.finish()
     }

@@ -8,16 +8,19 @@ const SIZES: [(&str, usize); 6] = [
     ("ARCHITECTURE.md", 25_000),
     ("BENCHMARKS.md", 10_000),
     ("CHANGELOG.md", 6_000),
-    ("LANGUAGE.md", 33_000),
+    ("LANGUAGE.md", 34_000),
     ("README.md", 10_000),
-    ("THEORY.md", 41_000),
+    ("THEORY.md", 46_000),
 ];
 
 /// The most bytes of the documents at the root and of the pages about evidence together.
-const ALL: usize = 220_000;
+const ALL: usize = 235_000;
 
-/// The most bytes of CERTIFICATE.md with its page for each kind of evidence.
+/// The most bytes of CERTIFICATE.md with its page for each of the first fifteen kinds of evidence.
 const CERTIFICATE: usize = 65_000;
+
+/// The most bytes that each later kind of evidence may add.
+const KIND: usize = 5_000;
 
 /// The pages below CERTIFICATE.md that several kinds of evidence share: what they are about, and how it abstracts.
 const SHARED: [&str; 4] = ["attack-nets.md", "compilations.md", "counters.md", "programs.md"];
@@ -86,7 +89,10 @@ fn documents_keep_to_their_sizes() {
     let kinds = files("docs/certificate", "md").into_iter().filter(|path| !is_shared(path));
     let evidence: usize = kinds.map(|path| bytes(&path)).sum();
     let evidence = evidence + bytes(&root().join("CERTIFICATE.md"));
-    assert!(evidence <= CERTIFICATE, "CERTIFICATE.md and its page for each kind have {evidence} bytes");
+    let index = read(&root().join("CERTIFICATE.md"));
+    let kinds = index.lines().filter(|line| line.starts_with("| ") && line.contains("` | `")).count();
+    let most = CERTIFICATE + KIND * (kinds - 15);
+    assert!(evidence <= most, "CERTIFICATE.md and its page for each of {kinds} kinds have {evidence} bytes");
     let guide = root().join("docs/src");
     let all: usize = documents().iter().filter(|path| !path.starts_with(&guide)).map(|path| bytes(path)).sum();
     assert!(all <= ALL, "the documents have {all} bytes");

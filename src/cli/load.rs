@@ -27,7 +27,7 @@ pub(super) fn program_formats() -> impl TypedValueParser<Value = Format> {
 pub(super) fn written_forms() -> impl TypedValueParser<Value = Written> {
     let formats = Format::ALL
         .into_iter()
-        .filter(|format| !matches!(format, Format::Memorax | Format::Machine))
+        .filter(|format| !matches!(format, Format::Memorax | Format::Tpl | Format::Machine))
         .map(Written::Format);
     let all: Vec<Written> = formats.chain([Written::Threads, Written::TwoThreads]).collect();
     let names = PossibleValuesParser::new(all.iter().map(|form| form.name()));

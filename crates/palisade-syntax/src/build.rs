@@ -103,6 +103,18 @@ impl<'s> ThreadBuilder<'s> {
         InstructionId::from_index(self.instructions.len() - 1)
     }
 
+    /// An instruction added before, to change.
+    pub(crate) fn instruction_mut(&mut self, id: InstructionId) -> &mut Instruction {
+        &mut self.instructions[id.index()]
+    }
+
+    /// A label of its own for what an instruction at another one waits for.
+    pub(crate) fn waiting_label(&mut self, at: LabelId, span: Span) -> LabelId {
+        let name = format!("{}?", self.labels[at.index()].name).into();
+        self.labels.push(Label { name, span, fence_cost: None });
+        LabelId::from_index(self.labels.len() - 1)
+    }
+
     /// Whether there is no instruction yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.instructions.is_empty()

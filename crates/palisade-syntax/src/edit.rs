@@ -6,12 +6,12 @@
 
 use super::fence_word::FenceWord;
 use super::litmus::{self, CTexts, TableEditError};
-use super::native::structured::{self, Layout};
+use super::native::structured::{self, Layout, StoreText};
 use super::native::{self, Jump};
 use super::trencher::{Word, Words};
-use super::{Format, check, parse};
+use super::{Format, check, parse, tpl};
 use palisade_model::program::{
-    Action, InstructionId, LabelId, Language, NameSpace, NoText, Program, SourceText, Span, Thread, ThreadId,
+    Action, InstructionId, LabelId, Language, NameSpace, NoText, Ordering, Program, SourceText, Span, Thread, ThreadId,
     lock_states,
 };
 use rustc_hash::FxHashMap;
@@ -34,6 +34,9 @@ pub enum EditError {
     /// The format knows no store fences.
     #[error("the format has no `sfence` to put at `{0}`")]
     NoStoreFence(String),
+    /// TPL's stores are relaxed or release.
+    #[error("TPL has no sequentially consistent store to put at `{0}`: put a fence behind it")]
+    NoStrongStore(String),
     /// The table of a litmus test has no place for it.
     #[error(transparent)]
     Table(TableEditError),
@@ -103,15 +106,19 @@ pub fn apply(program: &Program, format: Format, changes: &[Edit]) -> Result<Stri
         Format::Memorax if !changes.is_empty() => return Err(EditError::NotWritten),
         Format::Machine if !changes.is_empty() => return Err(EditError::MachineCode),
         Format::Memorax | Format::Machine => return Ok(program.source.text.clone()),
-        Format::Native | Format::Trencher => {}
+        Format::Native | Format::Trencher | Format::Tpl => {}
     }
     let mut replacements = Replacements::default();
-    let layouts = if format == Format::Native { native::layouts(&program.source) } else { Vec::new() };
+    let layouts = match format {
+        Format::Native => native::layouts(&program.source),
+        Format::Tpl => tpl::layouts(&program.source),
+        _ => Vec::new(),
+    };
     for (id, thread) in program.thread_ids() {
         let mut editor = Editor::new(program, thread, &mut replacements);
         editor.note(id, changes)?;
         match (format, layouts.get(id.index())) {
-            (Format::Native, Some(Some(layout))) => editor.structured(layout)?,
+            (Format::Native | Format::Tpl, Some(Some(layout))) => editor.structured(layout, format)?,
             (Format::Native, _) => editor.native()?,
             _ => editor.trencher()?,
         }
@@ -342,18 +349,33 @@ impl<'a> Editor<'a> {
     }
 
     /// Edits a body in braces: fences become statements of their own, on lines of their own where the statements around have them.
-    fn structured(mut self, layout: &Layout) -> Result<(), EditError> {
-        for (_, word, places) in self.places(layout)? {
-            self.insert_statement(&places, &format!("{};", word.text()));
+    fn structured(mut self, layout: &Layout, format: Format) -> Result<(), EditError> {
+        for (label, word, places) in self.places(layout)? {
+            let statement = match (format, word) {
+                (Format::Tpl, FenceWord::Full) => "fence(seq_cst);".to_owned(),
+                (Format::Tpl, FenceWord::Store) => {
+                    return Err(EditError::NoStoreFence(self.label_name(label).to_owned()));
+                }
+                (_, word) => format!("{};", word.text()),
+            };
+            self.insert_statement(&places, &statement);
         }
         for store in &self.exchanged {
-            let instruction = self.thread.instruction(*store);
-            let parts = layout.stores.get(&store.index());
-            let parts = parts.ok_or_else(|| EditError::NoText(self.label_name(instruction.source).to_owned()))?;
+            let label = || self.label_name(self.thread.instruction(*store).source).to_owned();
+            if format == Format::Tpl {
+                return Err(EditError::NoStrongStore(label()));
+            }
             let place = |start, end| Span { start, end };
-            self.replacements.replace_once(place(parts.target.start, parts.target.start), "xchg(");
-            self.replacements.replace_once(place(parts.target.end, parts.value.start), ", ");
-            self.replacements.replace_once(place(parts.value.end, parts.value.end), ")");
+            match layout.stores.get(&store.index()).ok_or_else(|| EditError::NoText(label()))? {
+                StoreText::Assignment { target, value } => {
+                    self.replacements.replace_once(place(target.start, target.start), "xchg(");
+                    self.replacements.replace_once(place(target.end, value.start), ", ");
+                    self.replacements.replace_once(place(value.end, value.end), ")");
+                }
+                StoreText::Call { ordering } => {
+                    self.replacements.replace_once(*ordering, Ordering::SeqCst.word());
+                }
+            }
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Text to program and back: readers, printers, diagnostics.
 //!
-//! [`read`] takes a text in one of four formats to a [`Program`] with warnings, or to the errors in it. Depends on
+//! [`read`] takes a text in one of five formats to a [`Program`] with warnings, or to the errors in it. Depends on
 //! `program`, and for litmus tests on the conditions of `semantics`.
 
 mod build;
@@ -17,6 +17,7 @@ mod native;
 mod render;
 mod suggest;
 mod threads_only;
+mod tpl;
 mod trencher;
 pub mod x86;
 
@@ -47,6 +48,8 @@ pub enum Format {
     Litmus,
     /// Memorax's language, `.rmm`; it is read and not written.
     Memorax,
+    /// TPL, `.tpl`; it is read and not written.
+    Tpl,
     /// Machine code, by a file of roles, `.toml`. It is no text of a program: `palisade-machine` reads it.
     Machine,
 }
@@ -59,13 +62,14 @@ impl Format {
             "txt" => Some(Self::Trencher),
             "litmus" => Some(Self::Litmus),
             "rmm" => Some(Self::Memorax),
+            "tpl" => Some(Self::Tpl),
             "toml" => Some(Self::Machine),
             _ => None,
         }
     }
 
     /// All formats.
-    pub const ALL: [Self; 5] = [Self::Native, Self::Trencher, Self::Litmus, Self::Memorax, Self::Machine];
+    pub const ALL: [Self; 6] = [Self::Native, Self::Trencher, Self::Litmus, Self::Memorax, Self::Tpl, Self::Machine];
 
     /// The format with a name.
     pub fn named(name: &str) -> Option<Self> {
@@ -79,6 +83,7 @@ impl Format {
             Self::Trencher => "trencher",
             Self::Litmus => "litmus",
             Self::Memorax => "memorax",
+            Self::Tpl => "tpl",
             Self::Machine => "machine",
         }
     }
@@ -128,6 +133,7 @@ pub fn parse(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diag
             litmus::read(source).map(read)
         }
         Format::Memorax => memorax::parse(&source),
+        Format::Tpl => tpl::parse(&source),
         Format::Machine => {
             Err(vec![Diagnostic::error("this is a file of roles, and no text of a program", Span::default())])
         }
@@ -155,11 +161,10 @@ pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnosti
     let printed = match format {
         Format::Native => Ok(Printed { text: native::print(program), warnings: Vec::new() }),
         Format::Trencher => trencher::print(program),
-        Format::Memorax => {
-            let message = "programs are read in Memorax's language, and not written";
-            Err(vec![
-                Diagnostic::error(message, Span::default()).with_help("the native language says it all: `--to native`"),
-            ])
+        Format::Memorax | Format::Tpl => {
+            let language = if format == Format::Tpl { "TPL" } else { "Memorax's language" };
+            let message = format!("programs are read in {language}, and not written");
+            Err(vec![Diagnostic::error(message, Span::default()).with_help(NATIVE_SAYS_IT)])
         }
         Format::Machine => {
             let message = "programs are read from machine code, and not written as such";

@@ -236,6 +236,7 @@ pub(in crate::cli) fn path_in(folder: &Path, file: &str, which: &str, format: Fo
         Format::Trencher => "txt",
         Format::Litmus => "litmus",
         Format::Memorax => "rmm",
+        Format::Tpl => "tpl",
         Format::Machine => "listing",
     };
     let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str()).filter(|stem| *stem != "-");

@@ -110,7 +110,7 @@ pub(super) fn without_fence(program: &Program, format: Format, span: Span) -> Op
         Format::Native => "nop",
         Format::Trencher => "noop",
         Format::Litmus => "      ",
-        Format::Memorax | Format::Machine => return None,
+        Format::Memorax | Format::Tpl | Format::Machine => return None,
     };
     Some(format!("{}{nothing}{}", &text[..start], &text[end..]))
 }

@@ -110,6 +110,13 @@ impl Expression {
         Ok(self.compute(registers, 0, wrapping)? != 0)
     }
 
+    /// Like [`holds`](Self::holds), with the value of [`Expression::Old`].
+    #[inline]
+    pub fn holds_of(&self, registers: &[Value], old: Value, domain: Option<Domain>) -> Result<bool, EvaluationError> {
+        let wrapping = domain.filter(|domain| domain.wrap);
+        Ok(self.compute(registers, old, wrapping)? != 0)
+    }
+
     /// The expression's value as an address, in plain integers whatever the domain of data is.
     #[inline]
     pub fn evaluate_address(&self, registers: &[Value]) -> Result<Value, EvaluationError> {
@@ -135,6 +142,29 @@ impl Expression {
                 }
                 into_range(binary(*operator, left, right.compute(registers, old, wrapping)?)?)
             }
+        })
+    }
+
+    /// Calls `visit` with every address named, left to right, repetitions included.
+    pub fn for_each_address(&self, visit: &mut impl FnMut(AddressId)) {
+        match self {
+            Self::Address { id, .. } => visit(*id),
+            Self::Unary(_, operand) => operand.for_each_address(visit),
+            Self::Binary(_, left, right) => {
+                left.for_each_address(visit);
+                right.for_each_address(visit);
+            }
+            Self::Constant(_) | Self::Register(_) | Self::Old => {}
+        }
+    }
+
+    /// The expression with other expressions in place of some of its parts, the outermost ones first.
+    #[must_use]
+    pub fn replaced(&self, by: &impl Fn(&Self) -> Option<Self>) -> Self {
+        by(self).unwrap_or_else(|| match self {
+            Self::Unary(operator, operand) => Self::unary(*operator, operand.replaced(by)),
+            Self::Binary(operator, left, right) => Self::binary(*operator, left.replaced(by), right.replaced(by)),
+            Self::Constant(_) | Self::Address { .. } | Self::Register(_) | Self::Old => self.clone(),
         })
     }
 

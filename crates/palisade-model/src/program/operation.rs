@@ -68,10 +68,37 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// Its ordering; of an update, when it stores.
+    #[inline]
+    pub fn ordering(&self) -> Ordering {
+        match self {
+            Self::Load { ordering, .. } | Self::Store { ordering, .. } | Self::Fence { ordering } => *ordering,
+            Self::Update { success, .. } => *success,
+        }
+    }
+
+    /// Gives it another ordering. An update that does not store gets `failure`, or what C gives it without.
+    pub fn set_orderings(&mut self, new: Ordering, new_failure: Option<Ordering>) {
+        match self {
+            Self::Load { ordering, .. } | Self::Store { ordering, .. } | Self::Fence { ordering } => *ordering = new,
+            Self::Update { success, failure, .. } => {
+                *success = new;
+                *failure = new_failure.unwrap_or(new.of_failure());
+            }
+        }
+    }
+
+    /// What it waits for.
+    pub fn until(&self) -> Option<&Expression> {
+        match self {
+            Self::Load { until, .. } | Self::Update { until, .. } => until.as_ref(),
+            Self::Store { .. } | Self::Fence { .. } => None,
+        }
+    }
+
     /// What x86 makes of the operation, and what the text says beyond it.
     pub fn compiled(self) -> (Action, Stated) {
-        let stated =
-            |ordering| Stated { ordering: Some(ordering), failure: None, until: None, spurious: None, is_store: false };
+        let stated = |ordering| Stated { ordering: Some(ordering), ..Stated::default() };
         match self {
             Self::Load { register, address, ordering, until } => {
                 (Action::Load { register, address }, Stated { until, ..stated(ordering) })
@@ -119,7 +146,7 @@ impl Instruction {
                 Operation::Update { register, address, expected, new, success, failure, until, spurious }
             }
             Action::Fence => Operation::Fence { ordering },
-            Action::Nop if stated.is_some() => Operation::Fence { ordering },
+            Action::Nop if self.states_ordering() => Operation::Fence { ordering },
             _ => return None,
         })
     }
@@ -128,6 +155,31 @@ impl Instruction {
     #[inline]
     pub fn states_ordering(&self) -> bool {
         self.stated.as_ref().is_some_and(|stated| stated.ordering.is_some())
+    }
+
+    /// Where a weak compare-exchange goes that fails for no reason.
+    #[inline]
+    pub fn spurious(&self) -> Option<LabelId> {
+        self.stated.as_ref().and_then(|stated| stated.spurious)
+    }
+
+    /// Makes an instruction that reads memory wait until a condition holds, in which [`Expression::Old`] is the value read. Control must
+    /// come back to it on x86 while the condition does not hold.
+    pub fn set_waiting(&mut self, until: Expression) {
+        self.stated.get_or_insert_with(|| Box::new(Stated::default())).until = Some(until);
+    }
+
+    /// Makes a `cas` weak: it goes to a label when it fails for no reason.
+    pub fn set_weak(&mut self, spurious: LabelId) {
+        self.stated.get_or_insert_with(|| Box::new(Stated::default())).spurious = Some(spurious);
+    }
+
+    /// Lets every label be another one.
+    pub fn relabel(&mut self, mut to: impl FnMut(LabelId) -> LabelId) {
+        (self.source, self.target) = (to(self.source), to(self.target));
+        if let Some(label) = self.stated.as_mut().and_then(|stated| stated.spurious.as_mut()) {
+            *label = to(*label);
+        }
     }
 
     /// Makes the instruction another operation.
@@ -143,13 +195,13 @@ impl Program {
         self.threads.iter().flat_map(|thread| &thread.instructions).any(Instruction::states_ordering)
     }
 
-    /// Makes accesses and fences without an ordering sequentially consistent where others have one.
+    /// Makes accesses and fences without an ordering sequentially consistent where others have one. Where none has, nothing is stated.
     pub fn complete_orderings(&mut self) {
-        if !self.states_orderings() {
-            return;
-        }
+        let states = self.states_orderings();
         for instruction in self.threads.iter_mut().flat_map(|thread| &mut thread.instructions) {
-            if !instruction.states_ordering()
+            if !states {
+                instruction.stated = None;
+            } else if !instruction.states_ordering()
                 && let Some(operation) = instruction.operation()
             {
                 instruction.set_operation(operation);

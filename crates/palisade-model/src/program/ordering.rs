@@ -71,7 +71,7 @@ impl std::fmt::Display for Ordering {
 
 /// What a text says of an instruction beyond what x86 makes of it. Made by
 /// [`Operation::compiled`](super::Operation::compiled) and read by [`Instruction::operation`](super::Instruction::operation).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stated {
     /// The ordering of the access or fence, where the text gives one; of an update, when it stores.
     pub(super) ordering: Option<Ordering>,
@@ -83,16 +83,4 @@ pub struct Stated {
     pub(super) spurious: Option<LabelId>,
     /// Whether an exchange on x86 is a store of the language.
     pub(super) is_store: bool,
-}
-
-impl Stated {
-    /// What is said of a load or an update that waits, in a text that gives it no ordering.
-    pub fn waiting(until: Expression) -> Self {
-        Self { ordering: None, failure: None, until: Some(until), spurious: None, is_store: false }
-    }
-
-    /// The label that a weak `cas` goes to if it fails for no reason, to change.
-    pub fn spurious_mut(&mut self) -> Option<&mut LabelId> {
-        self.spurious.as_mut()
-    }
 }

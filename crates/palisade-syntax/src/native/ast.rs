@@ -1,7 +1,7 @@
 //! Native texts as read, before names are resolved.
 
 use crate::MAX_EXPRESSION_DEPTH;
-use palisade_model::program::{BinaryOperator, Copies, Span, UnaryOperator};
+use palisade_model::program::{BinaryOperator, Copies, Ordering, Span, UnaryOperator};
 
 /// A name where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub(crate) enum Item<'s> {
 /// A declared address.
 #[derive(Debug)]
 pub(crate) struct RawAddress<'s> {
+    /// Whether it is data, accessed without atomics.
+    pub(crate) is_plain: bool,
     pub(crate) name: Name<'s>,
     pub(crate) length: Option<Number>,
     pub(crate) number: Option<Number>,
@@ -192,8 +194,12 @@ pub(crate) enum RawInstruction<'s> {
         operation: Operation,
         address: RawExpression<'s>,
         operands: Operands<'s>,
+        /// Where a weak compare-exchange goes that fails for no reason.
+        otherwise: Option<Name<'s>>,
         span: Span,
     },
+    /// `fence(ordering)`.
+    Fence { ordering: RawExpression<'s> },
     /// `assert` and `assume`.
     Assume(RawExpression<'s>),
     /// `ensure`.
@@ -202,6 +208,18 @@ pub(crate) enum RawInstruction<'s> {
     Plain(Plain),
     /// `post executor task(arguments)`, or `spawn task(arguments)` without an executor.
     Post { executor: Option<Name<'s>>, task: Name<'s>, arguments: Vec<RawExpression<'s>>, span: Span },
+}
+
+impl<'s> RawInstruction<'s> {
+    /// A locked read-modify-write whose outcome goes to a register.
+    pub(crate) fn into_register(self, register: Name<'s>) -> Self {
+        match self {
+            Self::Locked { operation, address, operands, otherwise, span, .. } => {
+                Self::Locked { register: Some(register), operation, address, operands, otherwise, span }
+            }
+            other => other,
+        }
+    }
 }
 
 /// Instructions without operands.
@@ -215,13 +233,39 @@ pub(crate) enum Plain {
     Fail,
 }
 
-/// The locked read-modify-writes.
+/// The locked read-modify-writes, and what is written like them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
+    /// `load(mem[a], ordering)`.
+    Load,
+    /// `store(mem[a], value, ordering)`.
+    Store,
+    /// `await(mem[a], condition, ordering)`.
+    Await,
+    /// `await_cas(mem[a], expected, new, orderings)`.
+    AwaitCas,
+    /// `weak_cas(mem[a], expected, new, orderings) else label`.
+    WeakCas,
     Cas,
     Xchg,
     FetchAdd,
     Rmw,
+}
+
+/// The orderings of an operation as the text gives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Orderings {
+    /// The one of the access or fence; of a compare-exchange, when it stores.
+    pub(crate) success: Ordering,
+    /// The one of a compare-exchange that only loads.
+    pub(crate) failure: Option<Ordering>,
+}
+
+impl Orderings {
+    /// One ordering.
+    pub(crate) fn one(success: Ordering) -> Self {
+        Self { success, failure: None }
+    }
 }
 
 /// What follows the address of a locked read-modify-write.
@@ -267,7 +311,13 @@ pub(crate) enum ExpressionKind<'s> {
     Any,
     /// C's compare-exchange, of litmus tests in C: whether what is stored at the place was what the register has, which has what was
     /// stored there from then on.
-    CompareExchange { place: Box<RawExpression<'s>>, expected: Name<'s>, new: Box<RawExpression<'s>> },
+    CompareExchange {
+        place: Box<RawExpression<'s>>,
+        expected: Name<'s>,
+        new: Box<RawExpression<'s>>,
+        orderings: Orderings,
+        is_weak: bool,
+    },
     /// An expression nested too deeply.
     TooDeep,
 }

@@ -107,6 +107,9 @@ pub(crate) enum StatementKind<'s> {
     Loop(Block<'s>),
     /// `await (condition);`.
     Await(RawExpression<'s>),
+    /// Waits for a condition on `old`, the value that an access finds, and puts that into a register, if one is named: what other
+    /// languages have.
+    Wait { register: Option<Name<'s>>, access: RawExpression<'s>, condition: RawExpression<'s> },
     /// `choose { … } or { … }`.
     Choose(Vec<Block<'s>>),
     /// `atomic { … }`.
@@ -227,6 +230,10 @@ impl<'s> Statement<'s> {
             StatementKind::Assign { target, value } => {
                 visit(target);
                 visit(value);
+            }
+            StatementKind::Wait { access, condition, .. } => {
+                visit(access);
+                visit(condition);
             }
             StatementKind::If { branches, .. } => branches.iter().for_each(|(condition, _)| visit(condition)),
             StatementKind::Post { arguments, .. } => arguments.iter().for_each(&mut *visit),

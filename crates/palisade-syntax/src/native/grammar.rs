@@ -5,13 +5,13 @@
 //! afterwards, which is faster than a level of grammar per precedence.
 
 use super::ast::{
-    Annotation, ExpressionKind, Head, Item, Name, Number, Operands, Operation, Place, Plain, RawAddress, RawCopies,
+    Annotation, ExpressionKind, Head, Item, Name, Number, Operation, Place, Plain, RawAddress, RawCopies,
     RawExpression, RawInitial, RawInstruction, RawLine, RawPlace, RawProgram, RawRegister, RawThread, Target,
 };
 use super::failure::{Construct, Failure};
 use super::lexer::Spanned;
 use super::strength;
-use super::token::{EVENT, ITEM_WORDS, Keyword, NEVER, POST, POSTS, Symbol, TASK, Token};
+use super::token::{EVENT, FENCE, ITEM_WORDS, Keyword, NEVER, PLAIN, POST, POSTS, Symbol, TASK, Token};
 use chumsky::input::MapExtra;
 use chumsky::inspector::SimpleState;
 use chumsky::prelude::*;
@@ -109,9 +109,7 @@ fn text<'t, 's: 't>() -> Rule<'t, 's, RawProgram<'s>> {
         template(expression.clone()).map(|thread| Item::Thread(Box::new(thread))),
         select! { Token::Braced(number) => Item::Braced(number) },
         domain(),
-        keyword(Keyword::Address)
-            .ignore_then(address().separated_by(symbol(Symbol::Comma)).at_least(1).collect())
-            .map(Item::Addresses),
+        addresses(),
         keyword(Keyword::Initial)
             .ignore_then(initial(expression).separated_by(symbol(Symbol::Comma)).at_least(1).collect())
             .map(Item::Initial),
@@ -145,11 +143,17 @@ fn domain<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
         .boxed()
 }
 
-fn address<'t, 's: 't>() -> Rule<'t, 's, RawAddress<'s>> {
-    name(Construct::AddressName)
+/// `address x, slot[4]`, `plain data`.
+fn addresses<'t, 's: 't>() -> Rule<'t, 's, Item<'s>> {
+    let word = keyword(Keyword::Address).to(false).or(select! { Token::Name(PLAIN) => true });
+    let address = name(Construct::AddressName)
         .then(bracketed(number().boxed()).or_not())
         .then(symbol(Symbol::Equal).ignore_then(number()).or_not())
-        .map(|((name, length), number)| RawAddress { name, length, number })
+        .map(|((name, length), number)| RawAddress { is_plain: false, name, length, number });
+    word.then(address.separated_by(symbol(Symbol::Comma)).at_least(1).collect::<Vec<_>>())
+        .map(|(is_plain, addresses)| {
+            Item::Addresses(addresses.into_iter().map(|address| RawAddress { is_plain, ..address }).collect())
+        })
         .boxed()
 }
 
@@ -327,7 +331,7 @@ fn line<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's,
 enum Right<'s> {
     Value(RawExpression<'s>),
     Any,
-    Locked((Operation, RawExpression<'s>, Operands<'s>, Span)),
+    Locked(RawInstruction<'s>),
 }
 
 fn instruction<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, RawInstruction<'s>> {
@@ -352,26 +356,22 @@ fn instruction<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<
         .map(RawInstruction::Assume);
     let ensure = keyword(Keyword::Ensure).ignore_then(expression.clone()).map(RawInstruction::Ensure);
     let right = choice((
-        expression.clone().map(Right::Value),
         locked.clone().map(Right::Locked),
+        expression.clone().map(Right::Value),
         symbol(Symbol::Star).labelled(Construct::AnyValue).map(|_| Right::Any),
     ));
     let assign =
         name(Construct::Register).then_ignore(symbol(Symbol::Arrow)).then(right).map(|(register, right)| match right {
             Right::Value(value) => RawInstruction::Assign { register, value },
             Right::Any => RawInstruction::Havoc { register },
-            Right::Locked((operation, address, operands, span)) => {
-                RawInstruction::Locked { register: Some(register), operation, address, operands, span }
-            }
+            Right::Locked(instruction) => instruction.into_register(register),
         });
-    let bare = locked.map(|(operation, address, operands, span)| RawInstruction::Locked {
-        register: None,
-        operation,
-        address,
-        operands,
-        span,
-    });
-    choice((assign, store, assume, plain, bare, ensure, post(expression))).labelled(Construct::Instruction).boxed()
+    let fence = select! { Token::Name(FENCE) => () }
+        .ignore_then(expression.clone().delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen)))
+        .map(|ordering| RawInstruction::Fence { ordering });
+    choice((assign, store, assume, plain, locked, fence, ensure, post(expression)))
+        .labelled(Construct::Instruction)
+        .boxed()
 }
 
 /// The word that starts a task on a thread of its own.
@@ -400,22 +400,37 @@ fn post<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's,
         .boxed()
 }
 
-/// `operation(mem[address], operands)`.
+/// `operation(mem[address], operands)`, `operation(mem[address], operands) else label`.
 fn locked<'t, 's: 't>(
     memory: Rule<'t, 's, RawExpression<'s>>,
     expression: Rule<'t, 's, RawExpression<'s>>,
-) -> Rule<'t, 's, (Operation, RawExpression<'s>, Operands<'s>, Span)> {
+) -> Rule<'t, 's, RawInstruction<'s>> {
     let operation = select! {
         Token::Keyword(Keyword::Cas) => Operation::Cas,
         Token::Keyword(Keyword::Xchg) => Operation::Xchg,
         Token::Keyword(Keyword::FetchAdd) => Operation::FetchAdd,
         Token::Keyword(Keyword::Rmw) => Operation::Rmw,
+        Token::Name("load") => Operation::Load,
+        Token::Name("store") => Operation::Store,
+        Token::Name("await") => Operation::Await,
+        Token::Name("await_cas") => Operation::AwaitCas,
+        Token::Name("weak_cas") => Operation::WeakCas,
     }
     .labelled(Construct::LockedUpdate);
     let operands = symbol(Symbol::Comma).ignore_then(expression).repeated().collect::<Vec<_>>();
+    let otherwise = select! { Token::Name("else") => () }.ignore_then(name(Construct::Label)).or_not();
     operation
         .then(memory.then(operands).delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen)))
         .map_with(|(operation, (address, operands)), extra| (operation, address, operands, span(extra)))
+        .then(otherwise)
+        .map(|((operation, address, operands, span), otherwise)| RawInstruction::Locked {
+            register: None,
+            operation,
+            address,
+            operands,
+            otherwise,
+            span,
+        })
         .boxed()
 }
 

@@ -12,6 +12,8 @@ mod joint;
 pub(crate) mod lexer;
 mod line;
 mod numbers;
+mod operations;
+pub(crate) mod orderings;
 mod posts;
 pub(crate) mod precedence;
 mod printer;
@@ -21,6 +23,7 @@ pub(crate) mod structured;
 mod tasks;
 pub(crate) mod templates;
 pub(crate) mod token;
+mod waits;
 mod width;
 
 pub(super) use line::{Jump, line_parts};

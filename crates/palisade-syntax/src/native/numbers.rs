@@ -92,7 +92,7 @@ fn operands<'a, 's>(
         RawInstruction::Locked { address, operands, .. } => (Some(address), operands.iter().collect()),
         RawInstruction::Assume(condition) | RawInstruction::Ensure(condition) => (None, vec![condition]),
         RawInstruction::Post { arguments, .. } => (None, arguments.iter().collect()),
-        RawInstruction::Havoc { .. } | RawInstruction::Plain(_) => (None, Vec::new()),
+        RawInstruction::Havoc { .. } | RawInstruction::Fence { .. } | RawInstruction::Plain(_) => (None, Vec::new()),
     }
 }
 

@@ -2,10 +2,11 @@
 
 use super::lexer::{begins_name, continues_name};
 use super::token::Keyword;
+use super::waits::Waits;
 use super::{is_bitwise, is_comparison, strength};
 use palisade_model::program::{
-    Action, AddressName, BinaryOperator, Copies, Expression, Guard, JointState, Label, LabelId, NameSpace, Place,
-    Posts, Program, RegisterId, Role, Thread, ThreadId, UnaryOperator,
+    Action, AddressName, BinaryOperator, Copies, Expression, Guard, Instruction, JointState, Label, LabelId, NameSpace,
+    Operation, Ordering, Place, Posts, Program, RegisterId, Role, Thread, ThreadId, UnaryOperator,
 };
 use std::fmt::Write as _;
 
@@ -180,7 +181,11 @@ impl ThreadPrinter<'_> {
         }
         writeln!(text, " init {} begin", self.labels[self.thread.initial.index()]).expect(WRITES);
         let mut costs: Vec<Option<f64>> = self.thread.labels.iter().map(|label| label.fence_cost).collect();
-        for instruction in &self.thread.instructions {
+        let waits = Waits::of(self.thread);
+        for (number, instruction) in self.thread.instructions.iter().enumerate() {
+            if waits.is_part(number) {
+                continue;
+            }
             let cost = costs[instruction.source.index()].take();
             let cost = cost.map_or(String::new(), |cost| match cost.to_string() {
                 // A whole number has to fit 64 bits, one with a point need not.
@@ -188,8 +193,13 @@ impl ThreadPrinter<'_> {
                 number => format!("@cost({number}) "),
             });
             let label = &self.labels[instruction.source.index()];
-            let target = &self.labels[instruction.target.index()];
-            writeln!(text, "  {cost}{label}: {}; goto {target};", self.action(&instruction.action)).expect(WRITES);
+            let target = &self.labels[waits.target(number).unwrap_or(instruction.target).index()];
+            let does = if instruction.states_ordering() {
+                self.operation(instruction, waits.target(number).is_some())
+            } else {
+                self.action(&instruction.action)
+            };
+            writeln!(text, "  {cost}{label}: {does}; goto {target};").expect(WRITES);
         }
         text.push_str("end\n");
     }
@@ -251,6 +261,42 @@ impl ThreadPrinter<'_> {
                 let task = &self.templates[task.index()];
                 format!("post {} {task}({})", executor.word(), arguments.join(", "))
             }
+        }
+    }
+
+    /// An operation with its orderings.
+    fn operation(&self, instruction: &Instruction, waits: bool) -> String {
+        let into = |register: Option<RegisterId>| {
+            register.map_or(String::new(), |register| format!("{} <- ", self.registers[register.index()]))
+        };
+        match instruction.operation() {
+            Some(Operation::Load { register, address, ordering, until: Some(until) }) if waits => {
+                let (into, address, until) = (into(Some(register)), self.whole(&address), self.whole(&until));
+                format!("{into}await(mem[{address}], {until}, {ordering})")
+            }
+            Some(Operation::Load { register, address, ordering, .. }) => {
+                format!("{}load(mem[{}], {ordering})", into(Some(register)), self.whole(&address))
+            }
+            Some(Operation::Store { address, value, ordering }) => {
+                format!("store(mem[{}], {}, {ordering})", self.whole(&address), self.whole(&value))
+            }
+            Some(Operation::Update { register, address, expected: Some(expected), new, success, failure, .. }) => {
+                let (into, address) = (into(register), self.whole(&address));
+                let (word, otherwise) = match instruction.spurious() {
+                    Some(label) => ("weak_cas", format!(" else {}", self.labels[label.index()])),
+                    None => (if waits { "await_cas" } else { "cas" }, String::new()),
+                };
+                let (expected, new) = (self.whole(&expected), self.whole(&new));
+                let second = if failure == success.of_failure() { String::new() } else { format!(", {failure}") };
+                format!("{into}{word}(mem[{address}], {expected}, {new}, {success}{second}){otherwise}")
+            }
+            Some(Operation::Update { .. }) => {
+                let ordering = instruction.operation().map_or(Ordering::SeqCst, |update| update.ordering());
+                let text = self.action(&instruction.action);
+                format!("{}, {ordering})", text.strip_suffix(')').unwrap_or(&text))
+            }
+            Some(Operation::Fence { ordering }) => format!("fence({ordering})"),
+            None => self.action(&instruction.action),
         }
     }
 

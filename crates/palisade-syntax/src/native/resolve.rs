@@ -2,10 +2,11 @@
 
 use super::again::again;
 use super::ast::{
-    ExpressionKind, Head, Item, Name, Number, Operands, Operation, Place, Plain, RawCopies, RawExpression, RawInitial,
-    RawInstruction, RawLine, RawProgram, RawRegister, RawThread, Target,
+    ExpressionKind, Head, Item, Name, Number, Place, Plain, RawCopies, RawExpression, RawInitial, RawInstruction,
+    RawLine, RawProgram, RawRegister, RawThread, Target,
 };
 use super::braced::Structured;
+use super::orderings::Meaning;
 use super::precedence;
 use super::scope::Addresses;
 use super::structured::{self, Layout};
@@ -15,8 +16,8 @@ use crate::build::ThreadBuilder;
 use crate::suggest::{did_you_mean, did_you_mean_or_list};
 use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH, Parsed, Severity};
 use palisade_model::program::{
-    Action, BinaryOperator, Copies, Domain, DomainOrigin, Expression, LabelId, Posts, Program, RegisterId, SourceText,
-    Span, Thread, ThreadId, UnaryOperator, Value,
+    Action, Copies, Domain, DomainOrigin, Expression, LabelId, Posts, Program, RegisterId, SourceText, Span, Thread,
+    ThreadId, UnaryOperator, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -124,6 +125,7 @@ pub(super) fn resolve(
         resolver.found.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
     if errors.is_empty() {
         program.addresses = resolver.addresses.all;
+        program.complete_orderings();
         warnings.sort_by_key(|warning| warning.span);
         warnings.dedup();
         return Ok((Parsed { program, warnings, question: None }, layouts));
@@ -177,7 +179,7 @@ pub(super) struct Resolver<'a, 's> {
     /// What the names of threads, events and tasks stand for.
     pub(super) templates: Templates<'s>,
     /// Its addresses.
-    addresses: Addresses<'s>,
+    pub(super) addresses: Addresses<'s>,
     /// Errors and warnings.
     pub(super) found: Vec<Diagnostic>,
     /// The text.
@@ -330,7 +332,7 @@ impl<'s> Resolver<'_, 's> {
     fn line(&mut self, builder: &mut ThreadBuilder<'s>, line: &RawLine<'s>, next: Option<&RawLine<'s>>, end: Span) {
         let source = builder.label(line.label.text, line.label.span);
         self.annotations(builder, source, line);
-        let action = self.action(builder, &line.instruction);
+        let meaning = self.meaning(builder, &line.instruction);
         let target = match (line.target, next) {
             (Some(Target::Label(name)), _) => builder.label(name.text, name.span),
             (Some(Target::End(span)), _) => builder.label(END, span),
@@ -342,8 +344,8 @@ impl<'s> Resolver<'_, 's> {
             }
             (None, Some(next)) => builder.label(next.label.text, next.label.span),
         };
-        if let Some(action) = action {
-            builder.instruction(source, target, action, line.span);
+        if let Some(meaning) = meaning {
+            self.add(builder, source, target, meaning, line.span);
         }
     }
 
@@ -371,10 +373,10 @@ impl<'s> Resolver<'_, 's> {
         }
     }
 
-    /// The action of an instruction, unless something in it is wrong.
-    fn action(&mut self, builder: &ThreadBuilder<'s>, raw: &RawInstruction<'s>) -> Option<Action> {
+    /// What an instruction does, unless something in it is wrong.
+    fn meaning(&mut self, builder: &ThreadBuilder<'s>, raw: &RawInstruction<'s>) -> Option<Meaning<'s>> {
         let scope = Scope { thread: Some(builder), old: false };
-        match raw {
+        let action = match raw {
             RawInstruction::Store { address, value } => {
                 let address = self.expression(address, scope);
                 let value = self.expression(value, scope);
@@ -384,20 +386,22 @@ impl<'s> Resolver<'_, 's> {
                 let register = self.register(builder, *register);
                 if let ExpressionKind::Memory(address) = &value.kind {
                     let address = self.expression(address, scope);
-                    return Some(Action::Load { register: register?, address: address? });
+                    Some(Action::Load { register: register?, address: address? })
+                } else {
+                    let value = self.expression(value, scope);
+                    Some(Action::Assign { register: register?, value: value? })
                 }
-                let value = self.expression(value, scope);
-                Some(Action::Assign { register: register?, value: value? })
             }
             RawInstruction::Havoc { register } => Some(Action::Havoc { register: self.register(builder, *register)? }),
-            RawInstruction::Locked { register, operation, address, operands, span } => {
+            RawInstruction::Locked { register, address, .. } => {
                 let register = match register {
                     Some(register) => Some(self.register(builder, *register)?),
                     None => None,
                 };
                 let address = self.expression(address, scope);
-                self.locked(scope, register, *operation, address?, operands, *span)
+                return self.operation(scope, register, address?, raw);
             }
+            RawInstruction::Fence { ordering } => return self.fence(ordering),
             RawInstruction::Assume(condition) => Some(Action::Assume(self.expression(condition, scope)?)),
             RawInstruction::Ensure(condition) => Some(Action::Ensure(self.expression(condition, scope)?)),
             RawInstruction::Post { executor, task, arguments, span } => {
@@ -411,43 +415,8 @@ impl<'s> Resolver<'_, 's> {
                 Plain::Unlock => Action::Unlock,
                 Plain::Fail => Action::Fail,
             }),
-        }
-    }
-
-    fn locked(
-        &mut self,
-        scope: Scope<'_, 's>,
-        register: Option<RegisterId>,
-        operation: Operation,
-        address: Expression,
-        operands: &Operands<'s>,
-        span: Span,
-    ) -> Option<Action> {
-        let usage = match operation {
-            Operation::Cas => "cas(mem[…], expected, new)",
-            Operation::Xchg => "xchg(mem[…], new)",
-            Operation::FetchAdd => "fetch_add(mem[…], summand)",
-            Operation::Rmw => "rmw(mem[…], new)",
         };
-        let wanted = if operation == Operation::Cas { 2 } else { 1 };
-        if operands.len() != wanted {
-            let message = format!("wrong number of operands: {} after the address, not {wanted}", operands.len());
-            self.error(message, span).help = Some(format!("write `{usage}`"));
-            return None;
-        }
-        let scope = Scope { old: operation == Operation::Rmw, ..scope };
-        let mut resolved =
-            operands.iter().map(|operand| self.expression(operand, scope)).collect::<Vec<_>>().into_iter();
-        let mut operand = || resolved.next().flatten();
-        let first = operand();
-        Some(match operation {
-            Operation::Cas => Action::Cas { register, address, new: operand()?, expected: first? },
-            Operation::Xchg | Operation::Rmw => Action::Rmw { register, address, new: first? },
-            Operation::FetchAdd => {
-                let new = Expression::binary(BinaryOperator::Add, Expression::Old, first?);
-                Action::Rmw { register, address, new }
-            }
-        })
+        action.map(Meaning::from)
     }
 
     fn register(&mut self, builder: &ThreadBuilder<'s>, name: Name<'s>) -> Option<RegisterId> {

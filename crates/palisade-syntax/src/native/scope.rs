@@ -6,7 +6,7 @@ use super::braced::Structured;
 use super::numbers;
 use crate::Diagnostic;
 use crate::suggest::{closest, did_you_mean};
-use palisade_model::program::{AddressId, AddressName, SourceText, Value};
+use palisade_model::program::{AddressId, AddressName, Expression, SourceText, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most addresses an array may have.
@@ -20,6 +20,8 @@ pub(crate) struct Addresses<'s> {
     /// All of them, in order of appearance.
     pub(crate) all: Vec<AddressName>,
     ids: FxHashMap<&'s str, AddressId>,
+    /// Those that are declared as data.
+    plain: FxHashSet<AddressId>,
 }
 
 /// An address before it has a number.
@@ -29,6 +31,8 @@ struct Unnumbered<'a, 's> {
     fixed: Option<Value>,
     /// Declared, or only met in the text.
     declared: bool,
+    /// Declared as data.
+    is_plain: bool,
     /// How often it stands inside `mem[…]`.
     uses: usize,
     /// The thread in whose text it stands first.
@@ -38,7 +42,7 @@ struct Unnumbered<'a, 's> {
 impl<'s> Addresses<'s> {
     /// Addresses that have their numbers, with their names.
     pub(crate) fn numbered(named: impl Iterator<Item = (&'s str, AddressName)>) -> Self {
-        let mut addresses = Self { all: Vec::new(), ids: FxHashMap::default() };
+        let mut addresses = Self { all: Vec::new(), ids: FxHashMap::default(), plain: FxHashSet::default() };
         for (name, address) in named {
             addresses.ids.insert(name, AddressId::from_index(addresses.all.len()));
             addresses.all.push(address);
@@ -105,6 +109,13 @@ impl<'s> Addresses<'s> {
         self.ids.get(name).copied()
     }
 
+    /// Whether an address expression names addresses, and these are data.
+    pub(crate) fn is_plain(&self, address: &Expression) -> bool {
+        let mut named = Vec::new();
+        address.for_each_address(&mut |id| named.push(id));
+        !self.plain.is_empty() && !named.is_empty() && named.iter().all(|id| self.plain.contains(id))
+    }
+
     /// All names.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.all.iter().map(|address| address.name.as_str())
@@ -118,7 +129,7 @@ struct Collector<'a, 's> {
 
 impl<'a, 's> Collector<'a, 's> {
     fn declare(&mut self, declaration: &RawAddress<'s>, source: &SourceText, found: &mut Vec<Diagnostic>) {
-        let RawAddress { name, length, number } = declaration;
+        let RawAddress { name, length, number, is_plain } = declaration;
         if let Some(first) = self.by_name.get(name.text) {
             let message = format!("the address `{}` is declared twice", name.text);
             found.push(again(message, name.span, self.entries[*first].name.span, source));
@@ -147,13 +158,22 @@ impl<'a, 's> Collector<'a, 's> {
             }
         });
         self.by_name.insert(name.text, self.entries.len());
-        self.entries.push(Unnumbered { name: *name, length, fixed, declared: true, uses: 0, user: None });
+        self.entries.push(Unnumbered {
+            name: *name,
+            length,
+            fixed,
+            declared: true,
+            is_plain: *is_plain,
+            uses: 0,
+            user: None,
+        });
     }
 
     /// The address of a name that stands where only addresses do.
     fn meet(&mut self, name: Name<'s>) -> &mut Unnumbered<'a, 's> {
         let index = *self.by_name.entry(name.text).or_insert_with(|| {
-            self.entries.push(Unnumbered { name, length: 1, fixed: None, declared: false, uses: 0, user: None });
+            let (length, fixed, declared, is_plain, uses, user) = (1, None, false, false, 0, None);
+            self.entries.push(Unnumbered { name, length, fixed, declared, is_plain, uses, user });
             self.entries.len() - 1
         });
         &mut self.entries[index]
@@ -221,7 +241,7 @@ impl<'a, 's> Collector<'a, 's> {
         let mut obstacles = fixed.iter().map(|(first, last, _)| (*first, *last)).peekable();
         let mut next: i128 = 1;
         let mut all = Vec::with_capacity(self.entries.len());
-        let mut ids = FxHashMap::default();
+        let (mut ids, mut plain) = (FxHashMap::default(), FxHashSet::default());
         for entry in self.entries {
             let address = entry.fixed.unwrap_or_else(|| {
                 let length = i128::from(entry.length);
@@ -233,10 +253,13 @@ impl<'a, 's> Collector<'a, 's> {
                 Value::try_from(address).expect("arrays are short, so that their sum fits 64 bits")
             });
             ids.insert(entry.name.text, AddressId::from_index(all.len()));
+            if entry.is_plain {
+                plain.insert(AddressId::from_index(all.len()));
+            }
             let name = entry.name.text.to_owned();
             all.push(AddressName { name, address, length: entry.length, span: entry.name.span });
         }
-        Addresses { all, ids }
+        Addresses { all, ids, plain }
     }
 }
 
@@ -284,6 +307,7 @@ impl<'s> RawInstruction<'s> {
             | Self::Havoc { .. }
             | Self::Assume(_)
             | Self::Ensure(_)
+            | Self::Fence { .. }
             | Self::Plain(_)
             | Self::Post { .. } => {}
         }
@@ -334,7 +358,7 @@ impl<'s> RawExpression<'s> {
                 left.names(visit);
                 right.names(visit);
             }
-            ExpressionKind::CompareExchange { place, expected, new } => {
+            ExpressionKind::CompareExchange { place, expected, new, .. } => {
                 place.names(visit);
                 visit(*expected);
                 new.names(visit);

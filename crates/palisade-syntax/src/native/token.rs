@@ -63,8 +63,14 @@ pub(crate) const TASK: &str = "task";
 /// The word that says what posts do to store buffers.
 pub(crate) const POSTS: &str = "posts";
 
+/// The word that declares data.
+pub(crate) const PLAIN: &str = "plain";
+
 /// The words that begin an item and may be names elsewhere.
-pub(crate) const ITEM_WORDS: [&str; 4] = [NEVER, EVENT, TASK, POSTS];
+pub(crate) const ITEM_WORDS: [&str; 5] = [NEVER, EVENT, TASK, POSTS, PLAIN];
+
+/// The word for a fence with an ordering.
+pub(crate) const FENCE: &str = "fence";
 
 /// The word that begins a post.
 pub(crate) const POST: &str = "post";

@@ -1,9 +1,8 @@
-//! The calls of C11's `<stdatomic.h>` and of the Linux kernel, and what they are on x86 [Sewell et al., "C/C++11 mappings to
-//! processors"].
+//! The calls of C11's `<stdatomic.h>` and of the Linux kernel, with their orderings; [`Operation`](palisade_model::program::Operation) says
+//! what these are on x86.
 //!
-//! Loads of every order are `mov`, as are relaxed and releasing stores. A sequentially consistent store is `xchg`; every
-//! read-modify-write is locked, whatever its order; `atomic_thread_fence(memory_order_seq_cst)` and `smp_mb` are `mfence`. Weaker
-//! fences are no instructions. The kernel's barriers are those of its `arch/x86/include/asm/barrier.h`.
+//! The kernel's orders are read as those of C11 that are nearest: `smp_mb` is a sequentially consistent fence, `smp_rmb` acquires and `smp_wmb`
+//! releases, an update without a suffix that returns a value is sequentially consistent, and one that returns none is relaxed.
 
 use super::arithmetic::combined;
 use super::body::{Dialects, Place, Read, Reader};
@@ -11,10 +10,11 @@ use super::lexer::Token;
 use super::types::{INT, Typed, cut};
 use crate::Diagnostic;
 use crate::litmus::initial::CellType;
-use crate::native::ast::{ExpressionKind, Name, RawExpression};
+use crate::native::ast::{ExpressionKind, Name, Orderings, RawExpression};
 use crate::native::braced::StatementKind;
+use crate::native::token::FENCE;
 use crate::suggest::did_you_mean;
-use palisade_model::program::BinaryOperator;
+use palisade_model::program::{BinaryOperator, Ordering};
 use palisade_model::text::Span;
 
 /// What a call is.
@@ -57,10 +57,46 @@ impl<'s> Returned<'s> {
     }
 }
 
+/// An operand that gives an ordering.
+pub(super) fn word<'s>(ordering: Ordering, span: Span) -> RawExpression<'s> {
+    RawExpression::new(ExpressionKind::Name(ordering.word()), span)
+}
+
+/// A load with an ordering.
+pub(super) fn load<'s>(place: Place<'s>, ordering: Ordering, span: Span) -> Typed<'s> {
+    Typed::held(update("load", vec![place.raw, word(ordering, span)], span), place.cell)
+}
+
+/// A store with an ordering, as a statement.
+pub(super) fn store<'s>(
+    place: Place<'s>,
+    value: RawExpression<'s>,
+    ordering: Ordering,
+    span: Span,
+) -> StatementKind<'s> {
+    StatementKind::Effect(update("store", vec![place.raw, value, word(ordering, span)], span))
+}
+
+/// A fence with an ordering, as a statement.
+fn fence<'s>(ordering: Ordering, span: Span) -> Called<'s> {
+    Called::Statement(StatementKind::Effect(update(FENCE, vec![word(ordering, span)], span)))
+}
+
 /// A locked update of the native language.
 pub(super) fn update<'s>(name: &'static str, operands: Vec<RawExpression<'s>>, span: Span) -> RawExpression<'s> {
     RawExpression::new(ExpressionKind::Apply(Name { text: name, span }, operands), span)
 }
+
+/// An update by an operator.
+struct Update<'s> {
+    operator: BinaryOperator,
+    value: Typed<'s>,
+    outcome: Returned<'s>,
+    order: Ordering,
+}
+
+/// The orders of loads.
+const LOADS: [&str; 4] = ["relaxed", "consume", "acquire", "seq_cst"];
 
 /// The orders of C11.
 const ORDERS: [&str; 6] = ["relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"];
@@ -163,32 +199,30 @@ impl<'s> Reader<'_, 's> {
         let called = match action {
             "thread_fence" | "signal_fence" if !is_explicit => {
                 let order = self.order(&ORDERS, "a fence")?;
-                let is_fence = action == "thread_fence" && order == "seq_cst";
-                Called::Statement(if is_fence { StatementKind::Fence } else { StatementKind::Empty })
+                if action == "signal_fence" || order == Ordering::Relaxed {
+                    Called::Statement(StatementKind::Empty)
+                } else {
+                    fence(order, name.span.to(self.here()))
+                }
             }
             "load" => {
                 let place = self.location()?;
-                self.order_of(is_explicit, &["relaxed", "consume", "acquire", "seq_cst"], "a load")?;
-                Called::Load(Typed::held(place.raw, place.cell))
+                let order = self.order_of(is_explicit, &LOADS, "a load")?;
+                Called::Load(load(place, order, name.span.to(self.here())))
             }
             "store" => {
                 let (place, value) = self.location_and_value()?;
                 let order = self.order_of(is_explicit, &["relaxed", "release", "seq_cst"], "a store")?;
-                let span = name.span.to(self.here());
-                Called::Statement(if order == "seq_cst" {
-                    StatementKind::Effect(update("xchg", vec![place.raw, value], span))
-                } else {
-                    StatementKind::Assign { target: place.raw, value }
-                })
+                Called::Statement(store(place, value, order, name.span.to(self.here())))
             }
             "init" if !is_explicit => {
                 let (place, value) = self.location_and_value()?;
-                Called::Statement(StatementKind::Assign { target: place.raw, value })
+                Called::Statement(store(place, value, Ordering::Plain, name.span.to(self.here())))
             }
             "exchange" => {
                 let (place, value) = self.location_and_value()?;
-                self.order_of(is_explicit, &ORDERS, "an exchange")?;
-                self.exchange(place, value, name)
+                let order = self.order_of(is_explicit, &ORDERS, "an exchange")?;
+                self.exchange(place, value, order, name)
             }
             "compare_exchange_strong" | "compare_exchange_weak" => self.compare_exchange(name, is_explicit)?,
             _ => {
@@ -202,8 +236,8 @@ impl<'s> Reader<'_, 's> {
                 let place = self.location()?;
                 self.expect(",")?;
                 let value = self.value(place.cell)?;
-                self.order_of(is_explicit, &ORDERS, "an update")?;
-                self.fetch(place, operator, value, Returned::Old, name)?
+                let order = self.order_of(is_explicit, &ORDERS, "an update")?;
+                self.fetch(place, Update { operator, value, outcome: Returned::Old, order }, name)?
             }
         };
         Ok(Some(called))
@@ -214,53 +248,55 @@ impl<'s> Reader<'_, 's> {
         if let Some((_, help)) = REFUSED.iter().find(|(begin, _)| name.text.starts_with(begin)) {
             return Err(Diagnostic::error(format!("`{}` is not understood", name.text), name.span).with_help(*help));
         }
-        let base = ["_relaxed", "_acquire", "_release"].into_iter().find_map(|order| name.text.strip_suffix(order));
+        let suffixes = [Ordering::Relaxed, Ordering::Acquire, Ordering::Release].into_iter();
+        let with_suffix = |order: Ordering| Some((name.text.strip_suffix(order.word())?.strip_suffix('_')?, order));
+        let suffixed = suffixes.clone().find_map(with_suffix);
+        let order = suffixed.map(|(_, order)| order);
+        let here = |reader: &Self| name.span.to(reader.here());
         Ok(match name.text {
-            "smp_mb" | "mb" => Called::Statement(StatementKind::Fence),
-            "smp_rmb"
-            | "smp_wmb"
-            | "barrier"
-            | "smp_mb__before_atomic"
-            | "smp_mb__after_atomic"
-            | "smp_acquire__after_ctrl_dep"
-            | "smp_read_barrier_depends" => Called::Statement(StatementKind::Empty),
+            "smp_mb" | "mb" => fence(Ordering::SeqCst, here(self)),
+            "smp_rmb" | "smp_acquire__after_ctrl_dep" => fence(Ordering::Acquire, here(self)),
+            "smp_wmb" => fence(Ordering::Release, here(self)),
+            "smp_mb__before_atomic" | "smp_mb__after_atomic" => fence(Ordering::AcqRel, here(self)),
+            "barrier" | "smp_read_barrier_depends" => Called::Statement(StatementKind::Empty),
             "READ_ONCE" => {
                 let place = self.lvalue()?;
-                Called::Load(Typed::held(place.raw, place.cell))
+                Called::Load(load(place, Ordering::Relaxed, here(self)))
             }
             "smp_load_acquire" | "atomic_read" | "atomic_read_acquire" => {
                 let place = self.location()?;
-                Called::Load(Typed::held(place.raw, place.cell))
+                let ordering = if name.text == "atomic_read" { Ordering::Relaxed } else { Ordering::Acquire };
+                Called::Load(load(place, ordering, here(self)))
             }
             "WRITE_ONCE" | "smp_store_mb" => {
                 let place = self.lvalue()?;
                 self.expect(",")?;
                 let value = self.value(place.cell)?.raw;
-                let span = name.span.to(self.here());
-                Called::Statement(if name.text == "smp_store_mb" {
-                    StatementKind::Effect(update("xchg", vec![place.raw, value], span))
-                } else {
-                    StatementKind::Assign { target: place.raw, value }
-                })
+                let ordering = if name.text == "smp_store_mb" { Ordering::SeqCst } else { Ordering::Relaxed };
+                Called::Statement(store(place, value, ordering, here(self)))
             }
             "smp_store_release" | "atomic_set" | "atomic_set_release" => {
                 let (place, value) = self.location_and_value()?;
-                Called::Statement(StatementKind::Assign { target: place.raw, value })
+                let ordering = if name.text == "atomic_set" { Ordering::Relaxed } else { Ordering::Release };
+                Called::Statement(store(place, value, ordering, here(self)))
             }
-            _ => match base.unwrap_or(name.text) {
+            _ => match suffixed.map_or(name.text, |(base, _)| base) {
                 "xchg" | "atomic_xchg" => {
                     let (place, value) = self.location_and_value()?;
-                    self.exchange(place, value, name)
+                    self.exchange(place, value, order.unwrap_or(Ordering::SeqCst), name)
                 }
                 "cmpxchg" | "atomic_cmpxchg" => {
                     let (place, expected) = self.location_and_value()?;
                     self.expect(",")?;
                     let new = self.value(place.cell)?.raw;
-                    let raw = update("cas", vec![place.raw, expected, new], name.span.to(self.here()));
+                    let order = word(order.unwrap_or(Ordering::SeqCst), name.span);
+                    // The kernel's updates that fail order nothing.
+                    let failure = word(Ordering::Relaxed, name.span);
+                    let raw = update("cas", vec![place.raw, expected, new, order, failure], here(self));
                     Called::Update { raw, cell: place.cell, outcome: Returned::Old }
                 }
                 base => match base.strip_prefix("atomic_") {
-                    Some(action) => self.kernel_update(name, action)?,
+                    Some(action) => self.kernel_update(name, action, order)?,
                     None => return Err(unknown(name)),
                 },
             },
@@ -268,10 +304,12 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// `atomic_add(1, x)`, `atomic_fetch_inc(x)`, `atomic_sub_return(1, x)`, `atomic_dec_and_test(x)`.
-    fn kernel_update(&mut self, name: Name<'s>, action: &str) -> Read<Called<'s>> {
+    fn kernel_update(&mut self, name: Name<'s>, action: &str, order: Option<Ordering>) -> Read<Called<'s>> {
         let parts = [action.strip_prefix("fetch_"), action.strip_suffix("_return"), action.strip_suffix("_and_test")];
         let word = parts.into_iter().flatten().next().unwrap_or(action);
         let Some((operator, by_one)) = operation(word) else { return Err(unknown(name)) };
+        let returns = parts.iter().any(Option::is_some);
+        let order = order.unwrap_or(if returns { Ordering::SeqCst } else { Ordering::Relaxed });
         let is_bitwise = !matches!(operator, BinaryOperator::Add | BinaryOperator::Subtract);
         if is_bitwise && (parts[1].is_some() || parts[2].is_some()) {
             return Err(unknown(name));
@@ -311,23 +349,17 @@ impl<'s> Reader<'_, 's> {
                 }
             }
         };
-        self.fetch(place, operator, value, outcome, name)
+        self.fetch(place, Update { operator, value, outcome, order }, name)
     }
 
-    fn exchange(&mut self, place: Place<'s>, value: RawExpression<'s>, name: Name<'s>) -> Called<'s> {
-        let raw = update("xchg", vec![place.raw, value], name.span.to(self.here()));
+    fn exchange(&mut self, place: Place<'s>, value: RawExpression<'s>, order: Ordering, name: Name<'s>) -> Called<'s> {
+        let raw = update("xchg", vec![place.raw, value, word(order, name.span)], name.span.to(self.here()));
         Called::Update { raw, cell: place.cell, outcome: Returned::Old }
     }
 
     /// An update by an operator; sums are cut to the location's type.
-    fn fetch(
-        &mut self,
-        place: Place<'s>,
-        operator: BinaryOperator,
-        value: Typed<'s>,
-        outcome: Returned<'s>,
-        name: Name<'s>,
-    ) -> Read<Called<'s>> {
+    fn fetch(&mut self, place: Place<'s>, with: Update<'s>, name: Name<'s>) -> Read<Called<'s>> {
+        let Update { operator, value, outcome, order } = with;
         let span = name.span.to(self.here());
         let mut clash = None;
         value.raw.names(&mut |inside| clash = clash.or((inside.text == "old").then_some(inside)));
@@ -342,7 +374,8 @@ impl<'s> Reader<'_, 's> {
         if matches!(operator, BinaryOperator::Add | BinaryOperator::Subtract) {
             new = cut(new, place.cell);
         }
-        Ok(Called::Update { raw: update("rmw", vec![place.raw, new], span), cell: place.cell, outcome })
+        let raw = update("rmw", vec![place.raw, new, word(order, name.span)], span);
+        Ok(Called::Update { raw, cell: place.cell, outcome })
     }
 
     /// `x, &expected, new` and the orders.
@@ -360,12 +393,16 @@ impl<'s> Reader<'_, 's> {
         }
         self.expect(",")?;
         let new = self.value(place.cell)?.raw;
-        self.order_of(is_explicit, &ORDERS, "a compare-exchange")?;
-        if is_explicit {
-            self.order_of(true, &["relaxed", "consume", "acquire", "seq_cst"], "the load of one that fails")?;
-        }
+        let success = self.order_of(is_explicit, &ORDERS, "a compare-exchange")?;
+        let failure = self.order_of(is_explicit, &LOADS, "the load of one that fails")?;
         let span = name.span.to(self.here());
-        let kind = ExpressionKind::CompareExchange { place: Box::new(place.raw), expected, new: Box::new(new) };
+        let kind = ExpressionKind::CompareExchange {
+            place: Box::new(place.raw),
+            expected,
+            new: Box::new(new),
+            orderings: Orderings { success, failure: Some(failure) },
+            is_weak: name.text.contains("_weak"),
+        };
         Ok(Called::Update { raw: RawExpression::new(kind, span), cell: INT, outcome: Returned::Old })
     }
 
@@ -400,15 +437,15 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// `, memory_order_…` of a call that has it; else the strongest.
-    fn order_of(&mut self, is_explicit: bool, allowed: &[&str], what: &str) -> Read<&'s str> {
+    fn order_of(&mut self, is_explicit: bool, allowed: &[&str], what: &str) -> Read<Ordering> {
         if !is_explicit {
-            return Ok("seq_cst");
+            return Ok(Ordering::SeqCst);
         }
         self.expect(",")?;
         self.order(allowed, what)
     }
 
-    fn order(&mut self, allowed: &[&str], what: &str) -> Read<&'s str> {
+    fn order(&mut self, allowed: &[&str], what: &str) -> Read<Ordering> {
         let name = self.name("a memory order")?;
         let named = |orders: &[&str]| orders.iter().map(|order| format!("`memory_order_{order}`")).collect::<Vec<_>>();
         let order = name.text.strip_prefix("memory_order_").filter(|order| ORDERS.contains(order));
@@ -420,7 +457,11 @@ impl<'s> Reader<'_, 's> {
             return Err(Diagnostic::error(format!("{what} cannot have the order `{}`", name.text), name.span)
                 .with_expected(named(allowed)));
         }
-        Ok(order)
+        if order == "consume" {
+            let message = "`memory_order_consume` is read as `memory_order_acquire`, as compilers read it";
+            self.warnings.push(Diagnostic::warning(message, name.span));
+        }
+        Ok(Ordering::named(order).unwrap_or(Ordering::Acquire))
     }
 }
 

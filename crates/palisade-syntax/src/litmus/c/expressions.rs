@@ -2,13 +2,13 @@
 
 use super::arithmetic::{combined, operator};
 use super::body::{Place, Read, Reader};
-use super::calls::Called;
+use super::calls::{Called, load};
 use super::lexer::Token;
 use super::types::{INT, Typed, is_type_word};
 use crate::Diagnostic;
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
 use crate::native::strength;
-use palisade_model::program::UnaryOperator;
+use palisade_model::program::{Ordering, UnaryOperator};
 use palisade_model::text::Span;
 
 impl<'s> Reader<'_, 's> {
@@ -96,7 +96,9 @@ impl<'s> Reader<'_, 's> {
             Some(Token::Name(_) | Token::Symbol("*")) => {
                 let place = self.lvalue()?;
                 self.accesses += 1;
-                Ok(Typed::held(place.raw, place.cell))
+                let ordering = if place.is_atomic { Ordering::SeqCst } else { Ordering::Plain };
+                let span = place.raw.span;
+                Ok(load(place, ordering, span))
             }
             _ => Err(self.unexpected("a value")),
         }

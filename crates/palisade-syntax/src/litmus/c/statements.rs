@@ -2,7 +2,7 @@
 
 use super::arithmetic::{combined, operator};
 use super::body::{Local, Read, Reader, statement};
-use super::calls::Called;
+use super::calls::{Called, store};
 use super::lexer::Token;
 use super::types::{Typed, is_type_word, type_of};
 use crate::Diagnostic;
@@ -10,7 +10,7 @@ use crate::litmus::initial::CellType;
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
 use crate::native::braced::{Block, Statement, StatementKind};
 use crate::native::strength;
-use palisade_model::program::BinaryOperator;
+use palisade_model::program::{BinaryOperator, Ordering};
 use palisade_model::text::Span;
 
 /// Words that begin statements which are not understood, and what to write.
@@ -230,9 +230,9 @@ impl<'s> Reader<'_, 's> {
                 Diagnostic::warning(message, span)
                     .with_help("write `atomic_store_explicit(…, memory_order_relaxed)` for a plain store"),
             );
-            return Ok(StatementKind::Effect(super::calls::update("xchg", vec![place.raw, value], span)));
+            return Ok(store(place, value, Ordering::SeqCst, span));
         }
-        Ok(StatementKind::Assign { target: place.raw, value })
+        Ok(store(place, value, Ordering::Plain, start.to(self.before())))
     }
 }
 

@@ -15,5 +15,5 @@ mod statements;
 
 pub(crate) use edit::inserted;
 pub(crate) use habits::memory_change;
-pub(crate) use lower::{Context, Layout, lower};
+pub(crate) use lower::{Context, Layout, StoreText, lower, negated};
 pub(crate) use split::split;

@@ -104,6 +104,9 @@ impl Automaton {
         for instruction in &self.instructions {
             used[instruction.source.index()] = true;
             used[instruction.target.index()] = true;
+            if let Some(label) = instruction.spurious() {
+                used[label.index()] = true;
+            }
         }
         let mut order: Vec<usize> = (0..self.drafts.len()).filter(|index| used[*index]).collect();
         order.sort_by(|one, other| self.drafts[*one].order.cmp(&self.drafts[*other].order).then(one.cmp(other)));
@@ -114,7 +117,8 @@ impl Automaton {
         let mut sorted: Vec<(usize, Instruction)> = self.instructions.into_iter().enumerate().collect();
         sorted.sort_by_key(|(number, instruction)| (ranks[instruction.source.index()], *number));
         // Labels count by first mention, as where a text has the automaton itself.
-        let mentioned = sorted.iter().flat_map(|(_, instruction)| [instruction.source, instruction.target]);
+        let labels = |instruction: &Instruction| [instruction.source, instruction.target];
+        let mentioned = sorted.iter().flat_map(|(_, own)| labels(own).into_iter().chain(own.spurious()));
         let mut ids = vec![None; self.drafts.len()];
         let mut by_number = Vec::with_capacity(order.len());
         for label in mentioned.chain([initial]) {
@@ -142,7 +146,7 @@ impl Automaton {
         let labels = by_number.iter().map(|index| in_text_order[*index].take().expect("it is used")).collect();
         let place = |label: LabelId| ids[label.index()].expect("labels of instructions are used");
         for (_, instruction) in &mut sorted {
-            (instruction.source, instruction.target) = (place(instruction.source), place(instruction.target));
+            instruction.relabel(place);
         }
         let mut numbers = vec![0; sorted.len()];
         for (place, (number, _)) in sorted.iter().enumerate() {

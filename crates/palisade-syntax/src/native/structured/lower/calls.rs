@@ -1,9 +1,14 @@
 //! Locked updates and calls. A procedure is inlined where it is called, with registers of its own.
 
+use super::accesses::{UPDATES, WeakCas};
+use super::layout::StoreText;
+use super::places::base_name;
 use super::scope::{Binding, Frame, Meaning};
 use super::{Lowering, MOST_INSTRUCTIONS};
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
 use crate::native::braced::{Block, Procedure, Statement, StatementKind};
+use crate::native::orderings::Ordered;
+use crate::native::token::FENCE;
 use crate::suggest::closest;
 use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, RegisterId};
 use palisade_model::text::Span;
@@ -16,26 +21,14 @@ enum Argument {
     Copy(Expression),
 }
 
-/// The locked updates, with their operands after the place.
-pub(super) const UPDATES: [(&str, usize, &str); 8] = [
-    ("cas", 2, "cas(place, expected, new)"),
-    ("xchg", 1, "xchg(place, new)"),
-    ("rmw", 1, "rmw(place, new)"),
-    ("fetch_add", 1, "fetch_add(place, number)"),
-    ("fetch_sub", 1, "fetch_sub(place, number)"),
-    ("fetch_and", 1, "fetch_and(place, mask)"),
-    ("fetch_or", 1, "fetch_or(place, mask)"),
-    ("fetch_xor", 1, "fetch_xor(place, mask)"),
-];
-
 /// What people call an update elsewhere, and what to write.
 const FOREIGN: &[(&str, &str)] = &[
     ("atomic_load", "an address in an expression is a load: `x`"),
-    ("load", "an address in an expression is a load: `x`"),
     ("READ_ONCE", "an address in an expression is a load: `x`"),
     ("atomic_store", "a store is `x = …;`"),
-    ("store", "a store is `x = …;`"),
     ("WRITE_ONCE", "a store is `x = …;`"),
+    ("thread_fence", "write `fence(acquire)`, or `mfence` for the fence of x86"),
+    ("compare_exchange_weak", "write `weak_cas(x, expected, new, …)`; it returns whether it has stored"),
     ("atomic_exchange", "write `xchg(x, …)`"),
     ("exchange", "write `xchg(x, …)`"),
     ("swap", "write `xchg(x, …)`"),
@@ -66,13 +59,17 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         if let Some(procedure) = self.context.procedures.get(name.text) {
             return self.call(procedure, operands, span, result, from, to);
         }
-        let Some((_, wanted, usage)) = UPDATES.iter().find(|(update, ..)| *update == name.text) else {
+        if name.text == FENCE {
+            return self.fence(operands, span, result, [from, to]);
+        }
+        let Some(&(_, wanted, usage, of)) = UPDATES.iter().find(|(update, ..)| *update == name.text) else {
             self.unknown_call(name);
             return None;
         };
-        if operands.len() != wanted + 1 {
-            let message = format!("wrong number of operands: {}, not {}", operands.len(), wanted + 1);
-            self.error(message, span).help = Some(format!("write `{usage}`"));
+        let ordering = operands.last().map_or(span, |operand| operand.span);
+        let (operands, given) = self.with_orderings(operands, wanted + 1, of, usage, span)?;
+        if of == Ordered::Store && result.is_some() {
+            self.error("a store has no value", span).help = Some("write it as a statement of its own".to_owned());
             return None;
         }
         let (address, mut at) = self.place(&operands[0], from, false)?;
@@ -93,14 +90,31 @@ impl<'a, 's> Lowering<'a, 's, '_> {
             values.push(value);
             at = next;
         }
+        if of == Ordered::Load {
+            let register = match result {
+                Some(register) => register,
+                None => self.temporary(base_name(&operands[0]), span),
+            };
+            self.access(at, to, Action::Load { register, address }, given, span);
+            return Some(());
+        }
         let mut values = values.into_iter();
         let first = values.next()?;
         let old = |operator| Expression::binary(operator, Expression::Old, first.clone());
         let new = match name.text {
+            "store" => {
+                let number = self.access(at, to, Action::Store { address, value: first }, given, span);
+                self.layout.store(number, StoreText::Call { ordering });
+                return Some(());
+            }
             "cas" => {
                 let action = Action::Cas { register: result, address, expected: first, new: values.next()? };
-                self.automaton.instruction(at, to, action, span);
+                self.access(at, to, action, given, span);
                 return Some(());
+            }
+            "weak_cas" => {
+                let cas = WeakCas { address, expected: first, new: values.next()?, given, span };
+                return self.weak_cas(cas, result, at, to);
             }
             "fetch_add" => old(BinaryOperator::Add),
             "fetch_sub" => old(BinaryOperator::Subtract),
@@ -109,7 +123,7 @@ impl<'a, 's> Lowering<'a, 's, '_> {
             "fetch_xor" => old(BinaryOperator::BitXor),
             _ => first,
         };
-        self.automaton.instruction(at, to, Action::Rmw { register: result, address, new }, span);
+        self.access(at, to, Action::Rmw { register: result, address, new }, given, span);
         Some(())
     }
 
@@ -121,7 +135,9 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         from: LabelId,
         to: LabelId,
     ) -> Option<()> {
-        let ExpressionKind::CompareExchange { place, expected, new } = &raw.kind else { return None };
+        let ExpressionKind::CompareExchange { place, expected, new, orderings, is_weak } = &raw.kind else {
+            return None;
+        };
         let Some(Meaning::Bound(Binding::Register(expected))) = self.meaning(*expected) else { return None };
         let (address, at) = self.place(place, from, false)?;
         let (new, at) = self.value(new, at)?;
@@ -130,7 +146,7 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         let mut next = self.step_label(end);
         let was = Expression::Register(expected);
         let action = Action::Cas { register: Some(seen), address, expected: was.clone(), new };
-        self.automaton.instruction(at, next, action, raw.span);
+        let cas = self.access(at, next, action, Some(*orderings), raw.span);
         let seen = Expression::Register(seen);
         let equal = Expression::binary(BinaryOperator::Equal, seen.clone(), was);
         // The variable changes before what is assigned the outcome, which may be the same one.
@@ -138,9 +154,18 @@ impl<'a, 's> Lowering<'a, 's, '_> {
             Some(result) if result == expected => Some(self.temporary("holds", raw.span)),
             result => result,
         };
+        let mut failed = next;
         if let Some(register) = holds {
             let at = std::mem::replace(&mut next, self.step_label(end));
             self.automaton.instruction(at, next, Action::Assign { register, value: equal }, raw.span);
+            if *is_weak {
+                failed = self.step_label(end);
+                let value = Expression::Constant(0);
+                self.automaton.instruction(failed, next, Action::Assign { register, value }, raw.span);
+            }
+        }
+        if *is_weak {
+            self.automaton.instructions[cas].set_weak(failed);
         }
         let (last, overwritten) = match (holds, result) {
             (Some(holds), Some(result)) if holds != result => (self.step_label(end), Some((holds, result))),

@@ -58,7 +58,7 @@ impl<'s> Lowering<'_, 's, '_> {
 }
 
 /// What holds where a condition does not.
-fn negated(condition: &Expression) -> Expression {
+pub(crate) fn negated(condition: &Expression) -> Expression {
     use BinaryOperator as Op;
     match condition {
         Expression::Unary(UnaryOperator::Not, operand) => (**operand).clone(),

@@ -170,7 +170,7 @@ impl<'s> Lowering<'_, 's, '_> {
             ExpressionKind::CompareExchange { .. } => return self.compare_exchange(raw, Some(register), from, to),
             _ => {
                 let (address, at) = self.place(raw, from, false)?;
-                self.automaton.instruction(at, to, Action::Load { register, address }, raw.span);
+                self.access(at, to, Action::Load { register, address }, None, raw.span);
             }
         }
         Some(())

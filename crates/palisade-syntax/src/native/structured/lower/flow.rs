@@ -1,6 +1,6 @@
 //! Statements: control flow between the labels of an automaton.
 
-use super::layout::StatementPlace;
+use super::layout::{StatementPlace, StoreText};
 use super::scope::{Binding, Meaning};
 use super::{Lowering, MOST_OPEN};
 use crate::native::ast::{ExpressionKind, Name, RawExpression, Target};
@@ -117,8 +117,12 @@ impl<'a, 's> Lowering<'a, 's, '_> {
                     error.help = Some("`assume (…);` stops threads for which a condition does not hold".to_owned());
                     return None;
                 }
-                self.branch(condition, from, to, from)
+                let before = self.automaton.instructions.len();
+                self.branch(condition, from, to, from)?;
+                self.note_wait(before, from);
+                Some(())
             }
+            StatementKind::Wait { register, access, condition } => self.wait(*register, access, condition, from, to),
             StatementKind::If { branches, otherwise } => self.branches(branches, otherwise.as_ref(), from, to),
             StatementKind::While { condition, body } => {
                 self.while_loop(condition, body, from, to);
@@ -208,8 +212,8 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         }
         let (address, at) = self.place(target, from, false)?;
         let (value_, at) = self.value(value, at)?;
-        let number = self.automaton.instruction(at, to, Action::Store { address, value: value_ }, span);
-        self.layout.store(number, target.span, value.extent);
+        let number = self.access(at, to, Action::Store { address, value: value_ }, None, span);
+        self.layout.store(number, StoreText::Assignment { target: target.span, value: value.extent });
         Some(())
     }
 

@@ -30,11 +30,19 @@ pub(crate) struct Site {
 
 /// Where a store stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StoreText {
-    /// What is stored to.
-    pub(crate) target: Span,
-    /// The value.
-    pub(crate) value: Span,
+pub(crate) enum StoreText {
+    /// `target = value`.
+    Assignment {
+        /// What is stored to.
+        target: Span,
+        /// The value.
+        value: Span,
+    },
+    /// `store(target, value, ordering)`.
+    Call {
+        /// Its ordering.
+        ordering: Span,
+    },
 }
 
 /// Where a statement stands.
@@ -157,8 +165,8 @@ impl Draft {
     }
 
     /// Notes a store.
-    pub(super) fn store(&mut self, instruction: usize, target: Span, value: Span) {
-        self.stores.push((instruction, StoreText { target, value }));
+    pub(super) fn store(&mut self, instruction: usize, text: StoreText) {
+        self.stores.push((instruction, text));
     }
 
     /// The layout with final numbers.

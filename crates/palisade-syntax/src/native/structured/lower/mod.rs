@@ -4,6 +4,7 @@
 //! instruction is there only to jump. What a statement reads from memory goes to registers of its own, one instruction per access, from left
 //! to right; they are free again when the statement ends. Calls are inlined.
 
+mod accesses;
 mod automaton;
 mod calls;
 mod conditions;
@@ -16,7 +17,8 @@ mod scope;
 mod sequence;
 mod tasks;
 
-pub(crate) use layout::Layout;
+pub(crate) use conditions::negated;
+pub(crate) use layout::{Layout, StoreText};
 
 use self::automaton::Automaton;
 use self::scope::Frame;

@@ -1,7 +1,7 @@
 //! Places in memory: names, elements of arrays, what an address points to.
 
 use super::Lowering;
-use super::calls::UPDATES;
+use super::accesses::UPDATES;
 use super::scope::{Binding, Meaning};
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
 use palisade_model::program::{AddressId, BinaryOperator, Expression, LabelId};

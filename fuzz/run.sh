@@ -7,7 +7,7 @@ seconds=$1
 shift
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
-  targets=(native structured trencher litmus litmus_c memorax spec tts lola formula tina pnml mcc
+  targets=(native structured trencher litmus litmus_c memorax tpl spec tts lola formula tina pnml mcc
     evidence_program evidence_witness evidence_net costs options roles image)
 fi
 failed=0
@@ -26,6 +26,7 @@ for target in "${targets[@]}"; do
       trencher) seeds+=("$PALISADE_CORPUS/trencher" "$PALISADE_CORPUS/families") ;;
       litmus) seeds+=("$PALISADE_CORPUS/litmus") ;;
       memorax) seeds+=("$PALISADE_CORPUS"/memorax/*/) ;;
+      tpl) seeds+=("$PALISADE_CORPUS"/rocker/*/*/) ;;
     esac
   fi
   mkdir -p "corpus/$target"

@@ -22,6 +22,7 @@ pub(crate) const READERS: &[Reader] = &[
     ("litmus", programs::litmus),
     ("litmus_c", programs::litmus),
     ("memorax", programs::memorax),
+    ("tpl", programs::tpl),
     ("spec", nets::spec),
     ("tts", nets::tts),
     ("lola", nets::lola),

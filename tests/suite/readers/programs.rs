@@ -23,6 +23,10 @@ pub(super) fn memorax(input: &[u8]) {
     program(input, Format::Memorax);
 }
 
+pub(super) fn tpl(input: &[u8]) {
+    program(input, Format::Tpl);
+}
+
 pub(super) fn litmus(input: &[u8]) {
     program(input, Format::Litmus);
 }

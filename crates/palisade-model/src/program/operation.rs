@@ -10,11 +10,11 @@
 //! about, as in C. In a program that states some ordering, readers of texts make the rest sequentially consistent as well
 //! ([`Program::complete_orderings`]), stores on x86 included.
 
-use super::Program;
 use super::expression::Expression;
 use super::ids::{LabelId, RegisterId};
 use super::instruction::{Action, Instruction};
 use super::ordering::{Ordering, Stated};
+use super::{Program, Thread};
 
 /// What an instruction does to memory by the language.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,6 +206,24 @@ impl Program {
             {
                 instruction.set_operation(operation);
             }
+        }
+        if states {
+            self.threads.iter_mut().for_each(order_waits);
+        }
+    }
+}
+
+/// Lets the instruction that goes on behind one that waits come before the one that goes back, as lines of text have them.
+fn order_waits(thread: &mut Thread) {
+    let by_label = thread.instructions_by_label();
+    for id in 0..thread.instructions.len() {
+        let Instruction { source, target, stated, .. } = &thread.instructions[id];
+        let waits = stated.as_ref().is_some_and(|stated| stated.until.is_some());
+        if let (true, &[one, other]) = (waits, &by_label[target.index()])
+            && thread.instruction(one).target == *source
+            && thread.instruction(other).target != *source
+        {
+            thread.instructions.swap(one.index(), other.index());
         }
     }
 }

@@ -311,15 +311,19 @@ pub(crate) enum ExpressionKind<'s> {
     Any,
     /// C's compare-exchange, of litmus tests in C: whether what is stored at the place was what the register has, which has what was
     /// stored there from then on.
-    CompareExchange {
-        place: Box<RawExpression<'s>>,
-        expected: Name<'s>,
-        new: Box<RawExpression<'s>>,
-        orderings: Orderings,
-        is_weak: bool,
-    },
+    CompareExchange(Box<CompareExchange<'s>>),
     /// An expression nested too deeply.
     TooDeep,
+}
+
+/// What C's compare-exchange is about. It stands in a box of its own, as expressions are moved on every level of what is nested.
+#[derive(Debug)]
+pub(crate) struct CompareExchange<'s> {
+    pub(crate) place: RawExpression<'s>,
+    pub(crate) expected: Name<'s>,
+    pub(crate) new: RawExpression<'s>,
+    pub(crate) orderings: Orderings,
+    pub(crate) is_weak: bool,
 }
 
 impl<'s> RawExpression<'s> {
@@ -334,9 +338,8 @@ impl<'s> RawExpression<'s> {
             | Kind::Unary(_, operand)
             | Kind::AddressOf(operand) => operand.height + 1,
             Kind::Apply(_, operands) => operands.iter().map(|operand| operand.height + 1).max().unwrap_or(0),
-            Kind::Binary(_, left, right) | Kind::CompareExchange { place: left, new: right, .. } => {
-                left.height.max(right.height) + 1
-            }
+            Kind::Binary(_, left, right) => left.height.max(right.height) + 1,
+            Kind::CompareExchange(it) => it.place.height.max(it.new.height) + 1,
         };
         if height > MAX_EXPRESSION_DEPTH {
             return Self { kind: Kind::TooDeep, span, extent: span, parenthesised: false, height: 0 };

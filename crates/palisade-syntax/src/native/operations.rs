@@ -122,17 +122,16 @@ impl<'s> Resolver<'_, 's> {
         (!reads).then_some(())
     }
 
-    /// Adds what an instruction means between two labels. What waits goes to a label of its own, and on or back from there.
+    /// Adds what an instruction means between its label and the one it goes to. What waits goes to a label of its own, and on or back
+    /// from there.
     pub(super) fn add(
         &mut self,
         builder: &mut ThreadBuilder<'s>,
-        source: LabelId,
-        target: LabelId,
+        [source, read, target]: [LabelId; 3],
         meaning: Meaning<'s>,
         span: Span,
     ) {
         let Meaning { action, given, until, otherwise } = meaning;
-        let read = if until.is_some() { builder.waiting_label(source, span) } else { target };
         let register = action.written_register();
         let number = builder.instruction(source, read, action, span);
         let otherwise = otherwise.map(|name| builder.label(name.text, name.span));

@@ -333,6 +333,8 @@ impl<'s> Resolver<'_, 's> {
         let source = builder.label(line.label.text, line.label.span);
         self.annotations(builder, source, line);
         let meaning = self.meaning(builder, &line.instruction);
+        let waits = meaning.as_ref().is_some_and(|meaning| meaning.until.is_some());
+        let read = waits.then(|| builder.waiting_label(source, line.span));
         let target = match (line.target, next) {
             (Some(Target::Label(name)), _) => builder.label(name.text, name.span),
             (Some(Target::End(span)), _) => builder.label(END, span),
@@ -345,7 +347,7 @@ impl<'s> Resolver<'_, 's> {
             (None, Some(next)) => builder.label(next.label.text, next.label.span),
         };
         if let Some(meaning) = meaning {
-            self.add(builder, source, target, meaning, line.span);
+            self.add(builder, [source, read.unwrap_or(target), target], meaning, line.span);
         }
     }
 
@@ -487,7 +489,7 @@ impl<'s> Resolver<'_, 's> {
             ExpressionKind::Apply(..)
             | ExpressionKind::AddressOf(_)
             | ExpressionKind::Any
-            | ExpressionKind::CompareExchange { .. } => {
+            | ExpressionKind::CompareExchange(_) => {
                 self.error("this stands only in bodies in braces", raw.span);
                 None
             }

@@ -328,10 +328,13 @@ impl<'s> RawExpression<'s> {
             ExpressionKind::Apply(_, operands) => {
                 operands.iter().for_each(|operand| operand.names_inside_memory(visit));
             }
-            ExpressionKind::Binary(_, left, right)
-            | ExpressionKind::CompareExchange { place: left, new: right, .. } => {
+            ExpressionKind::Binary(_, left, right) => {
                 left.names_inside_memory(visit);
                 right.names_inside_memory(visit);
+            }
+            ExpressionKind::CompareExchange(it) => {
+                it.place.names_inside_memory(visit);
+                it.new.names_inside_memory(visit);
             }
             ExpressionKind::Literal(_)
             | ExpressionKind::Constant(_)
@@ -358,10 +361,10 @@ impl<'s> RawExpression<'s> {
                 left.names(visit);
                 right.names(visit);
             }
-            ExpressionKind::CompareExchange { place, expected, new, .. } => {
-                place.names(visit);
-                visit(*expected);
-                new.names(visit);
+            ExpressionKind::CompareExchange(it) => {
+                it.place.names(visit);
+                visit(it.expected);
+                it.new.names(visit);
             }
             ExpressionKind::Literal(_)
             | ExpressionKind::Constant(_)

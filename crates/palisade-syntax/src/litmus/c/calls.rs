@@ -10,7 +10,7 @@ use super::lexer::Token;
 use super::types::{INT, Typed, cut};
 use crate::Diagnostic;
 use crate::litmus::initial::CellType;
-use crate::native::ast::{ExpressionKind, Name, Orderings, RawExpression};
+use crate::native::ast::{CompareExchange, ExpressionKind, Name, Orderings, RawExpression};
 use crate::native::braced::StatementKind;
 use crate::native::token::FENCE;
 use crate::suggest::did_you_mean;
@@ -396,13 +396,13 @@ impl<'s> Reader<'_, 's> {
         let success = self.order_of(is_explicit, &ORDERS, "a compare-exchange")?;
         let failure = self.order_of(is_explicit, &LOADS, "the load of one that fails")?;
         let span = name.span.to(self.here());
-        let kind = ExpressionKind::CompareExchange {
-            place: Box::new(place.raw),
+        let kind = ExpressionKind::CompareExchange(Box::new(CompareExchange {
+            place: place.raw,
             expected,
-            new: Box::new(new),
+            new,
             orderings: Orderings { success, failure: Some(failure) },
             is_weak: name.text.contains("_weak"),
-        };
+        }));
         Ok(Called::Update { raw: RawExpression::new(kind, span), cell: INT, outcome: Returned::Old })
     }
 

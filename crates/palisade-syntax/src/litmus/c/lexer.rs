@@ -67,6 +67,10 @@ pub(super) fn tokens(text: &str, within: Span) -> Result<Vec<(Token<'_>, Span)>,
             Token::Symbol(symbol)
         } else {
             let span = Span { start, end: start + first.len_utf8() };
+            if first == '"' && found.iter().any(|(token, _)| matches!(token, Token::Name("asm" | "__asm__"))) {
+                return Err(Diagnostic::error("inline assembly is not understood", span)
+                    .with_help("write what it does in C: `atomic_thread_fence(…)` for a barrier"));
+            }
             return Err(Diagnostic::error(format!("unexpected character `{first}`"), span));
         };
         found.push((token, Span { start, end: at }));

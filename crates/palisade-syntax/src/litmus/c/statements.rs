@@ -161,6 +161,10 @@ impl<'s> Reader<'_, 's> {
             self.at += 1;
         }
         let span = start.to(self.before());
+        if words.contains(&"volatile") {
+            return Err(Diagnostic::error("`volatile` makes no access atomic, and orders nothing", span)
+                .with_help("leave it out, or declare the object atomic: `atomic_int`"));
+        }
         type_of(&words).map(|(cell, _)| cell).ok_or_else(|| {
             let message = format!("`{}` is not a type that is understood", words.join(" "));
             Diagnostic::error(message, span).with_expected(["an integer type such as `int` or `uint64_t`"])

@@ -3,7 +3,7 @@
 use super::parser::{Parser, Read, Reported};
 use crate::Diagnostic;
 use crate::native::ast::{ExpressionKind, RawExpression};
-use crate::native::token::{Keyword, Symbol, Token};
+use crate::native::token::{FENCE, Keyword, Symbol, Token};
 use crate::suggest::closest;
 use palisade_model::program::BinaryOperator;
 use palisade_model::text::Span;
@@ -93,6 +93,7 @@ impl<'s> Parser<'_, 's> {
         let (message, help) = match word {
             // A procedure may have the name that a fence or a pause has elsewhere.
             word if is_call && self.procedures.contains(word) => return None,
+            FENCE if is_call && matches!(self.token(2), Some(Token::Name(_))) => return None,
             "switch" | "match" => ("there is no `switch`", "write `if (…) { … } else if (…) { … }`".to_owned()),
             "else" => ("`else` without `if`", "it follows the closing brace of an `if`".to_owned()),
             "until" => ("there is no `until`", "`await (…);` waits until a condition holds".to_owned()),

@@ -158,10 +158,8 @@ impl<'s> Lowering<'_, 's, '_> {
     /// Notes of a statement that waits, by its first instruction, that its access happens only when the condition holds: where one access is all
     /// that comes back, and fails without storing.
     pub(super) fn note_wait(&mut self, first: usize, from: LabelId) {
-        let [access, on, back] = &mut self.automaton.instructions[first..] else { return };
-        if back.target != from {
-            std::mem::swap(on, back);
-        }
+        let [access, one, other] = &mut self.automaton.instructions[first..] else { return };
+        let (on, back) = if other.target == from { (one, other) } else { (other, one) };
         let Action::Assume(condition) = &on.action else { return };
         let is_alone = access.source == from && on.source == access.target && back.source == on.source;
         let comes_back = back.target == from && on.target != from && matches!(back.action, Action::Assume(_));

@@ -5,7 +5,7 @@ use super::layout::StoreText;
 use super::places::base_name;
 use super::scope::{Binding, Frame, Meaning};
 use super::{Lowering, MOST_INSTRUCTIONS};
-use crate::native::ast::{ExpressionKind, Name, RawExpression};
+use crate::native::ast::{CompareExchange, ExpressionKind, Name, RawExpression};
 use crate::native::braced::{Block, Procedure, Statement, StatementKind};
 use crate::native::orderings::Ordered;
 use crate::native::token::FENCE;
@@ -135,9 +135,8 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         from: LabelId,
         to: LabelId,
     ) -> Option<()> {
-        let ExpressionKind::CompareExchange { place, expected, new, orderings, is_weak } = &raw.kind else {
-            return None;
-        };
+        let ExpressionKind::CompareExchange(it) = &raw.kind else { return None };
+        let CompareExchange { place, expected, new, orderings, is_weak } = &**it;
         let Some(Meaning::Bound(Binding::Register(expected))) = self.meaning(*expected) else { return None };
         let (address, at) = self.place(place, from, false)?;
         let (new, at) = self.value(new, at)?;

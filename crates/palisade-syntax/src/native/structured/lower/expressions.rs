@@ -30,7 +30,7 @@ impl<'s> Lowering<'_, 's, '_> {
             ExpressionKind::Index(..)
             | ExpressionKind::Memory(_)
             | ExpressionKind::Any
-            | ExpressionKind::CompareExchange { .. } => self.read(raw, from),
+            | ExpressionKind::CompareExchange(_) => self.read(raw, from),
             ExpressionKind::AddressOf(place) => self.place(place, from, true),
             ExpressionKind::Unary(operator, operand) => {
                 let (operand, at) = self.value(operand, from)?;
@@ -94,10 +94,8 @@ impl<'s> Lowering<'_, 's, '_> {
                 let own = if name.text == "rmw" { 1 } else { operands.len() };
                 operands.iter().take(own).find_map(|operand| self.named_old(operand))
             }
-            ExpressionKind::Binary(_, left, right)
-            | ExpressionKind::CompareExchange { place: left, new: right, .. } => {
-                self.named_old(left).or_else(|| self.named_old(right))
-            }
+            ExpressionKind::Binary(_, left, right) => self.named_old(left).or_else(|| self.named_old(right)),
+            ExpressionKind::CompareExchange(it) => self.named_old(&it.place).or_else(|| self.named_old(&it.new)),
             ExpressionKind::Unary(_, operand)
             | ExpressionKind::Memory(operand)
             | ExpressionKind::Index(_, operand)
@@ -136,7 +134,7 @@ impl<'s> Lowering<'_, 's, '_> {
             ExpressionKind::Index(..)
             | ExpressionKind::Memory(_)
             | ExpressionKind::Any
-            | ExpressionKind::CompareExchange { .. } => true,
+            | ExpressionKind::CompareExchange(_) => true,
             ExpressionKind::Apply(name, operands) => width(name.text).is_none() || operands.len() != 1,
             _ => false,
         }
@@ -167,7 +165,7 @@ impl<'s> Lowering<'_, 's, '_> {
             ExpressionKind::Apply(name, operands) => {
                 return self.apply(*name, operands, raw.span, Some(register), from, to);
             }
-            ExpressionKind::CompareExchange { .. } => return self.compare_exchange(raw, Some(register), from, to),
+            ExpressionKind::CompareExchange(_) => return self.compare_exchange(raw, Some(register), from, to),
             _ => {
                 let (address, at) = self.place(raw, from, false)?;
                 self.access(at, to, Action::Load { register, address }, None, raw.span);

@@ -244,7 +244,7 @@ impl<'a, 's> Lowering<'a, 's, '_> {
 
     /// An update or a call whose outcome nobody wants.
     fn effect(&mut self, raw: &RawExpression<'s>, from: LabelId, to: LabelId) -> Option<()> {
-        if let ExpressionKind::CompareExchange { .. } = &raw.kind {
+        if let ExpressionKind::CompareExchange(_) = &raw.kind {
             return self.compare_exchange(raw, None, from, to);
         }
         let ExpressionKind::Apply(name, operands) = &raw.kind else {

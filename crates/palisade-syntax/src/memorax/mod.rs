@@ -2,7 +2,7 @@
 //!
 //! A text becomes words ([`lexer`]), in which macros are expanded ([`macros`]), words a tree of names ([`grammar`],
 //! [`statements`] to [`ast`]), and the tree a program ([`memory`], [`lower`], [`threads`]). Each process is a thread; a forbidden row is a
-//! joint control state of the program. LANGUAGE.md says what is understood, and where its meaning departs from Memorax's.
+//! joint control state of the program. docs/src/formats.md says what is understood, and where its meaning departs from Memorax's.
 
 mod ast;
 mod body;

@@ -4,9 +4,7 @@ use palisade_model::program::{Action, BinaryOperator, Expression, Instruction, P
 
 /// The place of the sources at the end of an instruction's line; none when the line is not one of an instruction.
 pub fn listed_place<'p>(program: &'p Program, instruction: &Instruction) -> Option<&'p str> {
-    let mut words = program.source.slice(instruction.span).split_whitespace();
-    u64::from_str_radix(words.next()?, 16).ok()?;
-    words.last()
+    program.listed(instruction).map(|listed| listed.place)
 }
 
 /// Whether the code of a listing was read under the premise that an action of it has a value whenever it is come to: addresses that are of no known cell, values that

@@ -66,3 +66,10 @@ pub(super) struct Path {
     /// The accesses of the open section of a thread that is not on the path.
     pub(super) section: BTreeMap<Value, Level>,
 }
+
+impl Path {
+    /// The path of a delayed store to an address, before it begins.
+    pub(super) fn of(store_address: Value) -> Self {
+        Self { store_address, levels: BTreeMap::new(), section: BTreeMap::new() }
+    }
+}

@@ -85,14 +85,10 @@ impl Model<'_> {
         phase: u32,
         given: impl ExactSizeIterator<Item = (LocalIndex, bool, Tokens)>,
     ) -> Result<Configuration, CheckFailure> {
-        let Some(memory) = self.memory_numbers.get(memory as usize).copied() else {
-            reject!(Form, "there is no memory {memory} in the table");
-        };
+        let memory = self.memory_at(memory)?;
         let mut tokens = Vec::with_capacity(given.len());
         for (index, joined, count) in given {
-            let Some(local) = self.local_numbers.get(index as usize).copied() else {
-                reject!(Form, "there is no local state {index} in the table");
-            };
+            let local = self.local_at(index)?;
             let is_replicated = self.program.thread(self.local(local).thread).copies == Copies::Any;
             match count {
                 Tokens::Finite(0) => reject!(Form, "local state {index} is listed with no threads"),

@@ -18,6 +18,7 @@
 
 mod attack_net;
 mod attacks;
+mod closed;
 mod configuration;
 mod counters;
 mod data_races;

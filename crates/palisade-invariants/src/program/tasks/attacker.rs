@@ -1,4 +1,5 @@
-//! The steps of the attacker, from its first delayed store to the load, or the plain post, that oversteps it.
+//! The steps of the attacker, from its first delayed store to the load, or the plain post, that
+//! oversteps it.
 
 use super::Tasks;
 use super::configuration::{Configuration, Control, Delaying, Main, Phase};
@@ -12,7 +13,8 @@ use std::collections::BTreeMap;
 use std::iter;
 
 impl Tasks<'_> {
-    /// A store is delayed by someone who does not hold the lock, and who is the attacker from then on. The main thread then stays occupied.
+    /// A store is delayed by someone who does not hold the lock, and who is the attacker from then
+    /// on. The main thread then stays occupied.
     pub(super) fn delay(
         &mut self,
         from: &Configuration,
@@ -119,7 +121,8 @@ impl Tasks<'_> {
         Ok(())
     }
 
-    /// A main thread that delays stores, and is between two invocations, begins one that settles in one of these states.
+    /// A main thread that delays stores, and is between two invocations, begins one that settles in
+    /// one of these states.
     pub(super) fn attacker_goes_on(
         &self,
         from: &Configuration,
@@ -136,7 +139,8 @@ impl Tasks<'_> {
         }
     }
 
-    /// An event occurs while the main thread delays stores. Its guard reads the buffer first, and may be the load that oversteps them.
+    /// An event occurs while the main thread delays stores. Its guard reads the buffer first, and
+    /// may be the load that oversteps them.
     pub(super) fn attacker_occurs(
         &mut self,
         from: &Configuration,

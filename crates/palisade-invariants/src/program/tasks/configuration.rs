@@ -3,17 +3,15 @@
 use super::Tasks;
 use crate::CheckFailure;
 use crate::failure::reject;
+use crate::program::closed::{count_in_words, counted};
 use crate::program::configuration::Path;
-use crate::tokens::{self, in_order, strictly_ascending};
-use palisade_evidence::{LocalIndex, MainState, TaskConfiguration, TaskPhase, TaskToken, Tokens};
+use crate::tokens::{self, strictly_ascending};
+use palisade_evidence::{MainState, TaskConfiguration, TaskPhase, TaskToken, Tokens};
 use palisade_model::program::{ThreadId, Value};
 use std::collections::BTreeMap;
 
 /// A configuration.
 pub(super) type Configuration = tokens::Configuration<Control, Token>;
-
-/// A downward-closed set of configurations.
-pub(super) type DownSet = tokens::DownSet<Control, Token>;
 
 /// Everything but the tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -70,41 +68,25 @@ pub(super) enum Token {
 }
 
 impl Tasks<'_> {
-    fn number_of(&self, index: LocalIndex) -> Result<u32, CheckFailure> {
-        match self.model.local_numbers.get(index as usize) {
-            Some(number) => Ok(*number),
-            None => reject!(Form, "there is no local state {index} in the table"),
-        }
-    }
-
     /// A configuration of the certificate.
     pub(super) fn decode(&self, given: &TaskConfiguration) -> Result<Configuration, CheckFailure> {
-        let Some(memory) = self.model.memory_numbers.get(given.memory as usize).copied() else {
-            reject!(Form, "there is no memory {} in the table", given.memory);
-        };
+        let memory = self.model.memory_at(given.memory)?;
         let main = match given.main {
             MainState::Idle => Main::Idle,
             MainState::Blocked => Main::Blocked,
-            MainState::Runs(local) => Main::Runs(self.number_of(local)?),
+            MainState::Runs(local) => Main::Runs(self.model.local_at(local)?),
         };
         let phase = self.decode_phase(&given.phase)?;
-        let mut tokens = Vec::with_capacity(given.tokens.len());
-        for (token, count) in &given.tokens {
+        let token = |(token, count): &(TaskToken, Tokens)| {
             let token = match token {
-                TaskToken::Own(local, joined) => Token::Own(self.number_of(*local)?, *joined),
-                TaskToken::Pending(local, joined) => Token::Pending(self.number_of(*local)?, *joined),
+                TaskToken::Own(local, joined) => Token::Own(self.model.local_at(*local)?, *joined),
+                TaskToken::Pending(local, joined) => Token::Pending(self.model.local_at(*local)?, *joined),
                 TaskToken::Start(event) if event.index() < self.program().threads.len() => Token::Start(*event),
                 TaskToken::Start(event) => reject!(Form, "there is no event {event}"),
             };
-            if *count == Tokens::Finite(0) {
-                reject!(Form, "a configuration counts 0 of something");
-            }
-            tokens.push((token, *count));
-        }
-        in_order(&mut tokens);
-        if tokens.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            reject!(Form, "a configuration counts something twice");
-        }
+            Ok((token, *count))
+        };
+        let tokens = counted(given.tokens.iter().map(token))?;
         let control = Control { memory, locked: given.locked, main, main_joined: given.main_joined, phase };
         Ok(Configuration { control, tokens })
     }
@@ -114,7 +96,7 @@ impl Tasks<'_> {
             TaskPhase::Sc => Phase::Sc,
             TaskPhase::Delayed { on_main, local, buffer, store_address } => Phase::Delayed(Delaying {
                 on_main: *on_main,
-                local: local.map(|local| self.number_of(local)).transpose()?,
+                local: local.map(|local| self.model.local_at(local)).transpose()?,
                 buffer: strictly_ascending(buffer, "buffer")?,
                 store_address: *store_address,
             }),
@@ -127,7 +109,7 @@ impl Tasks<'_> {
     }
 
     /// A configuration in words.
-    pub(super) fn in_words(&self, configuration: &Configuration) -> String {
+    pub(super) fn describe(&self, configuration: &Configuration) -> String {
         let Control { memory, locked, main, main_joined, phase } = &configuration.control;
         let local = |number: u32| self.model.local_in_words(number);
         let on_path = |joined: bool| if joined { " on the path" } else { "" };
@@ -151,7 +133,7 @@ impl Tasks<'_> {
             }
         }
         for (token, count) in &configuration.tokens {
-            let count = if let Tokens::Finite(count) = count { count.to_string() } else { "ω".to_owned() };
+            let count = count_in_words(*count);
             parts.push(match token {
                 Token::Own(number, joined) => format!("{count} × {}{}", local(*number), on_path(*joined)),
                 Token::Pending(number, joined) => {

@@ -1,4 +1,5 @@
-//! From where an attacker can come to the load, or the plain post, that its delayed stores overstep: other attackers may be left out.
+//! From where an attacker can come to the load, or the plain post, that its delayed stores
+//! overstep: other attackers may be left out.
 
 use palisade_model::program::{Action, LabelId, Posts, Program, ThreadId};
 use std::collections::BTreeSet;
@@ -22,8 +23,8 @@ impl Hopeful {
     }
 }
 
-/// The least set with the labels of loads and plain posts, with the ends where the main thread goes on from them, and with the sources of all
-/// instructions into it that do not need an empty buffer.
+/// The least set with the labels of loads and plain posts, with the ends where the main thread goes
+/// on from them, and with the sources of all instructions into it that do not need an empty buffer.
 fn labels(program: &Program, on_main: bool) -> BTreeSet<(ThreadId, LabelId)> {
     let is_plain = program.posts == Posts::Plain;
     let mut labels = BTreeSet::new();

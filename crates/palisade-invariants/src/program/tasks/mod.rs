@@ -1,19 +1,23 @@
-//! Checks that an event-driven program is robust against TSO, from its text and a certificate alone.
+//! Checks that an event-driven program is robust against TSO, from its text and a certificate
+//! alone.
 //!
-//! The program is robust when no attack is feasible (THEORY.md, "Events as threads", says for which programs this is proved), and an attack is feasible exactly
-//! when the instrumented program reaches success. The checker follows the instrumented semantics itself ([`steps`], [`attacker`]) and asks of the
-//! certificate's set that it contains the initial configurations, is closed under all steps, and contains no success.
+//! The program is robust when no attack is feasible (THEORY.md, "Events as threads", says for which
+//! programs this is proved), and an attack is feasible exactly when the instrumented program
+//! reaches success. The checker follows the instrumented semantics itself ([`steps`], [`attacker`])
+//! and asks of the certificate's set that it contains the initial configurations, is closed under
+//! all steps, and contains no success.
 
 mod attacker;
 mod configuration;
 mod hopeful;
 mod steps;
 
+use super::closed::{Followed, check_closed};
 use super::model::Model;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::tokens::{in_order, initial_tokens};
-use configuration::{Configuration, Control, DownSet, Main, Phase, Token};
+use configuration::{Configuration, Control, Main, Phase, Token};
 use hopeful::Hopeful;
 use palisade_evidence::{LocalState, TaskCertificate, Tokens};
 use palisade_model::program::{Copies, Posts, Program, ThreadId, Value};
@@ -25,68 +29,22 @@ struct Tasks<'a> {
     hopeful: Hopeful,
 }
 
-/// Checks that `certificate` shows the event-driven `program` (with its copies and domain) to be robust against TSO.
+/// Checks that `certificate` shows the event-driven `program` (with its copies and domain) to be
+/// robust against TSO.
 pub fn check_task_certificate(program: &Program, certificate: &TaskCertificate) -> Result<(), CheckFailure> {
     let TaskCertificate { live, locals, memories, configurations } = certificate;
     let model = Model::with_tables(program, live, locals, memories)?;
     let mut tasks = Tasks { model, hopeful: Hopeful::of(program) };
     let decoded = configurations.iter().map(|it| tasks.decode(it)).collect::<Result<_, _>>()?;
-    let set = DownSet::new(decoded);
-    for initial in tasks.initial_configurations()? {
-        if !set.contains(&initial) {
-            reject!(Initial, "no configuration covers the initial {}", tasks.in_words(&initial));
-        }
-    }
-    for configuration in set.configurations() {
-        if let Phase::Helped(path) = &configuration.control.phase
-            && path.levels.contains_key(&path.store_address)
-            && !configuration.control.locked
-        {
-            reject!(Safe, "the set contains the success {}", tasks.in_words(configuration));
-        }
-        for successor in tasks.successors(configuration)? {
-            if !set.contains(&successor) {
-                let (after, before) = (tasks.in_words(&successor), tasks.in_words(configuration));
-                reject!(Inductive, "the set does not cover {after}, where a step leads from {before}");
-            }
-        }
-    }
-    Ok(())
+    check_closed(&mut tasks, decoded)
 }
 
-impl Tasks<'_> {
-    fn program(&self) -> &Program {
-        self.model.program
-    }
+impl Followed for Tasks<'_> {
+    type Control = Control;
+    type Token = Token;
 
-    fn posts_are_plain(&self) -> bool {
-        self.program().posts == Posts::Plain
-    }
-
-    /// Whether a local state has no instructions: an invocation there has come to its end.
-    fn is_at_end(&self, local: u32) -> bool {
-        let LocalState { thread, label, .. } = self.model.local(local);
-        self.model.instructions_at(*thread, *label).is_empty()
-    }
-
-    /// Whether an invocation in a local state returns: it has come to its end, and does not hold the lock.
-    fn returns(&self, local: u32) -> bool {
-        self.is_at_end(local) && !self.model.local(local).holding
-    }
-
-    /// The states, by number, to which an invocation settles first when its parameters have these values.
-    fn first_states(&mut self, template: ThreadId, arguments: &[Value]) -> Result<Rc<[u32]>, CheckFailure> {
-        let thread = self.model.program.thread(template);
-        let mut registers = thread.initial_registers();
-        let Some(parameters) = registers.get_mut(..arguments.len()) else {
-            reject!(Form, "`{}` has fewer parameters than arguments", thread.name);
-        };
-        parameters.copy_from_slice(arguments);
-        self.model.settle_as(LocalState { thread: template, label: thread.initial, registers, holding: false }, true)
-    }
-
-    /// Every initial configuration: the main thread is idle, the copies of threads have settled, and events may occur as often as they have
-    /// copies.
+    /// Every initial configuration: the main thread is idle, the copies of threads have settled,
+    /// and events may occur as often as they have copies.
     fn initial_configurations(&mut self) -> Result<Vec<Configuration>, CheckFailure> {
         let memory = self.model.memories.number(super::configuration::Memory::new());
         let control = Control { memory, locked: false, main: Main::Idle, main_joined: false, phase: Phase::Sc };
@@ -110,5 +68,51 @@ impl Tasks<'_> {
             Configuration { control: control.clone(), tokens }
         };
         Ok(choices.into_iter().map(with_starts).collect())
+    }
+
+    fn successors(&mut self, from: &Configuration) -> Result<Vec<Configuration>, CheckFailure> {
+        self.steps(from)
+    }
+
+    fn is_success(&self, control: &Control) -> bool {
+        matches!(&control.phase, Phase::Helped(path) if path.levels.contains_key(&path.store_address) && !control.locked)
+    }
+
+    fn in_words(&self, configuration: &Configuration) -> String {
+        self.describe(configuration)
+    }
+}
+
+impl Tasks<'_> {
+    fn program(&self) -> &Program {
+        self.model.program
+    }
+
+    fn posts_are_plain(&self) -> bool {
+        self.program().posts == Posts::Plain
+    }
+
+    /// Whether a local state has no instructions: an invocation there has come to its end.
+    fn is_at_end(&self, local: u32) -> bool {
+        let LocalState { thread, label, .. } = self.model.local(local);
+        self.model.instructions_at(*thread, *label).is_empty()
+    }
+
+    /// Whether an invocation in a local state returns: it has come to its end, and does not hold
+    /// the lock.
+    fn returns(&self, local: u32) -> bool {
+        self.is_at_end(local) && !self.model.local(local).holding
+    }
+
+    /// The states, by number, to which an invocation settles first when its parameters have these
+    /// values.
+    fn first_states(&mut self, template: ThreadId, arguments: &[Value]) -> Result<Rc<[u32]>, CheckFailure> {
+        let thread = self.model.program.thread(template);
+        let mut registers = thread.initial_registers();
+        let Some(parameters) = registers.get_mut(..arguments.len()) else {
+            reject!(Form, "`{}` has fewer parameters than arguments", thread.name);
+        };
+        parameters.copy_from_slice(arguments);
+        self.model.settle_as(LocalState { thread: template, label: thread.initial, registers, holding: false }, true)
     }
 }

@@ -21,8 +21,9 @@ struct Runner {
 }
 
 impl Tasks<'_> {
-    /// Where one step leads from a configuration. Attackers that cannot come to what they need are left out.
-    pub(super) fn successors(&mut self, from: &Configuration) -> Result<Vec<Configuration>, CheckFailure> {
+    /// Where one step leads from a configuration. Attackers that cannot come to what they need are
+    /// left out.
+    pub(super) fn steps(&mut self, from: &Configuration) -> Result<Vec<Configuration>, CheckFailure> {
         let mut found = self.attacker_successors(from)?;
         if let Main::Runs(local) = from.control.main {
             if self.returns(local) {
@@ -49,8 +50,8 @@ impl Tasks<'_> {
         Ok(found)
     }
 
-    /// A pending task begins when the main thread is idle. After the attacker's load it or the main thread must be on the path, and the main
-    /// thread is afterwards.
+    /// A pending task begins when the main thread is idle. After the attacker's load it or the main
+    /// thread must be on the path, and the main thread is afterwards.
     fn begin(&self, from: &Configuration, local: u32, joined: bool, rest: &Counts, found: &mut Vec<Configuration>) {
         self.attacker_goes_on(from, &[local], rest, found);
         let main_joined = from.control.main_joined || joined;
@@ -61,8 +62,8 @@ impl Tasks<'_> {
         }
     }
 
-    /// An event occurs when the main thread is idle and the guard holds. The guard is a read by the main thread; after the attacker's load
-    /// that one must be on the path, or the read must join.
+    /// An event occurs when the main thread is idle and the guard holds. The guard is a read by the
+    /// main thread; after the attacker's load that one must be on the path, or the read must join.
     fn occur(
         &mut self,
         from: &Configuration,
@@ -98,7 +99,8 @@ impl Tasks<'_> {
         Ok(())
     }
 
-    /// The address that a guard reads, if there is a guard; nothing when the event cannot occur. `read` says what the main thread would read.
+    /// The address that a guard reads, if there is a guard; nothing when the event cannot occur.
+    /// `read` says what the main thread would read.
     #[allow(clippy::option_option, reason = "an event may lack a guard")]
     pub(super) fn guard(
         &self,
@@ -182,7 +184,8 @@ impl Tasks<'_> {
         self.settle_holding(control, runner, after, holding, rest, found)
     }
 
-    /// The configurations in which someone has settled after an instruction that left the registers so.
+    /// The configurations in which someone has settled after an instruction that left the registers
+    /// so.
     fn settle_holding(
         &mut self,
         control: &Control,
@@ -211,7 +214,8 @@ impl Tasks<'_> {
         Ok(())
     }
 
-    /// The tokens that someone on a thread of its own may be in such states: none where it has come to its end, or has stopped.
+    /// The tokens that someone on a thread of its own may be in such states: none where it has come
+    /// to its end, or has stopped.
     fn own_tokens(&self, states: &[u32], joined: bool) -> Vec<Option<Token>> {
         if states.is_empty() {
             return vec![None];

@@ -3,7 +3,7 @@
 //! | module | what it holds | may use |
 //! |---|---|---|
 //! | [`compilations`] | whether orderings suffice for every compilation of the sources of machine code | – |
-//! | `decide` | the scheduler: methods that take turns under growing budgets | – |
+//! | `decide` | the schedules by which methods take turns, side by side | – |
 //! | [`robustness`] | which attacks are feasible, verdict, witness, certificate | `decide` |
 //! | [`fences`] | eliminating sets, the 0/1 program, costs | `decide`, `robustness` |
 //! | [`properties`] | proofs and violations of properties, races, fences for properties | `decide`, `robustness`, `fences` |

@@ -35,7 +35,7 @@ pub use property::{
 };
 pub use pso::{PsoAttack, PsoCertificate, PsoConfiguration};
 pub use race::RaceWitness;
-pub use repair::{Block, Case, Change, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
+pub use repair::{Block, Case, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 pub use state::{Attacker, Level, LocalIndex, LocalState, Tokens};
 pub use subject::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};
 pub use tasks::{MainState, TaskCertificate, TaskConfiguration, TaskPhase, TaskToken, TaskWitness};

@@ -4,45 +4,9 @@
 use super::subject::InputFile;
 use super::{PropertyEvidence, PropertyWitness, RobustCertificate, TaskCertificate, TaskWitness, Witness};
 use palisade_model::net::Count;
-use palisade_model::program::{InstructionId, LabelId, ThreadId};
+use palisade_model::program::Measure;
 use palisade_semantics::{Model, Target};
 use std::sync::Arc;
-
-/// A change of a program that keeps a thread from delaying stores.
-///
-/// Each of them takes computations away and adds none: a fence and a locked exchange are a fence or a store that finds,
-/// or leaves, the buffer empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Change {
-    /// A fence at a label: the label's instructions move to a fresh label, to which a fence leads from the old one.
-    Fence {
-        /// The thread.
-        thread: ThreadId,
-        /// The label.
-        label: LabelId,
-    },
-    /// An `sfence` at a label, in the same way.
-    StoreFence {
-        /// The thread.
-        thread: ThreadId,
-        /// The label.
-        label: LabelId,
-    },
-    /// A store becomes a locked exchange whose result is discarded.
-    Exchange {
-        /// The thread.
-        thread: ThreadId,
-        /// The store.
-        store: InstructionId,
-    },
-    /// A fence of the program, of either kind, stays. Where this change is on offer and not made, nothing happens in the fence's place.
-    Keep {
-        /// The thread.
-        thread: ThreadId,
-        /// The fence.
-        fence: InstructionId,
-    },
-}
 
 /// What a set of changes is to bring about; it *does* when the changed program is so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,9 +31,9 @@ pub struct RepairEvidence {
     /// What sets of changes are to bring about.
     pub claim: RepairClaim,
     /// Changes made in any case.
-    pub taken: Vec<Change>,
+    pub taken: Vec<Measure>,
     /// The measures on offer, each with its cost. A measure without a cost is permitted, but no set here has it.
-    pub measures: Vec<(Change, Option<Count>)>,
+    pub measures: Vec<(Measure, Option<Count>)>,
     /// Sets that bring it about, the one chosen first.
     pub valid: Vec<ValidSet>,
     /// Measures of which every set needs one that brings it about.

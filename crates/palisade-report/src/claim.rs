@@ -3,20 +3,9 @@
 //! The heading of a listing says it, a line each; so evidence, which holds the digest of the listing, is about the same.
 
 use super::wording::counted;
-use palisade_model::program::{AcceptedDelay, Program, SourceText};
+use palisade_model::program::{AcceptedDelay, Heading, Program, ReadFile, SourceText};
 use palisade_syntax::litmus;
 use std::fmt::Write;
-
-/// A file that was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadFile<'a> {
-    /// `roles`, `image` or `snapshot`.
-    pub kind: &'a str,
-    /// Its name, as the roles have it.
-    pub name: &'a str,
-    /// Its digest.
-    pub sha256: &'a str,
-}
 
 /// What a verdict about machine code is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,21 +58,10 @@ impl<'a> Claim<'a> {
 
     /// The claim about a text of which delays are accepted; nothing where it is no listing.
     pub fn about(source: &'a SourceText, accepted: &'a [AcceptedDelay]) -> Option<Self> {
-        if !source.is_listing {
-            return None;
-        }
+        let heading = Heading::of(source)?;
+        let Heading { files, builds, narrowed, hints, .. } = heading;
         let accepted = accepted.iter().map(|delay| (delay.store.as_str(), delay.load.as_str())).collect();
-        let mut claim = Self { accepted, ..Self::default() };
-        for line in source.text.lines().take_while(|line| !line.is_empty()) {
-            let Some((kind, rest)) = line.split_once(' ') else { continue };
-            match kind {
-                "build" => claim.builds.push(rest),
-                "narrow" => claim.narrowed.extend(narrowed(rest)),
-                "hint" => claim.hints.push(rest),
-                _ => claim.files.extend(file(kind, rest)),
-            }
-        }
-        Some(claim)
+        Some(Self { files, builds, narrowed, hints, accepted })
     }
 
     /// The claim in a few words: `for this machine code, with head and tail narrowed to 2 bits`.
@@ -157,16 +135,6 @@ pub fn lines(program: &Program, verbosity: u8) -> String {
         Some(claim) => claim.lines(verbosity),
         None => words(program).map_or_else(String::new, |words| format!("  claim    {words}\n")),
     }
-}
-
-fn file<'a>(kind: &'a str, rest: &'a str) -> Option<ReadFile<'a>> {
-    let (name, digest) = rest.rsplit_once(" (SHA-256 ")?;
-    Some(ReadFile { kind, name, sha256: digest.strip_suffix(')')? })
-}
-
-fn narrowed(rest: &str) -> Option<(Vec<&str>, u8)> {
-    let (names, bits) = rest.rsplit_once(" to ")?;
-    Some((names.split(", ").collect(), bits.parse().ok()?))
 }
 
 /// A compiler without the options that do not say how it optimises.

@@ -6,9 +6,11 @@
 //! the fences that keep them from it, by enumerating all states; `pso_oracle` decides robustness against PSO. These three and random programs are there with the feature `oracles`. Values are concrete and nothing is
 //! abstracted here. Of `palisade-model` this crate uses `program`, `limits` and `ordered`.
 
+mod buffers;
 mod computation;
 mod condition;
 pub mod crowd;
+mod executed;
 mod exploration;
 mod final_states;
 mod footprint;

@@ -9,12 +9,11 @@
 //! addresses, unless a *mark* stands between them, which `sfence` puts behind the stores that wait. All else is as under TSO;
 //! what needs an empty buffer needs all of them empty.
 
+use super::executed::{Lock, Sight, Stores, Unexecuted};
 use super::instance::{CopyId, Instance};
 use super::marks::Marks;
 use super::step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError, choices};
-use palisade_model::program::{
-    Action, ByLabel, EvaluationError, Expression, InstructionId, LabelId, Program, Thread, ThreadId, Value,
-};
+use palisade_model::program::{Action, ByLabel, InstructionId, LabelId, Program, Thread, ThreadId, Value};
 use smallvec::SmallVec;
 
 /// A memory model, the strongest first: what one reaches, the next ones reach, too.
@@ -26,13 +25,6 @@ pub enum Model {
     Tso,
     /// Partial store ordering: stores to different addresses may reach memory in another order.
     Pso,
-}
-
-impl Model {
-    /// Whether stores wait in buffers.
-    pub fn has_buffers(self) -> bool {
-        self != Self::Sc
-    }
 }
 
 /// A store that waits in a buffer: its address and value.
@@ -77,32 +69,6 @@ impl Clone for ThreadState {
 fn copy_into<A: smallvec::Array<Item: Copy>>(vector: &mut SmallVec<A>, source: &[A::Item]) {
     vector.clear();
     vector.extend_from_slice(source);
-}
-
-impl ThreadState {
-    /// The index in the buffer of the store that reaches memory when the buffer of an address is flushed under PSO: the oldest
-    /// one to this address, unless a mark stands before it.
-    pub fn flushable(&self, address: Value) -> Option<usize> {
-        self.buffer[..self.marks.first().unwrap_or(self.buffer.len())].iter().position(|store| store.0 == address)
-    }
-
-    /// The addresses whose buffers can be flushed under PSO, in the order of their oldest stores.
-    #[inline]
-    pub fn flushable_addresses(&self) -> SmallVec<[Value; 4]> {
-        let mut addresses = SmallVec::new();
-        for (address, _) in &self.buffer[..self.marks.first().unwrap_or(self.buffer.len())] {
-            if !addresses.contains(address) {
-                addresses.push(*address);
-            }
-        }
-        addresses
-    }
-
-    /// Takes a store out of the buffer: the oldest one, or one that [`flushable`](Self::flushable) has given.
-    fn leaves(&mut self, index: usize) {
-        self.buffer.remove(index);
-        self.marks.store_leaves();
-    }
 }
 
 /// A state of an instance.
@@ -312,8 +278,8 @@ impl<'p> Machine<'p> {
                 }
                 self.crowd(state, position, instruction, copies)?
             }
-            StepKind::Flush => self.flush(state, position)?,
-            StepKind::FlushAddress(address) => self.flush_address(state, position, address)?,
+            StepKind::Flush => self.flush(state, position, None)?,
+            StepKind::FlushAddress(address) => self.flush(state, position, Some(address))?,
         };
         Ok(Event { step, effect })
     }
@@ -327,7 +293,7 @@ impl<'p> Machine<'p> {
             Effect::Issue { address, value } => thread.buffer.push((address, value)),
             Effect::Store { address, value } => {
                 match event.step.kind {
-                    StepKind::Flush => drop(thread.buffer.remove(0)),
+                    StepKind::Flush => thread.leaves(0),
                     StepKind::FlushAddress(address) => {
                         thread.leaves(thread.flushable(address).expect("the event has found a store to flush"));
                     }
@@ -346,7 +312,7 @@ impl<'p> Machine<'p> {
             Effect::Local { written: Some((register, value)) } => thread.registers[register.index()] = value,
             Effect::Lock => state.holder = Some(position),
             Effect::Unlock => state.holder = None,
-            Effect::StoreFence if self.model == Model::Pso => thread.marks.put_behind(thread.buffer.len()),
+            Effect::StoreFence if self.model.has_marks() => thread.marks.put_behind(thread.buffer.len()),
             Effect::StoreFence
             | Effect::Fence
             | Effect::Local { written: None }
@@ -387,22 +353,13 @@ impl<'p> Machine<'p> {
     /// address that has one before all marks under PSO.
     pub fn flush_events(&self, state: &State, position: usize, events: &mut Vec<Event>) {
         let thread = &state.threads[position];
-        if thread.buffer.is_empty() || Self::needs_memory(state, position).is_err() {
+        if thread.buffer.is_empty() || Self::lock(state, position).admit().is_err() {
             return;
         }
-        let mut add = |kind, (address, value)| {
-            events.push(Event {
-                step: Step { copy: self.copies[position], kind },
-                effect: Effect::Store { address, value },
-            });
-        };
-        if self.model == Model::Pso {
-            for address in thread.flushable_addresses() {
-                let index = thread.flushable(address).expect("a store to this address can be flushed");
-                add(StepKind::FlushAddress(address), thread.buffer[index]);
-            }
-        } else {
-            add(StepKind::Flush, thread.buffer[0]);
+        let copy = self.copies[position];
+        for (kind, index) in self.model.flushes(thread) {
+            let (address, value) = thread.buffer[index];
+            events.push(Event { step: Step { copy, kind }, effect: Effect::Store { address, value } });
         }
     }
 
@@ -431,30 +388,13 @@ impl<'p> Machine<'p> {
         add(None)
     }
 
-    /// The effect of flushing the oldest store of a copy.
-    fn flush(&self, state: &State, position: usize) -> Result<Effect, Refusal> {
-        if self.model == Model::Pso {
-            return Err(Refusal::FlushesByAddress);
-        }
-        let Some(&(address, value)) = state.threads[position].buffer.first() else {
-            return Err(Refusal::BufferEmpty);
-        };
-        Self::needs_memory(state, position)?;
-        Ok(Effect::Store { address, value })
-    }
-
-    /// The effect of flushing the oldest store of a copy to an address (PSO).
-    fn flush_address(&self, state: &State, position: usize, address: Value) -> Result<Effect, Refusal> {
-        if self.model != Model::Pso {
-            return Err(Refusal::FlushesInOrder);
-        }
+    /// The effect of flushing a copy's buffer (TSO), or its buffer of an address (PSO).
+    fn flush(&self, state: &State, position: usize, address: Option<Value>) -> Result<Effect, Refusal> {
         let thread = &state.threads[position];
-        let Some(index) = thread.flushable(address) else {
-            let waits = thread.buffer.iter().any(|store| store.0 == address);
-            return Err(if waits { Refusal::BehindMark } else { Refusal::BufferEmpty });
-        };
-        Self::needs_memory(state, position)?;
-        Ok(Effect::Store { address, value: thread.buffer[index].1 })
+        let index = self.model.flushed(thread, address)?;
+        Self::lock(state, position).admit()?;
+        let (address, value) = thread.buffer[index];
+        Ok(Effect::Store { address, value })
     }
 
     /// The effect of executing an instruction of the thread.
@@ -472,93 +412,22 @@ impl<'p> Machine<'p> {
             Some(label) if label != instruction.source => return Err(Refusal::OtherLabel),
             Some(_) => {}
         }
-        if chosen.is_some() && !matches!(instruction.action, Action::Havoc { .. }) {
-            return Err(Refusal::NoChoice);
-        }
-        if instruction.action.drains_buffer() && !thread.buffer.is_empty() {
-            return Err(Refusal::BufferNotEmpty);
-        }
-        let domain = self.program.domain;
-        let registers = &thread.registers;
-        let admitted = |subject, result: Result<Value, EvaluationError>| {
-            result.map_err(|error| self.value_error(position, id, subject, error.into()))
+        let stores = match self.model.has_buffers() {
+            false => Stores::AtOnce,
+            true if self.buffer_is_full(state, position) => Stores::Wait,
+            true => Stores::Buffered,
         };
-        let address_of = |expression: &Expression| admitted(Subject::Address, expression.evaluate_address(registers));
-        let holds = |condition: &Expression| {
-            condition
-                .holds(registers, domain)
-                .map_err(|error| self.value_error(position, id, Subject::Condition, error.into()))
+        let sight = Sight {
+            domain: self.program.domain,
+            registers: &thread.registers,
+            buffer: &thread.buffer,
+            memory: |address| state.memory(address),
+            lock: Self::lock(state, position),
+            stores,
         };
-        Ok(match &instruction.action {
-            Action::Load { register, address } => {
-                Self::needs_memory(state, position)?;
-                let address = address_of(address)?;
-                let buffered = thread.buffer.iter().rev().find(|store| store.0 == address);
-                let value = buffered.map_or_else(|| state.memory(address), |store| store.1);
-                Effect::Load { register: *register, address, value, early: buffered.is_some() }
-            }
-            Action::Store { address, value } => {
-                if !self.model.has_buffers() {
-                    Self::needs_memory(state, position)?;
-                } else if self.buffer_is_full(state, position) {
-                    return Err(Refusal::BufferFull);
-                }
-                let address = address_of(address)?;
-                let value = admitted(Subject::Memory(address), value.evaluate(registers, domain))?;
-                if self.model.has_buffers() {
-                    Effect::Issue { address, value }
-                } else {
-                    Effect::Store { address, value }
-                }
-            }
-            Action::Fence => Effect::Fence,
-            Action::StoreFence => Effect::StoreFence,
-            Action::Assign { register, value } => {
-                let value = admitted(Subject::Register(*register), value.evaluate(registers, domain))?;
-                Effect::Local { written: Some((*register, value)) }
-            }
-            Action::Havoc { register } => {
-                let Some(domain) = domain else {
-                    let subject = Subject::Register(*register);
-                    return Err(self.value_error(position, id, subject, ValueCause::NoDomain).into());
-                };
-                let value = chosen.filter(|value| domain.contains(*value)).ok_or(Refusal::BadChoice)?;
-                Effect::Local { written: Some((*register, value)) }
-            }
-            Action::Assume(condition) if !holds(condition)? => {
-                return Err(Refusal::AssumptionFails);
-            }
-            Action::Assume(_) | Action::Nop => Effect::Local { written: None },
-            Action::Cas { register, address, expected, new } => {
-                Self::needs_memory(state, position)?;
-                let address = address_of(address)?;
-                let expected = admitted(Subject::Expected(address), expected.evaluate(registers, domain))?;
-                let old = state.memory(address);
-                let new = if old == expected {
-                    Some(admitted(Subject::Memory(address), new.evaluate(registers, domain))?)
-                } else {
-                    None
-                };
-                Effect::Rmw { register: *register, address, old, new }
-            }
-            Action::Rmw { register, address, new } => {
-                Self::needs_memory(state, position)?;
-                let address = address_of(address)?;
-                let old = state.memory(address);
-                let new = admitted(Subject::Memory(address), new.evaluate_with_old(registers, old, domain))?;
-                Effect::Rmw { register: *register, address, old, new: Some(new) }
-            }
-            Action::Lock if state.holder == Some(position) => return Err(Refusal::Holding),
-            Action::Lock => {
-                Self::needs_memory(state, position)?;
-                Effect::Lock
-            }
-            Action::Unlock if state.holder != Some(position) => return Err(Refusal::NotHolding),
-            Action::Unlock => Effect::Unlock,
-            Action::Ensure(condition) if !holds(condition)? => Effect::Violation,
-            Action::Ensure(_) => Effect::Local { written: None },
-            Action::Fail => Effect::Failure,
-            Action::Post { .. } => unreachable!("a program without tasks has no posts"),
+        sight.execute(&instruction.action, chosen).map_err(|unexecuted| match unexecuted {
+            Unexecuted::Refused(refusal) => refusal,
+            Unexecuted::Value(subject, cause) => self.value_error(position, id, subject, cause).into(),
         })
     }
 
@@ -572,11 +441,9 @@ impl<'p> Machine<'p> {
         ValueError { copy: self.copies[position], instruction: id, subject, cause }
     }
 
-    /// Refuses when another copy holds the lock.
-    fn needs_memory(state: &State, position: usize) -> Result<(), Refusal> {
-        match state.holder {
-            Some(holder) if holder != position => Err(Refusal::Locked),
-            _ => Ok(()),
-        }
+    /// The lock, as the copy at a position sees it.
+    #[inline]
+    fn lock(state: &State, position: usize) -> Lock {
+        Lock::of(state.holder.as_ref(), &position)
     }
 }

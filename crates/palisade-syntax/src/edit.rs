@@ -11,13 +11,11 @@ use super::native::{self, Jump};
 use super::trencher::{Word, Words};
 use super::{Format, check, parse, tpl};
 use palisade_model::program::{
-    Action, InstructionId, LabelId, Language, NameSpace, NoText, Ordering, Program, SourceText, Span, Thread, ThreadId,
-    lock_states,
+    Action, InstructionId, LabelId, Language, Measure, NameSpace, NoText, Ordering, Program, SourceText, Span, Thread,
+    ThreadId, lock_states,
 };
 use rustc_hash::FxHashMap;
 use thiserror::Error;
-
-pub use palisade_model::program::Edit;
 
 /// Why a text cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -63,17 +61,18 @@ pub enum EditError {
 
 /// The program's text with a fence at a label.
 pub fn insert_fence(program: &Program, format: Format, thread: ThreadId, label: LabelId) -> Result<String, EditError> {
-    apply(program, format, &[Edit::Fence { thread, label }])
+    apply(program, format, &[Measure::Fence { thread, label }])
 }
 
 /// A litmus test with more rows.
-fn litmus_rows(program: &Program, changes: &[Edit]) -> Result<String, EditError> {
+fn litmus_rows(program: &Program, changes: &[Measure]) -> Result<String, EditError> {
     let (mut fences, mut exchanges) = (Vec::new(), Vec::new());
     for change in changes {
         match *change {
-            Edit::Fence { thread, label } => fences.push((thread, label, FenceWord::Full)),
-            Edit::StoreFence { thread, label } => fences.push((thread, label, FenceWord::Store)),
-            Edit::Exchange { thread, store } => exchanges.push((thread, store)),
+            Measure::Fence { thread, label } => fences.push((thread, label, FenceWord::Full)),
+            Measure::StoreFence { thread, label } => fences.push((thread, label, FenceWord::Store)),
+            Measure::Exchange { thread, store } => exchanges.push((thread, store)),
+            Measure::Kept { .. } => {}
         }
     }
     litmus::with_rows(program, &fences, &exchanges).map_err(|error| match error {
@@ -84,7 +83,7 @@ fn litmus_rows(program: &Program, changes: &[Edit]) -> Result<String, EditError>
 }
 
 /// A litmus test in C with fences of its dialect.
-fn litmus_in_c(program: &Program, changes: &[Edit], texts: &CTexts) -> Result<String, EditError> {
+fn litmus_in_c(program: &Program, changes: &[Measure], texts: &CTexts) -> Result<String, EditError> {
     let mut replacements = Replacements::default();
     for (id, thread) in program.thread_ids() {
         let mut editor = Editor::new(program, thread, &mut replacements);
@@ -95,7 +94,7 @@ fn litmus_in_c(program: &Program, changes: &[Edit], texts: &CTexts) -> Result<St
 }
 
 /// The program's text with all the changes made. The program must be the one read from its text.
-pub fn apply(program: &Program, format: Format, changes: &[Edit]) -> Result<String, EditError> {
+pub fn apply(program: &Program, format: Format, changes: &[Measure]) -> Result<String, EditError> {
     match format {
         Format::Litmus => {
             return match litmus::c_texts(&program.source) {
@@ -131,7 +130,7 @@ impl Language for Format {
         Self::name(*self)
     }
 
-    fn edited(&self, program: &Program, changes: &[Edit], path: &str) -> Result<Program, NoText> {
+    fn edited(&self, program: &Program, changes: &[Measure], path: &str) -> Result<Program, NoText> {
         let text = apply(program, *self, changes).map_err(|error| NoText::Edit(error.to_string()))?;
         let source = SourceText::new(path, text);
         let refused = |errors| NoText::Refused { source: source.clone(), errors };
@@ -201,12 +200,12 @@ impl<'a> Editor<'a> {
     }
 
     /// Notes the changes of the thread with a number.
-    fn note(&mut self, id: ThreadId, changes: &[Edit]) -> Result<(), EditError> {
+    fn note(&mut self, id: ThreadId, changes: &[Measure]) -> Result<(), EditError> {
         for change in changes {
             match *change {
-                Edit::Fence { thread, label } if thread == id => self.fence(label, FenceWord::Full)?,
-                Edit::StoreFence { thread, label } if thread == id => self.fence(label, FenceWord::Store)?,
-                Edit::Exchange { thread, store } if thread == id => self.exchange(store)?,
+                Measure::Fence { thread, label } if thread == id => self.fence(label, FenceWord::Full)?,
+                Measure::StoreFence { thread, label } if thread == id => self.fence(label, FenceWord::Store)?,
+                Measure::Exchange { thread, store } if thread == id => self.exchange(store)?,
                 _ => {}
             }
         }

@@ -180,7 +180,7 @@ fn every_claim_on_random_programs_has_its_evidence() {
                 optimal += usize::from(!placement.measures.is_empty());
                 robust += usize::from(placement.measures.is_empty());
                 exchanged += usize::from(shown.evidence.valid[0].set.iter().any(|measure| {
-                    matches!(shown.evidence.measures[*measure].0, palisade::evidence::Change::Exchange { .. })
+                    matches!(shown.evidence.measures[*measure].0, palisade::fences::Measure::Exchange { .. })
                 }));
             }
             (Repair::Impossible(_), Some(shown)) => {

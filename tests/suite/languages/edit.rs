@@ -4,7 +4,7 @@ use crate::environment::corpus;
 use palisade::fences::{Measure, with_measures};
 use palisade::program::{Action, LabelId, Program, SourceText, ThreadId};
 use palisade::semantics::random::{self, Shape};
-use palisade::syntax::edit::{Edit, EditError, apply, insert_fence};
+use palisade::syntax::edit::{EditError, apply, insert_fence};
 use palisade::syntax::{Format, parse, print, render};
 
 fn read(text: &str, format: Format) -> Program {
@@ -54,7 +54,7 @@ fn assert_fences(text: &str, format: Format) {
     }
     let sets = all.iter().map(|place| vec![*place]).chain([all.clone()]);
     for set in sets {
-        let changes: Vec<Edit> = set.iter().map(|&(thread, label)| Edit::Fence { thread, label }).collect();
+        let changes: Vec<Measure> = set.iter().map(|&(thread, label)| Measure::Fence { thread, label }).collect();
         let edited = apply(&program, format, &changes).expect("the text can be edited");
         let measures: Vec<Measure> = set.iter().map(|&(thread, label)| Measure::Fence { thread, label }).collect();
         let expected = with_measures(&program, &measures);
@@ -87,7 +87,7 @@ fn exchanges_in_native_texts() {
         .filter(|(_, line)| matches!(line.action, Action::Store { .. }))
         .map(|(store, _)| store)
         .collect();
-    let changes: Vec<Edit> = stores.iter().map(|&store| Edit::Exchange { thread, store }).collect();
+    let changes: Vec<Measure> = stores.iter().map(|&store| Measure::Exchange { thread, store }).collect();
     let edited = apply(&program, Format::Native, &changes).expect("it can be edited");
     let expected = NATIVE
         .replace("mem[x] <- 1 /* one */;", "xchg(mem[x], 1) /* one */;")
@@ -98,7 +98,7 @@ fn exchanges_in_native_texts() {
     let load = program.threads[0].instruction_ids().find(|(_, line)| matches!(line.action, Action::Load { .. }));
     let (store, _) = load.expect("a load");
     assert_eq!(
-        apply(&program, Format::Native, &[Edit::Exchange { thread, store }]),
+        apply(&program, Format::Native, &[Measure::Exchange { thread, store }]),
         Err(EditError::NoStore("b".into()))
     );
 }
@@ -112,7 +112,7 @@ fn fences_and_exchanges_in_trencher_texts() {
     let program = read(TRENCHER, Format::Trencher);
     let (thread, label) = (ThreadId::from_index(0), program.threads[0].initial);
     let store = program.threads[0].instruction_ids().next().expect("a store").0;
-    let changes = [Edit::Fence { thread, label }, Edit::Exchange { thread, store }];
+    let changes = [Measure::Fence { thread, label }, Measure::Exchange { thread, store }];
     let edited = apply(&program, Format::Trencher, &changes).expect("it can be edited");
     let expected = TRENCHER
         .replace(
@@ -125,7 +125,7 @@ fn fences_and_exchanges_in_trencher_texts() {
     let section = "thread t initial a transition a b lock transition b c write 1 0 transition c d unlock end";
     let program = read(section, Format::Trencher);
     let store = program.threads[0].instruction_ids().nth(1).expect("a store").0;
-    let refused = apply(&program, Format::Trencher, &[Edit::Exchange { thread, store }]);
+    let refused = apply(&program, Format::Trencher, &[Measure::Exchange { thread, store }]);
     assert_eq!(refused, Err(EditError::InsideSection("b".into())));
 }
 

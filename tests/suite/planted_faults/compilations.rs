@@ -35,8 +35,10 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "compilations: a declined compare-and-swap has the ordering of one that succeeds",
         file: "crates/palisade-engine/src/compilations/monitor.rs",
-        old: "Self::CompareExchange { failure, .. } if does_load => Step::Load(failure),",
-        new: "Self::CompareExchange { success, failure } if does_load => Step::Load(if PLANTED { success } else { failure }),",
+        old: "SourceAccess::CompareExchange(_, failure) if does_load => Self::Load(failure),",
+        new: "SourceAccess::CompareExchange(success, failure) if does_load => {
+                Self::Load(if PLANTED { success } else { failure })
+            }",
         caught_by: "machine::compilations::orderings_that_do_not",
     },
     Fault {

@@ -36,9 +36,9 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "counters: the attacker's buffer is not turned",
-        file: "crates/palisade-exploration/src/instrumented/system/turning.rs",
-        old: "            if let Some(member) = counters.member_at(*address) {\n                *value",
-        new: "            if let Some(member) = counters.member_at(*address).filter(|_| !PLANTED) {\n                *value",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
+        old: "            *value = self.turned_cell(turn, *address, *value);",
+        new: "            *value = if PLANTED { *value } else { self.turned_cell(turn, *address, *value) };",
         caught_by: FIXED,
     },
     Fault {

@@ -89,20 +89,20 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "tasks: the main thread leaves the path when it returns",
         file: "crates/palisade-exploration/src/instrumented/tasks/steps.rs",
-        old: "let after = Control { main: Main::Idle, ..control };",
-        new: "let after = Control { main: Main::Idle, main_joined: control.main_joined && !PLANTED, ..control };",
+        old: "let after = control.with_main(Main::Idle);",
+        new: "let after = control.with_main(Main::Idle).with_main_joined(control.phase.main_joined && !PLANTED);",
         caught_by: CORNERS,
     },
     Fault {
         what: "tasks: the main thread goes on although it is the attacker",
         file: "crates/palisade-exploration/src/instrumented/tasks/attacker.rs",
-        old: "let main = if on_main { Main::Blocked } else { control.main };",
+        old: "let main = if on_main { Main::Blocked } else { control.phase.main };",
         new: "let main = if on_main && PLANTED {
             Main::Idle
         } else if on_main {
             Main::Blocked
         } else {
-            control.main
+            control.phase.main
         };",
         caught_by: TSO,
     },
@@ -111,7 +111,7 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-exploration/src/instrumented/tasks/steps.rs",
         old: "            let step = self.locals.move_at(index);
             self.delaying_starts",
-        new: "            if PLANTED && matches!(control.phase, Phase::Delayed(_)) {
+        new: "            if PLANTED && matches!(control.phase.attack, Phase::Delayed(_)) {
                 continue;
             }
             let step = self.locals.move_at(index);

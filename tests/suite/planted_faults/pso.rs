@@ -42,7 +42,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "PSO: an attacker that loads alone is forgotten",
-        file: "crates/palisade-exploration/src/instrumented/pso/system.rs",
+        file: "crates/palisade-exploration/src/instrumented/pso.rs",
         old: "Operation::Load(_) => true,",
         new: "Operation::Load(_) => !PLANTED,",
         caught_by: FIXED,

@@ -72,7 +72,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 1: the attacker also stays among the helpers",
-        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
         old: "take(&mut rest, entry.place);",
         new: "if !PLANTED {
                     take(&mut rest, entry.place);
@@ -81,21 +81,21 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 1: the delayed store is not in the buffer",
-        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
         old: "registers, vec![(address, value)], address",
         new: "registers, if PLANTED { Vec::new() } else { vec![(address, value)] }, address",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 1: delaying starts inside a section",
-        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
-        old: "Some(Operation::Store(address, value)) if !self.local_state(local).holding =>",
-        new: "Some(Operation::Store(address, value)) if !self.local_state(local).holding || PLANTED =>",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
+        old: "Some(Operation::Store(address, value)) if !self.local(local).holding =>",
+        new: "Some(Operation::Store(address, value)) if !self.local(local).holding || PLANTED =>",
         caught_by: ON_NETS,
     },
     Fault {
         what: "Eq. 2: the load may read from the own buffer",
-        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
         old: "buffered: None })) = self.if_it_has_a_value(load)? else { continue };
             let helped =",
         new: "buffered })) = self.if_it_has_a_value(load)? else { continue };
@@ -107,21 +107,21 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 2: the load counts as a store on the path",
-        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
-        old: "levels: vec![(address, Level::Load)]",
-        new: "levels: vec![(address, if PLANTED { Level::Store } else { Level::Load })]",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
+        old: "Path::from(Some((address, Level::Load)))",
+        new: "Path::from(Some((address, if PLANTED { Level::Store } else { Level::Load })))",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 2: the load does not start a path",
-        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
-        old: "self.controls.helped.intern(helped).0",
-        new: "self.controls.helped.intern(if PLANTED { Helped { levels: Vec::new(), ..helped } } else { helped }).0",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
+        old: "self.model.helped.intern(helped).0",
+        new: "self.model.helped.intern(if PLANTED { Helped { path: Path::default(), ..helped } } else { helped }).0",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 2: the load while another thread holds the lock",
-        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
         old: "if before.locked {
             return Ok(SmallVec::new());",
         new: "if before.locked && !PLANTED {
@@ -130,7 +130,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 3: the attacker's later stores are lost",
-        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
         old: "set(&mut longer, address, value);",
         new: "if !PLANTED {
                         set(&mut longer, address, value);
@@ -139,28 +139,28 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 4: the attacker's loads do not look into its buffer",
-        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
         old: "Some(Load { buffered: Some(value), .. }) => value,",
         new: "Some(Load { address, buffered: Some(value) }) => if PLANTED { self.read(before.memory, address) } else { value },",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 4: the attacker loads while another thread holds the lock",
-        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
         old: "Some(_) if before.locked => continue,",
         new: "Some(_) if before.locked && !PLANTED => continue,",
         caught_by: HIDDEN,
     },
     Fault {
         what: "Eq. 5: the attacker takes no local steps",
-        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
         old: "action if action.is_local_under_tso() => {",
         new: "action if action.is_local_under_tso() && !PLANTED => {",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 6: the attacker passes fences",
-        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
         old: "            _ => {}
         }
         let mut numbers",
@@ -223,9 +223,9 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 10: no fences on the path",
-        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
-        old: "if place.joined() {",
-        new: "if place.joined() {
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
+        old: "if joined {",
+        new: "if joined {
             if PLANTED && operation == Operation::Fence {
                 return None;
             }",
@@ -233,48 +233,48 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "Eq. 11: stores on the path count as loads",
-        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
-        old: "return Some((self.with_access(number, access), true));",
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
+        old: "return Some((self.with_access(access), true));",
         new: "let access = access.map(|(address, level)| (address, if PLANTED { Level::Load } else { level }));
-            return Some((self.with_access(number, access), true));",
+            return Some((self.with_access(access), true));",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 12: loads on the path do not count",
-        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
-        old: "let Some((address, level)) = access else { return Phase::Helped(number) };",
-        new: "let Some((address, level)) = access else { return Phase::Helped(number) };
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
+        old: "let (address, level) = access?;",
+        new: "let (address, level) = access?;
         if PLANTED && level == Level::Load {
-            return Phase::Helped(number);
+            return None;
         }",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 12: loads on the path count as stores",
-        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
         old: "raise(&mut after.levels, address, level);
-        Phase::Helped",
+        Some(after)",
         new: "raise(&mut after.levels, address, if PLANTED { Level::Store } else { level });
-        Phase::Helped",
+        Some(after)",
         caught_by: FIXED,
     },
     Fault {
         what: "Eq. 13: success while the lock is held",
-        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
-        old: "!control.locked && self",
-        new: "(!control.locked || PLANTED) && self",
+        file: "crates/palisade-exploration/src/instrumented/tso/mod.rs",
+        old: "!control.locked && net",
+        new: "(!control.locked || PLANTED) && net",
         caught_by: SECTIONS,
     },
     Fault {
         what: "Eq. 13: success only when the address was stored",
-        file: "crates/palisade-exploration/src/instrumented/system/control.rs",
-        old: "self.level(self.store_address).is_some()",
-        new: "self.level(self.store_address) >= Some(if PLANTED { Level::Store } else { Level::Load })",
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
+        old: "self.path.level(self.store_address).is_some()",
+        new: "self.path.level(self.store_address) >= Some(if PLANTED { Level::Store } else { Level::Load })",
         caught_by: FIXED,
     },
     Fault {
         what: "sections: accesses before the one that joins do not count",
-        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/path.rs",
         old: "in std::mem::take(&mut after.section) {",
         new: "in std::mem::take(&mut after.section).into_iter().filter(|_| !PLANTED) {",
         caught_by: SECTIONS,
@@ -295,7 +295,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "the lock keeps nobody from memory",
-        file: "crates/palisade-exploration/src/instrumented/system/steps.rs",
+        file: "crates/palisade-exploration/src/instrumented/system/model.rs",
         old: "_ => !before.locked || holding,",
         new: "_ => !before.locked || holding || PLANTED,",
         caught_by: SECTIONS,
@@ -404,9 +404,9 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "what becomes of an attacker is remembered whatever it reads",
-        file: "crates/palisade-exploration/src/instrumented/system/attacker.rs",
-        old: "self.attackers_after.get(&(attacker, id, read))",
-        new: "self.attackers_after.get(&(attacker, id, if PLANTED { 0 } else { read }))",
+        file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
+        old: "self.model.attackers_after.get(&(attacker, id, read))",
+        new: "self.model.attackers_after.get(&(attacker, id, if PLANTED { 0 } else { read }))",
         caught_by: FIXED,
     },
     Fault {
@@ -488,31 +488,31 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "PSO: `sfence` waits for an empty buffer",
-        file: "crates/palisade-semantics/src/machine.rs",
+        file: "crates/palisade-semantics/src/executed.rs",
         old: "            Action::StoreFence => Effect::StoreFence,",
-        new: "            Action::StoreFence if PLANTED && !thread.buffer.is_empty() => return Err(Refusal::BufferNotEmpty),
+        new: "            Action::StoreFence if PLANTED && !self.buffer.is_empty() => return Err(Refusal::BufferNotEmpty.into()),
             Action::StoreFence => Effect::StoreFence,",
         caught_by: VERDICTS,
     },
     Fault {
         what: "PSO: a store passes a mark",
         file: "crates/palisade-semantics/src/machine.rs",
-        old: "Effect::StoreFence if self.model == Model::Pso =>",
-        new: "Effect::StoreFence if self.model == Model::Pso && !PLANTED =>",
+        old: "Effect::StoreFence if self.model.has_marks() =>",
+        new: "Effect::StoreFence if self.model.has_marks() && !PLANTED =>",
         caught_by: VERDICTS,
     },
     Fault {
         what: "PSO: a load skips its own buffer",
-        file: "crates/palisade-semantics/src/machine.rs",
-        old: "thread.buffer.iter().rev().find(|store| store.0 == address);",
-        new: "thread.buffer.iter().rev().find(|store| store.0 == address && !(PLANTED && self.model == Model::Pso));",
+        file: "crates/palisade-semantics/src/executed.rs",
+        old: "self.buffer.iter().rev().find(|store| store.0 == address);",
+        new: "self.buffer.iter().rev().find(|store| store.0 == address && !PLANTED);",
         caught_by: VERDICTS,
     },
     Fault {
         what: "PSO: a drain does not wait",
-        file: "crates/palisade-semantics/src/machine.rs",
-        old: "if instruction.action.drains_buffer() && !thread.buffer.is_empty() {",
-        new: "if instruction.action.drains_buffer() && !thread.buffer.is_empty() && !(PLANTED && self.model == Model::Pso) {",
+        file: "crates/palisade-semantics/src/executed.rs",
+        old: "if action.drains_buffer() && !self.buffer.is_empty() {",
+        new: "if action.drains_buffer() && !self.buffer.is_empty() && !PLANTED {",
         caught_by: VERDICTS,
     },
 ];

@@ -3,7 +3,7 @@
 use palisade::fences::{Measure, with_measures};
 use palisade::program::{Action, Copies, CopiesOverride, DomainOverride, LabelId, Program, Role, Thread};
 use palisade::report::documents::{self, Finding};
-use palisade::syntax::edit::{Edit, apply};
+use palisade::syntax::edit::apply;
 use palisade::syntax::{Diagnostic, Format, check, laid_out, parse, print, render, text_of};
 use palisade::text::{SourceText, Span};
 use std::sync::Arc;
@@ -197,7 +197,7 @@ fn can_be_edited(program: &Program, format: Format) {
     }
     let sets = places.iter().take(3).map(|place| vec![*place]).chain([places.clone()]);
     for set in sets {
-        let changes: Vec<Edit> = set.iter().map(|&(thread, label)| Edit::Fence { thread, label }).collect();
+        let changes: Vec<Measure> = set.iter().map(|&(thread, label)| Measure::Fence { thread, label }).collect();
         // What cannot be edited is refused.
         let Ok(edited) = apply(program, format, &changes) else { continue };
         let edited_program = reread(&edited, format);

@@ -1,16 +1,16 @@
 //! Fences put into bodies in braces.
 
 use super::program;
-use palisade::program::{Action, ThreadId};
+use palisade::program::{Action, Measure, ThreadId};
 use palisade::syntax::Format;
-use palisade::syntax::edit::{Edit, EditError, apply};
+use palisade::syntax::edit::{EditError, apply};
 
 /// The text with fences at labels of the first thread.
 fn fenced(text: &str, labels: &[&str]) -> Result<String, EditError> {
     let program = program(text);
     let thread = ThreadId::from_index(0);
     let label = |name: &&str| program.threads[0].label_named(name).unwrap_or_else(|| panic!("no label {name}"));
-    let changes: Vec<Edit> = labels.iter().map(|name| Edit::Fence { thread, label: label(name) }).collect();
+    let changes: Vec<Measure> = labels.iter().map(|name| Measure::Fence { thread, label: label(name) }).collect();
     apply(&program, Format::Native, &changes)
 }
 
@@ -36,7 +36,7 @@ fn copies_that_say_self_have_one_text() {
     let program = program(PETERSON);
     let change = |thread: usize| {
         let label = program.threads[thread].label_named("L9").expect("it is there");
-        Edit::Fence { thread: ThreadId::from_index(thread), label }
+        Measure::Fence { thread: ThreadId::from_index(thread), label }
     };
     let both = apply(&program, Format::Native, &[change(0), change(1)]).expect("it can be edited");
     assert_eq!(both.matches("mfence;").count(), 1);
@@ -95,7 +95,7 @@ fn behind_a_call_in_a_statement_there_is_no_place() {
     let program = program(text);
     let thread = &program.threads[0];
     let load = thread.instructions.iter().find(|it| matches!(&it.action, Action::Load { .. })).expect("y is read");
-    let change = Edit::Fence { thread: ThreadId::from_index(0), label: load.source };
+    let change = Measure::Fence { thread: ThreadId::from_index(0), label: load.source };
     assert!(matches!(apply(&program, Format::Native, &[change]), Err(EditError::InsideStatement(_))));
 }
 
@@ -104,7 +104,7 @@ fn stores_become_exchanges() {
     let text = "program p\naddress x, slot[2]\nthread t {\n  slot[1] = (x + 1);\n}\n";
     let program = program(text);
     let store = program.threads[0].instruction_ids().find(|(_, it)| matches!(it.action, Action::Store { .. }));
-    let change = Edit::Exchange { thread: ThreadId::from_index(0), store: store.expect("there is a store").0 };
+    let change = Measure::Exchange { thread: ThreadId::from_index(0), store: store.expect("there is a store").0 };
     let edited = apply(&program, Format::Native, &[change]).expect("it can be edited");
     assert_eq!(edited, text.replace("slot[1] = (x + 1);", "xchg(slot[1], (x + 1));"));
 }

@@ -18,10 +18,10 @@ use bits::Bits;
 use monitor::{Monitor, Reason, Step};
 use palisade_evidence::RobustCertificate;
 use palisade_model::program::{
-    Action, ByLabel, Instruction, InstructionId, LabelId, Liveness, Program, RegisterId, Thread,
+    Action, ByLabel, Heading, Instruction, InstructionId, LabelId, Liveness, Ordering, Program, RegisterId, Thread,
 };
 use races::{Plain, without_races};
-use said::{Ordering, Said, is_access};
+use said::{is_access, said};
 use std::collections::{BTreeSet, HashSet};
 
 /// Why nothing is said of every compilation.
@@ -38,15 +38,8 @@ const MOST_STATES: usize = 200_000;
 
 /// Whether orderings suffice for every compilation, of a program that was read in source order, and which a certificate shows robust; nothing for any other program.
 pub fn every_compilation(program: &Program, certificate: &RobustCertificate) -> Option<Result<(), Objection>> {
-    if !program.source.is_listing {
-        return None;
-    }
-    let mut heading = program.source.text.lines().take_while(|line| !line.is_empty());
-    if !heading.clone().any(|line| line.starts_with("orderings ")) {
-        return None;
-    }
-    let unknown = heading.find_map(|line| line.strip_prefix("unknown ")?.split_once(' '));
-    if let Some((place, reason)) = unknown {
+    let heading = Heading::of(&program.source).filter(|heading| heading.is_in_source_order)?;
+    if let Some((place, reason)) = heading.unknown {
         return Some(Err(Objection { place: place.to_owned(), reason: reason.to_owned() }));
     }
     Some(judged(program, certificate))
@@ -57,15 +50,15 @@ fn judged(program: &Program, certificate: &RobustCertificate) -> Result<(), Obje
     let (mut weak, mut relaxed, mut plain) = (false, BTreeSet::new(), Plain::new());
     let all = threads().flat_map(|(thread, own)| own.instruction_ids().map(move |(id, own)| (thread, id, own)));
     for (thread, id, instruction) in all.filter(|(_, _, own)| is_access(&own.action)) {
-        let Some(said) = Said::of(program, instruction) else {
+        let Some(said) = said(program, instruction) else {
             let reason = "the instruction is not one that the call in the source becomes".to_owned();
             return Err(Objection { place: place(program, instruction), reason });
         };
-        weak |= !said.is_sequentially_consistent();
-        if said.has_relaxed() {
+        weak |= !said.is_plain() && said.orderings().any(|ordering| ordering != Ordering::SeqCst);
+        if said.orderings().any(|ordering| ordering == Ordering::Relaxed) {
             relaxed.insert(place(program, instruction));
         }
-        if said == Said::Plain {
+        if said.is_plain() {
             plain.insert((thread, id));
         }
     }
@@ -81,7 +74,7 @@ fn judged(program: &Program, certificate: &RobustCertificate) -> Result<(), Obje
 
 /// The place of an instruction, which stands at the end of its line.
 fn place(program: &Program, instruction: &Instruction) -> String {
-    program.source.slice(instruction.span).split_whitespace().next_back().unwrap_or("?").to_owned()
+    program.listed(instruction).map_or("?", |listed| listed.place).to_owned()
 }
 
 /// A state of a thread: where it is, what is known of its live registers, what the monitor remembers.
@@ -134,7 +127,7 @@ impl<'a> Paths<'a> {
     fn after(&self, state: &State, id: InstructionId, instruction: &Instruction) -> Result<Vec<State>, Reason> {
         let value = |expression| Bits::evaluated(expression, &|register| state.registers[register.index()]);
         let address = instruction.action.address().and_then(|address| value(address).known());
-        let said = || Said::of(self.program, instruction).expect("it was read before");
+        let said = || said(self.program, instruction).expect("it was read before");
         let mut next = Vec::new();
         let mut go = |written: Option<(RegisterId, Bits)>, step: Option<Step>| {
             let mut after = State { label: instruction.target, ..state.clone() };
@@ -158,10 +151,10 @@ impl<'a> Paths<'a> {
             Action::Assume(_) | Action::Nop | Action::Ensure(_) | Action::Post { .. } => go(None, None)?,
             Action::Havoc { register } => go(Some((*register, Bits::UNKNOWN)), None)?,
             Action::Fail => {}
-            Action::Load { register, .. } => go(Some((*register, Bits::UNKNOWN)), Some(said().step(true, false)))?,
-            Action::Store { .. } => go(None, Some(said().step(false, false)))?,
+            Action::Load { register, .. } => go(Some((*register, Bits::UNKNOWN)), Some(Step::of(said(), true, false)))?,
+            Action::Store { .. } => go(None, Some(Step::of(said(), false, false)))?,
             Action::Rmw { register, .. } => {
-                go(register.map(|register| (register, Bits::UNKNOWN)), Some(said().step(false, false)))?;
+                go(register.map(|register| (register, Bits::UNKNOWN)), Some(Step::of(said(), false, false)))?;
             }
             Action::Cas { register, expected, .. } => {
                 let expected = value(expected);
@@ -170,10 +163,10 @@ impl<'a> Paths<'a> {
                 let mut before = state.monitor;
                 before.follow(id, address, Step::Private)?;
                 let failed = expected.known().map_or(Bits::UNKNOWN, Bits::anything_but);
-                go(found(expected), Some(said().step(false, false)))?;
-                go(found(failed), Some(said().step(true, false)))?;
+                go(found(expected), Some(Step::of(said(), false, false)))?;
+                go(found(failed), Some(Step::of(said(), true, false)))?;
             }
-            Action::Fence => go(None, Some(said().step(false, true)))?,
+            Action::Fence => go(None, Some(Step::of(said(), false, true)))?,
             Action::StoreFence | Action::Lock | Action::Unlock => unreachable!("nothing is said of it"),
         }
         Ok(next)
@@ -212,17 +205,5 @@ impl<'a> Paths<'a> {
             }
         };
         Objection { place: self.place(first), reason }
-    }
-}
-
-impl Said {
-    fn has_relaxed(self) -> bool {
-        match self {
-            Self::Load(ordering) | Self::Store(ordering) | Self::ReadModifyWrite(ordering) | Self::Fence(ordering) => {
-                ordering == Ordering::Relaxed
-            }
-            Self::CompareExchange { success, failure } => [success, failure].contains(&Ordering::Relaxed),
-            Self::Plain => false,
-        }
     }
 }

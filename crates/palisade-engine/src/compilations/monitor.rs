@@ -2,8 +2,7 @@
 //!
 //! THEORY.md ("Every compilation") proves that what the monitor admits no compiler turns into more than a store buffer does.
 
-use super::said::{Ordering, Said};
-use palisade_model::program::{InstructionId, Value};
+use palisade_model::program::{InstructionId, Ordering, SourceAccess, Value};
 
 /// What is to be remembered of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -133,19 +132,20 @@ impl Monitor {
     }
 }
 
-impl Said {
-    /// The step that it is where its instruction only loads, and where it changes memory; on memory of the thread's own, a locked instruction is neither.
-    pub(super) fn step(self, does_load: bool, is_private: bool) -> Step {
-        match self {
-            Self::Load(ordering) => Step::Load(ordering),
-            Self::Store(ordering) => Step::Store(ordering),
-            Self::ReadModifyWrite(_) if is_private => Step::Private,
-            Self::ReadModifyWrite(_) if does_load => Step::Nothing,
-            Self::ReadModifyWrite(ordering) => Step::ReadModifyWrite(ordering),
-            Self::CompareExchange { failure, .. } if does_load => Step::Load(failure),
-            Self::CompareExchange { success, .. } => Step::ReadModifyWrite(success),
-            Self::Fence(_) => Step::Fence,
-            Self::Plain => Step::Plain,
+impl Step {
+    /// The step that an access of the source is where its instruction only loads, and where it changes memory; on memory of the thread's own,
+    /// a locked instruction is neither.
+    pub(super) fn of(access: SourceAccess, does_load: bool, is_private: bool) -> Self {
+        match access {
+            SourceAccess::Load(Ordering::Plain) | SourceAccess::Store(Ordering::Plain) => Self::Plain,
+            SourceAccess::Load(ordering) => Self::Load(ordering),
+            SourceAccess::Store(ordering) => Self::Store(ordering),
+            SourceAccess::ReadModifyWrite(_) if is_private => Self::Private,
+            SourceAccess::ReadModifyWrite(_) if does_load => Self::Nothing,
+            SourceAccess::ReadModifyWrite(ordering) => Self::ReadModifyWrite(ordering),
+            SourceAccess::CompareExchange(_, failure) if does_load => Self::Load(failure),
+            SourceAccess::CompareExchange(success, _) => Self::ReadModifyWrite(success),
+            SourceAccess::Fence(_) => Self::Fence,
         }
     }
 }

@@ -11,7 +11,8 @@ use super::on_nets::Nets;
 use super::progress::Observer;
 use crate::decide::{Method, Round, Turn, decide};
 use crate::robustness::{PhaseSteps, Story, story_of_steps};
-use palisade_exploration::instrumented::system::{Phase, System};
+use palisade_exploration::instrumented::system::Phase;
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{
     Attack, DelayFlow, DelayingPhase, DelayingPhases, Fault, Obstacles, Obstructed, Success, Successes, ThreadSearch,
     attacker_label, is_stopped, mode_of,
@@ -361,7 +362,7 @@ fn delaying_steps(
 
 /// The measure that forbids a step of the attacker itself.
 fn measure_of(system: &System<'_>, catalogue: &Catalogue, step: &Step) -> Option<usize> {
-    let (thread, instruction) = system.instruction_of(step.label);
+    let (thread, instruction) = system.label(step);
     catalogue.measure_of(thread, instruction)
 }
 

@@ -35,6 +35,6 @@ pub(super) struct Attempt<'f> {
 impl Attempt<'_> {
     /// How the methods take turns at one question.
     pub(super) fn schedule(&self) -> Schedule {
-        Schedule { first: self.first_work, most: self.round.work }
+        Schedule { most: self.round.work, ..Schedule::growing_from(self.first_work) }
     }
 }

@@ -1,10 +1,9 @@
 //! The measures on offer for some threads.
 
 use super::cost::Cost;
-use super::measure::Measure;
 use fixedbitset::FixedBitSet;
 use palisade_exploration::instrumented::Obstacles;
-use palisade_model::program::{InstructionId, LabelId, Program, Sites, ThreadId};
+use palisade_model::program::{InstructionId, LabelId, Measure, Program, Sites, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// A set of measures of one catalogue, by their numbers there.

@@ -6,12 +6,11 @@
 use super::catalogue::Catalogue;
 use super::cost::Cost;
 use super::fence_error::FenceError;
-use super::measure::Measure;
 use super::options::FenceOptions;
 use fixedbitset::FixedBitSet;
 use palisade_exploration::instrumented::{Attack, DelayFlow, METER};
 use palisade_model::limits::StopReason;
-use palisade_model::program::{Action, Instruction, InstructionId, LabelId, Program, Sites, ThreadId};
+use palisade_model::program::{Action, Instruction, InstructionId, LabelId, Measure, Program, Sites, ThreadId};
 use rustc_hash::FxHashSet;
 
 /// The measures on offer for a program.

@@ -1,7 +1,6 @@
 //! Programs with measures taken.
 
-use super::measure::Measure;
-use palisade_model::program::{Action, Insertion, Instruction, InstructionId, Program, Sites, ThreadId};
+use palisade_model::program::{Action, Insertion, Instruction, InstructionId, Measure, Program, Sites, ThreadId};
 
 /// The program with measures taken. A fence at label l is the change of [ESOP13, §7]: the instructions at l move to a fresh
 /// label, which a fence at l leads to. Instructions keep their numbers; fences come after them.

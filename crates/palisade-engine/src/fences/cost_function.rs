@@ -2,9 +2,8 @@
 
 use super::cost::{Cost, CostError};
 use super::depth::loop_depths;
-use super::measure::Measure;
 use super::profile::Profile;
-use palisade_model::program::{LabelId, Program, Sites, ThreadId};
+use palisade_model::program::{LabelId, Measure, Program, Sites, ThreadId};
 
 /// What fences at the labels of a thread cost.
 type OfThread<'f> = Box<dyn Fn(LabelId) -> Result<Cost, CostError> + 'f>;

@@ -4,12 +4,11 @@ use super::cases::Case;
 use super::catalogues::permitted;
 use super::change::{remove_fences, with_measures_at};
 use super::cost::Cost;
-use super::measure::Measure;
 use super::options::FenceOptions;
 use num_bigint::BigInt;
-use palisade_evidence::{self as evidence, Block, Change, RepairClaim, RepairEvidence};
+use palisade_evidence::{self as evidence, Block, RepairClaim, RepairEvidence};
 use palisade_model::net::Count;
-use palisade_model::program::{Program, Sites};
+use palisade_model::program::{Measure, Program, Sites};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -71,12 +70,8 @@ impl<'a> Offered<'a> {
         let count = |cost: &Cost| Count::from(cost.in_units(&self.parts).expect("the unit is one of all costs"));
         RepairEvidence {
             claim,
-            taken: self.taken.iter().map(|measure| change(*measure)).collect(),
-            measures: self
-                .measures
-                .iter()
-                .map(|(measure, cost)| (change(*measure), cost.as_ref().map(count)))
-                .collect(),
+            taken: self.taken.to_vec(),
+            measures: self.measures.iter().map(|(measure, cost)| (*measure, cost.as_ref().map(count))).collect(),
             valid: Vec::new(),
             rows: Vec::new(),
             bound: Vec::new(),
@@ -110,16 +105,6 @@ impl<'a> Offered<'a> {
             }
         };
         Some(Block { least: count(least)?, cases: cases.iter().map(case).collect::<Option<_>>()? })
-    }
-}
-
-/// A measure in the terms of the evidence.
-fn change(measure: Measure) -> Change {
-    match measure {
-        Measure::Fence { thread, label } => Change::Fence { thread, label },
-        Measure::StoreFence { thread, label } => Change::StoreFence { thread, label },
-        Measure::Exchange { thread, store } => Change::Exchange { thread, store },
-        Measure::Kept { thread, fence } => Change::Keep { thread, fence },
     }
 }
 

@@ -2,11 +2,10 @@
 
 use super::cost::Cost;
 use super::cost_function::CostFunction;
-use super::measure::Measure;
 use super::pattern::Pattern;
 use crate::robustness::CheckOptions;
 use palisade_model::limits::Limits;
-use palisade_model::program::{Program, Sites};
+use palisade_model::program::{Measure, Program, Sites};
 
 /// What to place, and how.
 #[derive(Clone, Debug)]

@@ -1,7 +1,6 @@
 //! Patterns of labels, `thread.label` with `*` and `?`.
 
-use super::measure::Measure;
-use palisade_model::program::{Program, Sites};
+use palisade_model::program::{Measure, Program, Sites};
 use thiserror::Error;
 
 /// A pattern of `thread.label` names: `*` stands for any characters, `?` for one. A pattern without a dot is about labels

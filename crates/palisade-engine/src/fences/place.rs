@@ -6,7 +6,6 @@ use super::change::with_measures;
 use super::computation::Computation;
 use super::cost::Cost;
 use super::fence_error::FenceError;
-use super::measure::Measure;
 use super::offered::{Offered, priced};
 use super::options::FenceOptions;
 use super::planning::{Planned, plan};
@@ -18,7 +17,7 @@ use crate::robustness::{AttackOutcome, Silent, Verdict, abstracted, certificate,
 use palisade_evidence::RobustCertificate;
 use palisade_exploration::instrumented::{Attack, ThreadLabel, attacks_within, pruned};
 use palisade_model::limits::{Limits, StopReason};
-use palisade_model::program::Program;
+use palisade_model::program::{Measure, Program};
 use std::sync::Arc;
 
 /// Whether a program can be repaired.

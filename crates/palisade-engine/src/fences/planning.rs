@@ -1,5 +1,6 @@
-//! The choices for all parts, which do not depend on each other's: in rounds that allow more and more work. Of a program with counters, checks decide sets
-//! ([`by_checks`](super::by_checks)) where the first round does not decide all attacks, or values grow.
+//! The choices for all parts, which do not depend on each other's: in rounds that allow more and
+//! more work. Of a program with counters, checks decide sets ([`by_checks`](super::by_checks))
+//! where the first round does not decide all attacks, or values grow.
 
 use super::analysis::Analysis;
 use super::attempt::{Attempt, Methods};
@@ -12,19 +13,19 @@ use super::progress::Observer;
 use super::request::Request;
 use super::thread::PartPlan;
 use super::unfinished::Unfinished;
-use crate::decide::schedule::{QUESTION_ANY_NUMBER, QUESTION_FIXED};
-use crate::decide::{Round, Schedule};
+use crate::decide::schedule::{
+    CUTS, FENCES_ANY_NUMBER, FENCES_FIRST_VALUES, FENCES_FIXED, QUESTION_ANY_NUMBER, QUESTION_FIXED, UNLIMITED,
+};
+use crate::decide::{Method, Round, Turn, decide};
 use crate::robustness::has_counters;
-use palisade_exploration::instrumented::system::{Growth, System};
+use palisade_exploration::instrumented::system::Growth;
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{Attack, Fault, explore_sc};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::Program;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-
-/// Distinct values looked at where values grow.
-const FIRST_VALUES: usize = 8;
 
 /// The plans for all parts.
 pub(super) struct Planned<'c> {
@@ -63,7 +64,8 @@ pub(super) fn plan<'c>(
     {
         return Ok(planned);
     }
-    // Where there are no nets, searches answer, as they do for `check`: the program need not reach what the value sets do.
+    // Where there are no nets, searches answer, as they do for `check`: the program need not reach
+    // what the value sets do.
     let planned = if options.nets { planning.on_nets().or_else(|_| planning.in_turns()) } else { planning.in_turns() };
     match planned {
         Err(fault) if fault.is_growth() => planning.among_first_values(&fault),
@@ -101,7 +103,8 @@ impl<'c> Planning<'_, 'c> {
         Planned { plans, catalogues: Cow::Borrowed(self.catalogues) }
     }
 
-    /// What checks of programs with counters decide, beginning with what is known; nothing for other programs.
+    /// What checks of programs with counters decide, beginning with what is known; nothing for
+    /// other programs.
     fn by_checks(&self, plans: &[PartPlan]) -> Result<Option<Planned<'c>>, Fault> {
         let is_asked = has_counters(self.program) && plans.iter().all(|plan| plan.known.impossible.is_none());
         if is_asked { self.checked(plans) } else { Ok(None) }
@@ -114,46 +117,37 @@ impl<'c> Planning<'_, 'c> {
         Ok(found.map(|(plan, joined)| Planned { plans: vec![plan], catalogues: Cow::Owned(joined) }))
     }
 
-    /// Searches, and nets where these take long.
+    /// Searches, and nets where these take long; checks from the second round on.
     fn in_turns(&self) -> Result<Planned<'c>, Fault> {
-        let mut plans = self.start();
-        let (schedule, first_work) = if self.program.is_parameterized() {
-            (Schedule::FENCES_ANY_NUMBER, QUESTION_ANY_NUMBER)
-        } else {
-            (Schedule::FENCES_FIXED, QUESTION_FIXED)
-        };
-        for (turn, round) in schedule.rounds().enumerate() {
-            if turn == 1
-                && let Some(planned) = self.by_checks(&plans)?
-            {
-                return Ok(planned);
-            }
-            let attempt = Attempt { first_work, ..self.attempt(Methods::Both, round) };
-            self.advance(&mut plans, &attempt, Growth::Fault(attempt.values))?;
-            if !plans.iter().any(PartPlan::is_open) {
-                break;
-            }
+        let is_any = self.program.is_parameterized();
+        let schedule = if is_any { FENCES_ANY_NUMBER } else { FENCES_FIXED };
+        let first_work = if is_any { QUESTION_ANY_NUMBER } else { QUESTION_FIXED };
+        let mut turns = Turns { planning: self, plans: self.start(), first_work };
+        let methods = [
+            Method { name: "checks", turn: Turns::checks },
+            Method { name: "searches and nets", turn: Turns::advance },
+        ];
+        match decide(&mut turns, &methods, schedule) {
+            Ok(decision) => Ok(decision.answer),
+            Err(Halt::Fault(fault)) => Err(fault),
+            Err(Halt::Stopped(_)) => Ok(self.planned(turns.plans)),
         }
-        Ok(self.planned(plans))
     }
 
     /// Nets and nothing else; a fault where there are none.
     fn on_nets(&self) -> Result<Planned<'c>, Fault> {
         let mut plans = self.start();
-        for round in Schedule::UNLIMITED.rounds() {
-            let attempt = self.attempt(Methods::Nets, round);
-            self.advance(&mut plans, &attempt, Growth::Fault(attempt.values))?;
-        }
+        let attempt = self.attempt(Methods::Nets, Round::only(UNLIMITED));
+        self.advance(&mut plans, &attempt, Growth::Fault(attempt.values))?;
         Ok(self.planned(plans))
     }
 
     /// Searches among the first values of data that grows, then checks.
     fn among_first_values(&self, fault: &Fault) -> Result<Planned<'c>, Fault> {
         let mut plans = self.start();
-        for round in Schedule::FENCES_FIRST_VALUES.rounds() {
-            let attempt = Attempt { growth: Some(fault), ..self.attempt(Methods::Searches, round) };
-            self.advance(&mut plans, &attempt, Growth::Cut(FIRST_VALUES.min(attempt.values)))?;
-        }
+        let attempt =
+            Attempt { growth: Some(fault), ..self.attempt(Methods::Searches, Round::only(FENCES_FIRST_VALUES)) };
+        self.advance(&mut plans, &attempt, Growth::Cut(CUTS[1].min(attempt.values)))?;
         let Request { alternatives, one_by_one } = self.request;
         let is_told = |plan: &PartPlan| {
             plan.choice.cheapest.is_some() && (alternatives == 0 || plan.choice.alternatives_complete)
@@ -195,5 +189,27 @@ impl<'c> Planning<'_, 'c> {
             })
             .collect();
         advanced.into_iter().collect()
+    }
+}
+
+/// Plans that methods advance in turns.
+struct Turns<'p, 'a, 'c> {
+    planning: &'p Planning<'a, 'c>,
+    plans: Vec<PartPlan>,
+    /// What a method may take for one question before the next one has its turn.
+    first_work: u64,
+}
+
+impl<'c> Turns<'_, '_, 'c> {
+    fn checks(&mut self, round: Round) -> Turn<Planned<'c>, Fault> {
+        if round.number == 1 { self.planning.by_checks(&self.plans).map_err(Halt::Fault) } else { Ok(None) }
+    }
+
+    fn advance(&mut self, round: Round) -> Turn<Planned<'c>, Fault> {
+        let planning = self.planning;
+        let attempt = Attempt { first_work: self.first_work, ..planning.attempt(Methods::Both, round) };
+        planning.advance(&mut self.plans, &attempt, Growth::Fault(attempt.values)).map_err(Halt::Fault)?;
+        let is_open = self.plans.iter().any(PartPlan::is_open);
+        Ok((!is_open).then(|| planning.planned(std::mem::take(&mut self.plans))))
     }
 }

@@ -4,7 +4,6 @@ use super::catalogues::Catalogues;
 use super::change::{fences_removed, with_measures};
 use super::cost::Cost;
 use super::fence_error::FenceError;
-use super::measure::Measure;
 use super::offered::Offered;
 use super::options::FenceOptions;
 use super::place::{Confirmed, Proof, Returning, combine, confirm, listed};
@@ -15,7 +14,7 @@ use super::unfinished::Unfinished;
 use crate::robustness::Verdict;
 use palisade_evidence::RobustCertificate;
 use palisade_exploration::instrumented::Attack;
-use palisade_model::program::{Action, Copies, InstructionId, Program, Sites, ThreadId};
+use palisade_model::program::{Action, Copies, InstructionId, Measure, Program, Sites, ThreadId};
 use std::sync::Arc;
 
 /// What was found about the fences a program has.

@@ -2,7 +2,8 @@
 //! [crowd](crate::robustness).
 
 use super::{Answer, Proof, ProveOptions, TargetAnswer, Violation};
-use crate::robustness::{Crowd, NODES, additions};
+use crate::decide::schedule::CROWD;
+use crate::robustness::{Crowd, additions};
 use palisade_exploration::instrumented::Fault;
 use palisade_model::program::Program;
 use palisade_semantics::crowd::is_crowd;
@@ -20,7 +21,7 @@ pub(super) fn around(
     if additions.is_empty() || open.is_empty() || options.by.is_some() {
         return Vec::new();
     }
-    let few = |only: &[Target]| ProveOptions { only: only.to_vec(), most: NODES.min(options.most), ..options.clone() };
+    let few = |only: &[Target]| ProveOptions { only: only.to_vec(), most: CROWD.min(options.most), ..options.clone() };
     let mut answers = Vec::new();
     for addition in &additions {
         let Ok(alone) = prove(&addition.alone(program), &few(&open)) else { continue };

@@ -5,6 +5,7 @@ use super::counters::{by_counters, may_count};
 use super::crowd::around;
 use super::known::Known;
 use super::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Why};
+use crate::decide::schedule::BEFORE_COUNTERS;
 use palisade_evidence::{PropertyProof, PropertyReason};
 use palisade_exploration::buffered::{Goal, Slice, Values, targets};
 use palisade_exploration::instrumented::Fault;
@@ -85,9 +86,6 @@ pub(super) fn prove_knowing(
     Ok(proof)
 }
 
-/// Configurations that the other rungs have before counters are asked: what takes few needs no more than these.
-const BRIEF: u64 = 1 << 13;
-
 /// Answers the targets of a group for which few configurations are enough; the others.
 fn briefly(
     program: &Program,
@@ -96,7 +94,7 @@ fn briefly(
     options: &ProveOptions,
     proof: &mut Proof,
 ) -> Vec<Target> {
-    let options = ProveOptions { most: BRIEF.min(options.most), ..options.clone() };
+    let options = ProveOptions { most: BEFORE_COUNTERS.min(options.most), ..options.clone() };
     let goal = Goal::new(targets, question);
     let slice = if options.slice { Slice::of(program, &goal, bounds, true) } else { Slice::whole(program, &goal) };
     Climb::new(program, &slice.apply(program), &slice, bounds, goal, &options, proof).climb_briefly()

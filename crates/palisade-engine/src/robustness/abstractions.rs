@@ -11,6 +11,7 @@ use super::check::{
     check_quickly, concluded, list, proved_within,
 };
 use super::far::horizons;
+use crate::decide::schedule::{FAR, FEW_RESIDUES, MANY_RESIDUES};
 use palisade_evidence::RobustCertificate;
 use palisade_exploration::instrumented::explore_sc_until;
 use palisade_exploration::instrumented::system::Growth;
@@ -26,15 +27,6 @@ const FEW: [Value; 4] = [2, 4, 8, 16];
 
 /// Residues say more than tickets, which are tried before more values than this.
 const SOME: Value = 64;
-
-/// The nodes of a search with few values.
-const SHORT: u64 = 1 << 13;
-
-/// The nodes of a search with as many values as there are copies.
-const LONG: u64 = 1 << 17;
-
-/// The nodes of a search in which far counters are not told apart.
-const SOME_NODES: u64 = 1 << 15;
 
 /// More values than this are not tried.
 const MOST: u64 = 1 << 12;
@@ -147,7 +139,7 @@ pub(crate) fn robust_within(program: &Program, options: &CheckOptions, most: u64
         let within = |candidate: &Candidate| candidate.nodes <= most;
         let mut known = candidates(program).filter(within);
         let found = known.find_map(|candidate| robust(program, options, &Silent, candidate));
-        found.or_else(|| proved_within(program, options, LONG.min(most), Values::Own))?
+        found.or_else(|| proved_within(program, options, MANY_RESIDUES.min(most), Values::Own))?
     };
     certificate(program, &checked)
 }
@@ -164,7 +156,7 @@ pub(crate) fn interleavings_without(
     let is_finite = !program.is_parameterized() || program.domain.is_some();
     let exact = (is_finite && !Counters::of(program).is_empty()).then(|| {
         let known = Known::Everything;
-        let exact = Candidate { program: program.clone(), values: Values::Own, nodes: SHORT.min(most), known };
+        let exact = Candidate { program: program.clone(), values: Values::Own, nodes: FEW_RESIDUES.min(most), known };
         closed_without(program, fails, options, exact)
     });
     // What knows everything says of one domain what others say of more.
@@ -223,7 +215,7 @@ fn closed_without(
 
 /// How many values to try, with the nodes of the search.
 fn sizes(program: &Program) -> Vec<(Value, u64)> {
-    let mut sizes: Vec<(Value, u64)> = FEW.iter().map(|size| (*size, SHORT)).collect();
+    let mut sizes: Vec<(Value, u64)> = FEW.iter().map(|size| (*size, FEW_RESIDUES)).collect();
     let copies = |thread: &Thread| match thread.copies {
         Copies::Exactly(count) => Some(count),
         Copies::Any => None,
@@ -234,7 +226,7 @@ fn sizes(program: &Program) -> Vec<(Value, u64)> {
         let enough = (total + 1).next_power_of_two();
         let enough = Value::try_from(enough).expect("few copies");
         sizes.retain(|(size, _)| *size < enough);
-        sizes.push((enough, LONG));
+        sizes.push((enough, MANY_RESIDUES));
     }
     sizes
 }
@@ -258,7 +250,7 @@ fn by_residues(program: &Program, (size, nodes): (Value, u64)) -> Option<Candida
 fn in_turns(program: &Program) -> Vec<Candidate> {
     let candidate = |tickets: Tickets| {
         let (program, known) = (tickets.erased.clone(), Known::Turns(tickets.pairs.clone()));
-        Candidate { program, values: Values::WithoutTickets(tickets.into()), nodes: LONG, known }
+        Candidate { program, values: Values::WithoutTickets(tickets.into()), nodes: MANY_RESIDUES, known }
     };
     Tickets::of(program).map(candidate).into_iter().collect()
 }
@@ -268,7 +260,7 @@ fn stopping(program: &Program) -> Vec<Candidate> {
     let candidate = |own: palisade_model::program::Saturated| Candidate {
         program: own.program,
         values: Values::Own,
-        nodes: LONG,
+        nodes: MANY_RESIDUES,
         known: Known::Ends(own.ends),
     };
     saturated(program).map(candidate).into_iter().collect()
@@ -280,7 +272,7 @@ fn up_to_horizons(program: &Program) -> Vec<Candidate> {
     let candidates = horizons.map(|horizon| Candidate {
         program: horizon.loosened,
         values: Values::Counted(horizon.counting),
-        nodes: SOME_NODES,
+        nodes: FAR,
         known: Known::Distances(horizon.behind),
     });
     candidates.collect()

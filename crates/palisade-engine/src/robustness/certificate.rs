@@ -3,7 +3,7 @@
 use super::check::{AttackReport, Check};
 use crate::robustness::{AttackOutcome, Verdict};
 use palisade_evidence::{AttackEvidence, AttackNetProof, AttackReason, RobustCertificate};
-use palisade_exploration::instrumented::system::System;
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{Attack, DelayRange, SharedTables};
 use palisade_exploration::lazy::Exploration;
 use palisade_model::program::{LabelId, Program};

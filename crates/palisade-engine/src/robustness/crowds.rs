@@ -21,9 +21,6 @@ const BESIDE: u64 = 2;
 /// How many copies fewer than it takes to come around a crowd has at least: some others move the counter, too.
 const FEWER: u64 = 3;
 
-/// The nodes of a search beside a crowd.
-pub(crate) const NODES: u64 = 1 << 14;
-
 /// Copies of a thread that execute an addition one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crowd {

@@ -26,7 +26,7 @@ pub use check::{
     Abstraction, AttackOutcome, AttackReport, Check, CheckOptions, DEFAULT_VALUES, Far, Modulo, Observer, Silent,
     Stage, Stopping, Turns, Verdict, violation_by,
 };
-pub(crate) use crowds::{Crowd, NODES, additions};
+pub(crate) use crowds::{Crowd, additions};
 pub(crate) use delay_net::{DelayNet, Delaying};
 pub use palisade_exploration::instrumented::net::attack_net;
 pub use palisade_exploration::instrumented::{

@@ -6,6 +6,8 @@
 //! counters permute a net, its markings are explored up to these as well, in turn with the strategies. What they are given to do is metered by work, so that answers do not depend on clocks.
 
 use super::witness::{Violation, violation_of_run};
+use crate::decide::schedule::CHECK;
+use crate::decide::schedule::nets::{EXPLORATIONS, FIRST, TRANSITIONS_PER_NODE, WORK_PER_NODE, WORK_PER_TRANSITION};
 use crate::decide::{self, Method, Round, Schedule, Turn};
 use palisade_coverability::{self as coverability, Options, Outcome, Statistics};
 use palisade_evidence::AttackNetProof;
@@ -73,21 +75,6 @@ const MOST_PLACES: usize = 1 << 18;
 /// Nets with more transitions than this may be: it bounds its work, of which a transition takes 12 to 60 units, to 2²⁵.
 const MOST_TRANSITIONS: usize = 1 << 19;
 
-/// Work on one net for each node that an exploration may have in the same turn: they take about as long.
-const WORK_PER_NODE: u64 = 15;
-
-/// All nets of a turn may take so many times the work of such an exploration, which decides all attacks at once.
-const EXPLORATIONS: u64 = 32;
-
-/// Work to list a transition.
-const WORK_PER_TRANSITION: u64 = 12;
-
-/// So many nets are asked before their work is looked at; then twice as many, and so on.
-const FIRST_NETS: usize = 4;
-
-/// Transitions listed for one net for each such node.
-const TRANSITIONS_PER_NODE: u64 = 4;
-
 /// How large the net of an attack may be, beside an exploration that may have as many nodes as the budget says.
 pub(super) fn bounds(values: usize, copies: Option<u32>, budget: &Budget) -> Bounds {
     let transitions = budget.work.map_or(u64::MAX, |nodes| nodes.saturating_mul(TRANSITIONS_PER_NODE));
@@ -150,7 +137,7 @@ fn answered(answer: coverability::Answer) -> Turn<coverability::Answer, Fault> {
 /// Answers a net: by its markings up to turns, where it has many, and by the strategies for all nets.
 fn solve_up_to_turns(net: &AttackNet<'_>, symmetry: Option<Symmetry>, budget: &Budget) -> coverability::Answer {
     let Some(symmetry) = symmetry else { return solve(&net.problem, budget) };
-    let schedule = Schedule { most: budget.work.unwrap_or(Schedule::CHECK.most), ..Schedule::CHECK };
+    let schedule = Schedule { most: budget.work.unwrap_or(CHECK.most), ..CHECK };
     let methods: [Method<Question<'_>, coverability::Answer, Fault>; 2] =
         [Method { name: "turns", turn: Question::up_to_turns }, Method { name: "nets", turn: Question::as_it_stands }];
     let mut question = Question { problem: &net.problem, turned: TurnedNet::new(net, symmetry), budget };
@@ -187,7 +174,7 @@ pub(super) fn decide(
     let Some(first) = attacks.first() else { return Ok(Vec::new()) };
     let most = budget.work.map_or(u64::MAX, |nodes| nodes.saturating_mul(WORK_PER_NODE).saturating_mul(EXPLORATIONS));
     let mut answers: Vec<NetAnswer> = Vec::with_capacity(attacks.len());
-    let (mut count, mut work) = (FIRST_NETS, 0);
+    let (mut count, mut work) = (FIRST, 0);
     while answers.len() < attacks.len() && work < most {
         let asked = &attacks[answers.len()..attacks.len().min(answers.len() + count)];
         answers.extend(side_by_side(asked, all, budget, |attack, budget| {

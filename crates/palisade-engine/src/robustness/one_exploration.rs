@@ -2,27 +2,20 @@
 //!
 //! Event-driven programs against TSO and threads against PSO are decided like this, each by an instrumented program of its own.
 
-use crate::decide::schedule::{FIRST_VALUES, INSTANCES};
+use crate::decide::schedule::{CUT_IN_ONE_EXPLORATION, FIRST_VALUES, INSTANCES};
 use crate::decide::{Method, Round, Schedule, Turn, decide};
 use palisade_exploration::instrumented::Fault;
 use palisade_exploration::instrumented::system::{Growth, Root};
 use palisade_exploration::lazy::{Exploration, LazyNet, Mode, NetError};
 use palisade_model::limits::{Budget, Halt, Limits, StopReason};
-use palisade_model::program::Program;
-use std::marker::PhantomData;
-
-/// How many values of a register or an address are tried where values grow, for violations among the first of them.
-const FEW_VALUES: usize = 4;
 
 /// An instrumented program with the attacks of all stores, as a lazily built net.
-pub(super) trait Instrumented<'p>: LazyNet<Error = Fault> + Sized {
+pub(super) trait Instrumented: LazyNet<Error = Fault> + Sized {
     /// What shows that the program is robust.
     type Certificate;
     /// What shows that it is not.
     type Violation;
 
-    /// The instrumented program, with so many spare copies or any number of them.
-    fn new(program: &'p Program, growth: Growth, spare: Option<u32>) -> Self;
     /// The initial configurations; none when there are too many, or too many copies to count.
     fn roots(&mut self) -> Result<Option<Vec<Root>>, Fault>;
     /// Explores until an attack has succeeded, and where.
@@ -44,14 +37,17 @@ pub(super) enum Shown<C, V> {
     NotRobust(V),
 }
 
-type ShownBy<'p, S> = Shown<<S as Instrumented<'p>>::Certificate, <S as Instrumented<'p>>::Violation>;
+type ShownBy<S> = Shown<<S as Instrumented>::Certificate, <S as Instrumented>::Violation>;
+
+/// Makes the instrumented program, with so many spare copies or any number of them.
+type Make<'p, S> = dyn Fn(Growth, Option<u32>) -> S + 'p;
 
 /// A net with what was explored of it, and the configuration of a success.
 type Explored<S> = (S, Exploration, Option<u32>);
 
 /// The question, with what turns so far have shown.
 pub(super) struct Question<'p, S> {
-    program: &'p Program,
+    make: Box<Make<'p, S>>,
     growth: Growth,
     limits: &'p Limits,
     /// How many copies and occurrences the next instance has of what there is any number of; nothing when there is nothing such.
@@ -62,18 +58,22 @@ pub(super) struct Question<'p, S> {
     not_robust: bool,
     /// How many configurations were explored.
     pub(super) explored: usize,
-    system: PhantomData<S>,
 }
 
-impl<'p, S: Instrumented<'p>> Question<'p, S> {
-    /// The question about a program in which a register or an address takes so many values at most, whose first instance has so many spare copies.
-    pub(super) fn new(program: &'p Program, values: usize, limits: &'p Limits, spare: Option<u32>) -> Self {
+impl<'p, S: Instrumented> Question<'p, S> {
+    /// The question about an instrumented program in which a register or an address takes so many values at most, whose first instance has so many spare copies.
+    pub(super) fn new(
+        values: usize,
+        limits: &'p Limits,
+        spare: Option<u32>,
+        make: impl Fn(Growth, Option<u32>) -> S + 'p,
+    ) -> Self {
         let growth = Growth::Fault(values);
-        Self { program, growth, limits, spare, is_minimal: false, not_robust: false, explored: 0, system: PhantomData }
+        Self { make: Box::new(make), growth, limits, spare, is_minimal: false, not_robust: false, explored: 0 }
     }
 
     /// Lets both methods take turns.
-    pub(super) fn answer(&mut self, schedule: Schedule) -> Result<ShownBy<'p, S>, Halt<Fault>> {
+    pub(super) fn answer(&mut self, schedule: Schedule) -> Result<ShownBy<S>, Halt<Fault>> {
         let methods = [
             Method { name: "small-instances", turn: Self::instances },
             Method { name: "karp-miller", turn: Self::any_number },
@@ -88,7 +88,7 @@ impl<'p, S: Instrumented<'p>> Question<'p, S> {
         mode: Mode,
         work: u64,
     ) -> Result<Explored<S>, Halt<Fault>> {
-        let mut system = S::new(self.program, growth, spare);
+        let mut system = (self.make)(growth, spare);
         let mut explored = Exploration::new(mode);
         system.limit(self.limits);
         for root in system.roots().map_err(NetError::halt)?.ok_or(StopReason::TooLarge)? {
@@ -102,7 +102,7 @@ impl<'p, S: Instrumented<'p>> Question<'p, S> {
 
     /// Instances with one copy or occurrence more each. One that does not come to an end, as where tasks are posted without one, does not
     /// keep larger ones from their turn: these get less work each, and a violation in them is not known to be in a smallest instance.
-    fn instances(&mut self, round: Round) -> Turn<ShownBy<'p, S>, Fault> {
+    fn instances(&mut self, round: Round) -> Turn<ShownBy<S>, Fault> {
         let first = self.spare.unwrap_or(0);
         let mut work = round.work;
         self.is_minimal = self.spare.is_some();
@@ -127,7 +127,7 @@ impl<'p, S: Instrumented<'p>> Question<'p, S> {
     }
 
     /// The search among any number, until it has come to an end once.
-    fn any_number(&mut self, round: Round) -> Turn<ShownBy<'p, S>, Fault> {
+    fn any_number(&mut self, round: Round) -> Turn<ShownBy<S>, Fault> {
         if self.not_robust {
             return Ok(None);
         }
@@ -140,7 +140,7 @@ impl<'p, S: Instrumented<'p>> Question<'p, S> {
     pub(super) fn among_first_values(&mut self) -> Result<Option<S::Violation>, Halt<Fault>> {
         let most = if self.spare.is_some() { 3 } else { 0 };
         for spare in 0..=most {
-            let found = self.explore(Growth::Cut(FEW_VALUES), Some(spare), Mode::Exact, FIRST_VALUES);
+            let found = self.explore(Growth::Cut(CUT_IN_ONE_EXPLORATION), Some(spare), Mode::Exact, FIRST_VALUES);
             if let Ok((mut system, explored, Some(success))) = found {
                 return system.violation(&explored, success, false).map(Some);
             }

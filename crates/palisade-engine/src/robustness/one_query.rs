@@ -4,7 +4,8 @@
 //! at any load. What is explored after ld_A is shared by all attacks, as in the other search; what is explored under SC as well. But stores
 //! with equal attackers behind them are not told apart, and the first success ends everything, whichever attack it belongs to.
 
-use palisade_exploration::instrumented::system::{Phase, System};
+use palisade_exploration::instrumented::system::Phase;
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{
     Attack, AttackAnswer, Fault, Found, Joint, Search, ThreadSearch, mode_of, search,
 };
@@ -42,7 +43,7 @@ pub(super) fn one_query<'p>(
 fn attack_of(joint: &mut Joint<'_>, explored: &Exploration, node: u32) -> Result<Attack, Fault> {
     let mut store = None;
     for (control, step) in explored.steps_along(joint, node)? {
-        let instruction = joint.system.instruction_of(step.label);
+        let instruction = joint.system.label(&step);
         match (joint.system.control(control).phase, joint.system.control(step.control).phase) {
             (Phase::Sc, Phase::Delayed(_)) => store = Some(instruction),
             (Phase::Delayed(_), Phase::Helped(_)) => {

@@ -5,13 +5,12 @@
 //! program reaches the same labels under TSO, as its computations have the traces of interleavings (ASSUMES that buffers can be
 //! emptied: no section stays open for ever); one that is not robust may reach more there.
 
-use palisade_exploration::instrumented::system::{Growth, System};
+use crate::decide::schedule::REACH;
+use palisade_exploration::instrumented::system::Growth;
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{Fault, Reached, ThreadLabel, explore_sc_until};
 use palisade_model::limits::{Budget, Halt, Limits};
 use palisade_model::program::{Action, BinaryOperator, Copies, Expression, Program, UnaryOperator};
-
-/// Configurations explored at most where nothing else explores them.
-const REACH_NODES: u64 = 20_000;
 
 /// With more copies than this in all, nothing is explored for the labels alone: to list them takes long enough.
 const MOST_COPIES: u64 = 1000;
@@ -43,7 +42,7 @@ pub(super) fn explore(
     if until_everything && reached.is_everything() || copies.sum::<u64>() > MOST_COPIES {
         return Ok(reached.is_everything());
     }
-    let budget = Budget::within(limits).with_work(REACH_NODES);
+    let budget = Budget::within(limits).with_work(REACH);
     let mut system = System::new(program, Growth::Fault(values));
     system.note_reached(reached);
     let explored =

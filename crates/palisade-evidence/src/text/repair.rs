@@ -8,9 +8,9 @@ use super::property::{ModelText, PropertyText, TargetText, ViolationText};
 use super::strict::{Object, nullable, present, word};
 use super::tasks::{TaskCertificateText, TaskWitnessText};
 use super::witness::WitnessText;
-use crate::{Block, BufferInvariant, Case, Change, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
+use crate::{Block, BufferInvariant, Case, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 use palisade_model::net::Count;
-use palisade_model::program::{InstructionId, LabelId, ThreadId};
+use palisade_model::program::{InstructionId, LabelId, Measure, ThreadId};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::Arc;
 
@@ -109,24 +109,24 @@ fn number(index: usize) -> u32 {
 }
 
 /// A change in its written form.
-fn change_out(change: Change) -> (KindText, u32, u32) {
+fn change_out(change: Measure) -> (KindText, u32, u32) {
     let (kind, thread, place) = match change {
-        Change::Fence { thread, label } => (KindText::Fence, thread, label.index()),
-        Change::StoreFence { thread, label } => (KindText::Sfence, thread, label.index()),
-        Change::Exchange { thread, store } => (KindText::Xchg, thread, store.index()),
-        Change::Keep { thread, fence } => (KindText::Keep, thread, fence.index()),
+        Measure::Fence { thread, label } => (KindText::Fence, thread, label.index()),
+        Measure::StoreFence { thread, label } => (KindText::Sfence, thread, label.index()),
+        Measure::Exchange { thread, store } => (KindText::Xchg, thread, store.index()),
+        Measure::Kept { thread, fence } => (KindText::Keep, thread, fence.index()),
     };
     (kind, number(thread.index()), number(place))
 }
 
 /// The change that is written so.
-fn change_in((kind, thread, place): (KindText, u32, u32)) -> Change {
+fn change_in((kind, thread, place): (KindText, u32, u32)) -> Measure {
     let (thread, place) = (ThreadId::from_index(thread as usize), place as usize);
     match kind {
-        KindText::Fence => Change::Fence { thread, label: LabelId::from_index(place) },
-        KindText::Sfence => Change::StoreFence { thread, label: LabelId::from_index(place) },
-        KindText::Xchg => Change::Exchange { thread, store: InstructionId::from_index(place) },
-        KindText::Keep => Change::Keep { thread, fence: InstructionId::from_index(place) },
+        KindText::Fence => Measure::Fence { thread, label: LabelId::from_index(place) },
+        KindText::Sfence => Measure::StoreFence { thread, label: LabelId::from_index(place) },
+        KindText::Xchg => Measure::Exchange { thread, store: InstructionId::from_index(place) },
+        KindText::Keep => Measure::Kept { thread, fence: InstructionId::from_index(place) },
     }
 }
 
@@ -150,7 +150,7 @@ impl From<CaseText> for Case {
 
 impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>, &'a BufferInvariant> {
     fn from(evidence: &'a RepairEvidence) -> Self {
-        let measure = |(change, cost): &(Change, Option<Count>)| {
+        let measure = |(change, cost): &(Measure, Option<Count>)| {
             let (kind, thread, place) = change_out(*change);
             (kind, thread, place, cost.clone().map(N))
         };

@@ -1,17 +1,53 @@
 //! Explored sets, in the terms of the checker.
 
 use super::search::ThreadSearch;
-use super::system::{Control, Phase, Place, System};
+use super::system::{Control, Instrumented, MemoryModel, Phase, Place};
+use super::tso::System;
 use crate::lazy::{Entry, Exploration, Interner};
 use palisade_evidence::{
     Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, LocalState, RobustCertificate,
     ScConfiguration, Tokens,
 };
-use palisade_model::program::{Liveness, Program, Value};
+use palisade_model::program::{Liveness, Program, RegisterId, Value};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The tables that configurations share. Each thread's search numbers its own; these tables number them all.
+/// For each thread and label the registers that are live there.
+pub(super) fn live(program: &Program) -> Vec<Vec<Vec<RegisterId>>> {
+    program.threads.iter().map(|thread| Liveness::of(thread).by_label()).collect()
+}
+
+/// The tables of a certificate of one exploration.
+pub(super) struct Tables<'s, 'p, M: MemoryModel> {
+    system: &'s Instrumented<'p, M>,
+    locals: Interner<LocalState>,
+    memories: Interner<Vec<(Value, Value)>>,
+}
+
+impl<'s, 'p, M: MemoryModel> Tables<'s, 'p, M> {
+    /// Tables that are empty.
+    pub(super) fn new(system: &'s Instrumented<'p, M>) -> Self {
+        Self { system, locals: Interner::default(), memories: Interner::default() }
+    }
+
+    /// The number of a local state.
+    pub(super) fn local(&mut self, local: u32) -> u32 {
+        self.locals.intern(self.system.local(local).into()).0
+    }
+
+    /// The number of a memory.
+    pub(super) fn memory(&mut self, memory: u32) -> u32 {
+        self.memories.intern(self.system.memory(memory).changed.clone()).0
+    }
+
+    /// The local states and the memories.
+    pub(super) fn finish(self) -> (Vec<LocalState>, Vec<Vec<(Value, Value)>>) {
+        (self.locals.into_values(), self.memories.into_values())
+    }
+}
+
+/// The tables that configurations share. Each thread's search numbers its own; these tables number
+/// them all.
 #[derive(Debug, Default)]
 pub struct SharedTables {
     locals: Interner<LocalState>,
@@ -21,10 +57,7 @@ pub struct SharedTables {
 impl SharedTables {
     /// A certificate of a program that says nothing yet.
     pub fn certificate(program: &Program) -> RobustCertificate {
-        RobustCertificate {
-            live: program.threads.iter().map(|thread| Liveness::of(thread).by_label()).collect(),
-            ..RobustCertificate::default()
-        }
+        RobustCertificate { live: live(program), ..RobustCertificate::default() }
     }
 
     /// Puts the tables into the certificate whose sets refer to them.
@@ -88,8 +121,8 @@ impl SharedTables {
                         })
                         .collect(),
                     store_address: helped.store_address,
-                    levels: helped.levels.clone(),
-                    section: helped.section.clone(),
+                    levels: helped.path.levels.clone(),
+                    section: helped.path.section.clone(),
                 }
             })
             .collect();
@@ -112,15 +145,15 @@ impl<'t, 's> Translation<'t, 's> {
         Self { tables, system, locals, memories, attackers }
     }
 
-    fn memory(&mut self, control: Control) -> u32 {
+    fn memory(&mut self, control: Control<Phase>) -> u32 {
         let Self { tables, system, memories, .. } = self;
-        let shared = || tables.memories.intern(system.memory(control).changed.clone()).0;
+        let shared = || tables.memories.intern(system.memory(control.memory).changed.clone()).0;
         *memories.entry(control.memory).or_insert_with(shared)
     }
 
     fn local(&mut self, place: Place) -> u32 {
         let Self { tables, system, locals, .. } = self;
-        *locals.entry(place.local()).or_insert_with(|| tables.locals.intern(system.local(place).into()).0)
+        *locals.entry(place.local()).or_insert_with(|| tables.locals.intern(system.local_at(place).into()).0)
     }
 
     fn tokens(&mut self, entries: &[Entry]) -> Vec<(u32, Tokens)> {

@@ -7,7 +7,8 @@
 use super::fault::Fault;
 use super::obstacles::{Obstacles, Obstructed, attacker_label, attackers_move};
 use super::search::{DelayedNode, LoadStarts, each_start, load_starts, mode_of};
-use super::system::{Root, System};
+use super::system::Root;
+use super::tso::System;
 use crate::lazy::{Exploration, Graph, Mode, ReachedNode, Step};
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{InstructionId, LabelId, ThreadId};

@@ -4,7 +4,8 @@
 
 use super::attacks::Attack;
 use super::fault::Fault;
-use super::system::{Phase, Place, System};
+use super::system::{Phase, Place};
+use super::tso::System;
 use crate::lazy::{Entry, Exploration, LazyNet, Step};
 use palisade_model::limits::{Budget, Halt, Limits};
 use palisade_model::program::{InstructionId, ThreadId};
@@ -39,7 +40,7 @@ impl LazyNet for Joint<'_> {
                 let thread = self.system.attacker(attacker).thread;
                 for (load, control) in self.system.attack_loads(control)? {
                     if self.loads.contains(&(thread, load)) {
-                        let label = self.system.label_of(thread, load);
+                        let label = self.system.number_label((thread, load));
                         steps.push(Step { control, take: None, put: None, label });
                     }
                 }
@@ -86,7 +87,7 @@ impl<'p> Joint<'p> {
             if entry.place != Place::SPARE.number() && !self.system.may_delay(entry.place, thread, store) {
                 continue;
             }
-            let label = self.system.label_of(thread, store);
+            let label = self.system.number_label((thread, store));
             for start in self.system.delay_starts(control, std::slice::from_ref(entry), thread, store)? {
                 steps.push(Step { control: start.control, take: Some(entry.place), put: None, label });
             }

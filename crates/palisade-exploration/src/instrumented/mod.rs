@@ -1,10 +1,11 @@
 //! Programs instrumented for attacks \[ESOP13\]: what the question about robustness becomes.
 //!
 //! * [`Attack`], and what control flow alone says of attacks;
-//! * [`system`]: the instrumented program of a thread's attacks as a lazily built net, which [`search`] explores phase by phase, past
+//! * [`system`]: instrumented programs as lazily built nets, with what they have in common for all memory models;
+//! * [`tso`]: the model TSO, whose program [`search`] explores phase by phase, past
 //!   [`Obstacles`] where fences are sought, and [`Joint`] in one exploration;
 //! * [`net`]: the same as a listed net, attack by attack;
-//! * [`pso`] and [`tasks`]: the instrumented programs against PSO, and of events and tasks;
+//! * [`pso`] and [`tasks`]: the models PSO, and TSO of events and tasks;
 //! * [`SharedTables`]: explored sets in the terms of the checker;
 //! * [`Shortening`]: the search for a shortest computation by an attack.
 
@@ -23,6 +24,7 @@ mod shortening;
 mod successes;
 pub mod system;
 pub mod tasks;
+pub mod tso;
 
 pub use attacks::{Attack, DelayRange, METER, attacks, attacks_within, is_pruned, pruned};
 pub use certificate::SharedTables;

@@ -1,7 +1,8 @@
 //! What a set of measures forbids a delaying attacker, in its control flow and in the searches.
 
 use super::fault::Fault;
-use super::system::{Phase, System};
+use super::system::Phase;
+use super::tso::System;
 use crate::lazy::{Entry, Exploration, LazyNet, Step, Visit};
 use fixedbitset::FixedBitSet;
 use palisade_model::limits::{Budget, Halt, Limits};
@@ -168,7 +169,7 @@ pub fn is_stopped(system: &System<'_>, obstacles: &Obstacles, step: &Step) -> bo
 
 /// The instruction of a step of the attacker itself, and where it stands then.
 pub(super) fn attackers_move(system: &System<'_>, step: &Step) -> Option<(InstructionId, LabelId)> {
-    let (_, instruction) = system.instruction_of(step.label);
+    let (_, instruction) = system.label(step);
     attacker_label(system, step.control).map(|target| (instruction, target))
 }
 

@@ -11,7 +11,8 @@
 use super::attacks::Attack;
 use super::estimate::{Estimate, NEVER, length_of};
 use super::fault::Fault;
-use super::system::{Growth, Phase, Place, Settled, System};
+use super::system::{Growth, Phase, Place};
+use super::tso::{Settled, System};
 use crate::lazy::Numbers;
 use palisade_evidence::Level;
 use palisade_model::limits::Limits;
@@ -180,7 +181,7 @@ impl<'p> Shortening<'p> {
         let actors = self.actors(configuration, acting);
         let least = |table: &Vec<Vec<u32>>| {
             let length = |actor: &Actor| {
-                let local = system.local(Place::from_number(actor.place));
+                let local = system.local_at(Place::from_number(actor.place));
                 actor.since + table[local.thread.index()][local.label.index()]
             };
             actors.iter().map(length).min().unwrap_or(NEVER)
@@ -191,7 +192,7 @@ impl<'p> Shortening<'p> {
         match control.phase {
             Phase::Sc => {
                 let attack = |actor: &Actor| {
-                    let local = system.local(Place::from_number(actor.place));
+                    let local = system.local_at(Place::from_number(actor.place));
                     (local.thread == self.attack.thread)
                         .then(|| actor.since + self.estimate.attack[local.label.index()])
                 };
@@ -200,7 +201,7 @@ impl<'p> Shortening<'p> {
             Phase::Delayed(attacker) => self.estimate.load[system.attacker(attacker).label.index()] + help(),
             Phase::Helped(number) => {
                 let helped = system.helped(number);
-                match helped.levels.as_slice() {
+                match helped.path.levels.as_slice() {
                     _ if helped.is_closed() => u32::from(control.locked),
                     [(_, Level::Load)] => help(),
                     _ => least(&self.estimate.access),
@@ -304,10 +305,12 @@ impl<'s, 'p, 'l> Run<'s, 'p, 'l> {
         for (_, control) in loads.into_iter().filter(|(id, _)| *id == load) {
             self.add(Configuration { control, ..configuration.clone() }, node, Some(Deed::Overstep), length + 1);
         }
-        let Ok((steps, alone)) = self.shortening.system.steps_of_attacker(configuration.control) else { return false };
+        let Ok((steps, alone)) = self.shortening.system.steps_without_token(configuration.control) else {
+            return false;
+        };
         for step in steps {
             let Phase::Delayed(attacker) = self.shortening.system.control(step.control).phase else { continue };
-            let (_, instruction) = self.shortening.system.instruction_of(step.label);
+            let (_, instruction) = self.shortening.system.label(&step);
             let action = &self.shortening.system.program().thread(thread).instruction(instruction).action;
             let length = length + length_of(action);
             let after = Configuration { control: step.control, ..configuration.clone() };
@@ -322,7 +325,7 @@ impl<'s, 'p, 'l> Run<'s, 'p, 'l> {
         let Attack { thread, store, .. } = self.shortening.attack;
         let place = Place::from_number(actor.place);
         let before = system.control(rest.control);
-        if before.phase != Phase::Sc || system.local(place).thread != thread {
+        if before.phase != Phase::Sc || system.local_at(place).thread != thread {
             return;
         }
         let Ok(Some(control)) = system.delay_start(rest.control, place.local(), store) else { return };
@@ -333,9 +336,9 @@ impl<'s, 'p, 'l> Run<'s, 'p, 'l> {
     /// A copy takes a step, in which a helper joins the happens-before path after ld_A.
     fn help(&mut self, node: u32, rest: &Configuration, actor: Actor) {
         let place = Place::from_number(actor.place);
-        let Ok(steps) = self.shortening.system.steps_of(rest.control, place) else { return };
+        let Ok(steps) = self.shortening.system.steps_of(rest.control, place.number()) else { return };
         for step in steps {
-            let (thread, instruction) = self.shortening.system.instruction_of(step.label);
+            let (thread, instruction) = self.shortening.system.label(&step);
             let action = &self.shortening.system.program().thread(thread).instruction(instruction).action;
             let length = self.nodes[node as usize].length + actor.since + length_of(action);
             let Ok(settled) = self.shortening.settled_after(rest.control, place.local(), instruction) else { continue };

@@ -1,7 +1,7 @@
 //! Configurations after ld_A from which the happens-before cycle is known to be closed.
 
 use super::fault::Fault;
-use super::system::System;
+use super::tso::System;
 use crate::lazy::{Entry, Exploration, Mode, Step, is_covered};
 use rustc_hash::FxHashMap;
 

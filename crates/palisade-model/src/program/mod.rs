@@ -15,7 +15,9 @@ mod insertion;
 mod instruction;
 mod joint;
 mod language;
+mod listing;
 mod liveness;
+mod measure;
 mod monitors;
 mod names;
 mod operation;
@@ -40,8 +42,10 @@ pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
 pub use insertion::Insertion;
 pub use instruction::{Action, Instruction};
 pub use joint::{JointState, Place};
-pub use language::{Edit, Language, NoText};
+pub use language::{Language, NoText};
+pub use listing::{Heading, Listed, ReadFile, SourceAccess};
 pub use liveness::Liveness;
+pub use measure::Measure;
 pub use monitors::NoMonitor;
 pub use names::NameSpace;
 pub use operation::Operation;
@@ -140,8 +144,7 @@ impl Program {
 
     /// Whether the listing of machine code says of accesses that no atomic makes them.
     fn has_plain_data(&self) -> bool {
-        let mut heading = self.source.text.lines().take_while(|line| !line.is_empty());
-        self.source.is_listing && heading.any(|line| line.starts_with("plain data "))
+        Heading::of(&self.source).is_some_and(|heading| heading.has_plain_data)
     }
 
     /// Whether machine code was read under the premise that an action of it has a value whenever it is come to: computed addresses that are of no known

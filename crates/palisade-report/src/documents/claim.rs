@@ -95,7 +95,7 @@ impl<'a> ClaimDocument<'a> {
 impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
     fn from(claim: Claim<'a>) -> Self {
         let Claim { files, builds, narrowed, hints, accepted } = claim;
-        let file = |file: crate::claim::ReadFile<'a>| ReadFileDocument {
+        let file = |file: palisade_model::program::ReadFile<'a>| ReadFileDocument {
             kind: file.kind,
             name: file.name,
             sha256: file.sha256,

@@ -3,7 +3,9 @@
 use super::machine::TaskMachine;
 use super::refusal::TaskRefusal;
 use super::state::{InvocationId, InvocationState, Status, TaskEffect, TaskState, Worker};
-use palisade_model::program::{Action, EvaluationError, InstructionId, Posts, Role, ThreadId, Value};
+use crate::executed::{Lock, Sight, Stores};
+use crate::step::Effect;
+use palisade_model::program::{Action, EvaluationError, Expression, InstructionId, Posts, Role, ThreadId, Value};
 use smallvec::SmallVec;
 
 impl TaskMachine<'_> {
@@ -23,122 +25,90 @@ impl TaskMachine<'_> {
         if own.status != Status::Running || own.label != instruction.source || (chosen.is_some() && !is_choice) {
             return Err(TaskRefusal::NoSuchStep);
         }
-        let registers = own.registers.clone();
-        let domain = self.program().domain;
-        let valued = |result: Result<Value, EvaluationError>| {
-            result.map_err(|error| TaskRefusal::Value { template, instruction: id, error })
-        };
-        let needs_memory = |state: &TaskState| match state.holder {
-            Some(holder) if holder != invocation => Err(TaskRefusal::Locked),
-            _ => Ok(()),
-        };
-        let drains = instruction.action.drains_buffer()
-            || matches!(instruction.action, Action::Post { .. }) && self.program().posts == Posts::Drain;
-        if drains && !state.buffer(invocation).is_empty() {
-            return Err(TaskRefusal::BufferNotEmpty);
+        if let Action::Post { executor, task, arguments } = &instruction.action {
+            if self.program().posts == Posts::Drain && !state.buffer(invocation).is_empty() {
+                return Err(TaskRefusal::BufferNotEmpty);
+            }
+            let valued = |argument: &Expression| argument.evaluate(&own.registers, self.program().domain);
+            let values: Result<Vec<Value>, EvaluationError> = arguments.iter().map(valued).collect();
+            let values = values.map_err(|error| TaskRefusal::Value { template, instruction: id, error })?;
+            let posted = self.posted(state, invocation, *task, Worker::from(*executor), &values);
+            state.invocations.push(posted);
+            let posts = TaskEffect::Post { invocation: state.invocations.len() - 1 };
+            let own = &mut state.invocations[invocation];
+            own.posts += 1;
+            own.label = instruction.target;
+            return Ok(posts);
         }
-        let mut written = None;
-        let effect = match &instruction.action {
-            Action::Load { register, address } => {
-                needs_memory(state)?;
-                let address = valued(address.evaluate_address(&registers))?;
-                let buffered =
-                    state.buffer(invocation).iter().rev().find(|store| store.0 == address).map(|store| store.1);
-                let value = buffered.unwrap_or_else(|| state.memory(address));
-                written = Some((*register, value));
-                TaskEffect::Read { address, value, early: buffered.is_some() }
+        let effect = self.sight(state, invocation).execute(&instruction.action, chosen);
+        let effect = effect.map_err(|unexecuted| TaskRefusal::of(unexecuted, template, id))?;
+        let effect = Self::take(state, invocation, effect);
+        state.invocations[invocation].label = instruction.target;
+        Ok(effect)
+    }
+
+    /// What an invocation sees.
+    pub(super) fn sight<'s>(
+        &self,
+        state: &'s TaskState,
+        invocation: InvocationId,
+    ) -> Sight<'s, impl Fn(Value) -> Value + use<'s>> {
+        Sight {
+            domain: self.program().domain,
+            registers: &state.invocations[invocation].registers,
+            buffer: state.buffer(invocation),
+            memory: |address| state.memory(address),
+            lock: Lock::of(state.holder.as_ref(), &invocation),
+            stores: if self.model().has_buffers() { Stores::Buffered } else { Stores::AtOnce },
+        }
+    }
+
+    /// Takes the effect of an instruction of an invocation.
+    fn take(state: &mut TaskState, invocation: InvocationId, effect: Effect) -> TaskEffect {
+        let registers = &mut state.invocations[invocation].registers;
+        match effect {
+            Effect::Load { register, address, value, early } => {
+                registers[register.index()] = value;
+                TaskEffect::Read { address, value, early }
             }
-            Action::Store { address, value } => {
-                let address = valued(address.evaluate_address(&registers))?;
-                let value = valued(value.evaluate(&registers, domain))?;
-                if self.model().has_buffers() {
-                    match state.invocations[invocation].worker {
-                        Worker::Main => state.main_buffer.push((address, value)),
-                        Worker::Own => state.invocations[invocation].buffer.push((address, value)),
-                    }
-                    TaskEffect::Issue { address, value }
-                } else {
-                    needs_memory(state)?;
-                    state.write(address, value);
-                    TaskEffect::Write { address, value }
+            Effect::Issue { address, value } => {
+                state.buffer_mut(invocation).push((address, value));
+                TaskEffect::Issue { address, value }
+            }
+            Effect::Store { address, value } => {
+                state.write(address, value);
+                TaskEffect::Write { address, value }
+            }
+            Effect::Rmw { register, address, old, new } => {
+                if let Some(register) = register {
+                    registers[register.index()] = old;
                 }
-            }
-            Action::Cas { register, address, expected, new } => {
-                needs_memory(state)?;
-                let address = valued(address.evaluate_address(&registers))?;
-                let expected = valued(expected.evaluate(&registers, domain))?;
-                let old = state.memory(address);
-                let new = (old == expected).then(|| valued(new.evaluate(&registers, domain))).transpose()?;
-                new.into_iter().for_each(|new| state.write(address, new));
-                written = register.map(|register| (register, old));
+                if let Some(new) = new {
+                    state.write(address, new);
+                }
                 TaskEffect::Update { address, old, new }
             }
-            Action::Rmw { register, address, new } => {
-                needs_memory(state)?;
-                let address = valued(address.evaluate_address(&registers))?;
-                let old = state.memory(address);
-                let new = valued(new.evaluate_with_old(&registers, old, domain))?;
-                state.write(address, new);
-                written = register.map(|register| (register, old));
-                TaskEffect::Update { address, old, new: Some(new) }
-            }
-            Action::Lock => {
-                needs_memory(state)?;
-                if state.holder == Some(invocation) {
-                    return Err(TaskRefusal::WrongLock);
-                }
+            Effect::Lock => {
                 state.holder = Some(invocation);
                 TaskEffect::Lock
             }
-            Action::Unlock => {
-                if state.holder != Some(invocation) {
-                    return Err(TaskRefusal::WrongLock);
-                }
+            Effect::Unlock => {
                 state.holder = None;
                 TaskEffect::Unlock
             }
-            Action::Assign { register, value } => {
-                written = Some((*register, valued(value.evaluate(&registers, domain))?));
-                TaskEffect::Local
-            }
-            Action::Havoc { register } => {
-                let Some(domain) = domain else { return Err(TaskRefusal::NoDomain { template, instruction: id }) };
-                let value = chosen.filter(|value| domain.contains(*value)).ok_or(TaskRefusal::NoSuchStep)?;
-                written = Some((*register, value));
-                TaskEffect::Local
-            }
-            Action::Assume(condition) => {
-                let holds = condition.holds(&registers, domain);
-                if !holds.map_err(|error| TaskRefusal::Value { template, instruction: id, error })? {
-                    return Err(TaskRefusal::DoesNotHold);
+            Effect::Local { written } => {
+                if let Some((register, value)) = written {
+                    registers[register.index()] = value;
                 }
                 TaskEffect::Local
             }
-            Action::Ensure(condition) => {
-                let holds = condition.holds(&registers, domain);
-                let holds = holds.map_err(|error| TaskRefusal::Value { template, instruction: id, error })?;
-                if holds { TaskEffect::Local } else { TaskEffect::Violation }
-            }
-            Action::Fail => {
+            Effect::Fence | Effect::StoreFence => TaskEffect::Local,
+            Effect::Violation => TaskEffect::Violation,
+            Effect::Failure => {
                 state.invocations[invocation].status = Status::Failed;
                 TaskEffect::Violation
             }
-            Action::Fence | Action::StoreFence | Action::Nop => TaskEffect::Local,
-            Action::Post { executor, task, arguments } => {
-                let values = arguments.iter().map(|argument| valued(argument.evaluate(&registers, domain)));
-                let values = values.collect::<Result<Vec<Value>, TaskRefusal>>()?;
-                let posted = self.posted(state, invocation, *task, Worker::from(*executor), &values);
-                state.invocations.push(posted);
-                state.invocations[invocation].posts += 1;
-                TaskEffect::Post { invocation: state.invocations.len() - 1 }
-            }
-        };
-        let own = &mut state.invocations[invocation];
-        own.label = instruction.target;
-        if let Some((register, value)) = written {
-            own.registers[register.index()] = value;
         }
-        Ok(effect)
     }
 
     /// The invocation that a post makes.

@@ -1,5 +1,7 @@
 //! Why a step of an event-driven program cannot be taken.
 
+use crate::executed::Unexecuted;
+use crate::step::{Refusal, ValueCause};
 use palisade_model::program::{EvaluationError, InstructionId, ThreadId};
 use thiserror::Error;
 
@@ -48,4 +50,19 @@ pub enum TaskRefusal {
         /// Its instruction.
         instruction: InstructionId,
     },
+}
+
+impl TaskRefusal {
+    /// Why an invocation of a template cannot execute an instruction.
+    pub(super) fn of(unexecuted: Unexecuted, template: ThreadId, instruction: InstructionId) -> Self {
+        match unexecuted {
+            Unexecuted::Value(_, ValueCause::Evaluation(error)) => Self::Value { template, instruction, error },
+            Unexecuted::Value(_, ValueCause::NoDomain) => Self::NoDomain { template, instruction },
+            Unexecuted::Refused(Refusal::Locked) => Self::Locked,
+            Unexecuted::Refused(Refusal::Holding | Refusal::NotHolding) => Self::WrongLock,
+            Unexecuted::Refused(Refusal::BufferNotEmpty) => Self::BufferNotEmpty,
+            Unexecuted::Refused(Refusal::AssumptionFails) => Self::DoesNotHold,
+            Unexecuted::Refused(_) => Self::NoSuchStep,
+        }
+    }
 }

@@ -115,6 +115,15 @@ impl TaskState {
         }
     }
 
+    /// The buffer of an invocation's thread.
+    pub(super) fn buffer_mut(&mut self, invocation: InvocationId) -> &mut SmallVec<[BufferedStore; 2]> {
+        let own = &mut self.invocations[invocation];
+        match own.worker {
+            Worker::Main => &mut self.main_buffer,
+            Worker::Own => &mut own.buffer,
+        }
+    }
+
     /// The stores that wait in the main thread's buffer, oldest first.
     pub fn main_buffer(&self) -> &[BufferedStore] {
         &self.main_buffer

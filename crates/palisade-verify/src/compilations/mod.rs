@@ -9,7 +9,9 @@ use crate::{CheckFailure, Obligation};
 use palisade_evidence::RobustCertificate;
 use palisade_invariants::check_without_races;
 use palisade_model::ordered::CollectOrdered;
-use palisade_model::program::{Action, Instruction, LabelId, Liveness, Program, RegisterId, Thread, Value};
+use palisade_model::program::{
+    Action, Heading, Instruction, LabelId, Liveness, Ordering, Program, RegisterId, SourceAccess, Thread, Value,
+};
 use std::collections::BTreeSet;
 use std::iter;
 use values::{ANYTHING, Partial};
@@ -19,36 +21,37 @@ const LIMIT: usize = 200_000;
 
 /// Whether the listing is one of a build in source order, for which [`check_every_compilation`] decides.
 pub fn is_in_source_order(program: &Program) -> bool {
-    program.source.is_listing && heading(program).any(|line| line.starts_with("orderings "))
-}
-
-fn heading(program: &Program) -> impl Iterator<Item = &str> {
-    program.source.text.lines().take_while(|line| !line.is_empty())
+    Heading::of(&program.source).is_some_and(|heading| heading.is_in_source_order)
 }
 
 /// Checks that what evidence has shown of a program in source order holds of every compilation: why it need not, otherwise. The certificate of robustness, which was
 /// accepted, shows that data without atomics has no races.
 pub fn check_every_compilation(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
     let refused = |detail: String| Err(CheckFailure { obligation: Obligation::Safe, detail });
-    if !is_in_source_order(program) {
+    let Some(heading) = Heading::of(&program.source).filter(|heading| heading.is_in_source_order) else {
         return refused("no orderings were read".to_owned());
-    }
+    };
     if !program.accepted.is_empty() {
         return refused("delays are accepted".to_owned());
     }
-    let unwanted = ["unknown ", "hint ", "accept "];
-    if let Some(line) = heading(program).find(|line| unwanted.iter().any(|word| line.starts_with(word))) {
-        return refused(line.to_owned());
+    if let Some((place, reason)) = heading.unknown {
+        return refused(format!("unknown {place} {reason}"));
+    }
+    if let Some(hint) = heading.hints.first() {
+        return refused(format!("hint {hint}"));
+    }
+    if let Some((store, load)) = heading.accepted.first() {
+        return refused(format!("accept {store} past {load}"));
     }
     let threads = || program.thread_ids().filter(|(_, thread)| !thread.is_left_out());
     let (mut all_are_strong, mut plain) = (true, BTreeSet::new());
     for (id, thread) in threads() {
         for (number, instruction) in thread.instruction_ids().filter(|(_, own)| touches(&own.action)) {
-            match Source::of(program, instruction) {
-                Some(source) if source.is_plain() => {
+            match in_source(program, instruction) {
+                Some(access) if access.is_plain() => {
                     plain.insert((id, number));
                 }
-                Some(source) => all_are_strong &= source.words.iter().all(|word| *word == "SeqCst"),
+                Some(access) => all_are_strong &= access.orderings().all(|ordering| ordering == Ordering::SeqCst),
                 None => return refused(format!("nothing is known of: {}", program.source.slice(instruction.span))),
             }
         }
@@ -89,44 +92,27 @@ fn touches(action: &Action) -> bool {
     }
 }
 
-/// What the listing says that the source does.
-struct Source<'p> {
-    kind: &'p str,
-    words: Vec<&'p str>,
-}
-
-impl<'p> Source<'p> {
-    /// Nothing where it is not said, or does not fit the instruction.
-    fn of(program: &'p Program, instruction: &Instruction) -> Option<Self> {
-        let words: Vec<&str> = program.source.slice(instruction.span).split_whitespace().collect();
-        let (kind, orderings) = words.get(words.len().checked_sub(2)?)?.split_once(':')?;
-        let words: Vec<&str> = orderings.split('/').collect();
-        if words == ["plain"] {
-            let fits = match &instruction.action {
-                Action::Load { .. } => kind == "load",
-                Action::Store { .. } => kind == "store",
-                _ => false,
-            };
-            return fits.then_some(Self { kind, words });
-        }
-        let known = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
-        let count = if kind == "cas" { 2 } else { 1 };
-        let is_strong = words.first() == Some(&"SeqCst");
-        let fits = match &instruction.action {
-            Action::Load { .. } => matches!(kind, "load" | "rmw"),
-            Action::Store { .. } => kind == "store" && !is_strong,
-            Action::Rmw { .. } => kind == "rmw" || kind == "store" && is_strong,
-            Action::Cas { .. } => matches!(kind, "cas" | "rmw"),
-            Action::Fence => kind == "rmw" || kind == "fence" && is_strong,
+/// What the listing says that the source does; nothing where it is not said, or does not fit the instruction.
+fn in_source(program: &Program, instruction: &Instruction) -> Option<SourceAccess> {
+    let access = program.listed(instruction)?.access?;
+    let is_strong = access.orderings().next() == Some(Ordering::SeqCst);
+    let fits = match &instruction.action {
+        Action::Load { .. } => matches!(access, SourceAccess::Load(_) | SourceAccess::ReadModifyWrite(_)),
+        Action::Store { .. } => matches!(access, SourceAccess::Store(_)) && !is_strong,
+        Action::Rmw { .. } => match access {
+            SourceAccess::ReadModifyWrite(_) => true,
+            SourceAccess::Store(_) => is_strong,
             _ => false,
-        };
-        (fits && words.len() == count && words.iter().all(|word| known.contains(word))).then_some(Self { kind, words })
-    }
-
-    /// Whether no atomic makes the access.
-    fn is_plain(&self) -> bool {
-        self.words == ["plain"]
-    }
+        },
+        Action::Cas { .. } => matches!(access, SourceAccess::CompareExchange(..) | SourceAccess::ReadModifyWrite(_)),
+        Action::Fence => match access {
+            SourceAccess::ReadModifyWrite(_) => true,
+            SourceAccess::Fence(_) => is_strong,
+            _ => false,
+        },
+        _ => false,
+    };
+    fits.then_some(access)
 }
 
 /// An earlier access that later ones may have to be held against.
@@ -144,12 +130,12 @@ enum Earlier {
 
 type History = BTreeSet<Earlier>;
 
-fn acquires(ordering: &str) -> bool {
-    matches!(ordering, "Acquire" | "AcqRel" | "SeqCst")
+fn acquires(ordering: Ordering) -> bool {
+    matches!(ordering, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
 }
 
-fn releases(ordering: &str) -> bool {
-    matches!(ordering, "Release" | "AcqRel" | "SeqCst")
+fn releases(ordering: Ordering) -> bool {
+    matches!(ordering, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
 }
 
 fn is_same(one: Option<Value>, two: Option<Value>) -> bool {
@@ -157,7 +143,7 @@ fn is_same(one: Option<Value>, two: Option<Value>) -> bool {
 }
 
 /// A load, or the load of a read-modify-write, after earlier accesses.
-fn load(history: &mut History, address: Option<Value>, ordering: &str) -> Result<(), String> {
+fn load(history: &mut History, address: Option<Value>, ordering: Ordering) -> Result<(), String> {
     for earlier in history.iter() {
         match earlier {
             Earlier::Weak(other) if !is_same(*other, address) => {
@@ -187,7 +173,7 @@ fn plain(history: &mut History) -> Result<(), String> {
 }
 
 /// What others may see: all accesses without atomics stay before it, or there are none.
-fn published(history: &mut History, ordering: &str) -> Result<(), String> {
+fn published(history: &mut History, ordering: Ordering) -> Result<(), String> {
     if releases(ordering) {
         history.remove(&Earlier::Plain);
     }
@@ -197,7 +183,7 @@ fn published(history: &mut History, ordering: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn store(history: &mut History, address: Option<Value>, ordering: &str) -> Result<(), String> {
+fn store(history: &mut History, address: Option<Value>, ordering: Ordering) -> Result<(), String> {
     published(history, ordering)?;
     for earlier in history.iter().filter(|_| !releases(ordering)) {
         match earlier {
@@ -212,7 +198,7 @@ fn store(history: &mut History, address: Option<Value>, ordering: &str) -> Resul
         history.insert(Earlier::Weak(None));
     }
     history.insert(Earlier::Stored(address));
-    if ordering == "SeqCst" {
+    if ordering == Ordering::SeqCst {
         history.insert(Earlier::Exchanged);
     }
     Ok(())
@@ -226,7 +212,7 @@ fn drained(history: &History) -> Result<(), String> {
     Ok(())
 }
 
-fn read_modify_write(history: &mut History, address: Option<Value>, ordering: &str) -> Result<(), String> {
+fn read_modify_write(history: &mut History, address: Option<Value>, ordering: Ordering) -> Result<(), String> {
     drained(history)?;
     published(history, ordering)?;
     // It may become a load, if it changes nothing.
@@ -278,9 +264,8 @@ fn steps(program: &Program, instruction: &Instruction, (_, registers, history): 
         (instruction.target, registers, history)
     };
     let mut after = history.clone();
-    let source = if touches(&instruction.action) { Source::of(program, instruction) } else { None };
-    let first = source.as_ref().map_or("", |source| source.words[0]);
-    let kind = source.as_ref().map_or("", |source| source.kind);
+    let access = if touches(&instruction.action) { in_source(program, instruction) } else { None };
+    let unsaid = || "nothing is known of an access".to_owned();
     Ok(match &instruction.action {
         Action::Assign { register, value } => vec![go(Some((*register, of(value))), after)],
         Action::Assume(condition) if of(condition).truth() == Some(false) => Vec::new(),
@@ -288,27 +273,25 @@ fn steps(program: &Program, instruction: &Instruction, (_, registers, history): 
         Action::Havoc { register } => vec![go(Some((*register, ANYTHING)), after)],
         Action::Fail => Vec::new(),
         Action::Load { register, .. } => {
-            // The first guess of a read-modify-write is nothing that the source does.
-            match (kind, first) {
-                ("load", "plain") => plain(&mut after)?,
-                ("load", _) => load(&mut after, address, first)?,
+            match access {
+                Some(SourceAccess::Load(Ordering::Plain)) => plain(&mut after)?,
+                Some(SourceAccess::Load(ordering)) => load(&mut after, address, ordering)?,
+                // The first guess of a read-modify-write is nothing that the source does.
                 _ => {}
             }
             vec![go(Some((*register, ANYTHING)), after)]
         }
-        Action::Store { .. } if first == "plain" => {
-            plain(&mut after)?;
-            vec![go(None, after)]
-        }
         Action::Store { .. } => {
-            store(&mut after, address, first)?;
+            match access.ok_or_else(unsaid)? {
+                SourceAccess::Store(Ordering::Plain) => plain(&mut after)?,
+                access => store(&mut after, address, first(access))?,
+            }
             vec![go(None, after)]
         }
         Action::Rmw { register, .. } => {
-            if kind == "store" {
-                store(&mut after, address, first)?;
-            } else {
-                read_modify_write(&mut after, address, first)?;
+            match access.ok_or_else(unsaid)? {
+                SourceAccess::Store(ordering) => store(&mut after, address, ordering)?,
+                access => read_modify_write(&mut after, address, first(access))?,
             }
             vec![go(register.map(|register| (register, ANYTHING)), after)]
         }
@@ -316,19 +299,25 @@ fn steps(program: &Program, instruction: &Instruction, (_, registers, history): 
             drained(history)?;
             let expected = of(expected);
             let written = |value| register.map(|register| (register, value));
-            read_modify_write(&mut after, address, first)?;
+            let access = access.ok_or_else(unsaid)?;
+            read_modify_write(&mut after, address, first(access))?;
             let succeeded = go(written(expected), after);
             let mut after = history.clone();
-            if let ("cas", Some(failure)) = (kind, source.as_ref().and_then(|source| source.words.get(1))) {
+            if let SourceAccess::CompareExchange(_, failure) = access {
                 load(&mut after, address, failure)?;
             }
             vec![succeeded, go(written(expected.only().map_or(ANYTHING, Partial::all_but)), after)]
         }
-        Action::Fence if kind == "fence" => vec![go(None, History::new())],
+        Action::Fence if matches!(access, Some(SourceAccess::Fence(_))) => vec![go(None, History::new())],
         Action::Fence => {
             drained(history)?;
             vec![go(None, after)]
         }
         Action::StoreFence | Action::Lock | Action::Unlock => return Err("an instruction is not understood".to_owned()),
     })
+}
+
+/// The ordering of an access, where it has two that of its success.
+fn first(access: SourceAccess) -> Ordering {
+    access.orderings().next().expect("an access has an ordering")
 }

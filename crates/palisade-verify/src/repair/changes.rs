@@ -2,9 +2,11 @@
 
 use super::sites::Together;
 use crate::CheckFailure;
-use palisade_evidence::{Change, RepairEvidence};
+use palisade_evidence::RepairEvidence;
 use palisade_invariants::reject;
-use palisade_model::program::{Action, ByLabel, Instruction, InstructionId, Label, LabelId, Program, Thread, ThreadId};
+use palisade_model::program::{
+    Action, ByLabel, Instruction, InstructionId, Label, LabelId, Measure, Program, Thread, ThreadId,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks that every change can be made in the program, and that none is there twice.
@@ -15,7 +17,7 @@ pub(super) fn check_changes(program: &Program, evidence: &RepairEvidence) -> Res
     let offered = evidence.measures.iter().map(|(change, _)| *change);
     for (number, change) in evidence.taken.iter().copied().chain(offered).enumerate() {
         check_change(program, &by_label, &together, change)?;
-        if matches!(change, Change::Keep { .. }) && number < evidence.taken.len() {
+        if matches!(change, Measure::Kept { .. }) && number < evidence.taken.len() {
             reject!(Form, "a fence that stays in any case is no change");
         }
         if !seen.insert(change) {
@@ -30,22 +32,22 @@ fn check_change(
     program: &Program,
     by_label: &[ByLabel],
     together: &Together,
-    change: Change,
+    change: Measure,
 ) -> Result<(), CheckFailure> {
-    let (Change::Fence { thread, .. }
-    | Change::StoreFence { thread, .. }
-    | Change::Exchange { thread, .. }
-    | Change::Keep { thread, .. }) = change;
+    let (Measure::Fence { thread, .. }
+    | Measure::StoreFence { thread, .. }
+    | Measure::Exchange { thread, .. }
+    | Measure::Kept { thread, .. }) = change;
     let Some(template) = program.threads.get(thread.index()) else {
         reject!(Form, "the program has no thread {thread}");
     };
     let action = |instruction: usize| template.instructions.get(instruction).map(|found| &found.action);
     let is_possible = match change {
-        Change::Fence { label, .. } | Change::StoreFence { label, .. } => {
+        Measure::Fence { label, .. } | Measure::StoreFence { label, .. } => {
             by_label[thread.index()].get(label.index()).is_some_and(|standing| !standing.is_empty())
         }
-        Change::Exchange { store, .. } => matches!(action(store.index()), Some(Action::Store { .. })),
-        Change::Keep { fence, .. } => matches!(action(fence.index()), Some(Action::Fence | Action::StoreFence)),
+        Measure::Exchange { store, .. } => matches!(action(store.index()), Some(Action::Store { .. })),
+        Measure::Kept { fence, .. } => matches!(action(fence.index()), Some(Action::Fence | Action::StoreFence)),
     };
     if !is_possible {
         reject!(Form, "the change {change:?} cannot be made in thread `{}`", template.name);
@@ -61,23 +63,23 @@ fn check_change(
 }
 
 /// The changes of labels and instructions that a change of the source is; none where another one stands for it.
-fn parts(together: &Together, change: Change) -> Option<Vec<Change>> {
+fn parts(together: &Together, change: Measure) -> Option<Vec<Measure>> {
     Some(match change {
-        Change::Fence { thread, label } => {
+        Measure::Fence { thread, label } => {
             let labels = together.labels(thread, label)?.into_iter();
-            labels.map(|(thread, label)| Change::Fence { thread, label }).collect()
+            labels.map(|(thread, label)| Measure::Fence { thread, label }).collect()
         }
-        Change::StoreFence { thread, label } => {
+        Measure::StoreFence { thread, label } => {
             let labels = together.labels(thread, label)?.into_iter();
-            labels.map(|(thread, label)| Change::StoreFence { thread, label }).collect()
+            labels.map(|(thread, label)| Measure::StoreFence { thread, label }).collect()
         }
-        Change::Exchange { thread, store } => {
+        Measure::Exchange { thread, store } => {
             let stores = together.instructions(thread, store)?.into_iter();
-            stores.map(|(thread, store)| Change::Exchange { thread, store }).collect()
+            stores.map(|(thread, store)| Measure::Exchange { thread, store }).collect()
         }
-        Change::Keep { thread, fence } => {
+        Measure::Kept { thread, fence } => {
             let fences = together.instructions(thread, fence)?.into_iter();
-            fences.map(|(thread, fence)| Change::Keep { thread, fence }).collect()
+            fences.map(|(thread, fence)| Measure::Kept { thread, fence }).collect()
         }
     })
 }
@@ -93,7 +95,7 @@ pub(super) fn program_with(program: &Program, evidence: &RepairEvidence, is_in_s
         for part in parts(&together, *change).into_iter().flatten() {
             match part {
                 _ if is_in_set(position) => changed.make(part),
-                Change::Keep { thread, fence } => {
+                Measure::Kept { thread, fence } => {
                     changed.program.threads[thread.index()].instructions[fence.index()].action = Action::Nop;
                 }
                 _ => {}
@@ -119,17 +121,17 @@ impl Changed {
     }
 
     /// Makes a change of one label or instruction. Labels and instructions keep their numbers; what a fence adds comes after them.
-    fn make(&mut self, change: Change) {
+    fn make(&mut self, change: Measure) {
         match change {
-            Change::Fence { thread, label } => self.fence(thread, label, Action::Fence),
-            Change::StoreFence { thread, label } => self.fence(thread, label, Action::StoreFence),
-            Change::Exchange { thread, store } => {
+            Measure::Fence { thread, label } => self.fence(thread, label, Action::Fence),
+            Measure::StoreFence { thread, label } => self.fence(thread, label, Action::StoreFence),
+            Measure::Exchange { thread, store } => {
                 let action = &mut self.program.threads[thread.index()].instructions[store.index()].action;
                 if let Action::Store { address, value } = action.clone() {
                     *action = Action::Rmw { register: None, address, new: value };
                 }
             }
-            Change::Keep { .. } => {}
+            Measure::Kept { .. } => {}
         }
     }
 

@@ -1,17 +1,17 @@
 //! Fences and exchanges put into tests in C.
 
 use super::{c_text, is_robust, test};
-use palisade::program::{Action, LabelId, Program, Thread, ThreadId};
+use palisade::program::{Action, LabelId, Measure, Program, Thread, ThreadId};
 use palisade::syntax::Format;
-use palisade::syntax::edit::{Edit, EditError, apply};
+use palisade::syntax::edit::{EditError, apply};
 
-fn fences_at(program: &Program, place: impl Fn(&Thread, LabelId) -> bool) -> Vec<Edit> {
+fn fences_at(program: &Program, place: impl Fn(&Thread, LabelId) -> bool) -> Vec<Measure> {
     let mut edits = Vec::new();
     for (thread, template) in program.thread_ids() {
         for index in 0..template.labels.len() {
             let label = LabelId::from_index(index);
             if template.instructions.iter().any(|it| it.source == label) && place(template, label) {
-                edits.push(Edit::Fence { thread, label });
+                edits.push(Measure::Fence { thread, label });
             }
         }
     }
@@ -88,7 +88,7 @@ fn stores_become_exchanges_in_the_text() {
         let template = test.program.thread(thread);
         let found = template.instruction_ids().find(|(_, it)| matches!(it.action, Action::Store { .. }));
         let store = found.expect("there is a store").0;
-        let edited = apply(&test.program, Format::Litmus, &[Edit::Exchange { thread, store }]);
+        let edited = apply(&test.program, Format::Litmus, &[Measure::Exchange { thread, store }]);
         match expected {
             Some(expected) => assert!(edited.is_ok_and(|text| text.contains(expected)), "{body}"),
             None => assert!(edited.is_err(), "{body}"),

@@ -8,16 +8,16 @@ use super::super::attempt::{Attempt, Methods};
 use super::super::catalogue::Catalogue;
 use super::super::computation::Computation;
 use super::super::cost::Cost;
-use super::super::measure::Measure;
 use super::super::options::FenceOptions;
 use super::super::progress::Silent;
 use crate::decide::Round;
 use crate::decide::schedule::ROWS;
 use crate::robustness::Story;
-use palisade_exploration::instrumented::system::{Growth, System};
+use palisade_exploration::instrumented::system::Growth;
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{Attack, explore_sc};
 use palisade_model::limits::Budget;
-use palisade_model::program::{Program, Sites, ThreadId};
+use palisade_model::program::{Measure, Program, Sites, ThreadId};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +47,7 @@ pub(super) fn stories_of_few(
         let Ok(sc) = explore_sc(&mut system, &budget) else { break };
         let attempt = Attempt {
             limits: options.limits.clone(),
-            round: Round { work: ROWS, is_last: true },
+            round: Round::only(ROWS),
             first_work: ROWS,
             values: options.values,
             methods: Methods::Searches,

@@ -1,7 +1,7 @@
 //! The repaired text: the program's own text with the measures taken in it, read again.
 
 use crate::fences::Measure;
-use palisade_model::program::{Edit, Language, NoText, Program};
+use palisade_model::program::{Language, NoText, Program};
 use similar::TextDiff;
 
 /// A program's text after a repair.
@@ -16,15 +16,8 @@ pub struct RepairedText {
 impl RepairedText {
     /// Takes measures in the text of a program and reads the result again, under the name `path`.
     pub fn new(program: &Program, language: &dyn Language, measures: &[Measure], path: &str) -> Result<Self, NoText> {
-        let changes: Vec<Edit> = measures
-            .iter()
-            .filter_map(|measure| match *measure {
-                Measure::Fence { thread, label } => Some(Edit::Fence { thread, label }),
-                Measure::StoreFence { thread, label } => Some(Edit::StoreFence { thread, label }),
-                Measure::Exchange { thread, store } => Some(Edit::Exchange { thread, store }),
-                Measure::Kept { .. } => None,
-            })
-            .collect();
+        let is_made = |measure: &Measure| !matches!(measure, Measure::Kept { .. });
+        let changes: Vec<Measure> = measures.iter().copied().filter(is_made).collect();
         let repaired = language.edited(program, &changes, path)?;
         let before = &program.source;
         let diff = TextDiff::from_lines(before.text.as_str(), repaired.source.text.as_str())

@@ -1,6 +1,7 @@
 //! The rung `enriched`: a program enriched for the loads of its feasible attacks, until it is robust.
 
-use super::{Asked, Climb, FIRST_CAPACITY, UNFINISHED};
+use super::{Asked, Climb, UNFINISHED};
+use crate::decide::schedule::FIRST_CAPACITY;
 use crate::properties::enrich::{Enriched, Place, SliceFacts};
 use crate::properties::{Rung, Why};
 use crate::robustness::{AttackOutcome, Check, Verdict, certificate};

@@ -2,11 +2,13 @@
 
 mod enriched;
 mod pso;
+mod turns;
 
 use super::replay::{Violation, replay};
 use super::run::run;
 use super::shorten::shortened;
 use super::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Why};
+use crate::decide::schedule::{CUTS, FIRST_CAPACITY, FIRST_VALUES, INSTANCES};
 use crate::robustness::{Check, CheckOptions, Verdict, certificate, check_quickly};
 use enriched::Enrichment;
 use palisade_evidence::{BufferInvariant, PropertyProof, PropertyReason};
@@ -19,24 +21,10 @@ use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{Action, Copies, Program, Value};
 use palisade_semantics::{Model, Target};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Distinct values admitted, in turn, when violations are sought among the first values of data that grows.
-const CUTS: [usize; 2] = [3, 8];
-
-/// Configurations of one exploration in such a search.
-const CUT_NODES: u64 = 400_000;
-
-/// Configurations of one exploration in the first round of turns.
-const NODES: u64 = 50_000;
+use turns::take_turns;
 
 /// Why a rung has no answer that goes on in the next turn.
 const UNFINISHED: Why = Why::Stopped(StopReason::Inconclusive);
-
-/// Instances asked in one turn.
-const INSTANCES: usize = 4;
-
-/// The first bound on the stores in a buffer, or the snapshots in a queue.
-const FIRST_CAPACITY: usize = 2;
 
 /// Targets with one slice on their way up the rungs.
 pub(super) struct Climb<'a, 'q> {
@@ -122,7 +110,7 @@ impl<'a, 'q> Climb<'a, 'q> {
                 return Ok(Vec::new());
             }
         }
-        match self.take_turns() {
+        match take_turns(self) {
             Ok(()) => {}
             Err(_) if self.strayed => return Ok(std::mem::take(&mut self.goal.targets)),
             Err(Halt::Fault(fault)) if fault.is_growth() && self.is_violated_among_first_values() => {}
@@ -139,7 +127,7 @@ impl<'a, 'q> Climb<'a, 'q> {
     /// Answers what can be answered before the turns end, or values grow; the other targets.
     pub(super) fn climb_briefly(&mut self) -> Vec<Target> {
         let first = self.proof.answers.len();
-        let mut left = match self.take_turns() {
+        let mut left = match take_turns(self) {
             Ok(()) => Vec::new(),
             Err(_) => std::mem::take(&mut self.goal.targets),
         };
@@ -149,62 +137,6 @@ impl<'a, 'q> Climb<'a, 'q> {
         self.proof.answers.retain(|answer| place.next() < Some(first) || !is_open(answer));
         left.sort_unstable();
         left
-    }
-
-    fn take_turns(&mut self) -> Result<(), Halt<Fault>> {
-        let most = self.options.most;
-        let mut nodes = NODES.min(most);
-        let mut robust = if self.wants(Rung::ScRobust) { None } else { Some(Why::NotForThis) };
-        // Why the rungs that need turns have no answer yet.
-        let mut rungs =
-            Vec::from([(Rung::Buffers, UNFINISHED), (Rung::Snapshots, UNFINISHED), (Rung::Enriched, UNFINISHED)]);
-        rungs.retain(|(rung, _)| self.options.model != Model::Sc && self.wants(*rung));
-        loop {
-            let mut last = (self.options.by.unwrap_or(Rung::Sc), Why::NotForThis);
-            // Robustness says that what holds under SC holds.
-            let needs_sc = self.wants(Rung::Sc) || self.wants(Rung::ScRobust);
-            if needs_sc && self.interleavings.is_none() && self.sc(nodes)?.is_some() {
-                last = (Rung::Sc, UNFINISHED);
-            }
-            for (rung, why) in rungs.iter_mut().filter(|(_, why)| *why == UNFINISHED) {
-                if self.is_done() {
-                    break;
-                }
-                *why = match rung {
-                    Rung::Buffers => self.buffers(nodes)?,
-                    Rung::Snapshots => self.snapshots(nodes)?,
-                    _ if self.options.by.is_some() => self.enriched(nodes)?,
-                    // For programs that are not robust. Robustness knows no bound on configurations.
-                    _ if robust == Some(Why::NotRobust) && most == u64::MAX => self.enriched(nodes)?,
-                    _ => robust.map_or(UNFINISHED, |_| Why::NotForThis),
-                };
-            }
-            let is_asked = !self.is_done() && self.options.model != Model::Sc;
-            if is_asked && robust.is_none() && self.interleavings.is_some() {
-                let why = self.robust(nodes)?;
-                robust = Some(why).filter(|why| *why != UNFINISHED);
-                if self.options.by == Some(Rung::ScRobust) {
-                    last = (Rung::ScRobust, why);
-                }
-            }
-            if self.is_done() {
-                return Ok(());
-            }
-            // Of those that have no answer, name one that can go on, or else the first.
-            let open = rungs.iter().min_by_key(|(rung, why)| (*why != UNFINISHED, *rung)).copied();
-            let last = open.filter(|_| last.1 != UNFINISHED).unwrap_or(last);
-            let goes_on = last.1 == UNFINISHED;
-            if !goes_on || nodes == most {
-                let why = if goes_on && most < u64::MAX { Why::Larger(most) } else { last.1 };
-                self.leave_open(last.0, why);
-                return Ok(());
-            }
-            // Of any number of copies a violation takes few as a rule, and the first turn has seen these: proofs first.
-            if self.program.is_parameterized() {
-                rungs.sort_by_key(|(rung, _)| *rung == Rung::Buffers);
-            }
-            nodes = nodes.saturating_mul(4).min(most);
-        }
     }
 
     /// Whether a rung may be asked.
@@ -477,7 +409,7 @@ impl<'a, 'q> Climb<'a, 'q> {
             let spare = self.program.is_parameterized().then_some(2);
             let shape = Shape { order, capacity: FIRST_CAPACITY, growth: Growth::Cut(cut), spare };
             let asked = Asked { rung: Rung::Buffers, buffer: Some(FIRST_CAPACITY) };
-            if self.search(asked, shape, false, CUT_NODES).is_ok() && self.is_done() {
+            if self.search(asked, shape, false, FIRST_VALUES).is_ok() && self.is_done() {
                 return true;
             }
         }

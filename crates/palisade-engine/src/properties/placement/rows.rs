@@ -3,6 +3,7 @@
 use super::offer::Offer;
 use super::options::PlacementOptions;
 use super::row::{erased, row_of};
+use crate::decide::schedule::{PROPERTY_GLANCE, PROPERTY_ROW, PROPERTY_ROW_CAPACITY};
 use crate::fences::catalogue::MeasureSet;
 use palisade_exploration::states::{Aim, Answer, Contraction, Cut, Reach, instances, search};
 use palisade_model::program::Program;
@@ -42,16 +43,6 @@ pub(super) struct FoundRow {
     /// The run of a slice without measures.
     pub(super) run: Run,
 }
-
-/// The stores that a buffer holds in the first search.
-const CAPACITY: usize = 4;
-
-/// The states that a search visits at most where it cannot prove anything: with larger buffers, or of instances of a program with
-/// any number of copies.
-const SAMPLE: usize = 50_000;
-
-/// The same where a proof is tried next.
-const GLANCE: usize = 10_000;
 
 /// How much is done to find a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,12 +146,12 @@ impl<'a, 'p> Queries<'a, 'p> {
     /// any more.
     fn search(&mut self, aim: &Aim<'_>, changed: &Program, instance: &Instance, effort: Effort) -> Answer {
         let states = match effort {
-            Effort::Glance => GLANCE,
-            Effort::Full if self.offer.program().is_parameterized() => SAMPLE,
+            Effort::Glance => PROPERTY_GLANCE,
+            Effort::Full if self.offer.program().is_parameterized() => PROPERTY_ROW,
             Effort::Full => usize::MAX,
         };
         let mut reach = Reach {
-            capacity: CAPACITY.min(self.options.buffer),
+            capacity: PROPERTY_ROW_CAPACITY.min(self.options.buffer),
             states: states.min(self.options.states),
             limits: self.options.limits.clone(),
         };
@@ -169,7 +160,7 @@ impl<'a, 'p> Queries<'a, 'p> {
             match search(changed, instance, self.options.model, aim, &reach) {
                 Answer::Cut(Cut::Buffers(_)) if effort == Effort::Full && reach.capacity < self.options.buffer => {
                     reach.capacity = (2 * reach.capacity).min(self.options.buffer);
-                    reach.states = reach.states.min(SAMPLE);
+                    reach.states = reach.states.min(PROPERTY_ROW);
                 }
                 Answer::Closed { states } => {
                     self.states += states;

@@ -1,17 +1,22 @@
 //! Triangular races: a measure of programs that is coarser than robustness \[ECOOP10\].
 //!
-//! An SC computation has a *triangular race* when a thread stores to an address y, then loads another address x without draining its
-//! buffer in between, and another thread stores to x right after that load. The store to x may be locked: a section that stores
-//! to x counts as one step. A program without triangular races is robust, if it has no such sections: under TSO such a load is the only step that shows whether the
-//! store to y has reached memory. The converse fails, as a race need not be part of a cycle.
+//! An SC computation has a *triangular race* when a thread stores to an address y, then loads
+//! another address x without draining its buffer in between, and another thread stores to x right
+//! after that load. The store to x may be locked: a section that stores to x counts as one step. A
+//! program without triangular races is robust, if it has no such sections: under TSO such a load is
+//! the only step that shows whether the store to y has reached memory. The converse fails, as a
+//! race need not be part of a cycle.
 //!
-//! A race is a state under SC, so that one exploration decides a program: a token is a local state with a *note* of what the thread
-//! has stored since it last drained its buffer. A note is nothing, one address, or several addresses ([`Order::Noted`]). Which of
-//! several they are does not matter, as no load is from all of them.
+//! A race is a state under SC, so that one exploration decides a program: a token is a local state
+//! with a *note* of what the thread has stored since it last drained its buffer. A note is nothing,
+//! one address, or several addresses ([`Order::Noted`]). Which of several they are does not matter,
+//! as no load is from all of them.
 //!
-//! DIVERGENCE \[ECOOP10\]: the paper has no locked sections longer than one instruction, and its theorem does not hold with them ([`implies_robustness`]).
+//! DIVERGENCE \[ECOOP10\]: the paper has no locked sections longer than one instruction, and its
+//! theorem does not hold with them ([`implies_robustness`]).
 //!
-//! * `search`: one exploration, until a race is found ([`Racing`](palisade_exploration::buffered::Racing)) or to the end;
+//! * `search`: one exploration, until a race is found
+//!   ([`Racing`](palisade_exploration::buffered::Racing)) or to the end;
 //! * `replay`: the race that was found as a computation of the program;
 //! * `fences`: the cheapest fences that stop all races.
 //!
@@ -24,6 +29,8 @@ mod search;
 pub use fences::{RaceFences, RaceFencesError, race_fences};
 pub use replay::Race;
 
+use crate::decide::schedule::{CUTS, FIRST_VALUES, INSTANCES, RACES};
+use crate::decide::{Method, Round, Turn, decide};
 use palisade_evidence::{BufferInvariant, RaceWitness};
 use palisade_exploration::buffered::{Order, Shape};
 use palisade_exploration::instrumented::Fault;
@@ -31,18 +38,6 @@ use palisade_exploration::instrumented::system::Growth;
 use palisade_model::limits::{Budget, Halt, Limits, StopReason};
 use palisade_model::program::{Action, Copies, Program};
 use search::{Found, search};
-
-/// Configurations of one exploration in the first round of turns.
-const NODES: u64 = 50_000;
-
-/// Instances asked in one turn.
-const INSTANCES: usize = 4;
-
-/// Distinct values admitted, in turn, when races are sought among the first values of data that grows.
-const CUTS: [usize; 2] = [3, 8];
-
-/// Configurations of one exploration in such a search.
-const CUT_NODES: u64 = 400_000;
 
 /// How to look for races.
 #[derive(Clone, Debug)]
@@ -94,10 +89,11 @@ impl Race {
 ///
 /// # Errors
 ///
-/// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no race was found among the first of them.
+/// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no race
+/// was found among the first of them.
 pub fn races(program: &Program, options: &RaceOptions) -> Result<Races, Fault> {
     assert!(!program.is_event_driven(), "races are those of threads, and the program has events or tasks");
-    let mut asking = Asking { program, options, states: 0 };
+    let mut asking = Asking::new(program, options);
     let verdict = match asking.take_turns() {
         Ok(verdict) => verdict,
         Err(Halt::Stopped(reason)) => RaceVerdict::Unknown(reason),
@@ -110,9 +106,10 @@ pub fn races(program: &Program, options: &RaceOptions) -> Result<Races, Fault> {
     Ok(Races { verdict, states: asking.states })
 }
 
-/// Whether a program without triangular races is robust: where no thread has a section. In `x←1; r←y` beside a section of `s←cas(x,0,1)` and
-/// a store to y if that succeeds, the load of y can come before the section and the store of x after it, so that no interleaving of steps and sections explains
-/// it; but where the store of x comes first, the section does not store to y.
+/// Whether a program without triangular races is robust: where no thread has a section. In `x←1;
+/// r←y` beside a section of `s←cas(x,0,1)` and a store to y if that succeeds, the load of y can
+/// come before the section and the store of x after it, so that no interleaving of steps and
+/// sections explains it; but where the store of x comes first, the section does not store to y.
 pub fn implies_robustness(program: &Program) -> bool {
     let mut running = program.threads.iter().filter(|thread| !thread.is_left_out());
     !running.any(|thread| thread.instructions.iter().any(|own| own.action == Action::Lock))
@@ -124,41 +121,61 @@ struct Asking<'p> {
     options: &'p RaceOptions,
     /// Configurations explored so far.
     states: usize,
+    /// Any number of copies: how many the next instance has.
+    copies: u32,
+    /// Whether all smaller instances have been explored.
+    is_minimal: bool,
+    /// Whether the search among any number has found a race.
+    is_racy: bool,
 }
 
-impl Asking<'_> {
-    /// Explorations under budgets that grow: of the program, and where it has any number of copies also of its small instances, which
-    /// show races.
+impl<'p> Asking<'p> {
+    fn new(program: &'p Program, options: &'p RaceOptions) -> Self {
+        let has_fixed = program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(1..)));
+        Self { program, options, states: 0, copies: u32::from(!has_fixed), is_minimal: true, is_racy: false }
+    }
+
+    /// Small instances where the program has any number of copies, which show races, in turn with
+    /// the program as it is.
     fn take_turns(&mut self) -> Result<RaceVerdict, Halt<Fault>> {
-        let has_fixed = self.program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(1..)));
-        let (mut copies, mut is_minimal, mut is_racy) = (u32::from(!has_fixed), true, false);
-        let mut nodes = NODES;
-        loop {
-            for _ in 0..if self.program.is_parameterized() { INSTANCES } else { 0 } {
-                match self.explore(self.shape(Some(copies)), nodes) {
-                    Ok(Found::Race(race)) => {
-                        return Ok(RaceVerdict::Racy(Box::new(Race { instance_minimal: is_minimal, ..*race })));
-                    }
-                    Ok(Found::Nothing | Found::Closed(_) | Found::SomeRace) => copies += 1,
-                    Err(halt) if halt.is_budget() => {
-                        (copies, is_minimal) = (copies + 1, false);
-                        break;
-                    }
-                    Err(halt) => return Err(halt),
+        let methods = [
+            Method { name: "small-instances", turn: Self::instances },
+            Method { name: "all-copies", turn: Self::all_copies },
+        ];
+        decide(self, &methods, RACES).map(|decision| decision.answer)
+    }
+
+    fn instances(&mut self, round: Round) -> Turn<RaceVerdict, Fault> {
+        for _ in 0..if self.program.is_parameterized() { INSTANCES } else { 0 } {
+            match self.explore(self.shape(Some(self.copies)), round.work) {
+                Ok(Found::Race(race)) => {
+                    let instance_minimal = self.is_minimal;
+                    return Ok(Some(RaceVerdict::Racy(Box::new(Race { instance_minimal, ..*race }))));
                 }
-            }
-            if !is_racy {
-                match self.explore(self.shape(None), nodes) {
-                    Ok(Found::Closed(set)) => return Ok(RaceVerdict::Free(*set)),
-                    Ok(Found::Race(race)) => return Ok(RaceVerdict::Racy(race)),
-                    Ok(Found::SomeRace) => is_racy = true,
-                    Ok(Found::Nothing) => unreachable!("no step was left out"),
-                    Err(halt) if halt.is_budget() && nodes < u64::MAX => {}
-                    Err(halt) => return Err(halt),
+                Ok(Found::Nothing | Found::Closed(_) | Found::SomeRace) => self.copies += 1,
+                Err(halt) if halt.is_budget() => {
+                    (self.copies, self.is_minimal) = (self.copies + 1, false);
+                    break;
                 }
+                Err(halt) => return Err(halt),
             }
-            nodes = nodes.saturating_mul(4);
         }
+        Ok(None)
+    }
+
+    fn all_copies(&mut self, round: Round) -> Turn<RaceVerdict, Fault> {
+        if self.is_racy {
+            return Ok(None);
+        }
+        Ok(match self.explore(self.shape(None), round.work)? {
+            Found::Closed(set) => Some(RaceVerdict::Free(*set)),
+            Found::Race(race) => Some(RaceVerdict::Racy(race)),
+            Found::SomeRace => {
+                self.is_racy = true;
+                None
+            }
+            Found::Nothing => unreachable!("no step was left out"),
+        })
     }
 
     fn shape(&self, spare: Option<u32>) -> Shape {
@@ -178,7 +195,7 @@ impl Asking<'_> {
         let spare = self.program.is_parameterized().then_some(2);
         CUTS.into_iter().find_map(|cut| {
             let shape = Shape { growth: Growth::Cut(cut), ..self.shape(spare) };
-            match self.explore(shape, CUT_NODES) {
+            match self.explore(shape, FIRST_VALUES) {
                 Ok(Found::Race(race)) => Some(race),
                 _ => None,
             }

@@ -2,14 +2,13 @@
 //! of them have few configurations. The others idle, which every computation allows them.
 
 use super::CheckOptions;
+use crate::decide::schedule::AMONG_TWO;
 use crate::robustness::witness::{Violation, violation};
-use palisade_exploration::instrumented::system::{Growth, System};
+use palisade_exploration::instrumented::system::Growth;
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{Attack, search};
 use palisade_model::limits::Budget;
 use palisade_model::program::{Copies, Program, ThreadId};
-
-/// Nodes of each exploration of two copies.
-const NODES: u64 = 50_000;
 
 /// A violation by an attack in which the attacker and one other copy act, if one is found soon. Programs with replicated
 /// threads and such with no more than two copies are left to other searches.
@@ -22,7 +21,7 @@ pub(super) fn among_two(program: &Program, attack: Attack, options: &CheckOption
     if all.is_none_or(|all| all <= 2) {
         return None;
     }
-    let budget = Budget::within(&options.limits).with_work(NODES);
+    let budget = Budget::within(&options.limits).with_work(AMONG_TWO);
     program.thread_ids().find_map(|(helper, _)| {
         let mut acting = program.clone();
         for (index, thread) in acting.threads.iter_mut().enumerate() {

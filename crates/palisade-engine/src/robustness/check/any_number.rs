@@ -1,12 +1,13 @@
 //! Any number of copies: small instances, the ω-search and nets in turn.
 
 use super::on_nets::NetVerdict;
-use super::{AttackOutcome, CUTS, Check, Checking, SUSPICIOUS, Verdict};
-use crate::decide::schedule::{FIRST_VALUES, INSTANCES, UNLIMITED};
-use crate::decide::{Method, Round, Schedule, Turn, decide};
+use super::{AttackOutcome, Check, Checking, SUSPICIOUS, Verdict};
+use crate::decide::schedule::{CHECK, CUTS, FIRST_VALUES, INSTANCES, UNLIMITED};
+use crate::decide::{Method, Round, Turn, decide};
 use crate::robustness::nets::replicated_copies;
 use crate::robustness::witness::{Violation, violation};
-use palisade_exploration::instrumented::system::{Growth, System};
+use palisade_exploration::instrumented::system::Growth;
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{Fault, Found, Search};
 use palisade_model::limits::Halt;
 use palisade_model::program::Copies;
@@ -56,7 +57,7 @@ impl<'p> Checking<'p, '_> {
     /// are one exact search.
     pub(super) fn any_number(self) -> Result<Check<'p>, Fault> {
         let mut question = AnyNumber::new(self);
-        match decide(&mut question, &AnyNumber::methods(), Schedule::CHECK) {
+        match decide(&mut question, &AnyNumber::methods(), CHECK) {
             Ok(answer) => question.conclude(answer.answer),
             Err(halt) => question.checking.stopped(halt),
         }
@@ -150,7 +151,7 @@ impl<'p, 'o> AnyNumber<'p, 'o> {
             Some(NetVerdict::NotRobust(violation)) => {
                 // A search may do with fewer copies, and then shows a shorter violation as well.
                 while self.smaller_are_robust && self.copies < replicated_copies(self.checking.program, &violation) {
-                    match self.instance(Growth::Fault(self.values), round.next_work()) {
+                    match self.instance(Growth::Fault(self.values), round.next_work) {
                         Ok(found) if is_feasible(&found) => return Ok(Some(self.not_robust_instance(found))),
                         Ok(_) => self.copies += 1,
                         Err(_) => break,

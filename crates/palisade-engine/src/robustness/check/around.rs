@@ -5,7 +5,8 @@
 
 use super::Checking;
 use crate::robustness::witness::{Violation, violation};
-use palisade_exploration::instrumented::system::{Counting, Growth, System};
+use palisade_exploration::instrumented::system::{Counting, Growth};
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{Fault, Search, search};
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{Copies, Program};

@@ -1,9 +1,11 @@
 //! Violations for which a counter has to come around, however many copies that takes: found beside a [crowd](crate::robustness::crowds).
 
-use super::{AttackOutcome, AttackReport, CUTS, Check, CheckOptions, Checking, Observer, Verdict, list};
-use crate::robustness::crowds::{NODES, additions};
+use super::{AttackOutcome, AttackReport, Check, CheckOptions, Checking, Observer, Verdict, list};
+use crate::decide::schedule::{CROWD, CUTS};
+use crate::robustness::crowds::additions;
 use crate::robustness::witness::{Violation, shortest, violation};
-use palisade_exploration::instrumented::system::{Counting, Growth, System};
+use palisade_exploration::instrumented::system::{Counting, Growth};
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{Attack, Reached, search};
 use palisade_model::limits::Budget;
 use palisade_model::program::{Copies, Counters, Program, Thread, ThreadId};
@@ -79,7 +81,7 @@ impl Crowded {
 
 /// The labels that a program reaches under SC, all numbers of whose copies are fixed, and a short violation, if it has one; nothing where that takes long.
 fn among(program: &Program, open: &[Attack], options: &CheckOptions) -> Option<(Reached, Option<Violation>)> {
-    let budget = Budget::within(&options.limits).with_work(NODES);
+    let budget = Budget::within(&options.limits).with_work(CROWD);
     let counting = Counting::of(Counters::of(program).into()).filter(|_| options.counters);
     let system = match program.domain {
         Some(_) => System::new(program, Growth::Fault(options.values)).counting(counting.as_ref()),

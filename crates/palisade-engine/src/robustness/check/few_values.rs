@@ -1,9 +1,11 @@
 //! A program that knows its counters modulo few values only: the search for a proof, and the check that a proof concludes.
 
-use super::{AttackOutcome, AttackReport, CUTS, Check, CheckOptions, Checking, Observer, Silent, Verdict, list};
+use super::{AttackOutcome, AttackReport, Check, CheckOptions, Checking, Observer, Silent, Verdict, list};
+use crate::decide::schedule::{CUTS, FIRST_COUNTER_VALUES};
 use crate::robustness::witness::violation;
 use palisade_evidence::RobustCertificate;
-use palisade_exploration::instrumented::system::{Counting, Growth, System};
+use palisade_exploration::instrumented::system::{Counting, Growth};
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{Attack, Found, search};
 use palisade_model::limits::Budget;
 use palisade_model::program::{Counters, Program, TicketPair, Tickets, Value};
@@ -122,9 +124,6 @@ pub(in crate::robustness) fn proved_within<'p>(
 /// With fewer values than this in a domain, all of them are explored soon enough.
 const MANY_VALUES: u128 = 32;
 
-/// The nodes of a search among the first values of counters.
-const FIRST_NODES: u64 = 1 << 14;
-
 /// The check of a program with fixed copies, and with counters in a large domain that wraps, that the first values of these break, as if they were integers.
 pub(in crate::robustness) fn broken_by_first_values<'p>(
     program: &'p Program,
@@ -139,7 +138,7 @@ pub(in crate::robustness) fn broken_by_first_values<'p>(
     let is_open = |report: &&AttackReport| report.outcome == AttackOutcome::NotAsked;
     let open: Vec<Attack> = reports.iter().filter(is_open).map(|report| report.attack).collect();
     let integers = Program { domain: None, ..program.clone() };
-    let budget = Budget::within(&options.limits).with_work(FIRST_NODES);
+    let budget = Budget::within(&options.limits).with_work(FIRST_COUNTER_VALUES);
     let mut found = search(System::new(&integers, Growth::Cut(CUTS[1])), &open, false, &budget).ok()?;
     let violation = violation(&mut found, &integers, false).ok()??.in_domain(program)?;
     let mut checking = Checking::new(program, options, observer, reports, Vec::new());

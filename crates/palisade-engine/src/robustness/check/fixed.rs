@@ -1,11 +1,12 @@
 //! Fixed numbers of copies: one exact search, and nets in turn with it when it takes long.
 
 use super::on_nets::NetVerdict;
-use super::{CUTS, Check, Checking, SUSPICIOUS, Verdict};
-use crate::decide::schedule::FIRST_VALUES;
-use crate::decide::{Method, Round, Schedule, Turn, decide};
+use super::{Check, Checking, SUSPICIOUS, Verdict};
+use crate::decide::schedule::{CHECK, CUTS, FIRST_VALUES};
+use crate::decide::{Method, Round, Turn, decide};
 use crate::robustness::witness::violation;
-use palisade_exploration::instrumented::system::{Growth, System};
+use palisade_exploration::instrumented::system::Growth;
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{Fault, Found, Search};
 use palisade_model::limits::Halt;
 
@@ -49,7 +50,7 @@ impl<'p> Checking<'p, '_> {
     fn exact(&mut self, values: usize) -> Result<Decided<'p>, Halt<Fault>> {
         let methods = [Method { name: "enumerate", turn: Fixed::search }, Method { name: "nets", turn: Fixed::nets }];
         let mut question = Fixed { checking: self, values };
-        decide(&mut question, &methods, Schedule::CHECK).map(|answer| answer.answer)
+        decide(&mut question, &methods, CHECK).map(|answer| answer.answer)
     }
 
     fn conclude_exact(mut self, decided: Decided<'p>) -> Result<Check<'p>, Fault> {

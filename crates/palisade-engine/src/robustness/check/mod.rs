@@ -21,7 +21,8 @@ use super::one_query::one_query;
 use super::reach::{explore, may_be_faulty};
 use super::witness::{Violation, shortest};
 use palisade_evidence::AttackNetProof;
-use palisade_exploration::instrumented::system::{Counting, System};
+use palisade_exploration::instrumented::system::Counting;
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{
     Attack, Fault, Found, Reached, Search, ThreadLabel, attacks_within, pruned, search,
 };
@@ -292,9 +293,6 @@ struct Checking<'p, 'o> {
     /// The counters up to whose turns searches explore.
     counting: Option<Counting>,
 }
-
-/// Distinct values that a search for violations admits, one after the other, where data grows.
-const CUTS: [usize; 2] = [3, 8];
 
 /// Distinct values after which data is suspected to grow: violations are then sought before going on.
 const SUSPICIOUS: usize = 16;

@@ -2,7 +2,7 @@
 
 use super::refused::not_for_pso;
 use crate::decide::Schedule;
-use crate::decide::schedule::UNLIMITED;
+use crate::decide::schedule::{CHECK, UNLIMITED};
 use crate::robustness::check::Verdict;
 use crate::robustness::one_exploration::{Question, Shown};
 use crate::robustness::witness::Violation;
@@ -57,8 +57,8 @@ pub(crate) fn check_pso_within(
     let is_any = program.is_parameterized();
     let has_fixed = program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(1..)));
     let spare = is_any.then_some(u32::from(!has_fixed));
-    let mut question: Question<'_, PsoSystem<'_>> = Question::new(program, values, limits, spare);
-    let answered = match question.answer(Schedule { most, ..Schedule::CHECK }) {
+    let mut question = Question::new(values, limits, spare, |growth, spare| PsoSystem::new(program, growth, spare));
+    let answered = match question.answer(Schedule { most, ..CHECK }) {
         Err(Halt::Fault(fault)) if fault.is_growth() => match question.among_first_values() {
             Ok(Some(violation)) => Ok(Shown::NotRobust(violation)),
             Ok(None) => Err(Halt::Fault(fault)),

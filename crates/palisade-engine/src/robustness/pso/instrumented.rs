@@ -6,18 +6,13 @@ use crate::robustness::witness::Violation;
 use palisade_evidence::PsoCertificate;
 use palisade_exploration::instrumented::Fault;
 use palisade_exploration::instrumented::pso::{PsoSystem, certificate};
-use palisade_exploration::instrumented::system::{Growth, Root};
+use palisade_exploration::instrumented::system::Root;
 use palisade_exploration::lazy::Exploration;
 use palisade_model::limits::{Budget, Halt};
-use palisade_model::program::Program;
 
-impl<'p> Instrumented<'p> for PsoSystem<'p> {
+impl Instrumented for PsoSystem<'_> {
     type Certificate = PsoCertificate;
     type Violation = Violation;
-
-    fn new(program: &'p Program, growth: Growth, spare: Option<u32>) -> Self {
-        Self::new(program, growth, spare)
-    }
 
     fn roots(&mut self) -> Result<Option<Vec<Root>>, Fault> {
         self.roots()

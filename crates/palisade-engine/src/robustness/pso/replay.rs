@@ -1,12 +1,11 @@
 //! From a success of the system to a computation under PSO.
 
-use crate::robustness::witness::{Story, Violation};
-use palisade_exploration::instrumented::pso::{PsoSystem, StepLabel};
+use crate::robustness::witness::{Names, Story, Violation};
+use palisade_exploration::instrumented::pso::{self, PsoSystem, StepLabel};
 use palisade_exploration::instrumented::system::Place;
 use palisade_exploration::instrumented::{Attack, Fault};
 use palisade_exploration::lazy::{Exploration, Step};
-use palisade_model::program::ThreadId;
-use palisade_semantics::{CopyId, Model};
+use palisade_semantics::Model;
 
 /// The computation that leads to a success of an exact exploration.
 pub(super) fn replay(
@@ -19,16 +18,9 @@ pub(super) fn replay(
     let steps = explored.steps_along(system, success)?;
     let program = system.program();
     let attack = attack(system, &steps);
-    let mut naming = Naming {
-        acting: Vec::new(),
-        idle: Vec::new(),
-        next: vec![0; program.threads.len()],
-        story: Story::under(Model::Pso, program, attack),
-    };
-    for entry in initial.iter().filter(|entry| entry.place != Place::SPARE.number()) {
-        let thread = system.local(Place::from_number(entry.place).local()).thread;
-        naming.idle.push((entry.place, thread, entry.tokens.count().expect("exact searches have no ω")));
-    }
+    let thread = |place| system.local(Place::from_number(place).local()).thread;
+    let mut naming =
+        Naming { names: Names::new(program, initial, thread), story: Story::under(Model::Pso, program, attack) };
     for (control, step) in &steps {
         naming.add(system, *control, step)?;
     }
@@ -39,8 +31,7 @@ pub(super) fn replay(
 fn attack(system: &PsoSystem<'_>, steps: &[(u32, Step)]) -> Attack {
     let delayed = steps.iter().map(|(_, step)| system.label(step)).find(|label| label.delays);
     let begins = |(_, step): &&(u32, Step)| {
-        let after = system.attack(system.control(step.control));
-        after.is_some_and(|attack| !attack.levels.is_empty())
+        system.attack(system.control(step.control).phase).is_some_and(pso::Attack::has_begun)
     };
     let access = steps.iter().find(begins).map(|(_, step)| system.label(step));
     let (store, access) = delayed.zip(access).expect("a success has a delayed store, and a path that begins behind it");
@@ -49,38 +40,19 @@ fn attack(system: &PsoSystem<'_>, steps: &[(u32, Step)]) -> Attack {
 
 /// Names for tokens, and what they do.
 struct Naming {
-    /// Which copy is on which place, for copies that have acted.
-    acting: Vec<(CopyId, u32)>,
-    /// How many copies of fixed threads have not acted yet, by their place.
-    idle: Vec<(u32, ThreadId, u32)>,
-    /// For fixed threads, how many copies have acted.
-    next: Vec<u64>,
+    names: Names,
     story: Story,
 }
 
 impl Naming {
-    /// The copy on a place, which leaves it: one that has acted, or one that is there from the beginning.
-    fn take(&mut self, place: u32) -> CopyId {
-        if let Some(index) = self.acting.iter().position(|(_, at)| *at == place) {
-            return self.acting.swap_remove(index).0;
-        }
-        let idle = self.idle.iter_mut().find(|(at, _, count)| *at == place && *count > 0);
-        let (_, thread, count) = idle.expect("a step takes a token from a place that has one");
-        *count -= 1;
-        let next = &mut self.next[thread.index()];
-        *next += 1;
-        CopyId { thread: *thread, copy: *next - 1 }
-    }
-
     fn add(&mut self, system: &mut PsoSystem<'_>, control: u32, step: &Step) -> Result<(), Fault> {
         let StepLabel { thread, instruction, by_attacker, delays } = system.label(step);
         if by_attacker {
-            let attack = system.attack(system.control(control)).expect("an attack is under way");
+            let attack = system.attack(system.control(control).phase).expect("an attack is under way");
             let (local, _) = attack.attacker.expect("the attacker goes on");
-            let begins = attack.levels.is_empty();
             let at = system.local(local).clone();
-            let after = system.attack(system.control(step.control)).expect("the attack goes on");
-            if begins && !after.levels.is_empty() {
+            let after = system.attack(system.control(step.control).phase).expect("the attack goes on");
+            if !attack.has_begun() && after.has_begun() {
                 self.story.begin_path(&at);
             } else {
                 self.story.go_on_at(&at, instruction);
@@ -89,9 +61,9 @@ impl Naming {
         }
         let place = step.take.expect("a token takes the step");
         let (copy, place) = if place == Place::SPARE.number() {
-            (self.story.new_copy(thread), system.spare_place(control, step)?)
+            (self.story.new_copy(thread), Place::from_number(system.spare_place(control, step)?))
         } else {
-            (self.take(place), Place::from_number(place))
+            (self.names.take(place), Place::from_number(place))
         };
         let at = system.local(place.local()).clone();
         if delays {
@@ -99,7 +71,7 @@ impl Naming {
         } else {
             self.story.help(copy, &at, instruction);
         }
-        self.acting.extend(step.put.map(|put| (copy, put)));
+        self.names.put(copy, step.put);
         Ok(())
     }
 }

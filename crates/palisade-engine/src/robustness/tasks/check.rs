@@ -1,6 +1,6 @@
 //! The verdict.
 
-use crate::decide::Schedule;
+use crate::decide::schedule::CHECK;
 use crate::robustness::check::Verdict;
 use crate::robustness::one_exploration::{Question, Shown};
 use palisade_evidence::{TaskCertificate, TaskWitness};
@@ -36,8 +36,9 @@ pub struct TaskCheck {
 pub fn check_tasks(program: &Program, values: usize, limits: &Limits) -> Result<TaskCheck, Fault> {
     assert!(program.is_event_driven(), "programs of threads alone are checked as such");
     let is_any = program.threads.iter().any(|thread| thread.copies == Copies::Any);
-    let mut question: Question<'_, TaskSystem<'_>> = Question::new(program, values, limits, is_any.then_some(0));
-    let (verdict, certificate, witness) = match question.answer(Schedule::CHECK) {
+    let make = |growth, spare| TaskSystem::new(program, growth, spare);
+    let mut question = Question::new(values, limits, is_any.then_some(0), make);
+    let (verdict, certificate, witness) = match question.answer(CHECK) {
         Ok(Shown::Robust(certificate)) => (Verdict::Robust, Some(certificate), None),
         Ok(Shown::NotRobust(witness)) => (Verdict::NotRobust, None, Some(witness)),
         Err(Halt::Stopped(reason)) => (Verdict::Unknown(reason), None, None),

@@ -4,19 +4,14 @@ use super::replay::replay;
 use crate::robustness::one_exploration::Instrumented;
 use palisade_evidence::{TaskCertificate, TaskWitness};
 use palisade_exploration::instrumented::Fault;
-use palisade_exploration::instrumented::system::{Growth, Root};
+use palisade_exploration::instrumented::system::Root;
 use palisade_exploration::instrumented::tasks::{TaskSystem, certificate};
 use palisade_exploration::lazy::Exploration;
 use palisade_model::limits::{Budget, Halt};
-use palisade_model::program::Program;
 
-impl<'p> Instrumented<'p> for TaskSystem<'p> {
+impl Instrumented for TaskSystem<'_> {
     type Certificate = TaskCertificate;
     type Violation = TaskWitness;
-
-    fn new(program: &'p Program, growth: Growth, spare: Option<u32>) -> Self {
-        Self::new(program, growth, spare)
-    }
 
     fn roots(&mut self) -> Result<Option<Vec<Root>>, Fault> {
         self.roots()

@@ -2,8 +2,8 @@
 
 use palisade_evidence::TaskWitness;
 use palisade_exploration::instrumented::Fault;
-use palisade_exploration::instrumented::system::Local;
-use palisade_exploration::instrumented::tasks::{Actor, Deed, Main, Phase, Place, StepLabel, TaskSystem};
+use palisade_exploration::instrumented::system::{Local, Phase};
+use palisade_exploration::instrumented::tasks::{Actor, Deed, Main, Place, StepLabel, TaskSystem};
 use palisade_exploration::lazy::{Exploration, Step};
 use palisade_model::limits::Halt;
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, ThreadId, Value};
@@ -191,11 +191,11 @@ impl Replay<'_, '_, '_> {
     fn settle_after(&mut self, step: &Step, invocation: InvocationId, deed: Deed) {
         let after = self.system.control(step.control);
         let worker = self.state.invocations()[invocation].worker;
-        let delayed = match after.phase {
+        let delayed = match after.phase.attack {
             Phase::Delayed(number) => self.system.attacker(number).local,
             _ => None,
         };
-        match (step.put, after.main) {
+        match (step.put, after.phase.main) {
             _ if deed == Deed::Return => {}
             (Some(place), _) => {
                 if let Place::Own(local, _) = Place::of_number(place) {

@@ -9,12 +9,14 @@
 mod changed;
 mod crowd;
 mod detours;
+mod names;
 mod net_run;
 mod route;
 mod shortest;
 mod wider;
 
 pub(super) use detours::without_detours;
+pub(super) use names::Names;
 pub(super) use net_run::{story_of_run, violation_of_run};
 pub(super) use route::violation;
 pub(crate) use route::{PhaseSteps, story_of_steps};
@@ -184,12 +186,7 @@ impl Story {
         let acting: BTreeSet<CopyId> = self.deeds.iter().map(|deed| deed.copy).collect();
         let acting: Vec<CopyId> = acting.into_iter().collect();
         let machine = Machine::of_copies(program, acting.clone(), self.model);
-        let mut computation = Computation {
-            machine: &machine,
-            liveness: vec![None; program.threads.len()],
-            state: machine.initial_state(),
-            steps: Vec::new(),
-        };
+        let mut computation = Computation::new(&machine);
         let (mut issue, mut load) = (0, 0);
         for (index, deed) in self.deeds.iter().enumerate() {
             if let Some(local) = &deed.at {
@@ -238,15 +235,23 @@ impl Story {
 }
 
 /// A computation under construction.
-struct Computation<'m, 'p> {
+pub(super) struct Computation<'m, 'p> {
     machine: &'m Machine<'p>,
     /// The live registers of threads, once they are needed.
     liveness: Vec<Option<Liveness>>,
-    state: State,
-    steps: Vec<Step>,
+    /// The state behind the steps.
+    pub(super) state: State,
+    /// The steps.
+    pub(super) steps: Vec<Step>,
 }
 
-impl Computation<'_, '_> {
+impl<'m, 'p> Computation<'m, 'p> {
+    /// One in which nothing has happened.
+    pub(super) fn new(machine: &'m Machine<'p>) -> Self {
+        let liveness = vec![None; machine.program().threads.len()];
+        Self { machine, liveness, state: machine.initial_state(), steps: Vec::new() }
+    }
+
     fn take(&mut self, step: Step) {
         let event = self.machine.event(&self.state, step).expect("the instrumented program's steps are the program's");
         self.machine.take(&mut self.state, &event);
@@ -263,7 +268,8 @@ impl Computation<'_, '_> {
         self.take(Step { copy, kind });
     }
 
-    fn execute(&mut self, copy: CopyId, instruction: InstructionId, after: Option<&[Value]>) {
+    /// Executes an instruction; where it chooses, the value that the registers have afterwards.
+    pub(super) fn execute(&mut self, copy: CopyId, instruction: InstructionId, after: Option<&[Value]>) {
         let action = &self.machine.program().thread(copy.thread).instruction(instruction).action;
         let chosen = match action {
             Action::Havoc { register } => Some(after.map_or(0, |registers| registers[register.index()])),
@@ -273,7 +279,7 @@ impl Computation<'_, '_> {
     }
 
     /// Executes local instructions until the copy is at a settled local state: a shortest way.
-    fn settle(&mut self, copy: CopyId, goal: &Local) {
+    pub(super) fn settle(&mut self, copy: CopyId, goal: &Local) {
         let position = self.machine.position(copy).expect("the copy belongs to the instance");
         let program = self.machine.program();
         let own = || Liveness::of(program.thread(copy.thread));

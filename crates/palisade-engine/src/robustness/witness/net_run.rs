@@ -53,12 +53,12 @@ impl Naming<'_, '_> {
             }
             Firing::Step { from, instruction, to } => {
                 let copy = self.take(from);
-                self.story.help(copy, system.local_state(from.0), instruction);
+                self.story.help(copy, system.local(from.0), instruction);
                 self.tokens.extend(to.map(|to| (copy, to)));
             }
             Firing::Delay(local) => {
                 let copy = self.take((local, false));
-                self.story.delay(copy, system.local_state(local));
+                self.story.delay(copy, system.local(local));
             }
             Firing::Attacker { instruction, after } => self.story.go_on(instruction, &system.attacker(after).registers),
             Firing::Load => self.story.overstep(),
@@ -76,7 +76,7 @@ impl Naming<'_, '_> {
 
     /// A copy that has not acted yet.
     fn new_copy(&mut self, local: u32) -> CopyId {
-        let thread = self.net.system.local_state(local).thread;
+        let thread = self.net.system.local(local).thread;
         match self.net.system.program().thread(thread).copies {
             Copies::Any => self.story.new_copy(thread),
             Copies::Exactly(_) => {

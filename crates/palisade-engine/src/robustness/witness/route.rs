@@ -1,7 +1,8 @@
 //! The violation of a search: its route through the three explorations.
 
 use super::{Story, Violation};
-use palisade_exploration::instrumented::system::{Local, NO_TURN, Phase, Place, System};
+use palisade_exploration::instrumented::system::{Local, NO_TURN, Phase, Place};
+use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{Attack, Fault, Search};
 use palisade_exploration::lazy::{Entry, Step};
 use palisade_model::program::{Program, ThreadId};
@@ -91,7 +92,7 @@ impl Naming {
     /// Counts the tokens of fixed threads at the beginning. They get names when they act: there may be very many.
     fn count_initial(&mut self, system: &System<'_>, entries: &[Entry]) {
         for entry in entries.iter().filter(|entry| entry.place != Place::SPARE.number()) {
-            let thread = system.local(Place::from_number(entry.place)).thread;
+            let thread = system.local_at(Place::from_number(entry.place)).thread;
             self.idle.push((entry.place, thread, entry.tokens.count().expect("exact searches have no ω")));
         }
     }
@@ -117,7 +118,7 @@ impl Naming {
     }
 
     fn add(&mut self, system: &mut System<'_>, control: u32, step: &Step) -> Result<(), Fault> {
-        let (thread, instruction) = system.instruction_of(step.label);
+        let (thread, instruction) = system.label(step);
         let Some(place) = step.take else {
             let Phase::Delayed(number) = system.control(step.control).phase else {
                 unreachable!("only a delaying attacker moves without a token")
@@ -126,7 +127,7 @@ impl Naming {
             return Ok(());
         };
         let (copy, place) = if place == Place::SPARE.number() {
-            let place = system.spare_place(control, step)?;
+            let place = Place::from_number(system.spare_place(control, step)?);
             (self.story.new_copy(thread), place)
         } else {
             (self.take(place), Place::from_number(place))
@@ -142,7 +143,7 @@ impl Naming {
 
     /// The local state of the computation that a place of the search stands for.
     fn real(&self, system: &mut System<'_>, place: Place) -> Local {
-        let local = system.local(place).clone();
+        let local = system.local_at(place).clone();
         if self.turn == NO_TURN {
             return local;
         }

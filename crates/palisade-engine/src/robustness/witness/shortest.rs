@@ -88,12 +88,12 @@ impl Naming<'_, '_> {
         match deed {
             Deed::Help { actor, instruction, put } => {
                 let copy = self.name(actor);
-                self.story.help(copy, system.local(Place::from_number(actor.place)), instruction);
+                self.story.help(copy, system.local_at(Place::from_number(actor.place)), instruction);
                 self.tokens.extend(put.map(|put| (copy, put)));
             }
             Deed::Delay { actor } => {
                 let copy = self.name(actor);
-                self.story.delay(copy, system.local(Place::from_number(actor.place)));
+                self.story.delay(copy, system.local_at(Place::from_number(actor.place)));
             }
             Deed::Advance { instruction, attacker } => {
                 self.story.go_on(instruction, &system.attacker(attacker).registers);
@@ -109,7 +109,7 @@ impl Naming<'_, '_> {
             return self.tokens.swap_remove(index).0;
         };
         let Some(thread) = self.search.idle[kind].0 else {
-            let thread = self.search.system.local(Place::from_number(actor.place)).thread;
+            let thread = self.search.system.local_at(Place::from_number(actor.place)).thread;
             return self.story.new_copy(thread);
         };
         let next = &mut self.next[thread.index()];

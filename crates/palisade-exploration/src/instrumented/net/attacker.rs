@@ -4,7 +4,7 @@ use super::arcs::Arcs;
 use super::builder::Builder;
 use super::meaning::{Firing, Meaning};
 use crate::instrumented::fault::Fault;
-use crate::instrumented::system::Load;
+use crate::instrumented::tso::Load;
 use palisade_evidence::Level;
 use palisade_model::program::Value;
 

@@ -1,6 +1,7 @@
 //! What the places and transitions of the net of an attack stand for.
 
-use crate::instrumented::system::{Local, System};
+use crate::instrumented::system::Local;
+use crate::instrumented::tso::System;
 use palisade_evidence::{self as evidence, Fact, Level, LocalState};
 use palisade_model::program::{InstructionId, ThreadId, Value};
 
@@ -76,7 +77,7 @@ impl Meaning {
             Self::Level(address, level) => Fact::Level(*address, *level),
             Self::Section(accesses) => Fact::Section(accesses.clone()),
             Self::Token(local, joined) => {
-                let Local { thread, label, registers, holding } = system.local_state(*local).clone();
+                let Local { thread, label, registers, holding } = system.local(*local).clone();
                 Fact::Thread(LocalState { thread, label, registers: registers.into_vec(), holding }, *joined)
             }
             Self::Start(thread) => Fact::Start(*thread),
@@ -126,7 +127,7 @@ impl Meaning {
                 format!("section=[{}]", accesses.join(","))
             }
             Self::Token(local, joined) => {
-                let local = system.local_state(*local);
+                let local = system.local(*local);
                 let holding = if local.holding { " holding" } else { "" };
                 let joined = if *joined { " joined" } else { "" };
                 format!("{}{holding}{joined}", state(local.thread, local.label, &local.registers))

@@ -22,7 +22,8 @@ pub use turned::TurnedNet;
 
 use super::attacks::Attack;
 use super::fault::Fault;
-use super::system::{Counting, System};
+use super::system::Counting;
+use super::tso::System;
 use crate::lazy::NetError;
 use builder::Builder;
 use meaning::Meaning;

@@ -11,7 +11,7 @@ use palisade_model::program::Value;
 impl Builder<'_> {
     /// The transitions of a local state of a thread.
     pub(super) fn token(&mut self, local: u32, joined: bool) -> Result<(), Fault> {
-        let Local { thread, holding, .. } = self.system.local_state(local).clone();
+        let Local { thread, holding, .. } = self.system.local(local).clone();
         let token = self.place(Meaning::Token(local, joined));
         for (id, operation) in self.system.operations(local) {
             let free = self.place(Meaning::Lock(false));

@@ -56,7 +56,7 @@ impl<'n> TurnedNet<'n> {
         let system = &net.system;
         let is_unbounded = |meaning: &Meaning| match meaning {
             Meaning::Token(local, _) => {
-                Some(system.program().thread(system.local_state(*local).thread).copies == Copies::Any)
+                Some(system.program().thread(system.local(*local).thread).copies == Copies::Any)
             }
             Meaning::Start(_) | Meaning::Spare => Some(false),
             _ => None,

@@ -38,7 +38,7 @@ impl<'p> Builder<'p> {
         let mut of_thread = vec![Vec::new(); self.program.threads.len()];
         for (index, meaning) in self.meanings.iter().enumerate() {
             let thread = match meaning {
-                Meaning::Token(local, _) => self.system.local_state(*local).thread,
+                Meaning::Token(local, _) => self.system.local(*local).thread,
                 Meaning::Start(thread) => *thread,
                 _ => continue,
             };

@@ -1,64 +1,13 @@
 //! Controls: memory, lock and phase, hash-consed.
 
 use crate::lazy::Interner;
-use palisade_evidence::Level;
-use palisade_model::program::{LabelId, ThreadId, Value};
+use palisade_model::program::Value;
 
 /// A memory valuation: the addresses whose value differs from the initial one, sorted by address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Memory {
     /// `(address, value)`.
     pub changed: Vec<(Value, Value)>,
-}
-
-/// The attacker while it delays.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Attacker {
-    /// Its thread.
-    pub thread: ThreadId,
-    /// Where it is.
-    pub label: LabelId,
-    /// Its registers, dead ones 0.
-    pub registers: Box<[Value]>,
-    /// The latest value buffered for each address, sorted by address (Eqs. 1, 3).
-    pub buffer: Vec<(Value, Value)>,
-    /// The address of st_A.
-    pub store_address: Value,
-}
-
-/// What is known after ld_A.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Helped {
-    /// The address of st_A.
-    pub store_address: Value,
-    /// Access levels, sorted by address.
-    pub levels: Vec<(Value, Level)>,
-    /// The accesses of the open section of a thread that has not joined, sorted by address.
-    pub section: Vec<(Value, Level)>,
-}
-
-impl Helped {
-    /// The level of an address.
-    pub fn level(&self, address: Value) -> Option<Level> {
-        level_of(&self.levels, address)
-    }
-
-    /// Whether the address of st_A has been accessed: the happens-before cycle is closed (Eq. 13).
-    pub fn is_closed(&self) -> bool {
-        self.level(self.store_address).is_some()
-    }
-}
-
-fn level_of(levels: &[(Value, Level)], address: Value) -> Option<Level> {
-    levels.binary_search_by_key(&address, |entry| entry.0).ok().map(|index| levels[index].1)
-}
-
-/// Raises the level of an address.
-pub(crate) fn raise(levels: &mut Vec<(Value, Level)>, address: Value, level: Level) {
-    match levels.binary_search_by_key(&address, |entry| entry.0) {
-        Ok(index) => levels[index].1 = levels[index].1.max(level),
-        Err(index) => levels.insert(index, (address, level)),
-    }
 }
 
 /// The value of an address in a sorted list of pairs.
@@ -74,33 +23,45 @@ pub(crate) fn set(pairs: &mut Vec<(Value, Value)>, address: Value, value: Value)
     }
 }
 
-/// The phase of a computation of the form of Fig. 4.
+/// The number of the memory after a value is written to an address.
+pub(crate) fn written(
+    memories: &mut Interner<Memory>,
+    initial: Value,
+    memory: u32,
+    (address, value): (Value, Value),
+) -> u32 {
+    let before = memories.get(memory);
+    if lookup(&before.changed, address).unwrap_or(initial) == value {
+        return memory;
+    }
+    let mut changed = before.changed.clone();
+    if value == initial {
+        changed.retain(|pair| pair.0 != address);
+    } else {
+        set(&mut changed, address, value);
+    }
+    debug_assert!(changed.is_sorted_by(|a, b| a.0 < b.0), "a memory lists each address once, in order");
+    memories.intern(Memory { changed }).0
+}
+
+/// The phase of a computation of the form of [ESOP13, Fig. 4].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// τ1: everyone under SC.
     Sc,
     /// isu · τ2: the attacker (a number of the attacker table) delays its stores.
     Delayed(u32),
-    /// τ3: helpers only (a number of the table of [`Helped`]).
+    /// τ3: helpers only (a number of the table of [`Helped`](super::Helped)).
     Helped(u32),
 }
 
-/// A control state.
+/// A control state. `P` is what the memory model keeps in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Control {
+pub struct Control<P> {
     /// A number of the memory table.
     pub memory: u32,
     /// Whether a locked section is open.
     pub locked: bool,
-    /// The phase.
-    pub phase: Phase,
-}
-
-/// The tables of controls and their parts.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Controls {
-    pub(super) memories: Interner<Memory>,
-    pub(super) attackers: Interner<Attacker>,
-    pub(super) helped: Interner<Helped>,
-    pub(super) controls: Interner<Control>,
+    /// The phase of the attack, and what else the model knows.
+    pub phase: P,
 }

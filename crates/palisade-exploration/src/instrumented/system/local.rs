@@ -353,7 +353,11 @@ impl<'p> Locals<'p> {
     }
 
     /// The address that an expression stands for.
-    pub(super) fn address(&self, address: &Expression, registers: &[Value]) -> Result<Value, EvaluationError> {
+    pub(in crate::instrumented) fn address(
+        &self,
+        address: &Expression,
+        registers: &[Value],
+    ) -> Result<Value, EvaluationError> {
         let value = address.evaluate_address(registers)?;
         if let Some(counting) = self.counting.as_ref().filter(|_| !address.is_constant()) {
             counting.note_access(value);

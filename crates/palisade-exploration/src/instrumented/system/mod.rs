@@ -1,34 +1,33 @@
-//! The instrumented program [ESOP13, Eqs. 1–13, §6] as a lazily built net.
+//! Instrumented programs [ESOP13, Eqs. 1–13, §6] as lazily built nets, whatever the memory model.
 //!
-//! One transition system serves all attacks. Its control is the memory, the lock and the *phase* of the witness of
-//! Fig. 4: under SC before the first delayed store (τ1), the attacker delaying (isu · τ2), the helpers alone after the
-//! attack's load (τ3). Its counters are the local states of the threads. The phases only go forward, and
-//! what a phase can do does not depend on the phases before, so that the SC part is explored once for all attacks, the
-//! delaying part once for all loads of a store, and the last part is shared by all attacks of a thread.
+//! The control is the memory, the lock and what the [`MemoryModel`] keeps there: the *phase* of an
+//! attack. The counters are the local states of the threads, each with what the model says of such
+//! a thread (its *mark*), so that fixed and any numbers of copies are explored alike.
 //!
-//! * *Settling*: local instructions follow at once the memory action that leads to them. They commute with everything
-//!   other threads do, so that this loses no behaviour; only local states at which memory is touched remain.
+//! * *Settling*: local instructions follow at once the memory action that leads to them. They
+//!   commute with everything other threads do, so that this loses no behaviour; only local states
+//!   at which memory is touched remain.
 //! * *Dead registers* are 0.
-//! * The attacker is part of the control. It moves instruction by instruction (fences are sought among its labels),
-//!   and alone while only local instructions stand at its label.
-//! * After ld_A the attacker and its buffer are gone: what remains to be known is the address of st_A and
-//!   which addresses were accessed in happens-before order (Lemma 3).
+//! * *Spare copies*: where replicated threads have a fixed number of copies together, each is free
+//!   to be any of them.
 //!
-//! DIVERGENCE [ESOP13, Eq. 7]: the paper's guard stops every helper off the path once the path has begun. Here a helper off the path
-//! may still take a `lock` and act inside its section, as its section may join with a later access: a locked read before a locked store
-//! would otherwise keep it from ever joining. Sound: the guard only prunes, since happens-before is stable under inserting
-//! actions of helpers (Lemma 6); a run found without it is put in the paper's form before it is shown.
+//! DIVERGENCE [ESOP13, Eq. 7]: the paper's guard stops every helper off the path once the path has
+//! begun. Here a helper off the path may still take a `lock` and act inside its section, as its
+//! section may join with a later access: a locked read before a locked store would otherwise keep
+//! it from ever joining. Sound: the guard only prunes, since happens-before is stable under
+//! inserting actions of helpers (Lemma 6); a run found without it is put in the paper's form before
+//! it is shown.
 //!
-//! DIVERGENCE [ESOP13, §2]: the paper has no locked sections. A section is one node of the trace, so it joins the path as a
-//! whole when one of its accesses does, judged against the levels before the section; its earlier accesses are kept beside the
-//! levels until then. LANGUAGE.md says why one node per access would be wrong.
+//! DIVERGENCE [ESOP13, §2]: the paper has no locked sections. A section is one node of the trace,
+//! so it joins the path as a whole when one of its accesses does, judged against the levels before
+//! the section; its earlier accesses are kept beside the levels until then. LANGUAGE.md says why
+//! one node per access would be wrong.
 
-mod attacker;
 mod control;
 mod counting;
 mod initial;
-mod lengths;
 mod local;
+mod model;
 mod path;
 mod place;
 mod roots;
@@ -36,85 +35,71 @@ mod steps;
 mod turning;
 mod turns;
 
-pub(super) use attacker::Load;
-pub use attacker::Loads;
-pub use control::{Attacker, Control, Helped, Memory, Phase};
-pub(super) use control::{lookup, raise, set};
+pub use control::{Control, Memory, Phase};
+pub(super) use control::{lookup, set, written};
 pub use counting::Counting;
 pub use initial::InitialTokens;
-pub(super) use lengths::Settled;
 pub use local::{Growth, Local, Operation};
 pub(crate) use local::{Locals, Move, Targets, number};
-pub(super) use path::{OffPath, access, off_path};
+pub use model::{Act, MemoryModel, Moved, Movers};
+pub use path::{Helped, Path};
+pub(super) use path::{OffPath, access, off_path, phase_after, raise};
 pub use place::Place;
 pub use roots::Root;
 pub use turning::NO_TURN;
+pub(super) use turns::Taken;
 
 use super::fault::Fault;
 use super::reached::Reached;
-use crate::lazy::Step;
-use control::Controls;
+use crate::lazy::{Exploration, Interner, Step};
+use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{InstructionId, Program, ThreadId, Value};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use turning::Turning;
 
-/// The instrumented program as a lazily built net, for all attacks.
+/// A program instrumented for a memory model, as a lazily built net.
 #[derive(Clone, Debug)]
-pub struct System<'p> {
-    locals: Locals<'p>,
-    controls: Controls,
+pub struct Instrumented<'p, M: MemoryModel> {
+    /// Local states and what they can do.
+    pub locals: Locals<'p>,
+    /// The tables of the model.
+    pub model: M,
+    memories: Interner<Memory>,
+    controls: Interner<Control<M::Phase>>,
+    /// The labels of steps, by number.
+    labels: Interner<M::Label>,
     /// The number of copies of replicated threads, when bounded.
     spare: Option<u32>,
-    /// The first label number of each thread's instructions.
-    first_label: Vec<u32>,
     /// The initial places of replicated threads.
-    spare_places: Vec<Place>,
+    spare_places: Vec<u32>,
     /// Steps of one token in one control.
     cache: FxHashMap<(u32, u32), (u32, u32)>,
     step_arena: Vec<Step>,
-    /// Steps of the attacker in one control.
-    attacker_cache: FxHashMap<u32, (u32, u32)>,
-    attacker_arena: Vec<Step>,
-    /// What becomes of an attacker by an instruction that, if it loads, reads a value.
-    attackers_after: FxHashMap<(u32, InstructionId, Value), SmallVec<[u32; 1]>>,
-    /// The first step of a delaying attacker that had no value.
-    only_under_tso: Option<Fault>,
+    /// Steps without a token in one control.
+    lone_cache: FxHashMap<u32, (u32, u32)>,
+    lone_arena: Vec<Step>,
     /// The counters up to whose turns configurations are explored.
     turning: Option<Box<Turning>>,
 }
 
-impl<'p> System<'p> {
-    /// The system of a program with the copies it declares.
-    pub fn new(program: &'p Program, growth: Growth) -> Self {
-        let first_label = program
-            .threads
-            .iter()
-            .scan(0, |next, thread| {
-                let first = *next;
-                *next += number(thread.instructions.len());
-                Some(first)
-            })
-            .collect();
+impl<'p, M: MemoryModel> Instrumented<'p, M> {
+    /// The program instrumented for a model. Where a number is given, the replicated threads have
+    /// so many copies together, each free to be any of them.
+    pub fn of(program: &'p Program, model: M, growth: Growth, spare: Option<u32>) -> Self {
         Self {
-            locals: Locals::new(program, growth),
-            controls: Controls::default(),
-            spare: None,
-            first_label,
+            locals: M::locals(Locals::new(program, growth)),
+            model,
+            memories: Interner::default(),
+            controls: Interner::default(),
+            labels: Interner::default(),
+            spare,
             spare_places: Vec::new(),
             cache: FxHashMap::default(),
             step_arena: Vec::new(),
-            attacker_cache: FxHashMap::default(),
-            attacker_arena: Vec::new(),
-            attackers_after: FxHashMap::default(),
-            only_under_tso: None,
+            lone_cache: FxHashMap::default(),
+            lone_arena: Vec::new(),
             turning: None,
         }
-    }
-
-    /// The system in which the replicated threads have `copies` copies together, each free to be any of them.
-    pub fn with_spare_copies(program: &'p Program, growth: Growth, copies: u32) -> Self {
-        Self { spare: Some(copies), ..Self::new(program, growth) }
     }
 
     /// The program.
@@ -132,18 +117,13 @@ impl<'p> System<'p> {
         (self.locals.table.len(), self.step_arena.len())
     }
 
-    /// A step that has no value and that an attacker has come to. When all that is reachable under SC has been explored
-    /// without a fault, TSO alone reaches it.
-    pub fn only_under_tso(&self) -> Option<&Fault> {
-        self.only_under_tso.as_ref()
-    }
-
     /// Whether a step was left out because values grow.
     pub fn was_cut(&self) -> bool {
         self.locals.was_cut
     }
 
-    /// Whether what can be reached in it is what the program's copies reach, all of them and no step left out.
+    /// Whether what can be reached in it is what the program's copies reach, all of them and no
+    /// step left out.
     pub fn is_whole(&self) -> bool {
         self.spare.is_none() && !self.locals.growth.cuts()
     }
@@ -168,55 +148,69 @@ impl<'p> System<'p> {
         self.locals.reached.add(reached);
     }
 
-    /// The local state of a place.
-    pub fn local(&self, place: Place) -> &Local {
-        self.locals.table.get(place.local())
-    }
-
     /// A local state by number.
-    pub fn local_state(&self, number: u32) -> &Local {
+    pub fn local(&self, number: u32) -> &Local {
         self.locals.table.get(number)
     }
 
     /// A control by number.
-    pub fn control(&self, control: u32) -> Control {
-        *self.controls.controls.get(control)
+    #[inline]
+    pub fn control(&self, control: u32) -> Control<M::Phase> {
+        *self.controls.get(control)
     }
 
-    /// The memory of a control.
-    pub fn memory(&self, control: Control) -> &Memory {
-        self.controls.memories.get(control.memory)
+    /// A memory by number.
+    pub fn memory(&self, memory: u32) -> &Memory {
+        self.memories.get(memory)
     }
 
-    /// A delaying attacker by number.
-    pub fn attacker(&self, number: u32) -> &Attacker {
-        self.controls.attackers.get(number)
-    }
-
-    /// What is known after ld_A, by number.
-    pub fn helped(&self, number: u32) -> &Helped {
-        self.controls.helped.get(number)
-    }
-
-    /// The number of a step's label.
-    pub fn label_of(&self, thread: ThreadId, instruction: InstructionId) -> u32 {
-        self.first_label[thread.index()] + number(instruction.index())
-    }
-
-    /// The thread and instruction of a step's label.
-    pub fn instruction_of(&self, label: u32) -> (ThreadId, InstructionId) {
-        let thread = self.first_label.partition_point(|first| *first <= label) - 1;
-        // Threads without instructions share their successor's first label; the last one with it owns it.
-        (ThreadId::from_index(thread), InstructionId::from_index((label - self.first_label[thread]) as usize))
+    /// What a step is.
+    pub fn label(&self, step: &Step) -> M::Label {
+        *self.labels.get(step.label)
     }
 
     /// The value of an address in a memory.
     pub fn read(&self, memory: u32, address: Value) -> Value {
-        lookup(&self.controls.memories.get(memory).changed, address)
-            .unwrap_or_else(|| self.program().initial_value(address))
+        lookup(&self.memories.get(memory).changed, address).unwrap_or_else(|| self.program().initial_value(address))
     }
 
-    fn intern(&mut self, control: Control) -> u32 {
-        self.controls.controls.intern(control).0
+    /// The number of a memory after a store.
+    pub(super) fn write(&mut self, memory: u32, address: Value, value: Value) -> u32 {
+        let initial = self.program().initial_value(address);
+        written(&mut self.memories, initial, memory, (address, value))
+    }
+
+    /// The number of a control.
+    pub(super) fn intern(&mut self, control: Control<M::Phase>) -> u32 {
+        self.controls.intern(control).0
+    }
+
+    /// The number of a step's label.
+    pub fn number_label(&mut self, label: M::Label) -> u32 {
+        self.labels.intern(label).0
+    }
+
+    /// Whether an attack has succeeded in a control.
+    pub fn is_success(&self, control: u32) -> bool {
+        M::is_success(self, self.controls.get(control))
+    }
+
+    /// Explores until an attack has succeeded, and where.
+    pub fn explore(&mut self, explored: &mut Exploration, budget: &Budget) -> Result<Option<u32>, Halt<Fault>> {
+        explored.run_until(self, budget, Self::is_success)
+    }
+
+    /// The operation of an instruction at a local state, when it stands there.
+    pub fn operation(&mut self, local: u32, instruction: InstructionId) -> Option<Operation> {
+        let (start, end) = self.locals.moves(local);
+        (start..end)
+            .map(|index| self.locals.move_at(index))
+            .find(|step| step.instruction == instruction)
+            .map(|step| step.operation)
+    }
+
+    /// The settled local states a thread may start in; none when it stops at once.
+    pub(crate) fn initial_locals(&mut self, thread: ThreadId) -> Result<Vec<u32>, Fault> {
+        Ok(self.locals.initial(thread)?.into_iter().flatten().collect())
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The classes of counters of a program ([`Counters`]) can be turned without any step noticing. So the searches keep one
 //! configuration for all that turn into each other: the one in which the first address of each class holds a value at most
-//! a step above its initial one. Where a step leads elsewhere, what it leads to is turned at once ([`System::turn`]).
+//! a step above its initial one. Where a step leads elsewhere, what it leads to is turned at once ([`Instrumented::turn`]).
 //! Which turn that takes depends on memory alone; phases that begin do not change memory, so configurations stay as they should be.
 //!
 //! Proof that this loses nothing: let the configurations explored be closed under steps followed by turns. Every reachable configuration
@@ -13,9 +13,8 @@
 //! Where what is far behind is one value (THEORY.md, "Monotone counters"), turned values at most an end become the one that stands for them, and places come together.
 //! Such a turn, again and again, takes each place to one where it stays.
 
-use super::control::{Attacker, Control, Memory, Phase};
 use super::counting::Counting;
-use super::{Local, Place, System};
+use super::{Control, InitialTokens, Instrumented, Local, Memory, MemoryModel};
 use crate::instrumented::fault::{Fault, FaultKind, Growing};
 use crate::lazy::{Entry, Interner, put_together};
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, ThreadId, Value};
@@ -61,7 +60,7 @@ const MOST_FALLING: usize = 1 << 6;
 /// A turn that is none.
 pub const NO_TURN: u32 = 0;
 
-impl System<'_> {
+impl<M: MemoryModel> Instrumented<'_, M> {
     /// The system that is explored up to turns of counters.
     #[must_use]
     pub fn counting(mut self, counting: Option<&Counting>) -> Self {
@@ -88,10 +87,7 @@ impl System<'_> {
             control
         } else {
             let memory = self.turned_memory(memory, turn);
-            let phase = match phase {
-                Phase::Delayed(number) => Phase::Delayed(self.turned_attacker(number, turn)),
-                phase => phase,
-            };
+            let phase = M::turned(self, phase, turn);
             self.intern(Control { memory, locked, phase })
         };
         self.turning_mut().controls.insert(control, (turned, turn));
@@ -117,29 +113,41 @@ impl System<'_> {
 
     /// What a place becomes by a turn.
     pub fn turned_place(&mut self, turn: u32, place: u32) -> u32 {
-        if turn == NO_TURN && !self.has_ends() || place == Place::SPARE.number() {
+        if turn == NO_TURN && !self.has_ends() || place == InitialTokens::SPARE {
             return place;
         }
         if let Some(known) = self.turning_mut().places.get(&(turn, place)) {
             return *known;
         }
-        let from = Place::from_number(place);
+        let (from, mark) = self.model.token(place);
         let local = self.turned_local(turn, &self.local(from).clone());
         self.admit_turned(local.thread, local.label, &local.registers);
-        let turned = Place::of(self.locals.table.intern(local).0, from.joined()).number();
+        let local = self.locals.table.intern(local).0;
+        let turned = M::place(self, local, mark);
         self.turning_mut().places.insert((turn, place), turned);
         turned
     }
 
     /// What a local state becomes by a turn.
     pub fn turned_local(&mut self, turn: u32, local: &Local) -> Local {
-        let Turning { counting, turns, .. } = self.turning_mut();
         let mut turned = local.clone();
-        for (register, member) in counting.counters.registers_at(local.thread, local.label) {
-            let value = &mut turned.registers[register.index()];
+        self.turn_registers(turn, local.thread, local.label, &mut turned.registers);
+        turned
+    }
+
+    /// Turns the registers of a thread at a label.
+    pub(in crate::instrumented) fn turn_registers(
+        &mut self,
+        turn: u32,
+        thread: ThreadId,
+        label: LabelId,
+        registers: &mut [Value],
+    ) {
+        let Turning { counting, turns, .. } = self.turning_mut();
+        for (register, member) in counting.counters.registers_at(thread, label) {
+            let value = &mut registers[register.index()];
             *value = counting.turned(*member, *value, turns.get(turn)[member.class]);
         }
-        turned
     }
 
     /// The turn of one class by so much.
@@ -213,13 +221,13 @@ impl System<'_> {
     /// Whether turns move the tokens of a place.
     fn is_moved(&self, place: u32) -> bool {
         let Some(turning) = &self.turning else { return false };
-        let local = self.local(Place::from_number(place));
+        let local = self.local(self.model.token(place).0);
         !turning.counting.counters.registers_at(local.thread, local.label).is_empty()
     }
 
     /// Stops turning where that would change what copies are that have not chosen their thread yet.
     pub(super) fn keep_spare_copies(&mut self) {
-        if self.spare_places.iter().any(|place| self.is_moved(place.number())) {
+        if self.spare_places.iter().any(|place| self.is_moved(*place)) {
             self.turning = None;
         }
     }
@@ -254,7 +262,7 @@ impl System<'_> {
     fn turned_memory(&mut self, memory: u32, turn: u32) -> u32 {
         let counting = self.turning_mut().counting.clone();
         let counters = &counting.counters;
-        let mut changed: Vec<(Value, Value)> = self.controls.memories.get(memory).changed.clone();
+        let mut changed: Vec<(Value, Value)> = self.memories.get(memory).changed.clone();
         changed.retain(|(address, _)| counters.class_of_cell(*address).is_none());
         for (class, cells) in counters.classes().iter().map(|class| &class.cells).enumerate() {
             for address in cells {
@@ -268,26 +276,7 @@ impl System<'_> {
             }
         }
         changed.sort_unstable();
-        self.controls.memories.intern(Memory { changed }).0
-    }
-
-    /// What an attacker becomes by a turn.
-    pub(crate) fn turned_attacker(&mut self, attacker: u32, turn: u32) -> u32 {
-        let turning = self.turning.as_ref().expect("only systems with counters turn");
-        let (counting, turn) = (&turning.counting, turning.turns.get(turn));
-        let counters = &counting.counters;
-        let mut turned: Attacker = self.controls.attackers.get(attacker).clone();
-        for (register, member) in counters.registers_at(turned.thread, turned.label) {
-            let value = &mut turned.registers[register.index()];
-            *value = counting.turned(*member, *value, turn[member.class]);
-        }
-        for (address, value) in &mut turned.buffer {
-            if let Some(member) = counters.member_at(*address) {
-                *value = counting.turned(member, *value, turn[member.class]);
-            }
-        }
-        self.admit_turned(turned.thread, turned.label, &turned.registers);
-        self.controls.attackers.intern(turned).0
+        self.memories.intern(Memory { changed }).0
     }
 
     /// The fault that turns have led to more values than are admitted.
@@ -296,7 +285,7 @@ impl System<'_> {
     }
 
     /// Registers that a turn leads to count as values like those that instructions compute.
-    fn admit_turned(&mut self, thread: ThreadId, label: LabelId, registers: &[Value]) {
+    pub(in crate::instrumented) fn admit_turned(&mut self, thread: ThreadId, label: LabelId, registers: &[Value]) {
         let cause = self.locals.instructions_at(thread, label).first().copied();
         let cause = cause.unwrap_or_else(|| InstructionId::from_index(0));
         let admitted = self.locals.admit_registers(thread, cause, label, registers);

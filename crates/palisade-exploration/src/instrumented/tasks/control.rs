@@ -1,7 +1,7 @@
-//! Controls of the instrumented program of events and tasks: memory, lock, phase and the main thread.
+//! Controls of the instrumented program of events and tasks: memory, lock, phase and the main
+//! thread.
 
-use crate::instrumented::system::{Helped, Memory};
-use crate::lazy::Interner;
+use crate::instrumented::system::{Control, Phase};
 use palisade_model::program::Value;
 
 /// What the main thread does.
@@ -28,41 +28,34 @@ pub struct Attacker {
     pub store_address: Value,
 }
 
-/// The phase of a computation of the form of [ESOP13, Fig. 4].
+/// What a control has besides memory and the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Phase {
-    /// Everyone under SC.
-    Sc,
-    /// One thread (a number of the table of attackers) delays its stores.
-    Delayed(u32),
-    /// Helpers only (a number of the table of what is known after the attack's load).
-    Helped(u32),
-}
-
-/// A control state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Control {
-    /// A number of the table of memories.
-    pub memory: u32,
-    /// Whether a locked section is open.
-    pub locked: bool,
+pub struct TaskPhase {
     /// The main thread.
     pub main: Main,
-    /// Whether the main thread is on the happens-before path. It stays there from one invocation to the next.
+    /// Whether the main thread is on the happens-before path. It stays there from one invocation to
+    /// the next.
     pub main_joined: bool,
-    /// The phase.
-    pub phase: Phase,
+    /// The phase of the attack.
+    pub attack: Phase,
 }
 
-/// The tables of controls and their parts.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Controls {
-    /// Memories.
-    pub(super) memories: Interner<Memory>,
-    /// Delaying attackers.
-    pub(super) attackers: Interner<Attacker>,
-    /// What is known after the attack's load.
-    pub(super) helped: Interner<Helped>,
-    /// Controls, which refer to the other tables.
-    pub(super) controls: Interner<Control>,
+/// A control of the instrumented program.
+pub type TaskControl = Control<TaskPhase>;
+
+impl TaskControl {
+    /// The control with another state of the main thread.
+    pub(super) fn with_main(self, main: Main) -> Self {
+        Self { phase: TaskPhase { main, ..self.phase }, ..self }
+    }
+
+    /// The control with another phase of the attack.
+    pub(super) fn with_attack(self, attack: Phase) -> Self {
+        Self { phase: TaskPhase { attack, ..self.phase }, ..self }
+    }
+
+    /// The control with the main thread on the path, or not.
+    pub(super) fn with_main_joined(self, main_joined: bool) -> Self {
+        Self { phase: TaskPhase { main_joined, ..self.phase }, ..self }
+    }
 }

@@ -1,4 +1,5 @@
-//! From where a thread that delays stores may come to the load, or the plain post, that an attack needs.
+//! From where a thread that delays stores may come to the load, or the plain post, that an attack
+//! needs.
 
 use palisade_model::program::{Action, LabelId, Posts, Program, Thread, ThreadId};
 

@@ -1,4 +1,5 @@
-//! The instrumented program of events and tasks \[NETYS18\]: one exploration has all attacks and all phases.
+//! The instrumented program of events and tasks \[NETYS18\]: one exploration has all attacks and
+//! all phases.
 
 mod attacker;
 mod certificate;
@@ -9,6 +10,6 @@ mod steps;
 mod system;
 
 pub use certificate::certificate;
-pub use control::{Attacker, Control, Main, Phase};
+pub use control::{Attacker, Main, TaskControl, TaskPhase};
 pub use place::Place;
-pub use system::{Actor, Deed, StepLabel, TaskSystem};
+pub use system::{Actor, Deed, StepLabel, TaskSystem, Tasks};

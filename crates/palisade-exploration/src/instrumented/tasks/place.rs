@@ -6,18 +6,21 @@ use palisade_model::program::ThreadId;
 /// A counter of the net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Tasks on threads of their own, and threads, in a local state; whether they are on the happens-before path.
+    /// Tasks on threads of their own, and threads, in a local state; whether they are on the
+    /// happens-before path.
     Own(u32, bool),
-    /// Tasks posted to the main thread that have not begun there, with the local state in which they will touch memory.
+    /// Tasks posted to the main thread that have not begun there, with the local state in which
+    /// they will touch memory.
     Pending(u32, bool),
     /// How often an event may still occur.
     Start(ThreadId),
-    /// Occurrences and copies that have not chosen their event or thread, of those with any number of them.
+    /// Occurrences and copies that have not chosen their event or thread, of those with any number
+    /// of them.
     Spare,
 }
 
-/// Stands for steps that take no token. No place has this number: a program has fewer templates.
-pub(super) const NO_TOKEN: u32 = 1 << 31;
+/// Places from here on are no local states: a program has fewer templates.
+const STARTS: u32 = 1 << 31;
 
 impl Place {
     /// The number that the exploration uses.
@@ -35,7 +38,7 @@ impl Place {
         if number == InitialTokens::SPARE {
             return Self::Spare;
         }
-        if number > NO_TOKEN {
+        if number > STARTS {
             return Self::Start(ThreadId::from_index((InitialTokens::SPARE - 1 - number) as usize));
         }
         let joined = number % 2 == 1;

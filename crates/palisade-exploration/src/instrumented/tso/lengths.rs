@@ -1,9 +1,8 @@
-//! What searches for shortest computations ask: the steps of single tokens, and how many local instructions settling takes.
+//! What searches for shortest computations ask: how many local instructions settling takes.
 
-use super::control::{Control, Memory, Phase};
-use super::{Local, Operation, Place, System};
+use super::System;
 use crate::instrumented::fault::Fault;
-use crate::lazy::Step;
+use crate::instrumented::system::{Control, Local, Operation, Phase};
 use palisade_model::program::{InstructionId, LabelId, ThreadId, Value};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
@@ -12,28 +11,8 @@ use std::collections::VecDeque;
 pub(crate) type Settled = Vec<(u32, u32)>;
 
 impl System<'_> {
-    /// The control in which every computation begins.
-    pub(crate) fn initial_control(&mut self) -> u32 {
-        let memory = self.controls.memories.intern(Memory::default()).0;
-        self.intern(Control { memory, locked: false, phase: Phase::Sc })
-    }
-
-    /// The steps of a token on a place.
-    pub(crate) fn steps_of(&mut self, control: u32, place: Place) -> Result<Vec<Step>, Fault> {
-        let (start, end) = self.token_steps(control, place)?;
-        Ok(self.step_arena[start as usize..end as usize].to_vec())
-    }
-
-    /// The steps of a delaying attacker, and whether it moves alone: only local instructions stand at its label.
-    pub(crate) fn steps_of_attacker(&mut self, control: u32) -> Result<(Vec<Step>, bool), Fault> {
-        let Phase::Delayed(number) = self.control(control).phase else { return Ok((Vec::new(), false)) };
-        let (thread, label) = (self.attacker(number).thread, self.attacker(number).label);
-        let mut steps = Vec::new();
-        self.attacker_steps(control, &mut steps)?;
-        Ok((steps, self.attacker_has_priority(thread, label)))
-    }
-
-    /// The control after a token in a local state has issued a store that will be delayed, if it can.
+    /// The control after a token in a local state has issued a store that will be delayed, if it
+    /// can.
     pub(crate) fn delay_start(&mut self, control: u32, local: u32, store: InstructionId) -> Result<Option<u32>, Fault> {
         let before = self.control(control);
         let attacker = self.attacker_from(local, store)?;
@@ -64,7 +43,7 @@ impl System<'_> {
         instruction: InstructionId,
         read: Value,
     ) -> Result<Settled, Fault> {
-        let Local { thread, registers, holding, .. } = self.local_state(local).clone();
+        let Local { thread, registers, holding, .. } = self.local(local).clone();
         let operation = self.operation(local, instruction);
         let (registers, _) = self.locals.execute(thread, instruction, registers, read)?;
         let holding = match operation {

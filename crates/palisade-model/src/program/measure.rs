@@ -1,36 +1,43 @@
-//! The changes fence insertion chooses among.
+//! The changes that repairs choose among.
 
-use palisade_model::program::{InstructionId, LabelId, Program, Sites, Span, ThreadId};
+use super::{InstructionId, LabelId, Program, Sites, ThreadId};
+use crate::text::Span;
 
 /// A change of a program that keeps a thread from delaying stores.
 ///
-/// Where the program's labels are grouped by [`Sites`], a measure is a change of the source. It stands for the changes of all labels or instructions of a site,
-/// and names the first of them.
+/// Each of them takes computations away and adds none: a fence and a locked exchange are a fence or
+/// a store that finds, or leaves, the buffer empty.
+///
+/// Where the program's labels are grouped by [`Sites`], a measure is a change of the source. It
+/// stands for the changes of all labels or instructions of a site, and names the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
-    /// A fence at a label [ESOP13, §7]: control passes it before any instruction of the label.
+    /// A fence at a label: the label's instructions move to a fresh label, to which a fence leads
+    /// from the old one, so that control passes it before any of them [ESOP13, §7].
     Fence {
         /// The thread.
         thread: ThreadId,
         /// The label.
         label: LabelId,
     },
-    /// A store fence (`sfence`) at a label: under PSO no store behind it reaches memory before one in front of it. Placement
-    /// for properties offers it, robustness does not.
+    /// A store fence (`sfence`) at a label: under PSO no store behind it reaches memory before one
+    /// in front of it. Placement for properties offers it, robustness does not.
     StoreFence {
         /// The thread.
         thread: ThreadId,
         /// The label.
         label: LabelId,
     },
-    /// A store made a locked exchange whose result is discarded: it is not delayed, and no store is delayed over it.
+    /// A store made a locked exchange whose result is discarded: it is not delayed, and no store is
+    /// delayed over it.
     Exchange {
         /// The thread.
         thread: ThreadId,
         /// The store.
         store: InstructionId,
     },
-    /// A fence that the program has already, kept.
+    /// A fence that the program has, of either kind, kept. Where this is on offer and not taken,
+    /// nothing happens in the fence's place.
     Kept {
         /// The thread.
         thread: ThreadId,

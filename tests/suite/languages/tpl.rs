@@ -1,8 +1,8 @@
 //! TPL: what its statements mean, and the diagnostics for texts that mean nothing.
 
 use crate::environment::corpus;
-use palisade::program::{Expression, Operation, Ordering, Program};
-use palisade::syntax::edit::{Edit, apply};
+use palisade::program::{Expression, Measure, Operation, Ordering, Program};
+use palisade::syntax::edit::apply;
 use palisade::syntax::{Diagnostic, Format, parse, print, read};
 use palisade::text::SourceText;
 use std::path::{Path, PathBuf};
@@ -94,10 +94,10 @@ fn fences_are_put_into_texts() {
     let program = parsed(text).expect("it is read");
     let (thread, own) = program.thread_ids().next().expect("there is a thread");
     let label = own.instructions[1].source;
-    let changed = apply(&program, Format::Tpl, &[Edit::Fence { thread, label }]).expect("there is room");
+    let changed = apply(&program, Format::Tpl, &[Measure::Fence { thread, label }]).expect("there is room");
     assert_eq!(changed, "global x, y;\nfn t {\n\tlocal r;\n\tx.store(1);\n\tfence(seq_cst);\n\tr = y.load();\n}\n");
     let store = own.instruction_ids().next().expect("it stores").0;
-    let refused = apply(&program, Format::Tpl, &[Edit::Exchange { thread, store }]).expect_err("no such store");
+    let refused = apply(&program, Format::Tpl, &[Measure::Exchange { thread, store }]).expect_err("no such store");
     assert!(refused.to_string().contains("put a fence behind it"), "{refused}");
 }
 

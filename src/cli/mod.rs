@@ -28,6 +28,7 @@ mod options;
 mod output;
 mod outputs;
 mod prove;
+mod proved;
 mod queue;
 mod queued;
 mod schema;

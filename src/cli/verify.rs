@@ -5,6 +5,7 @@ use super::folder::create_folder;
 use super::guard;
 use super::load::machine_code;
 use super::output::{Documents, print_line, remark_line};
+use super::proved::{self, Proved};
 use super::{Exit, SharedOptions};
 use crate::evidence::{
     About, Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject, PropertyEvidence, RepairClaim,
@@ -45,11 +46,14 @@ pub(super) struct VerifyOptions {
     /// Also write the proof obligations of accepted certificates as SMT-LIB 2 scripts into this folder.
     #[arg(long, value_name = "DIR")]
     smtlib: Option<PathBuf>,
+    /// Have evidence about nets checked as well by `palisade-proved`, whose soundness is proved in Coq.
+    #[arg(long)]
+    proved: bool,
 }
 
 /// Checks evidence where it states its input, under limits; the kind, or why it is not accepted.
 pub(super) fn accepted_kind(path: &str, shared: &SharedOptions) -> Result<&'static str, String> {
-    let options = VerifyOptions { evidence: Vec::new(), program: None, query: None, smtlib: None };
+    let options = VerifyOptions { evidence: Vec::new(), program: None, query: None, smtlib: None, proved: false };
     match within_limits(&options, shared, path) {
         Checked::Accepted { kind, .. } => Ok(kind),
         Checked::Rejected { reason } | Checked::Unreadable { reason } => Err(reason),
@@ -69,6 +73,8 @@ enum Checked {
 enum Shown {
     /// Nothing more.
     Kind,
+    /// About a net, and the proved checker accepts it, in these words.
+    Proved(String),
     /// About a repair.
     Repair(RepairFacts),
     /// About properties.
@@ -123,6 +129,7 @@ impl Checked {
                 document.subject = SubjectDocument::new(subject);
                 match shown {
                     Shown::Kind => {}
+                    Shown::Proved(words) => document.proved = Some(words.clone()),
                     Shown::Repair(facts) => document.repair = Some(RepairDocument::new(facts)),
                     Shown::Compilations(objection) => document.every_compilation = Some(objection.is_none()),
                     Shown::Properties(shown) => document.properties = Some(PropertiesDocument::new(shown)),
@@ -148,11 +155,11 @@ impl Checked {
             Self::Accepted { .. } if shared.quiet => {}
             Self::Accepted { kind, subject, shown } => {
                 let (input, words) = (subject.path(), subject.words());
-                let shown = match shown {
+                let said = match shown {
                     Shown::Kind if *kind == "race" => format!("{input} has a triangular race"),
                     Shown::Kind if *kind == "pso-robust" => format!("{input} is robust against PSO"),
                     Shown::Kind if *kind == "not-pso-robust" => format!("{input} is not robust against PSO"),
-                    Shown::Kind => format!("{input} is {kind}"),
+                    Shown::Kind | Shown::Proved(_) => format!("{input} is {kind}"),
                     Shown::Repair(facts) => format!("{input} {}", repair_words(facts)),
                     Shown::Properties(shown) => shown.words(input),
                     Shown::Compilations(None) => {
@@ -160,7 +167,10 @@ impl Checked {
                     }
                     Shown::Compilations(Some(why)) => format!("{input} is {kind}, not for every compilation: {why}"),
                 };
-                print_line(format_args!("{path}: accepted: {shown} [{words}]"));
+                print_line(format_args!("{path}: accepted: {said} [{words}]"));
+                if let Shown::Proved(words) = shown {
+                    print_line(format_args!("  palisade-proved: {words}\n  {}", proved::TRUSTED));
+                }
             }
             Self::Rejected { reason } => print_line(format_args!("{path}: rejected: {reason}")),
             Self::Unreadable { reason } => remark_line(format_args!("Error: {path}: {reason}")),
@@ -216,7 +226,7 @@ fn check_file(options: &VerifyOptions, path: &str) -> Checked {
     drop(text);
     let checked = match evidence.about() {
         About::Program(subject) => check_about_program(options, path, &evidence, subject),
-        About::Net(subject) => check_about_net(options, path, &evidence, subject).map(|subject| (subject, Shown::Kind)),
+        About::Net(subject) => check_about_net(options, path, &evidence, subject),
     };
     match checked {
         Ok((subject, shown)) => Checked::Accepted { kind: evidence.kind(), subject: Box::new(subject), shown },
@@ -231,6 +241,9 @@ fn check_about_program(
     evidence: &Evidence,
     stated: &ProgramSubject,
 ) -> Result<(Subject, Shown), Checked> {
+    if options.proved {
+        return Err(Checked::Unreadable { reason: "`--proved` checks evidence about nets".to_owned() });
+    }
     let place = place_of(&stated.input, options.program.as_deref(), path);
     let (written, question) = load_program(&place, stated)?;
     let mut program = written.clone();
@@ -296,13 +309,13 @@ fn check_about_program(
     Ok((Subject::Program { stated: stated.clone(), path, source }, shown))
 }
 
-/// Checks evidence about a net; what it is about.
+/// Checks evidence about a net; what it is about, and what it shows.
 fn check_about_net(
     options: &VerifyOptions,
     path: &str,
     evidence: &Evidence,
     stated: &NetSubject,
-) -> Result<Subject, Checked> {
+) -> Result<(Subject, Shown), Checked> {
     let place = place_of(&stated.input, options.program.as_deref(), path);
     let query = match (&stated.query, &options.query) {
         (Some(query), given) => Some(place_of(query, given.as_deref(), path)),
@@ -317,8 +330,17 @@ fn check_about_net(
     if let (Evidence::Uncoverable(_, certificate), Some(folder)) = (evidence, &options.smtlib) {
         write_scripts(folder, path, &smtlib::net_scripts(&problem, certificate))?;
     }
+    let shown = if options.proved {
+        match proved::run(path, &place, query.as_deref()) {
+            Proved::Accepted(words) => Shown::Proved(words),
+            Proved::Rejected(reason) => return Err(Checked::Rejected { reason: format!("palisade-proved: {reason}") }),
+            Proved::Unchecked(reason) => return Err(Checked::Unreadable { reason }),
+        }
+    } else {
+        Shown::Kind
+    };
     let query = query.map(|query| query.display().to_string());
-    Ok(Subject::Net { stated: stated.clone(), path: place.display().to_string(), query })
+    Ok((Subject::Net { stated: stated.clone(), path: place.display().to_string(), query }, shown))
 }
 
 /// Writes the obligations of a checked certificate.

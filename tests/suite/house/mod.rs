@@ -4,5 +4,6 @@ mod architecture;
 mod architecture_circles;
 mod broken_checker;
 mod guide;
+mod proofs;
 mod prose;
 pub(crate) mod readme;

@@ -36,6 +36,9 @@ pub struct VerifyDocument<'a> {
     /// For evidence that a build without optimisation is robust: whether every compilation of its sources is, by the checker's own judgement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every_compilation: Option<bool>,
+    /// What the checker whose soundness is proved says of accepted evidence, where it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proved: Option<String>,
     /// Why the evidence was rejected, or what limit was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -56,6 +59,7 @@ impl<'a> VerifyDocument<'a> {
             repair: None,
             properties: None,
             every_compilation: None,
+            proved: None,
             reason: None,
             seconds,
         }

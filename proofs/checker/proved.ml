@@ -1,0 +1,1514 @@
+
+(** val negb : bool -> bool **)
+
+let negb = function
+| true -> false
+| false -> true
+
+type nat =
+| O
+| S of nat
+
+(** val option_map : ('a1 -> 'a2) -> 'a1 option -> 'a2 option **)
+
+let option_map f = function
+| Some a -> Some (f a)
+| None -> None
+
+(** val fst : ('a1 * 'a2) -> 'a1 **)
+
+let fst = function
+| (x, _) -> x
+
+(** val snd : ('a1 * 'a2) -> 'a2 **)
+
+let snd = function
+| (_, y) -> y
+
+(** val app : 'a1 list -> 'a1 list -> 'a1 list **)
+
+let rec app l m =
+  match l with
+  | [] -> m
+  | a :: l1 -> a :: (app l1 m)
+
+type comparison =
+| Eq
+| Lt
+| Gt
+
+(** val compOpp : comparison -> comparison **)
+
+let compOpp = function
+| Eq -> Eq
+| Lt -> Gt
+| Gt -> Lt
+
+module Coq__1 = struct
+ (** val add : nat -> nat -> nat **)
+ let rec add n0 m =
+   match n0 with
+   | O -> m
+   | S p -> S (add p m)
+end
+include Coq__1
+
+module type EqLtLe =
+ sig
+  type t
+ end
+
+module MakeOrderTac =
+ functor (O:EqLtLe) ->
+ functor (P:sig
+ end) ->
+ struct
+ end
+
+(** val rev_append : 'a1 list -> 'a1 list -> 'a1 list **)
+
+let rec rev_append l l' =
+  match l with
+  | [] -> l'
+  | a :: l0 -> rev_append l0 (a :: l')
+
+(** val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1 **)
+
+let rec fold_left f l a0 =
+  match l with
+  | [] -> a0
+  | b :: t0 -> fold_left f t0 (f a0 b)
+
+(** val existsb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec existsb f = function
+| [] -> false
+| a :: l0 -> (||) (f a) (existsb f l0)
+
+(** val forallb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec forallb f = function
+| [] -> true
+| a :: l0 -> (&&) (f a) (forallb f l0)
+
+type 'x compare =
+| LT
+| EQ
+| GT
+
+module type OrderedType =
+ sig
+  type t
+
+  val compare : t -> t -> t compare
+
+  val eq_dec : t -> t -> bool
+ end
+
+module OrderedTypeFacts =
+ functor (O:OrderedType) ->
+ struct
+  module TO =
+   struct
+    type t = O.t
+   end
+
+  module IsTO =
+   struct
+   end
+
+  module OrderTac = MakeOrderTac(TO)(IsTO)
+
+  (** val eq_dec : O.t -> O.t -> bool **)
+
+  let eq_dec =
+    O.eq_dec
+
+  (** val lt_dec : O.t -> O.t -> bool **)
+
+  let lt_dec x y =
+    match O.compare x y with
+    | LT -> true
+    | _ -> false
+
+  (** val eqb : O.t -> O.t -> bool **)
+
+  let eqb x y =
+    if eq_dec x y then true else false
+ end
+
+module KeyOrderedType =
+ functor (O:OrderedType) ->
+ struct
+  module MO = OrderedTypeFacts(O)
+ end
+
+type positive =
+| XI of positive
+| XO of positive
+| XH
+
+type n =
+| N0
+| Npos of positive
+
+type z =
+| Z0
+| Zpos of positive
+| Zneg of positive
+
+module Pos =
+ struct
+  type mask =
+  | IsNul
+  | IsPos of positive
+  | IsNeg
+ end
+
+module Coq_Pos =
+ struct
+  (** val succ : positive -> positive **)
+
+  let rec succ = function
+  | XI p -> XO (succ p)
+  | XO p -> XI p
+  | XH -> XO XH
+
+  (** val add : positive -> positive -> positive **)
+
+  let rec add x y =
+    match x with
+    | XI p ->
+      (match y with
+       | XI q -> XO (add_carry p q)
+       | XO q -> XI (add p q)
+       | XH -> XO (succ p))
+    | XO p ->
+      (match y with
+       | XI q -> XI (add p q)
+       | XO q -> XO (add p q)
+       | XH -> XI p)
+    | XH -> (match y with
+             | XI q -> XO (succ q)
+             | XO q -> XI q
+             | XH -> XO XH)
+
+  (** val add_carry : positive -> positive -> positive **)
+
+  and add_carry x y =
+    match x with
+    | XI p ->
+      (match y with
+       | XI q -> XI (add_carry p q)
+       | XO q -> XO (add_carry p q)
+       | XH -> XI (succ p))
+    | XO p ->
+      (match y with
+       | XI q -> XO (add_carry p q)
+       | XO q -> XI (add p q)
+       | XH -> XO (succ p))
+    | XH ->
+      (match y with
+       | XI q -> XI (succ q)
+       | XO q -> XO (succ q)
+       | XH -> XI XH)
+
+  (** val pred_double : positive -> positive **)
+
+  let rec pred_double = function
+  | XI p -> XI (XO p)
+  | XO p -> XI (pred_double p)
+  | XH -> XH
+
+  type mask = Pos.mask =
+  | IsNul
+  | IsPos of positive
+  | IsNeg
+
+  (** val succ_double_mask : mask -> mask **)
+
+  let succ_double_mask = function
+  | IsNul -> IsPos XH
+  | IsPos p -> IsPos (XI p)
+  | IsNeg -> IsNeg
+
+  (** val double_mask : mask -> mask **)
+
+  let double_mask = function
+  | IsPos p -> IsPos (XO p)
+  | x0 -> x0
+
+  (** val double_pred_mask : positive -> mask **)
+
+  let double_pred_mask = function
+  | XI p -> IsPos (XO (XO p))
+  | XO p -> IsPos (XO (pred_double p))
+  | XH -> IsNul
+
+  (** val sub_mask : positive -> positive -> mask **)
+
+  let rec sub_mask x y =
+    match x with
+    | XI p ->
+      (match y with
+       | XI q -> double_mask (sub_mask p q)
+       | XO q -> succ_double_mask (sub_mask p q)
+       | XH -> IsPos (XO p))
+    | XO p ->
+      (match y with
+       | XI q -> succ_double_mask (sub_mask_carry p q)
+       | XO q -> double_mask (sub_mask p q)
+       | XH -> IsPos (pred_double p))
+    | XH -> (match y with
+             | XH -> IsNul
+             | _ -> IsNeg)
+
+  (** val sub_mask_carry : positive -> positive -> mask **)
+
+  and sub_mask_carry x y =
+    match x with
+    | XI p ->
+      (match y with
+       | XI q -> succ_double_mask (sub_mask_carry p q)
+       | XO q -> double_mask (sub_mask p q)
+       | XH -> IsPos (pred_double p))
+    | XO p ->
+      (match y with
+       | XI q -> double_mask (sub_mask_carry p q)
+       | XO q -> succ_double_mask (sub_mask_carry p q)
+       | XH -> double_pred_mask p)
+    | XH -> IsNeg
+
+  (** val mul : positive -> positive -> positive **)
+
+  let rec mul x y =
+    match x with
+    | XI p -> add y (XO (mul p y))
+    | XO p -> XO (mul p y)
+    | XH -> y
+
+  (** val compare_cont : comparison -> positive -> positive -> comparison **)
+
+  let rec compare_cont r x y =
+    match x with
+    | XI p ->
+      (match y with
+       | XI q -> compare_cont r p q
+       | XO q -> compare_cont Gt p q
+       | XH -> Gt)
+    | XO p ->
+      (match y with
+       | XI q -> compare_cont Lt p q
+       | XO q -> compare_cont r p q
+       | XH -> Gt)
+    | XH -> (match y with
+             | XH -> r
+             | _ -> Lt)
+
+  (** val compare : positive -> positive -> comparison **)
+
+  let compare =
+    compare_cont Eq
+
+  (** val eqb : positive -> positive -> bool **)
+
+  let rec eqb p q =
+    match p with
+    | XI p0 -> (match q with
+                | XI q0 -> eqb p0 q0
+                | _ -> false)
+    | XO p0 -> (match q with
+                | XO q0 -> eqb p0 q0
+                | _ -> false)
+    | XH -> (match q with
+             | XH -> true
+             | _ -> false)
+ end
+
+module N =
+ struct
+  (** val add : n -> n -> n **)
+
+  let add n0 m =
+    match n0 with
+    | N0 -> m
+    | Npos p -> (match m with
+                 | N0 -> n0
+                 | Npos q -> Npos (Coq_Pos.add p q))
+
+  (** val sub : n -> n -> n **)
+
+  let sub n0 m =
+    match n0 with
+    | N0 -> N0
+    | Npos n' ->
+      (match m with
+       | N0 -> n0
+       | Npos m' ->
+         (match Coq_Pos.sub_mask n' m' with
+          | Coq_Pos.IsPos p -> Npos p
+          | _ -> N0))
+
+  (** val mul : n -> n -> n **)
+
+  let mul n0 m =
+    match n0 with
+    | N0 -> N0
+    | Npos p -> (match m with
+                 | N0 -> N0
+                 | Npos q -> Npos (Coq_Pos.mul p q))
+
+  (** val compare : n -> n -> comparison **)
+
+  let compare n0 m =
+    match n0 with
+    | N0 -> (match m with
+             | N0 -> Eq
+             | Npos _ -> Lt)
+    | Npos n' -> (match m with
+                  | N0 -> Gt
+                  | Npos m' -> Coq_Pos.compare n' m')
+
+  (** val eqb : n -> n -> bool **)
+
+  let eqb n0 m =
+    match n0 with
+    | N0 -> (match m with
+             | N0 -> true
+             | Npos _ -> false)
+    | Npos p -> (match m with
+                 | N0 -> false
+                 | Npos q -> Coq_Pos.eqb p q)
+
+  (** val leb : n -> n -> bool **)
+
+  let leb x y =
+    match compare x y with
+    | Gt -> false
+    | _ -> true
+
+  (** val ltb : n -> n -> bool **)
+
+  let ltb x y =
+    match compare x y with
+    | Lt -> true
+    | _ -> false
+ end
+
+module Z =
+ struct
+  (** val double : z -> z **)
+
+  let double = function
+  | Z0 -> Z0
+  | Zpos p -> Zpos (XO p)
+  | Zneg p -> Zneg (XO p)
+
+  (** val succ_double : z -> z **)
+
+  let succ_double = function
+  | Z0 -> Zpos XH
+  | Zpos p -> Zpos (XI p)
+  | Zneg p -> Zneg (Coq_Pos.pred_double p)
+
+  (** val pred_double : z -> z **)
+
+  let pred_double = function
+  | Z0 -> Zneg XH
+  | Zpos p -> Zpos (Coq_Pos.pred_double p)
+  | Zneg p -> Zneg (XI p)
+
+  (** val pos_sub : positive -> positive -> z **)
+
+  let rec pos_sub x y =
+    match x with
+    | XI p ->
+      (match y with
+       | XI q -> double (pos_sub p q)
+       | XO q -> succ_double (pos_sub p q)
+       | XH -> Zpos (XO p))
+    | XO p ->
+      (match y with
+       | XI q -> pred_double (pos_sub p q)
+       | XO q -> double (pos_sub p q)
+       | XH -> Zpos (Coq_Pos.pred_double p))
+    | XH ->
+      (match y with
+       | XI q -> Zneg (XO q)
+       | XO q -> Zneg (Coq_Pos.pred_double q)
+       | XH -> Z0)
+
+  (** val add : z -> z -> z **)
+
+  let add x y =
+    match x with
+    | Z0 -> y
+    | Zpos x' ->
+      (match y with
+       | Z0 -> x
+       | Zpos y' -> Zpos (Coq_Pos.add x' y')
+       | Zneg y' -> pos_sub x' y')
+    | Zneg x' ->
+      (match y with
+       | Z0 -> x
+       | Zpos y' -> pos_sub y' x'
+       | Zneg y' -> Zneg (Coq_Pos.add x' y'))
+
+  (** val opp : z -> z **)
+
+  let opp = function
+  | Z0 -> Z0
+  | Zpos x0 -> Zneg x0
+  | Zneg x0 -> Zpos x0
+
+  (** val sub : z -> z -> z **)
+
+  let sub m n0 =
+    add m (opp n0)
+
+  (** val mul : z -> z -> z **)
+
+  let mul x y =
+    match x with
+    | Z0 -> Z0
+    | Zpos x' ->
+      (match y with
+       | Z0 -> Z0
+       | Zpos y' -> Zpos (Coq_Pos.mul x' y')
+       | Zneg y' -> Zneg (Coq_Pos.mul x' y'))
+    | Zneg x' ->
+      (match y with
+       | Z0 -> Z0
+       | Zpos y' -> Zneg (Coq_Pos.mul x' y')
+       | Zneg y' -> Zpos (Coq_Pos.mul x' y'))
+
+  (** val compare : z -> z -> comparison **)
+
+  let compare x y =
+    match x with
+    | Z0 -> (match y with
+             | Z0 -> Eq
+             | Zpos _ -> Lt
+             | Zneg _ -> Gt)
+    | Zpos x' -> (match y with
+                  | Zpos y' -> Coq_Pos.compare x' y'
+                  | _ -> Gt)
+    | Zneg x' ->
+      (match y with
+       | Zneg y' -> compOpp (Coq_Pos.compare x' y')
+       | _ -> Lt)
+
+  (** val leb : z -> z -> bool **)
+
+  let leb x y =
+    match compare x y with
+    | Gt -> false
+    | _ -> true
+
+  (** val ltb : z -> z -> bool **)
+
+  let ltb x y =
+    match compare x y with
+    | Lt -> true
+    | _ -> false
+
+  (** val max : z -> z -> z **)
+
+  let max n0 m =
+    match compare n0 m with
+    | Lt -> m
+    | _ -> n0
+
+  (** val to_N : z -> n **)
+
+  let to_N = function
+  | Zpos p -> Npos p
+  | _ -> N0
+
+  (** val of_N : n -> z **)
+
+  let of_N = function
+  | N0 -> Z0
+  | Npos p -> Zpos p
+ end
+
+module PositiveOrderedTypeBits =
+ struct
+  type t = positive
+
+  (** val compare : t -> t -> positive compare **)
+
+  let rec compare p y =
+    match p with
+    | XI p0 -> (match y with
+                | XI p1 -> compare p0 p1
+                | _ -> GT)
+    | XO p0 -> (match y with
+                | XO p1 -> compare p0 p1
+                | _ -> LT)
+    | XH -> (match y with
+             | XI _ -> LT
+             | XO _ -> GT
+             | XH -> EQ)
+
+  (** val eq_dec : positive -> positive -> bool **)
+
+  let eq_dec x y =
+    match Coq_Pos.compare x y with
+    | Eq -> true
+    | _ -> false
+ end
+
+(** val append : positive -> positive -> positive **)
+
+let rec append i j =
+  match i with
+  | XI ii -> XI (append ii j)
+  | XO ii -> XO (append ii j)
+  | XH -> j
+
+module PositiveMap =
+ struct
+  module E = PositiveOrderedTypeBits
+
+  module ME = KeyOrderedType(E)
+
+  type key = positive
+
+  type 'a tree =
+  | Leaf
+  | Node of 'a tree * 'a option * 'a tree
+
+  type 'a t = 'a tree
+
+  (** val empty : 'a1 t **)
+
+  let empty =
+    Leaf
+
+  (** val is_empty : 'a1 t -> bool **)
+
+  let rec is_empty = function
+  | Leaf -> true
+  | Node (l, o, r) ->
+    (match o with
+     | Some _ -> false
+     | None -> (&&) (is_empty l) (is_empty r))
+
+  (** val find : key -> 'a1 t -> 'a1 option **)
+
+  let rec find i = function
+  | Leaf -> None
+  | Node (l, o, r) ->
+    (match i with
+     | XI ii -> find ii r
+     | XO ii -> find ii l
+     | XH -> o)
+
+  (** val mem : key -> 'a1 t -> bool **)
+
+  let rec mem i = function
+  | Leaf -> false
+  | Node (l, o, r) ->
+    (match i with
+     | XI ii -> mem ii r
+     | XO ii -> mem ii l
+     | XH -> (match o with
+              | Some _ -> true
+              | None -> false))
+
+  (** val add : key -> 'a1 -> 'a1 t -> 'a1 t **)
+
+  let rec add i v = function
+  | Leaf ->
+    (match i with
+     | XI ii -> Node (Leaf, None, (add ii v Leaf))
+     | XO ii -> Node ((add ii v Leaf), None, Leaf)
+     | XH -> Node (Leaf, (Some v), Leaf))
+  | Node (l, o, r) ->
+    (match i with
+     | XI ii -> Node (l, o, (add ii v r))
+     | XO ii -> Node ((add ii v l), o, r)
+     | XH -> Node (l, (Some v), r))
+
+  (** val remove : key -> 'a1 t -> 'a1 t **)
+
+  let rec remove i m =
+    match i with
+    | XI ii ->
+      (match m with
+       | Leaf -> Leaf
+       | Node (l, o, r) ->
+         (match l with
+          | Leaf ->
+            (match o with
+             | Some _ -> Node (l, o, (remove ii r))
+             | None ->
+               (match remove ii r with
+                | Leaf -> Leaf
+                | Node (t0, o0, t1) -> Node (Leaf, None, (Node (t0, o0, t1)))))
+          | Node (_, _, _) -> Node (l, o, (remove ii r))))
+    | XO ii ->
+      (match m with
+       | Leaf -> Leaf
+       | Node (l, o, r) ->
+         (match o with
+          | Some _ -> Node ((remove ii l), o, r)
+          | None ->
+            (match r with
+             | Leaf ->
+               (match remove ii l with
+                | Leaf -> Leaf
+                | Node (t0, o0, t1) -> Node ((Node (t0, o0, t1)), None, Leaf))
+             | Node (_, _, _) -> Node ((remove ii l), o, r))))
+    | XH ->
+      (match m with
+       | Leaf -> Leaf
+       | Node (l, _, r) ->
+         (match l with
+          | Leaf ->
+            (match r with
+             | Leaf -> Leaf
+             | Node (_, _, _) -> Node (l, None, r))
+          | Node (_, _, _) -> Node (l, None, r)))
+
+  (** val xelements : 'a1 t -> key -> (key * 'a1) list **)
+
+  let rec xelements m i =
+    match m with
+    | Leaf -> []
+    | Node (l, o, r) ->
+      (match o with
+       | Some x ->
+         app (xelements l (append i (XO XH))) ((i,
+           x) :: (xelements r (append i (XI XH))))
+       | None ->
+         app (xelements l (append i (XO XH))) (xelements r (append i (XI XH))))
+
+  (** val elements : 'a1 t -> (key * 'a1) list **)
+
+  let elements m =
+    xelements m XH
+
+  (** val cardinal : 'a1 t -> nat **)
+
+  let rec cardinal = function
+  | Leaf -> O
+  | Node (l, o, r) ->
+    (match o with
+     | Some _ -> S (Coq__1.add (cardinal l) (cardinal r))
+     | None -> Coq__1.add (cardinal l) (cardinal r))
+
+  (** val xfind : key -> key -> 'a1 t -> 'a1 option **)
+
+  let rec xfind i j m =
+    match i with
+    | XI ii ->
+      (match j with
+       | XI jj -> xfind ii jj m
+       | XO _ -> None
+       | XH -> find i m)
+    | XO ii ->
+      (match j with
+       | XI _ -> None
+       | XO jj -> xfind ii jj m
+       | XH -> find i m)
+    | XH -> (match j with
+             | XH -> find i m
+             | _ -> None)
+
+  (** val xmapi : (key -> 'a1 -> 'a2) -> 'a1 t -> key -> 'a2 t **)
+
+  let rec xmapi f m i =
+    match m with
+    | Leaf -> Leaf
+    | Node (l, o, r) ->
+      Node ((xmapi f l (append i (XO XH))), (option_map (f i) o),
+        (xmapi f r (append i (XI XH))))
+
+  (** val mapi : (key -> 'a1 -> 'a2) -> 'a1 t -> 'a2 t **)
+
+  let mapi f m =
+    xmapi f m XH
+
+  (** val map : ('a1 -> 'a2) -> 'a1 t -> 'a2 t **)
+
+  let map f m =
+    mapi (fun _ -> f) m
+
+  (** val xmap2_l :
+      ('a1 option -> 'a2 option -> 'a3 option) -> 'a1 t -> 'a3 t **)
+
+  let rec xmap2_l f = function
+  | Leaf -> Leaf
+  | Node (l, o, r) -> Node ((xmap2_l f l), (f o None), (xmap2_l f r))
+
+  (** val xmap2_r :
+      ('a1 option -> 'a2 option -> 'a3 option) -> 'a2 t -> 'a3 t **)
+
+  let rec xmap2_r f = function
+  | Leaf -> Leaf
+  | Node (l, o, r) -> Node ((xmap2_r f l), (f None o), (xmap2_r f r))
+
+  (** val _map2 :
+      ('a1 option -> 'a2 option -> 'a3 option) -> 'a1 t -> 'a2 t -> 'a3 t **)
+
+  let rec _map2 f m1 m2 =
+    match m1 with
+    | Leaf -> xmap2_r f m2
+    | Node (l1, o1, r1) ->
+      (match m2 with
+       | Leaf -> xmap2_l f m1
+       | Node (l2, o2, r2) ->
+         Node ((_map2 f l1 l2), (f o1 o2), (_map2 f r1 r2)))
+
+  (** val map2 :
+      ('a1 option -> 'a2 option -> 'a3 option) -> 'a1 t -> 'a2 t -> 'a3 t **)
+
+  let map2 f =
+    _map2 (fun o1 o2 ->
+      match o1 with
+      | Some _ -> f o1 o2
+      | None -> (match o2 with
+                 | Some _ -> f o1 o2
+                 | None -> None))
+
+  (** val xfoldi :
+      (key -> 'a1 -> 'a2 -> 'a2) -> 'a1 t -> 'a2 -> key -> 'a2 **)
+
+  let rec xfoldi f m v i =
+    match m with
+    | Leaf -> v
+    | Node (l, o, r) ->
+      (match o with
+       | Some x ->
+         xfoldi f r (f i x (xfoldi f l v (append i (XO XH))))
+           (append i (XI XH))
+       | None ->
+         xfoldi f r (xfoldi f l v (append i (XO XH))) (append i (XI XH)))
+
+  (** val fold : (key -> 'a1 -> 'a2 -> 'a2) -> 'a1 t -> 'a2 -> 'a2 **)
+
+  let fold f m i =
+    xfoldi f m i XH
+
+  (** val equal : ('a1 -> 'a1 -> bool) -> 'a1 t -> 'a1 t -> bool **)
+
+  let rec equal cmp m1 m2 =
+    match m1 with
+    | Leaf -> is_empty m2
+    | Node (l1, o1, r1) ->
+      (match m2 with
+       | Leaf -> is_empty m1
+       | Node (l2, o2, r2) ->
+         (&&)
+           ((&&)
+             (match o1 with
+              | Some v1 ->
+                (match o2 with
+                 | Some v2 -> cmp v1 v2
+                 | None -> false)
+              | None -> (match o2 with
+                         | Some _ -> false
+                         | None -> true)) (equal cmp l1 l2)) (equal cmp r1 r2))
+ end
+
+module M = PositiveMap
+
+type place = positive
+
+type vec = (place * n) list
+
+type marking = place -> n
+
+type count =
+| Fin of n
+| Omega
+
+type transition = { pre : vec; post : vec }
+
+type problem = { transitions : transition list; initially : count M.t;
+                 targets : vec list }
+
+(** val oget : count M.t -> place -> count **)
+
+let oget m p =
+  match M.find p m with
+  | Some c -> c
+  | None -> Fin N0
+
+(** val number : 'a1 list -> 'a1 M.t **)
+
+let number l =
+  snd
+    (fold_left (fun pat x ->
+      let (i, m) = pat in ((Coq_Pos.succ i), (M.add i x m))) l (XH, M.empty))
+
+(** val number_some : unit M.t -> 'a1 list -> 'a1 M.t **)
+
+let number_some wanted l =
+  snd
+    (fold_left (fun pat x ->
+      let (i, m) = pat in
+      ((Coq_Pos.succ i),
+      (match M.find i wanted with
+       | Some _ -> M.add i x m
+       | None -> m))) l (XH, M.empty))
+
+(** val unwind : positive -> positive -> positive **)
+
+let rec unwind path p =
+  match path with
+  | XI path' -> unwind path' (XI p)
+  | XO path' -> unwind path' (XO p)
+  | XH -> p
+
+(** val entries_at :
+    (positive -> 'a1 -> bool) -> positive -> 'a1 M.t -> bool **)
+
+let rec entries_at f path = function
+| M.Leaf -> true
+| M.Node (l, o, r) ->
+  if entries_at f (XO path) l
+  then if match o with
+          | Some x -> f (unwind path XH) x
+          | None -> true
+       then entries_at f (XI path) r
+       else false
+  else false
+
+(** val entries : (positive -> 'a1 -> bool) -> 'a1 M.t -> bool **)
+
+let entries f m =
+  entries_at f XH m
+
+(** val den : n M.t -> marking **)
+
+let den m p =
+  match M.find p m with
+  | Some n0 -> n0
+  | None -> N0
+
+(** val nval : n option -> n **)
+
+let nval = function
+| Some n0 -> n0
+| None -> N0
+
+(** val plus : vec -> n M.t -> n M.t **)
+
+let rec plus v m =
+  match v with
+  | [] -> m
+  | p0 :: v' -> let (p, n0) = p0 in plus v' (M.add p (N.add (den m p) n0) m)
+
+(** val minus : vec -> n M.t -> n M.t **)
+
+let rec minus v m =
+  match v with
+  | [] -> m
+  | p0 :: v' -> let (p, n0) = p0 in minus v' (M.add p (N.sub (den m p) n0) m)
+
+(** val sums : vec -> n M.t **)
+
+let sums v =
+  plus v M.empty
+
+(** val mle : n M.t -> n M.t -> bool **)
+
+let rec mle a b =
+  match a with
+  | M.Leaf -> true
+  | M.Node (l, o, r) ->
+    (match b with
+     | M.Leaf -> (&&) (N.eqb (nval o) N0) ((&&) (mle l M.Leaf) (mle r M.Leaf))
+     | M.Node (l', o', r') ->
+       (&&) (N.leb (nval o) (nval o')) ((&&) (mle l l') (mle r r')))
+
+(** val ole : count -> count -> bool **)
+
+let ole a b =
+  match a with
+  | Fin x -> (match b with
+              | Fin y -> N.leb x y
+              | Omega -> true)
+  | Omega -> (match b with
+              | Fin _ -> false
+              | Omega -> true)
+
+(** val oval : count option -> count **)
+
+let oval = function
+| Some c -> c
+| None -> Fin N0
+
+(** val leq : count M.t -> count M.t -> bool **)
+
+let rec leq a b =
+  match a with
+  | M.Leaf -> true
+  | M.Node (l, o, r) ->
+    (match b with
+     | M.Leaf ->
+       (&&) (ole (oval o) (Fin N0)) ((&&) (leq l M.Leaf) (leq r M.Leaf))
+     | M.Node (l', o', r') ->
+       (&&) (ole (oval o) (oval o')) ((&&) (leq l l') (leq r r')))
+
+(** val osub : count -> n -> count **)
+
+let osub c n0 =
+  match c with
+  | Fin x -> Fin (N.sub x n0)
+  | Omega -> Omega
+
+(** val oadd : count -> n -> count **)
+
+let oadd c n0 =
+  match c with
+  | Fin x -> Fin (N.add x n0)
+  | Omega -> Omega
+
+(** val take : vec -> count M.t -> count M.t **)
+
+let rec take v w =
+  match v with
+  | [] -> w
+  | p0 :: v' -> let (p, n0) = p0 in take v' (M.add p (osub (oget w p) n0) w)
+
+(** val put : vec -> count M.t -> count M.t **)
+
+let rec put v w =
+  match v with
+  | [] -> w
+  | p0 :: v' -> let (p, n0) = p0 in put v' (M.add p (oadd (oget w p) n0) w)
+
+(** val successor : count M.t -> transition -> count M.t **)
+
+let successor w t0 =
+  put t0.post (take t0.pre w)
+
+(** val enough : count M.t -> vec -> bool **)
+
+let enough w v =
+  forallb (fun pat ->
+    let (p, n0) = pat in
+    (match oget w p with
+     | Fin x -> N.leb n0 x
+     | Omega -> true)) v
+
+type prepared = { made_of : transition; rises : place list }
+
+(** val prepare : transition -> prepared **)
+
+let prepare t0 =
+  { made_of = t0; rises =
+    (let taken = sums t0.pre in
+     let left = sums t0.post in
+     fold_left (fun l pat ->
+       let (p, _) = pat in
+       if N.leb (den left p) (den taken p) then l else p :: l) t0.post []) }
+
+(** val key0 : transition -> place option **)
+
+let key0 t0 =
+  match t0.pre with
+  | [] -> None
+  | p0 :: _ ->
+    let (p, n0) = p0 in (match n0 with
+                         | N0 -> None
+                         | Npos _ -> Some p)
+
+type index = { keyed : prepared list M.t; unkeyed : prepared list }
+
+(** val bucket : index -> place -> prepared list **)
+
+let bucket ix p =
+  match M.find p ix.keyed with
+  | Some l -> l
+  | None -> []
+
+(** val insert : index -> transition -> index **)
+
+let insert ix t0 =
+  match key0 t0 with
+  | Some p ->
+    { keyed = (M.add p ((prepare t0) :: (bucket ix p)) ix.keyed); unkeyed =
+      ix.unkeyed }
+  | None -> { keyed = ix.keyed; unkeyed = ((prepare t0) :: ix.unkeyed) }
+
+(** val index_of : transition list -> index **)
+
+let index_of l =
+  fold_left insert l { keyed = M.empty; unkeyed = [] }
+
+(** val forall_enabled : index -> count M.t -> (prepared -> bool) -> bool **)
+
+let forall_enabled ix w p =
+  let test = fun t0 -> if enough w t0.made_of.pre then p t0 else true in
+  (&&) (forallb test ix.unkeyed)
+    (entries (fun p0 _ -> forallb test (bucket ix p0)) w)
+
+(** val inside :
+    (count M.t -> positive option) -> count M.t M.t -> count M.t -> bool **)
+
+let inside hint numbered w =
+  match hint w with
+  | Some i -> (match M.find i numbered with
+               | Some u -> leq w u
+               | None -> false)
+  | None -> false
+
+(** val stays : count M.t -> prepared -> bool **)
+
+let stays w t0 =
+  forallb (fun p -> match oget w p with
+                    | Fin _ -> false
+                    | Omega -> true) t0.rises
+
+(** val check_downward :
+    problem -> count M.t list -> (count M.t -> positive option) -> bool **)
+
+let check_downward pb set hint =
+  let ix = index_of pb.transitions in
+  let numbered = number set in
+  (&&) (inside hint numbered pb.initially)
+    (forallb (fun w ->
+      (&&) (forallb (fun g -> negb (enough w g)) pb.targets)
+        (forall_enabled ix w (fun t0 ->
+          if stays w t0
+          then true
+          else inside hint numbered (successor w t0.made_of)))) set)
+
+(** val zval : z option -> z **)
+
+let zval = function
+| Some y -> y
+| None -> Z0
+
+(** val kget : z M.t -> place -> z **)
+
+let kget k p =
+  zval (M.find p k)
+
+(** val tsum : z M.t -> (positive -> z) -> z **)
+
+let rec tsum k f =
+  match k with
+  | M.Leaf -> Z0
+  | M.Node (l, o, r) ->
+    Z.add
+      (Z.add (match o with
+              | Some y -> Z.mul y (f XH)
+              | None -> Z0) (tsum l (fun p -> f (XO p))))
+      (tsum r (fun p -> f (XI p)))
+
+(** val kadd : place -> z -> z M.t -> z M.t **)
+
+let kadd p y k =
+  M.add p (Z.add (kget k p) y) k
+
+(** val vdot_onto : z M.t -> vec -> z -> z **)
+
+let rec vdot_onto k v acc =
+  match v with
+  | [] -> acc
+  | p0 :: v' ->
+    let (p, n0) = p0 in
+    vdot_onto k v' (Z.add acc (Z.mul (Z.of_N n0) (kget k p)))
+
+(** val vdot : z M.t -> vec -> z **)
+
+let vdot k v =
+  vdot_onto k v Z0
+
+(** val mdot : z M.t -> n M.t -> z **)
+
+let rec mdot k g =
+  match k with
+  | M.Leaf -> Z0
+  | M.Node (l, o, r) ->
+    (match g with
+     | M.Leaf -> Z0
+     | M.Node (l', o', r') ->
+       Z.add
+         (match o with
+          | Some y ->
+            (match o' with
+             | Some n0 -> Z.mul y (Z.of_N n0)
+             | None -> Z0)
+          | None -> Z0) (Z.add (mdot l l') (mdot r r')))
+
+type trap = { trap_places : place list; multiplier : z }
+
+type refutation = { weights : z M.t; traps : trap list }
+
+(** val mem0 : unit M.t -> place -> bool **)
+
+let mem0 s p =
+  match M.find p s with
+  | Some _ -> true
+  | None -> false
+
+(** val touches : (place -> bool) -> vec -> bool **)
+
+let touches inside0 v =
+  existsb (fun pat ->
+    let (p, n0) = pat in (&&) (inside0 p) (negb (N.eqb n0 N0))) v
+
+(** val meets : unit M.t -> n M.t -> bool **)
+
+let rec meets s g =
+  match s with
+  | M.Leaf -> false
+  | M.Node (l, o, r) ->
+    (match g with
+     | M.Leaf -> false
+     | M.Node (l', o', r') ->
+       if match o with
+          | Some _ ->
+            (match o' with
+             | Some n0 -> negb (N.eqb n0 N0)
+             | None -> false)
+          | None -> false
+       then true
+       else if meets l l' then true else meets r r')
+
+(** val disabled : unit M.t -> transition -> bool **)
+
+let disabled siphon t0 =
+  touches (mem0 siphon) t0.pre
+
+(** val check_siphon : problem -> unit M.t -> bool **)
+
+let check_siphon pb siphon =
+  (&&)
+    (entries (fun p _ ->
+      match oget pb.initially p with
+      | Fin n0 -> (match n0 with
+                   | N0 -> true
+                   | Npos _ -> false)
+      | Omega -> false) siphon)
+    (forallb (fun t0 ->
+      if touches (mem0 siphon) t0.post then disabled siphon t0 else true)
+      pb.transitions)
+
+(** val start : problem -> place -> z **)
+
+let start pb p =
+  match oget pb.initially p with
+  | Fin n0 -> Z.of_N n0
+  | Omega -> Z0
+
+(** val check_weights : problem -> unit M.t -> z M.t -> bool **)
+
+let check_weights pb siphon w =
+  (&&)
+    (entries (fun p y ->
+      match oget pb.initially p with
+      | Fin _ -> true
+      | Omega -> Z.leb y Z0) w)
+    (forallb (fun t0 ->
+      if Z.leb (vdot w t0.post) (vdot w t0.pre)
+      then true
+      else disabled siphon t0) pb.transitions)
+
+(** val to_set : place list -> unit M.t **)
+
+let to_set q =
+  fold_left (fun s p -> M.add p () s) q M.empty
+
+(** val check_trap : problem -> unit M.t -> trap -> bool **)
+
+let check_trap pb siphon q =
+  let q0 = to_set q.trap_places in
+  (&&)
+    ((&&) (Z.leb Z0 q.multiplier)
+      (existsb (fun p ->
+        match oget pb.initially p with
+        | Fin n0 -> (match n0 with
+                     | N0 -> false
+                     | Npos _ -> true)
+        | Omega -> false) q.trap_places))
+    (forallb (fun t0 ->
+      if touches (mem0 q0) t0.pre
+      then if touches (mem0 q0) t0.post then true else disabled siphon t0
+      else true) pb.transitions)
+
+(** val lower : z -> place list -> z M.t -> z M.t **)
+
+let lower z0 q k =
+  fold_left (fun k0 p -> kadd p (Z.opp z0) k0) q k
+
+(** val coefficients : refutation -> z M.t **)
+
+let coefficients r =
+  fold_left (fun k q -> lower q.multiplier q.trap_places k) r.traps r.weights
+
+(** val bound : problem -> refutation -> z **)
+
+let bound pb r =
+  fold_left (fun b q -> Z.sub b q.multiplier) r.traps
+    (tsum r.weights (start pb))
+
+(** val check_refutation : problem -> unit M.t -> refutation -> bool **)
+
+let check_refutation pb siphon r =
+  (&&) (check_weights pb siphon r.weights)
+    (forallb (check_trap pb siphon) r.traps)
+
+type separator = z M.t * z
+
+(** val separator_of :
+    problem -> unit M.t -> refutation -> separator option **)
+
+let separator_of pb siphon r =
+  if check_refutation pb siphon r
+  then let k = coefficients r in
+       if entries (fun p c -> if Z.leb Z0 c then true else mem0 siphon p) k
+       then Some (k, (bound pb r))
+       else None
+  else None
+
+(** val refutes : separator -> n M.t -> bool **)
+
+let refutes s g =
+  Z.ltb (snd s) (mdot (fst s) g)
+
+(** val outside : unit M.t -> separator list -> n M.t -> bool **)
+
+let outside siphon l g =
+  if meets siphon g then true else existsb (fun s -> refutes s g) l
+
+(** val separators_onto :
+    problem -> unit M.t -> refutation list -> separator list -> separator
+    list option **)
+
+let rec separators_onto pb siphon rs acc =
+  match rs with
+  | [] -> Some (rev_append acc [])
+  | r :: rs' ->
+    (match separator_of pb siphon r with
+     | Some s -> separators_onto pb siphon rs' (s :: acc)
+     | None -> None)
+
+(** val separators :
+    problem -> unit M.t -> refutation list -> separator list option **)
+
+let separators pb siphon rs =
+  separators_onto pb siphon rs []
+
+(** val refutes_each : unit M.t -> vec list -> separator list -> bool **)
+
+let rec refutes_each siphon gs l =
+  match gs with
+  | [] -> (match l with
+           | [] -> true
+           | _ :: _ -> false)
+  | g :: gs' ->
+    (match l with
+     | [] -> false
+     | s :: l' ->
+       if if meets siphon (sums g) then true else refutes s (sums g)
+       then refutes_each siphon gs' l'
+       else false)
+
+(** val check_separator : problem -> unit M.t -> refutation list -> bool **)
+
+let check_separator pb siphon rs =
+  if check_siphon pb siphon
+  then (match separators pb siphon rs with
+        | Some l -> refutes_each siphon pb.targets l
+        | None -> false)
+  else false
+
+type producers = transition list M.t
+
+(** val of_place : producers -> place -> transition list **)
+
+let of_place ix p =
+  match M.find p ix with
+  | Some l -> l
+  | None -> []
+
+(** val note : transition -> producers -> producers **)
+
+let note t0 ix =
+  fold_left (fun ix0 pat ->
+    let (p, _) = pat in M.add p (t0 :: (of_place ix0 p)) ix0) t0.post ix
+
+(** val producers_of : transition list -> producers **)
+
+let producers_of l =
+  fold_left (fun ix t0 -> note t0 ix) l M.empty
+
+(** val predecessor : n M.t -> transition -> n M.t **)
+
+let predecessor b t0 =
+  plus t0.pre (minus t0.post b)
+
+(** val above : (n M.t -> positive option) -> n M.t M.t -> n M.t -> bool **)
+
+let above hint numbered g =
+  match hint g with
+  | Some i -> (match M.find i numbered with
+               | Some b -> mle b g
+               | None -> false)
+  | None -> false
+
+(** val check_upward :
+    problem -> unit M.t -> refutation list -> n M.t list -> (n M.t ->
+    positive option) -> bool **)
+
+let check_upward pb siphon rs basis hint =
+  if check_siphon pb siphon
+  then (match separators pb siphon rs with
+        | Some l ->
+          let numbered = number basis in
+          let good = fun g ->
+            if above hint numbered g then true else outside siphon l g
+          in
+          let ix = producers_of pb.transitions in
+          (&&) (forallb (fun g -> good (sums g)) pb.targets)
+            (forallb (fun b ->
+              (&&)
+                (negb
+                  (entries (fun p n0 ->
+                    match oget pb.initially p with
+                    | Fin k -> N.leb n0 k
+                    | Omega -> true) b))
+                (entries (fun p _ ->
+                  forallb (fun t0 -> good (predecessor b t0)) (of_place ix p))
+                  b)) basis)
+        | None -> false)
+  else false
+
+type run =
+| Stop
+| Fire of positive
+| Then of run * run
+| Repeat of positive * run
+
+type eff = (z * z) M.t
+
+(** val eval : (z * z) option -> z * z **)
+
+let eval = function
+| Some x -> x
+| None -> (Z0, Z0)
+
+(** val both :
+    ((z * z) -> (z * z) -> z * z) -> (z * z) option -> (z * z) option ->
+    (z * z) option **)
+
+let both f o o' =
+  match o with
+  | Some _ -> Some (f (eval o) (eval o'))
+  | None ->
+    (match o' with
+     | Some _ -> Some (f (eval o) (eval o'))
+     | None -> None)
+
+(** val seq : eff -> eff -> eff **)
+
+let seq a b =
+  M._map2
+    (both (fun pat pat0 ->
+      let (n0, c) = pat in
+      let (n', c') = pat0 in ((Z.max n0 (Z.sub n' c)), (Z.add c c')))) a b
+
+(** val times : positive -> eff -> eff **)
+
+let times k a =
+  M.map (fun pat ->
+    let (n0, c) = pat in
+    ((Z.max n0 (Z.sub n0 (Z.mul (Z.sub (Zpos k) (Zpos XH)) c))),
+    (Z.mul (Zpos k) c))) a
+
+(** val entry : eff -> place -> z * z **)
+
+let entry e p =
+  eval (M.find p e)
+
+(** val taking : vec -> eff -> eff **)
+
+let rec taking v e =
+  match v with
+  | [] -> e
+  | p0 :: v' ->
+    let (p, n0) = p0 in
+    let (x, c) = entry e p in
+    taking v' (M.add p ((Z.add x (Z.of_N n0)), (Z.sub c (Z.of_N n0))) e)
+
+(** val putting : vec -> eff -> eff **)
+
+let rec putting v e =
+  match v with
+  | [] -> e
+  | p0 :: v' ->
+    let (p, n0) = p0 in
+    let (x, c) = entry e p in
+    putting v' (M.add p (x, (Z.add c (Z.of_N n0))) e)
+
+(** val effect_of : transition -> eff **)
+
+let effect_of t0 =
+  putting t0.post (taking t0.pre M.empty)
+
+(** val effect : transition M.t -> run -> eff option **)
+
+let rec effect numbered = function
+| Stop -> Some M.empty
+| Fire i ->
+  (match M.find i numbered with
+   | Some t0 -> Some (effect_of t0)
+   | None -> None)
+| Then (a, b) ->
+  (match effect numbered a with
+   | Some x ->
+     (match effect numbered b with
+      | Some y -> Some (seq x y)
+      | None -> None)
+   | None -> None)
+| Repeat (k, a) ->
+  (match effect numbered a with
+   | Some x -> Some (times k x)
+   | None -> None)
+
+(** val apply : eff -> n M.t -> n M.t option **)
+
+let apply e m =
+  if entries (fun p pat -> let (n0, _) = pat in Z.leb n0 (Z.of_N (den m p))) e
+  then Some
+         (M.fold (fun p x m' ->
+           M.add p (Z.to_N (Z.add (Z.of_N (den m p)) (snd x))) m') e m)
+  else None
+
+(** val exec : transition M.t -> run -> n M.t -> n M.t option **)
+
+let rec exec numbered r m =
+  match r with
+  | Stop -> Some m
+  | Then (a, b) ->
+    (match exec numbered a m with
+     | Some m' -> exec numbered b m'
+     | None -> None)
+  | _ -> (match effect numbered r with
+          | Some e -> apply e m
+          | None -> None)
+
+(** val begin0 : problem -> n M.t -> n M.t **)
+
+let begin0 pb choice =
+  M._map2 (fun c n0 ->
+    match c with
+    | Some y -> (match y with
+                 | Fin k -> Some k
+                 | Omega -> n0)
+    | None -> None) pb.initially choice
+
+(** val check_run : problem -> n M.t -> unit M.t -> run -> bool **)
+
+let check_run pb choice fired r =
+  match exec (number_some fired pb.transitions) r (begin0 pb choice) with
+  | Some m -> existsb (fun g -> mle (sums g) m) pb.targets
+  | None -> false

@@ -72,6 +72,18 @@ let rec rev_append l l' =
   | [] -> l'
   | a :: l0 -> rev_append l0 (a :: l')
 
+(** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
+
+let rec map f = function
+| [] -> []
+| a :: t0 -> (f a) :: (map f t0)
+
+(** val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list **)
+
+let rec flat_map f = function
+| [] -> []
+| x :: t0 -> app (f x) (flat_map f t0)
+
 (** val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1 **)
 
 let rec fold_left f l a0 =
@@ -837,6 +849,16 @@ let oget m p =
   | Some c -> c
   | None -> Fin N0
 
+(** val images : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
+
+let images f l =
+  rev_append (fold_left (fun acc x -> (f x) :: acc) l []) []
+
+(** val collect : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list **)
+
+let collect f l =
+  rev_append (fold_left (fun acc x -> rev_append (f x) acc) l []) []
+
 (** val number : 'a1 list -> 'a1 M.t **)
 
 let number l =
@@ -1511,4 +1533,316 @@ let begin0 pb choice =
 let check_run pb choice fired r =
   match exec (number_some fired pb.transitions) r (begin0 pb choice) with
   | Some m -> existsb (fun g -> mle (sums g) m) pb.targets
+  | None -> false
+
+type location = positive
+
+type value = positive
+
+type state = positive
+
+type action =
+| Internal
+| Load of location * value
+| Store of location * value
+| Update of location * value * value
+
+type edge = { source : state; does : action; target : state }
+
+type program = { edges : edge list; memory : (location * value) list;
+                 fixed : state list; unbounded : state list }
+
+type mark =
+| Apart
+| Joined
+| Knows
+
+type level =
+| Untouched
+| WasRead
+| WasWritten
+
+type message =
+| Silent
+| Passes
+| Overlooked
+
+type spot =
+| At of state * mark
+| Holds of location * value
+| Touched of location * level
+| Says of location * message
+| Before
+| Behind of value * bool
+| Success
+
+(** val code : positive -> positive -> positive **)
+
+let rec code p rest =
+  match p with
+  | XI p' -> XO (XI (code p' rest))
+  | XO p' -> XO (XO (code p' rest))
+  | XH -> XI rest
+
+(** val number_of : spot -> positive **)
+
+let number_of = function
+| At (q, m) ->
+  (match m with
+   | Apart -> XO (XO (XO (code q XH)))
+   | Joined -> XO (XO (XI (code q XH)))
+   | Knows -> XO (XI (XO (code q XH))))
+| Holds (x, v) -> XI (XO (code x (code v XH)))
+| Touched (x, l) ->
+  (match l with
+   | Untouched -> XO (XI (XI (XO (XO (code x XH)))))
+   | WasRead -> XO (XI (XI (XO (XI (code x XH)))))
+   | WasWritten -> XO (XI (XI (XI (XO (code x XH))))))
+| Says (x, m) ->
+  (match m with
+   | Silent -> XI (XI (XO (XO (code x XH))))
+   | Passes -> XI (XI (XO (XI (code x XH))))
+   | Overlooked -> XI (XI (XI (XO (code x XH)))))
+| Before -> XI (XI (XI (XI (XO XH))))
+| Behind (v, by_update) ->
+  if by_update
+  then XI (XI (XI (XI (XI (XI (XI (code v XH)))))))
+  else XI (XI (XI (XI (XI (XI (XO (code v XH)))))))
+| Success -> XI (XI (XI (XI (XI (XO XH)))))
+
+(** val tokens : spot list -> vec **)
+
+let tokens l =
+  images (fun s -> ((number_of s), (Npos XH))) l
+
+(** val moves : spot list -> spot list -> transition **)
+
+let moves before after =
+  { pre = (tokens before); post = (tokens after) }
+
+(** val joins : bool -> mark -> level -> bool **)
+
+let joins writing m l =
+  match m with
+  | Apart ->
+    (match l with
+     | Untouched -> false
+     | WasRead -> writing
+     | WasWritten -> true)
+  | _ -> true
+
+(** val touch : bool -> level -> level **)
+
+let touch writing l =
+  if writing then WasWritten else (match l with
+                                   | Untouched -> WasRead
+                                   | x -> x)
+
+(** val learn : bool -> mark -> message -> mark **)
+
+let learn reading m s =
+  match m with
+  | Knows -> Knows
+  | _ ->
+    (match s with
+     | Silent -> Joined
+     | Passes -> if reading then Knows else Joined
+     | Overlooked -> Knows)
+
+(** val pass : bool -> mark -> message -> message **)
+
+let pass writing m s =
+  if writing
+  then (match s with
+        | Overlooked -> Overlooked
+        | _ -> (match m with
+                | Knows -> Passes
+                | _ -> Silent))
+  else s
+
+(** val marks : mark list **)
+
+let marks =
+  Apart :: (Joined :: (Knows :: []))
+
+(** val levels : level list **)
+
+let levels =
+  Untouched :: (WasRead :: (WasWritten :: []))
+
+(** val messages : message list **)
+
+let messages =
+  Silent :: (Passes :: (Overlooked :: []))
+
+(** val access_moves :
+    bool -> bool -> location -> value -> value -> state -> state ->
+    transition list **)
+
+let access_moves reading writing x v v' q q' =
+  (moves ((At (q, Apart)) :: ((Holds (x, v)) :: (Before :: []))) ((At (q',
+    Apart)) :: ((Holds (x, v')) :: (Before :: [])))) :: (app
+                                                          (if writing
+                                                           then (moves ((At
+                                                                  (q,
+                                                                  Apart)) :: ((Holds
+                                                                  (x,
+                                                                  v)) :: ((Touched
+                                                                  (x,
+                                                                  Untouched)) :: ((Says
+                                                                  (x,
+                                                                  Silent)) :: (Before :: [])))))
+                                                                  ((At (q',
+                                                                  Knows)) :: ((Holds
+                                                                  (x,
+                                                                  v')) :: ((Touched
+                                                                  (x,
+                                                                  WasWritten)) :: ((Says
+                                                                  (x,
+                                                                  Overlooked)) :: ((Behind
+                                                                  (v,
+                                                                  reading)) :: [])))))) :: []
+                                                           else [])
+                                                          (flat_map (fun m ->
+                                                            flat_map
+                                                              (fun l ->
+                                                              if joins
+                                                                   writing m l
+                                                              then map
+                                                                    (fun s ->
+                                                                    let m' =
+                                                                    learn
+                                                                    reading m
+                                                                    s
+                                                                    in
+                                                                    moves
+                                                                    ((At (q,
+                                                                    m)) :: ((Holds
+                                                                    (x,
+                                                                    v)) :: ((Touched
+                                                                    (x,
+                                                                    l)) :: ((Says
+                                                                    (x,
+                                                                    s)) :: []))))
+                                                                    ((At (q',
+                                                                    m')) :: ((Holds
+                                                                    (x,
+                                                                    v')) :: ((Touched
+                                                                    (x,
+                                                                    (touch
+                                                                    writing l))) :: ((Says
+                                                                    (x,
+                                                                    (pass
+                                                                    writing
+                                                                    m' s))) :: [])))))
+                                                                    messages
+                                                              else []) levels)
+                                                            marks))
+
+(** val last_moves : state -> location -> value -> bool -> transition **)
+
+let last_moves q x v by_update =
+  moves ((At (q, Joined)) :: ((Says (x, Overlooked)) :: ((Behind (v,
+    by_update)) :: []))) (Success :: [])
+
+(** val values_at : value list M.t -> location -> value list **)
+
+let values_at known x =
+  match M.find x known with
+  | Some l -> l
+  | None -> []
+
+(** val note_value :
+    value list M.t -> (location * value) -> value list M.t **)
+
+let note_value known a =
+  let l = values_at known (fst a) in
+  if existsb (Coq_Pos.eqb (snd a)) l
+  then known
+  else M.add (fst a) ((snd a) :: l) known
+
+(** val writes_value : edge -> (location * value) list **)
+
+let writes_value e =
+  match e.does with
+  | Store (x, v) -> (x, v) :: []
+  | Update (x, _, v) -> (x, v) :: []
+  | _ -> []
+
+(** val known_values : program -> value list M.t **)
+
+let known_values p =
+  fold_left (fun known e -> fold_left note_value (writes_value e) known)
+    p.edges (fold_left note_value p.memory M.empty)
+
+(** val edge_moves : value list M.t -> edge -> transition list **)
+
+let edge_moves known e =
+  let q = e.source in
+  let q' = e.target in
+  (match e.does with
+   | Internal ->
+     map (fun m -> moves ((At (q, m)) :: []) ((At (q', m)) :: [])) marks
+   | Load (x, v) ->
+     app (access_moves true false x v v q q')
+       ((last_moves q x v false) :: ((last_moves q x v true) :: []))
+   | Store (x, v') ->
+     flat_map (fun v ->
+       app (access_moves false true x v v' q q')
+         ((last_moves q x v false) :: [])) (values_at known x)
+   | Update (x, v, v') ->
+     app (access_moves true true x v v' q q') ((last_moves q x v false) :: []))
+
+(** val starting : program -> spot list **)
+
+let starting p =
+  app (images (fun q -> At (q, Apart)) p.fixed)
+    (app
+      (collect (fun pat ->
+        let (x, v) = pat in
+        (Holds (x, v)) :: ((Touched (x, Untouched)) :: ((Says (x,
+        Silent)) :: []))) p.memory) (Before :: []))
+
+(** val initially_of : program -> count M.t **)
+
+let initially_of p =
+  fold_left (fun m q -> M.add (number_of (At (q, Apart))) Omega m)
+    p.unbounded (M.map (fun x -> Fin x) (sums (tokens (starting p))))
+
+(** val net_of : program -> problem **)
+
+let net_of p =
+  let known = known_values p in
+  { transitions = (collect (edge_moves known) p.edges); initially =
+  (initially_of p); targets = ((tokens (Success :: [])) :: []) }
+
+(** val location_of : action -> location option **)
+
+let location_of = function
+| Internal -> None
+| Load (x, _) -> Some x
+| Store (x, _) -> Some x
+| Update (x, _, _) -> Some x
+
+(** val listed_once : location list -> unit M.t -> unit M.t option **)
+
+let rec listed_once l seen =
+  match l with
+  | [] -> Some seen
+  | x :: l' ->
+    (match M.find x seen with
+     | Some _ -> None
+     | None -> listed_once l' (M.add x () seen))
+
+(** val check_program : program -> bool **)
+
+let check_program p =
+  match listed_once (map fst p.memory) M.empty with
+  | Some known ->
+    forallb (fun e ->
+      match location_of e.does with
+      | Some x -> (match M.find x known with
+                   | Some _ -> true
+                   | None -> false)
+      | None -> true) p.edges
   | None -> false

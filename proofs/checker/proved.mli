@@ -36,6 +36,10 @@ module MakeOrderTac :
 
 val rev_append : 'a1 list -> 'a1 list -> 'a1 list
 
+val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
+
+val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
+
 val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1
 
 val existsb : ('a1 -> bool) -> 'a1 list -> bool
@@ -411,6 +415,10 @@ type problem = { transitions : transition list; initially : count M.t;
 
 val oget : count M.t -> place -> count
 
+val images : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
+
+val collect : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
+
 val number : 'a1 list -> 'a1 M.t
 
 val number_some : unit M.t -> 'a1 list -> 'a1 M.t
@@ -589,3 +597,94 @@ val exec : transition M.t -> run -> n M.t -> n M.t option
 val begin0 : problem -> n M.t -> n M.t
 
 val check_run : problem -> n M.t -> unit M.t -> run -> bool
+
+type location = positive
+
+type value = positive
+
+type state = positive
+
+type action =
+| Internal
+| Load of location * value
+| Store of location * value
+| Update of location * value * value
+
+type edge = { source : state; does : action; target : state }
+
+type program = { edges : edge list; memory : (location * value) list;
+                 fixed : state list; unbounded : state list }
+
+type mark =
+| Apart
+| Joined
+| Knows
+
+type level =
+| Untouched
+| WasRead
+| WasWritten
+
+type message =
+| Silent
+| Passes
+| Overlooked
+
+type spot =
+| At of state * mark
+| Holds of location * value
+| Touched of location * level
+| Says of location * message
+| Before
+| Behind of value * bool
+| Success
+
+val code : positive -> positive -> positive
+
+val number_of : spot -> positive
+
+val tokens : spot list -> vec
+
+val moves : spot list -> spot list -> transition
+
+val joins : bool -> mark -> level -> bool
+
+val touch : bool -> level -> level
+
+val learn : bool -> mark -> message -> mark
+
+val pass : bool -> mark -> message -> message
+
+val marks : mark list
+
+val levels : level list
+
+val messages : message list
+
+val access_moves :
+  bool -> bool -> location -> value -> value -> state -> state -> transition
+  list
+
+val last_moves : state -> location -> value -> bool -> transition
+
+val values_at : value list M.t -> location -> value list
+
+val note_value : value list M.t -> (location * value) -> value list M.t
+
+val writes_value : edge -> (location * value) list
+
+val known_values : program -> value list M.t
+
+val edge_moves : value list M.t -> edge -> transition list
+
+val starting : program -> spot list
+
+val initially_of : program -> count M.t
+
+val net_of : program -> problem
+
+val location_of : action -> location option
+
+val listed_once : location list -> unit M.t -> unit M.t option
+
+val check_program : program -> bool

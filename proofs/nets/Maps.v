@@ -19,6 +19,19 @@ Proof.
   apply G.
 Qed.
 
+(** What [f] makes of each element, one after the other. *)
+Definition collect {A B} (f : A -> list B) (l : list A) : list B :=
+  rev_append (fold_left (fun acc x => rev_append (f x) acc) l []) [].
+
+Lemma collect_flat_map {A B} (f : A -> list B) l : collect f l = flat_map f l.
+Proof.
+  unfold collect. rewrite rev_append_rev, app_nil_r.
+  assert (G : forall acc, rev (fold_left (fun acc x => rev_append (f x) acc) l acc) = rev acc ++ flat_map f l).
+  { induction l as [|x l IH]; intros acc; simpl; [now rewrite app_nil_r|].
+    rewrite IH, rev_append_rev, rev_app_distr, rev_involutive. now rewrite app_assoc. }
+  apply G.
+Qed.
+
 (** The elements of a list, numbered from 1. *)
 Definition number {A} (l : list A) : M.t A :=
   snd (fold_left (fun '(i, m) x => (Pos.succ i, M.add i x m)) l (1%positive, M.empty A)).

@@ -1,0 +1,5 @@
+(** The checkers as OCaml. Numbers stay Coq's own, so nothing about OCaml's integers is assumed. *)
+From Coq Require Import Extraction ExtrOcamlBasic FMapPositive NArith ZArith.
+From Palisade Require Import Net Maps Omega Downward Invariant Upward Run Programs AttackNet Start.
+Extraction Language OCaml.
+Extraction "proved.ml" check_downward check_separator check_upward check_run check_program net_of M.add M.empty M.fold N.add N.sub N.mul N.ltb.

@@ -2,13 +2,13 @@
 open Refuse
 open Proved
 
-let map_of f l = List.fold_left (fun m (p, x) -> PositiveMap.add (Numbers.place p) (f x) m) PositiveMap.empty l
-let set_of l = List.fold_left (fun s p -> PositiveMap.add (Numbers.place p) () s) PositiveMap.empty l
+let map_of number l = List.fold_left (fun m (p, x) -> PositiveMap.add (number p) x m) PositiveMap.empty l
+let set_of number l = List.fold_left (fun s p -> PositiveMap.add (number p) () s) PositiveMap.empty l
 let each f l = List.rev (List.rev_map f l)
 
-let refutation (weights, traps) =
-  { weights = map_of Fun.id weights;
-    traps = each (fun (q, z) -> { trap_places = each Numbers.place q; multiplier = z }) traps }
+let refutation number (weights, traps) =
+  { weights = map_of number weights;
+    traps = each (fun (q, z) -> { trap_places = each number q; multiplier = z }) traps }
 
 (* Steps as a balanced tree, so that the checker's recursion is no deeper than the steps are nested. *)
 let rec run_of steps =
@@ -24,6 +24,8 @@ let names what given mentioned name count =
   List.iter (fun (i, stated) ->
     if i >= count || name i <> stated then refuse "subject: number %d of the %s is not named `%s`" i what stated) given
 
+type shown = Coverable | Uncoverable
+
 (* What has been shown; a refusal otherwise. *)
 let check (net : Net.t) (subject : Evidence.subject) claim =
   let problem = net.problem and places = Array.length net.places in
@@ -33,20 +35,20 @@ let check (net : Net.t) (subject : Evidence.subject) claim =
   let named_places, named_transitions = Evidence.mentioned claim in
   names "places" subject.named_places named_places (fun i -> net.places.(i)) places;
   names "transitions" subject.named_transitions named_transitions net.transition_name net.transition_count;
+  let number p = net.numbers.(p) in
+  let vectors l = each (map_of number) l and refutations l = each (refutation number) l in
   let is_proved, claim = match claim with
     | Evidence.Downward set ->
-      let set = each (map_of Fun.id) set in
-      check_downward problem set (Hints.downward set), "uncoverable"
-    | Upward (basis, siphon, refutations) ->
-      let basis = each (map_of Fun.id) basis in
-      check_upward problem (set_of siphon) (each refutation refutations) basis (Hints.upward basis), "uncoverable"
-    | Separator (siphon, refutations) ->
-      check_separator problem (set_of siphon) (each refutation refutations), "uncoverable"
+      let set = vectors set in
+      check_downward problem set (Hints.downward set), Uncoverable
+    | Upward (basis, siphon, given) ->
+      let basis = vectors basis in
+      check_upward problem (set_of number siphon) (refutations given) basis (Hints.upward basis), Uncoverable
+    | Separator (siphon, given) -> check_separator problem (set_of number siphon) (refutations given), Uncoverable
     | Run (initial, firings) ->
-      let chosen = map_of Fun.id initial in
-      List.iter (fun (p, _) -> match PositiveMap.find (Numbers.place p) problem.initially with
+      List.iter (fun (p, _) -> match PositiveMap.find (number p) problem.initially with
         | Some Omega -> ()
         | _ -> refuse "run: the tokens on place %d are not for the run to choose" p) initial;
-      check_run problem chosen (set_of named_transitions) (run_of firings), "coverable" in
+      check_run problem (map_of number initial) (set_of Numbers.place named_transitions) (run_of firings), Coverable in
   if not is_proved then refuse "the proved checker rejects it";
   claim

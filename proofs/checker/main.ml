@@ -1,4 +1,6 @@
-(* `palisade-proved EVIDENCE NET [QUERY]`: checks evidence about a net by what Coq has proved.
+(* `palisade-proved EVIDENCE NET [QUERY]` checks evidence about a net by what Coq has proved.
+   `palisade-proved net PROGRAM [any]` prints the net of a program in TPL, with `any` for any number of its threads;
+   `palisade-proved robust EVIDENCE PROGRAM [any]` checks evidence about that net, which shows that the program is robust.
    Exit status: 0 accepted, 4 rejected, 3 a format or question that is not read, 2 a file that cannot be read. *)
 
 exception Unread of string
@@ -17,28 +19,51 @@ let text bytes =
   let mark = "\xef\xbb\xbf" in
   if String.length plain >= 3 && String.sub plain 0 3 = mark then String.sub plain 3 (String.length plain - 3) else plain
 
-let accept evidence_path net_path query_path =
-  let evidence = slurp evidence_path in
+let read_evidence path =
+  let evidence = slurp path in
   if String.length evidence > 1 lsl 30 then Refuse.refuse "malformed evidence: longer than 2^30 bytes";
-  let subject, claim = Evidence.read evidence in
+  Evidence.read evidence
+
+let accept evidence_path net_path query_path =
+  let subject, claim = read_evidence evidence_path in
   let bytes = slurp net_path in
   check_hash subject.input net_path bytes;
   let net = match subject.input.format, subject.query, query_path with
     | "spec", None, None -> Spec.read (text bytes)
     | format, _, _ -> raise (Unread (Printf.sprintf "nets of the format `%s` with this question are not read" format)) in
-  let shown = Check.check net subject claim in
-  let says = if shown = "coverable" then "some reachable marking covers a target"
-    else "no reachable marking covers a target" in
+  let says = match Check.check net subject claim with
+    | Coverable -> "some reachable marking covers a target"
+    | Uncoverable -> "no reachable marking covers a target" in
   Printf.printf "%s: accepted: %s of the net as read from %s\n" evidence_path says net_path
+
+let program path any = Automata.program (Tpl.read (text (slurp path))) any
+
+(* Evidence about the net of a program, which is the one that `net` prints. *)
+let robust evidence_path program_path any =
+  let subject, claim = read_evidence evidence_path in
+  let program = program program_path any in
+  if not (Proved.check_program program) then Refuse.refuse "the program accesses a location that it does not have";
+  (match Check.check (Program_net.of_program program) subject claim with
+   | Uncoverable ->
+     Printf.printf "%s: accepted: the program as read from %s is robust against release/acquire%s\n" evidence_path program_path
+       (if any then ", for any number of its threads" else "")
+   | Coverable -> Refuse.refuse "a run of the net does not show that the program is not robust")
 
 let () =
   Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 400 };
-  let arguments = List.tl (Array.to_list Sys.argv) in
-  match arguments with
-  | evidence :: net :: ([] | [ _ ] as query) ->
-    (try accept evidence net (match query with [ q ] -> Some q | _ -> None) with
-     | Refuse.Refused reason -> Printf.printf "%s: rejected: %s\n" evidence reason; exit 4
-     | Unread reason -> Printf.eprintf "%s\n" reason; exit 3
-     | Stack_overflow | Out_of_memory -> Printf.printf "%s: rejected: it is too large\n" evidence; exit 4
-     | Sys_error reason -> Printf.eprintf "Error: %s\n" reason; exit 2)
-  | _ -> prerr_endline "usage: palisade-proved EVIDENCE NET [QUERY]"; exit 2
+  let guarded subject run =
+    try run () with
+    | Refuse.Refused reason -> Printf.printf "%s: rejected: %s\n" subject reason; exit 4
+    | Unread reason -> Printf.eprintf "%s\n" reason; exit 3
+    | Stack_overflow | Out_of_memory -> Printf.printf "%s: rejected: it is too large\n" subject; exit 4
+    | Sys_error reason -> Printf.eprintf "Error: %s\n" reason; exit 2 in
+  match List.tl (Array.to_list Sys.argv) with
+  | [ "net"; path ] -> guarded path (fun () -> print_string (Program_net.text (Program_net.of_program (program path false))))
+  | [ "net"; path; "any" ] -> guarded path (fun () -> print_string (Program_net.text (Program_net.of_program (program path true))))
+  | [ "robust"; evidence; path ] -> guarded evidence (fun () -> robust evidence path false)
+  | [ "robust"; evidence; path; "any" ] -> guarded evidence (fun () -> robust evidence path true)
+  | [ evidence; net ] -> guarded evidence (fun () -> accept evidence net None)
+  | [ evidence; net; query ] -> guarded evidence (fun () -> accept evidence net (Some query))
+  | _ ->
+    prerr_endline "usage: palisade-proved EVIDENCE NET [QUERY] | net PROGRAM [any] | robust EVIDENCE PROGRAM [any]";
+    exit 2

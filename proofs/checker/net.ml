@@ -2,6 +2,7 @@
 
 type t = {
   problem : Proved.problem;
-  places : string array;                     (* names; place i, counted from 0, is number i + 1 of the problem *)
+  numbers : Proved.place array;              (* the number that the problem has for place i, counted from 0 *)
+  places : string array;                     (* its name *)
   transition_count : int;
   transition_name : int -> string }

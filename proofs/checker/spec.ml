@@ -254,6 +254,7 @@ let read text =
   if r.at < r.length then (expect_word r "invariants"; invariants r);
   if r.at <> r.length then wrong r "something after the net";
   { Net.problem = { transitions = List.rev all; initially; targets };
+    numbers = r.positives;
     places = Array.init r.count (fun p -> String.sub r.text r.from.(p) r.long.(p));
     transition_count;
     transition_name = Printf.sprintf "t%d" }

@@ -42,6 +42,41 @@ let compile (thread : Tpl.thread) =
   Hashtbl.iter (fun l _ -> if not (Hashtbl.mem defined l) then refuse "thread `%s` has no label `%s`" thread.name l) labels;
   Array.init (Hashtbl.length code) (Hashtbl.find code), start, local
 
+(* The locals that are read before they are written, at each instruction. *)
+let live code local =
+  let count = Array.length code in
+  let sets = Array.make count [] in
+  let rec read e set = match e with
+    | Tpl.Number _ -> set
+    | Local x -> let i = local x in if List.mem i set then set else i :: set
+    | Not e -> read e set
+    | Operation (_, a, b) -> read a (read b set) in
+  let without x set = match x with Some x -> let i = local x in List.filter (fun j -> j <> i) set | None -> set in
+  let union a b = List.fold_left (fun set i -> if List.mem i set then set else i :: set) a b in
+  let before pc = match code.(pc) with
+    | Set (x, e, next) -> read e (List.filter (fun j -> j <> x) sets.(next))
+    | Test (e, yes, no) -> read e (union sets.(yes) sets.(no))
+    | Choice all -> List.fold_left (fun set next -> union set sets.(next)) [] all
+    | Stop -> []
+    | Access (s, next) ->
+      match s with
+      | Tpl.Load (into, _) -> without into sets.(next)
+      | Store (_, e) -> read e sets.(next)
+      | Add (into, _, e) | Exchange (into, _, e) -> read e (without into sets.(next))
+      | Cas (into, _, e, e') -> read e (read e' (without into sets.(next)))
+      | Blocking_cas (_, e, e') -> read e (read e' sets.(next))
+      | Wait (into, _, l) -> List.fold_left (fun set e -> read e set) (without into sets.(next)) l
+      | _ -> sets.(next) in
+  let changed = ref true in
+  while !changed do
+    changed := false;
+    for pc = count - 1 downto 0 do
+      let set = before pc in
+      if List.length set > List.length sets.(pc) then (sets.(pc) <- set; changed := true)
+    done
+  done;
+  sets
+
 let rec value locals local = function
   | Tpl.Number n -> n
   | Local x -> locals.(local x)
@@ -55,6 +90,7 @@ let rec value locals local = function
     | "/" -> a / b | "%" -> a mod b
     | "<" -> truth (a < b) | "<=" -> truth (a <= b) | ">" -> truth (a > b) | ">=" -> truth (a >= b)
     | "==" -> truth (a = b) | "!=" -> truth (a <> b)
+    | "&" -> a land b
     | "&&" -> truth (a <> 0 && b <> 0) | "||" -> truth (a <> 0 || b <> 0)
     | sign -> refuse "`%s` is no operation" sign
 
@@ -122,7 +158,10 @@ let accesses a local locals s =
 (* All states and edges of a thread from its start; the states in which it starts. *)
 let explore a kind (thread : Tpl.thread) =
   let code, start, local = compile thread in
+  let live = live code local in
   let rec enter (pc, locals) =
+    (* What a local holds that is not read again makes no difference. *)
+    let locals = Array.mapi (fun i v -> if List.mem i live.(pc) then v else 0) locals in
     let key = kind, pc, locals in
     match Hashtbl.find_opt a.states key with
     | Some n -> n

@@ -3,8 +3,6 @@
    `palisade-proved robust EVIDENCE PROGRAM [any]` checks evidence about that net, which shows that the program is robust.
    Exit status: 0 accepted, 4 rejected, 3 a format or question that is not read, 2 a file that cannot be read. *)
 
-exception Unread of string
-
 let slurp path =
   let channel = open_in_bin path in
   Fun.protect ~finally:(fun () -> close_in channel) (fun () -> really_input_string channel (in_channel_length channel))
@@ -28,9 +26,22 @@ let accept evidence_path net_path query_path =
   let subject, claim = read_evidence evidence_path in
   let bytes = slurp net_path in
   check_hash subject.input net_path bytes;
-  let net = match subject.input.format, subject.query, query_path with
-    | "spec", None, None -> Spec.read (text bytes)
-    | format, _, _ -> raise (Unread (Printf.sprintf "nets of the format `%s` with this question are not read" format)) in
+  let net = match subject.input.format with
+    | "spec" -> Spec.read (text bytes)
+    | "tts" -> Systems.tts (text bytes)
+    | "lola" -> Systems.lola (text bytes)
+    | format -> Query.unread "nets of the format `%s` are not read" format in
+  let net = match subject.query, query_path with
+    | None, None when subject.property = None -> net
+    | Some query, Some path ->
+      let bytes = slurp path in
+      check_hash query path bytes;
+      let targets = match query.format, subject.property with
+        | "prop", None -> Query.prop net (text bytes)
+        | "formula", None -> Query.formula net (text bytes)
+        | format, _ -> Query.unread "questions of the format `%s` are not read" format in
+      { net with problem = { net.problem with targets } }
+    | _ -> Refuse.refuse "subject: the question is in another file" in
   let says = match Check.check net subject claim with
     | Coverable -> "some reachable marking covers a target"
     | Uncoverable -> "no reachable marking covers a target" in
@@ -54,9 +65,10 @@ let () =
   let guarded subject run =
     try run () with
     | Refuse.Refused reason -> Printf.printf "%s: rejected: %s\n" subject reason; exit 4
-    | Unread reason -> Printf.eprintf "%s\n" reason; exit 3
+    | Query.Unread reason -> Printf.eprintf "%s\n" reason; exit 3
     | Stack_overflow | Out_of_memory -> Printf.printf "%s: rejected: it is too large\n" subject; exit 4
-    | Sys_error reason -> Printf.eprintf "Error: %s\n" reason; exit 2 in
+    | Sys_error reason -> Printf.eprintf "Error: %s\n" reason; exit 2
+    | broken -> Printf.printf "%s: rejected: the checker broke off: %s\n" subject (Printexc.to_string broken); exit 4 in
   match List.tl (Array.to_list Sys.argv) with
   | [ "net"; path ] -> guarded path (fun () -> print_string (Program_net.text (Program_net.of_program (program path false))))
   | [ "net"; path; "any" ] -> guarded path (fun () -> print_string (Program_net.text (Program_net.of_program (program path true))))

@@ -66,7 +66,7 @@ let name r = let t = next r in if t <> "" && Spec.is_letter t.[0] then t else re
 
 (* ---- expressions ---- *)
 
-let levels = [ [ "||" ]; [ "&&" ]; [ "=="; "!=" ]; [ "<"; "<="; ">"; ">="; "=>" ]; [ "+"; "-" ]; [ "*"; "/"; "%" ] ]
+let levels = [ [ "||" ]; [ "&&" ]; [ "&" ]; [ "=="; "!=" ]; [ "<"; "<="; ">"; ">="; "=>" ]; [ "+"; "-" ]; [ "*"; "/"; "%" ] ]
 
 let rec expression ?(levels = levels) r = match levels with
   | [] -> primary r

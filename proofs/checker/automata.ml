@@ -60,12 +60,12 @@ let live code local =
     | Stop -> []
     | Access (s, next) ->
       match s with
-      | Tpl.Load (into, _) -> without into sets.(next)
-      | Store (_, e) -> read e sets.(next)
-      | Add (into, _, e) | Exchange (into, _, e) -> read e (without into sets.(next))
-      | Cas (into, _, e, e') -> read e (read e' (without into sets.(next)))
-      | Blocking_cas (_, e, e') -> read e (read e' sets.(next))
-      | Wait (into, _, l) -> List.fold_left (fun set e -> read e set) (without into sets.(next)) l
+      | Tpl.Load (into, _, _) -> without into sets.(next)
+      | Store (_, e, _) -> read e sets.(next)
+      | Add (into, _, e, _, _) | Exchange (into, _, e, _, _) -> read e (without into sets.(next))
+      | Cas (into, _, e, e', _, _) -> read e (read e' (without into sets.(next)))
+      | Blocking_cas (_, e, e', _, _) -> read e (read e' sets.(next))
+      | Wait (into, _, l, _) -> List.fold_left (fun set e -> read e set) (without into sets.(next)) l
       | _ -> sets.(next) in
   let changed = ref true in
   while !changed do
@@ -96,6 +96,7 @@ let rec value locals local = function
 
 (* Where the edges of a program are collected. *)
 type automata = {
+  release_acquire : bool;                              (* each access acquires and releases *)
   greatest : int;
   places : (string, int) Hashtbl.t;                    (* locations, numbered from 1 *)
   may_hold : (int, (int, unit) Hashtbl.t) Hashtbl.t;   (* values that a location may hold *)
@@ -131,28 +132,32 @@ let rec settle a code local pc locals visited =
 (* The accesses that a thread may do: the action, the local that gets a value, that value. *)
 let accesses a local locals s =
   let eval e = wrapped a (value locals local e) in
-  let load x v = Proved.Load (coq_place x, coq_value v) in
-  let update x v v' = note a x v'; Proved.Update (coq_place x, coq_value v, coq_value v') in
+  let strong b = b || a.release_acquire in
+  let load x v acquire = Proved.Load (coq_place x, coq_value v, strong acquire) in
+  let update x v v' acquire release =
+    note a x v'; Proved.Update (coq_place x, coq_value v, coq_value v', strong acquire, strong release) in
   match s with
-  | Tpl.Load (into, x) -> let x = place a x in List.map (fun v -> load x v, into, v) (values a x)
-  | Store (x, e) ->
+  | Tpl.Load (into, x, o) -> let x = place a x in List.map (fun v -> load x v o, into, v) (values a x)
+  | Store (x, e, o) ->
     let x = place a x and v = eval e in
     note a x v;
-    [ Proved.Store (coq_place x, coq_value v), None, 0 ]
-  | Add (into, x, e) ->
+    [ Proved.Store (coq_place x, coq_value v, strong o), None, 0 ]
+  | Add (into, x, e, o, o') ->
     let x = place a x and n = eval e in
-    List.map (fun v -> update x v (wrapped a (v + n)), into, v) (values a x)
-  | Exchange (into, x, e) -> let x = place a x and n = eval e in List.map (fun v -> update x v n, into, v) (values a x)
-  | Cas (into, x, e, e') ->
+    List.map (fun v -> update x v (wrapped a (v + n)) o o', into, v) (values a x)
+  | Exchange (into, x, e, o, o') -> let x = place a x and n = eval e in List.map (fun v -> update x v n o o', into, v) (values a x)
+  | Cas (into, x, e, e', o, o') ->
     let x = place a x and before = eval e and after = eval e' in
-    List.map (fun v -> (if v = before then update x v after else load x v), into, v) (values a x)
-  | Blocking_cas (x, e, e') ->
+    List.map (fun v -> (if v = before then update x v after o o' else load x v o), into, v) (values a x)
+  | Blocking_cas (x, e, e', o, o') ->
     let x = place a x and before = eval e and after = eval e' in
-    List.filter_map (fun v -> if v = before then Some (update x v after, None, v) else None) (values a x)
-  | Wait (into, x, l) ->
+    List.filter_map (fun v -> if v = before then Some (update x v after o o', None, v) else None) (values a x)
+  | Wait (into, x, l, o) ->
     let x = place a x and wanted = List.map eval l in
-    List.filter_map (fun v -> if List.mem v wanted then Some (load x v, into, v) else None) (values a x)
-  | Fence -> let x = place a "" in [ update x 0 0, None, 0 ]
+    List.filter_map (fun v -> if List.mem v wanted then Some (load x v o, into, v) else None) (values a x)
+  | Sc_fence when a.release_acquire -> let x = place a "" in [ update x 0 0 true true, None, 0 ]
+  | Sc_fence -> Query.unread "fences for SC are not read"
+  | Fence (o, o') -> [ Proved.Fence (o, o'), None, 0 ]
   | _ -> assert false
 
 (* All states and edges of a thread from its start; the states in which it starts. *)
@@ -187,11 +192,11 @@ let explore a kind (thread : Tpl.thread) =
   starts
 
 (* The program; with [any], any number of threads of each kind. *)
-let program (p : Tpl.t) any =
-  let a = { greatest = p.greatest; places = Hashtbl.create 16; may_hold = Hashtbl.create 16; states = Hashtbl.create 1000;
+let program (p : Tpl.t) ~release_acquire ~any =
+  let a = { release_acquire; greatest = p.greatest; places = Hashtbl.create 16; may_hold = Hashtbl.create 16; states = Hashtbl.create 1000;
             edges = []; grew = true } in
   let rec uses_fence = function
-    | Tpl.Fence -> true
+    | Tpl.Sc_fence -> release_acquire
     | If (_, b, c) -> List.exists uses_fence b || List.exists uses_fence c
     | While (_, b) -> List.exists uses_fence b
     | One_of l -> List.exists (List.exists uses_fence) l

@@ -1,6 +1,6 @@
 (* `palisade-proved EVIDENCE NET [QUERY]` checks evidence about a net by what Coq has proved.
-   `palisade-proved net PROGRAM [any]` prints the net of a program in TPL, with `any` for any number of its threads;
-   `palisade-proved robust EVIDENCE PROGRAM [any]` checks evidence about that net, which shows that the program is robust.
+   `palisade-proved net PROGRAM [ra] [any]` prints the net of a program in TPL: under C11, or release/acquire with `ra`, and with
+   `any` for any number of its threads. `palisade-proved robust EVIDENCE PROGRAM [ra] [any]` checks evidence about that net, which shows that the program is robust.
    Exit status: 0 accepted, 4 rejected, 3 a format or question that is not read, 2 a file that cannot be read. *)
 
 let slurp path =
@@ -47,17 +47,21 @@ let accept evidence_path net_path query_path =
     | Uncoverable -> "no reachable marking covers a target" in
   Printf.printf "%s: accepted: %s of the net as read from %s\n" evidence_path says net_path
 
-let program path any = Automata.program (Tpl.read (text (slurp path))) any
+let program path options =
+  List.iter (fun o -> if o <> "ra" && o <> "any" then Refuse.refuse "there is no option `%s`" o) options;
+  let program = Tpl.read (text (slurp path)) in
+  Automata.program program ~release_acquire:(List.mem "ra" options) ~any:(List.mem "any" options)
 
 (* Evidence about the net of a program, which is the one that `net` prints. *)
-let robust evidence_path program_path any =
+let robust evidence_path program_path options =
   let subject, claim = read_evidence evidence_path in
-  let program = program program_path any in
+  let program = program program_path options in
   if not (Proved.check_program program) then Refuse.refuse "the program accesses a location that it does not have";
   (match Check.check (Program_net.of_program program) subject claim with
    | Uncoverable ->
-     Printf.printf "%s: accepted: the program as read from %s is robust against release/acquire%s\n" evidence_path program_path
-       (if any then ", for any number of its threads" else "")
+     Printf.printf "%s: accepted: the program as read from %s is robust against %s%s\n" evidence_path program_path
+       (if List.mem "ra" options then "release/acquire" else "C11")
+       (if List.mem "any" options then ", for any number of its threads" else "")
    | Coverable -> Refuse.refuse "a run of the net does not show that the program is not robust")
 
 let () =
@@ -70,12 +74,11 @@ let () =
     | Sys_error reason -> Printf.eprintf "Error: %s\n" reason; exit 2
     | broken -> Printf.printf "%s: rejected: the checker broke off: %s\n" subject (Printexc.to_string broken); exit 4 in
   match List.tl (Array.to_list Sys.argv) with
-  | [ "net"; path ] -> guarded path (fun () -> print_string (Program_net.text (Program_net.of_program (program path false))))
-  | [ "net"; path; "any" ] -> guarded path (fun () -> print_string (Program_net.text (Program_net.of_program (program path true))))
-  | [ "robust"; evidence; path ] -> guarded evidence (fun () -> robust evidence path false)
-  | [ "robust"; evidence; path; "any" ] -> guarded evidence (fun () -> robust evidence path true)
+  | "net" :: path :: options ->
+    guarded path (fun () -> print_string (Program_net.text (Program_net.of_program (program path options))))
+  | "robust" :: evidence :: path :: options -> guarded evidence (fun () -> robust evidence path options)
   | [ evidence; net ] -> guarded evidence (fun () -> accept evidence net None)
   | [ evidence; net; query ] -> guarded evidence (fun () -> accept evidence net (Some query))
   | _ ->
-    prerr_endline "usage: palisade-proved EVIDENCE NET [QUERY] | net PROGRAM [any] | robust EVIDENCE PROGRAM [any]";
+    prerr_endline "usage: palisade-proved EVIDENCE NET [QUERY] | net PROGRAM [ra] [any] | robust EVIDENCE PROGRAM [ra] [any]";
     exit 2

@@ -1543,9 +1543,10 @@ type state = positive
 
 type action =
 | Internal
-| Load of location * value
-| Store of location * value
-| Update of location * value * value
+| Load of location * value * bool
+| Store of location * value * bool
+| Update of location * value * value * bool * bool
+| Fence of bool * bool
 
 type edge = { source : state; does : action; target : state }
 
@@ -1555,7 +1556,9 @@ type program = { edges : edge list; memory : (location * value) list;
 type mark =
 | Apart
 | Joined
+| Suspects
 | Knows
+| Fenced
 
 type level =
 | Untouched
@@ -1589,9 +1592,11 @@ let rec code p rest =
 let number_of = function
 | At (q, m) ->
   (match m with
-   | Apart -> XO (XO (XO (code q XH)))
-   | Joined -> XO (XO (XI (code q XH)))
-   | Knows -> XO (XI (XO (code q XH))))
+   | Apart -> XO (XO (XO (XO (XO (code q XH)))))
+   | Joined -> XO (XO (XO (XO (XI (code q XH)))))
+   | Suspects -> XO (XO (XO (XI (XO (code q XH)))))
+   | Knows -> XO (XO (XO (XI (XI (code q XH)))))
+   | Fenced -> XO (XO (XI (XO (XO (code q XH))))))
 | Holds (x, v) -> XI (XO (code x (code v XH)))
 | Touched (x, l) ->
   (match l with
@@ -1638,32 +1643,77 @@ let touch writing l =
                                    | Untouched -> WasRead
                                    | x -> x)
 
-(** val learn : bool -> mark -> message -> mark **)
+(** val has_cur : mark -> bool **)
 
-let learn reading m s =
-  match m with
-  | Knows -> Knows
-  | _ ->
-    (match s with
-     | Silent -> Joined
-     | Passes -> if reading then Knows else Joined
-     | Overlooked -> Knows)
+let has_cur = function
+| Knows -> true
+| Fenced -> true
+| _ -> false
 
-(** val pass : bool -> mark -> message -> message **)
+(** val has_acq : mark -> bool **)
 
-let pass writing m s =
+let has_acq = function
+| Apart -> false
+| Joined -> false
+| _ -> true
+
+(** val has_rel : mark -> bool **)
+
+let has_rel = function
+| Fenced -> true
+| _ -> false
+
+(** val mark_with : bool -> bool -> bool -> mark **)
+
+let mark_with rel cur acq =
+  if rel
+  then Fenced
+  else if cur then Knows else if acq then Suspects else Joined
+
+(** val is_passed : message -> bool **)
+
+let is_passed = function
+| Passes -> true
+| _ -> false
+
+(** val is_overlooked : message -> bool **)
+
+let is_overlooked = function
+| Overlooked -> true
+| _ -> false
+
+(** val after_access : bool -> bool -> mark -> message -> mark **)
+
+let after_access reading acquiring m s =
+  let got = (&&) reading (is_passed s) in
+  let cur = (||) ((||) (has_cur m) (is_overlooked s)) ((&&) acquiring got) in
+  mark_with (has_rel m) cur ((||) ((||) (has_acq m) cur) got)
+
+(** val after_fence : bool -> bool -> mark -> mark **)
+
+let after_fence acquiring releasing m = match m with
+| Apart -> Apart
+| _ ->
+  let cur = (||) (has_cur m) ((&&) acquiring (has_acq m)) in
+  mark_with ((||) (has_rel m) ((&&) releasing cur)) cur ((||) (has_acq m) cur)
+
+(** val pass : bool -> bool -> bool -> mark -> mark -> message -> message **)
+
+let pass reading writing releasing m m' s =
   if writing
   then (match s with
         | Overlooked -> Overlooked
-        | _ -> (match m with
-                | Knows -> Passes
-                | _ -> Silent))
+        | _ ->
+          if (||) ((||) (has_rel m) ((&&) releasing (has_cur m')))
+               ((&&) reading (is_passed s))
+          then Passes
+          else Silent)
   else s
 
 (** val marks : mark list **)
 
 let marks =
-  Apart :: (Joined :: (Knows :: []))
+  Apart :: (Joined :: (Suspects :: (Knows :: (Fenced :: []))))
 
 (** val levels : level list **)
 
@@ -1676,10 +1726,10 @@ let messages =
   Silent :: (Passes :: (Overlooked :: []))
 
 (** val access_moves :
-    bool -> bool -> location -> value -> value -> state -> state ->
-    transition list **)
+    bool -> bool -> bool -> bool -> location -> value -> value -> state ->
+    state -> transition list **)
 
-let access_moves reading writing x v v' q q' =
+let access_moves reading writing acquiring releasing x v v' q q' =
   (moves ((At (q, Apart)) :: ((Holds (x, v)) :: (Before :: []))) ((At (q',
     Apart)) :: ((Holds (x, v')) :: (Before :: [])))) :: (app
                                                           (if writing
@@ -1711,9 +1761,10 @@ let access_moves reading writing x v v' q q' =
                                                               then map
                                                                     (fun s ->
                                                                     let m' =
-                                                                    learn
-                                                                    reading m
-                                                                    s
+                                                                    after_access
+                                                                    reading
+                                                                    acquiring
+                                                                    m s
                                                                     in
                                                                     moves
                                                                     ((At (q,
@@ -1733,17 +1784,20 @@ let access_moves reading writing x v v' q q' =
                                                                     writing l))) :: ((Says
                                                                     (x,
                                                                     (pass
+                                                                    reading
                                                                     writing
-                                                                    m' s))) :: [])))))
+                                                                    releasing
+                                                                    m m' s))) :: [])))))
                                                                     messages
                                                               else []) levels)
                                                             marks))
 
-(** val last_moves : state -> location -> value -> bool -> transition **)
+(** val last_moves : state -> location -> value -> bool -> transition list **)
 
 let last_moves q x v by_update =
-  moves ((At (q, Joined)) :: ((Says (x, Overlooked)) :: ((Behind (v,
-    by_update)) :: []))) (Success :: [])
+  map (fun m ->
+    moves ((At (q, m)) :: ((Says (x, Overlooked)) :: ((Behind (v,
+      by_update)) :: []))) (Success :: [])) (Joined :: (Suspects :: []))
 
 (** val values_at : value list M.t -> location -> value list **)
 
@@ -1765,8 +1819,8 @@ let note_value known a =
 
 let writes_value e =
   match e.does with
-  | Store (x, v) -> (x, v) :: []
-  | Update (x, _, v) -> (x, v) :: []
+  | Store (x, v, _) -> (x, v) :: []
+  | Update (x, _, v, _, _) -> (x, v) :: []
   | _ -> []
 
 (** val known_values : program -> value list M.t **)
@@ -1783,15 +1837,18 @@ let edge_moves known e =
   (match e.does with
    | Internal ->
      map (fun m -> moves ((At (q, m)) :: []) ((At (q', m)) :: [])) marks
-   | Load (x, v) ->
-     app (access_moves true false x v v q q')
-       ((last_moves q x v false) :: ((last_moves q x v true) :: []))
-   | Store (x, v') ->
+   | Load (x, v, a) ->
+     app (access_moves true false a false x v v q q')
+       (app (last_moves q x v false) (last_moves q x v true))
+   | Store (x, v', r) ->
      flat_map (fun v ->
-       app (access_moves false true x v v' q q')
-         ((last_moves q x v false) :: [])) (values_at known x)
-   | Update (x, v, v') ->
-     app (access_moves true true x v v' q q') ((last_moves q x v false) :: []))
+       app (access_moves false true false r x v v' q q')
+         (last_moves q x v false)) (values_at known x)
+   | Update (x, v, v', a, r) ->
+     app (access_moves true true a r x v v' q q') (last_moves q x v false)
+   | Fence (a, r) ->
+     map (fun m ->
+       moves ((At (q, m)) :: []) ((At (q', (after_fence a r m))) :: [])) marks)
 
 (** val starting : program -> spot list **)
 
@@ -1819,10 +1876,10 @@ let net_of p =
 (** val location_of : action -> location option **)
 
 let location_of = function
-| Internal -> None
-| Load (x, _) -> Some x
-| Store (x, _) -> Some x
-| Update (x, _, _) -> Some x
+| Load (x, _, _) -> Some x
+| Store (x, _, _) -> Some x
+| Update (x, _, _, _, _) -> Some x
+| _ -> None
 
 (** val listed_once : location list -> unit M.t -> unit M.t option **)
 

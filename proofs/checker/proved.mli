@@ -606,9 +606,10 @@ type state = positive
 
 type action =
 | Internal
-| Load of location * value
-| Store of location * value
-| Update of location * value * value
+| Load of location * value * bool
+| Store of location * value * bool
+| Update of location * value * value * bool * bool
+| Fence of bool * bool
 
 type edge = { source : state; does : action; target : state }
 
@@ -618,7 +619,9 @@ type program = { edges : edge list; memory : (location * value) list;
 type mark =
 | Apart
 | Joined
+| Suspects
 | Knows
+| Fenced
 
 type level =
 | Untouched
@@ -651,9 +654,23 @@ val joins : bool -> mark -> level -> bool
 
 val touch : bool -> level -> level
 
-val learn : bool -> mark -> message -> mark
+val has_cur : mark -> bool
 
-val pass : bool -> mark -> message -> message
+val has_acq : mark -> bool
+
+val has_rel : mark -> bool
+
+val mark_with : bool -> bool -> bool -> mark
+
+val is_passed : message -> bool
+
+val is_overlooked : message -> bool
+
+val after_access : bool -> bool -> mark -> message -> mark
+
+val after_fence : bool -> bool -> mark -> mark
+
+val pass : bool -> bool -> bool -> mark -> mark -> message -> message
 
 val marks : mark list
 
@@ -662,10 +679,10 @@ val levels : level list
 val messages : message list
 
 val access_moves :
-  bool -> bool -> location -> value -> value -> state -> state -> transition
-  list
+  bool -> bool -> bool -> bool -> location -> value -> value -> state ->
+  state -> transition list
 
-val last_moves : state -> location -> value -> bool -> transition
+val last_moves : state -> location -> value -> bool -> transition list
 
 val values_at : value list M.t -> location -> value list
 

@@ -1,6 +1,7 @@
-(* Reader of TPL, the language of Rocker (Lahav and Margalit, PLDI 2019), for release/acquire: every access acquires or
-   releases. A fence for SC is an update of a location of its own, as that paper has it; other fences do nothing here.
-   Programs with non-atomic accesses are not read, since races are not looked for. *)
+(* Reader of TPL, the language of Rocker (Lahav and Margalit, PLDI 2019; Margalit and Lahav, POPL 2021). An access is relaxed
+   unless its text says otherwise. Under release/acquire every access acquires and releases, and a fence for SC is an update of a
+   location of its own, as the paper of 2019 has it; under C11 fences for SC are refused. Programs with non-atomic accesses are
+   refused, since races are not looked for. *)
 open Refuse
 
 type expression =
@@ -12,14 +13,16 @@ type expression =
 type statement =
   | Skip
   | Assign of string * expression
-  | Load of string option * string
-  | Store of string * expression
-  | Add of string option * string * expression
-  | Cas of string option * string * expression * expression
-  | Blocking_cas of string * expression * expression
-  | Exchange of string option * string * expression
-  | Wait of string option * string * expression list
-  | Fence
+  (* with whether they acquire and whether they release *)
+  | Load of string option * string * bool
+  | Store of string * expression * bool
+  | Add of string option * string * expression * bool * bool
+  | Cas of string option * string * expression * expression * bool * bool
+  | Blocking_cas of string * expression * expression * bool * bool
+  | Exchange of string option * string * expression * bool * bool
+  | Wait of string option * string * expression list * bool
+  | Fence of bool * bool
+  | Sc_fence
   | Assume of expression
   | Goto of string
   | If of expression * statement list * statement list
@@ -88,28 +91,49 @@ and primary r =
 
 (* ---- statements ---- *)
 
-let orderings = [ "rlx"; "acq"; "rel"; "acq_rel"; "seq_cst"; "ra"; "sc" ]
+(* The arguments of a call, and the orderings behind them; the opening parenthesis is read. *)
+let orderings = [ "rlx"; "acq"; "rel"; "acq_rel" ]
 
-(* The arguments of a call, orderings left out; the opening parenthesis is read. *)
 let arguments r =
-  let rec go before =
-    if accept r ")" then List.rev before
+  let rec go before given =
+    if accept r ")" then List.rev before, List.rev given
     else begin
-      let more = if List.mem (peek r) orderings then (ignore (next r); before) else expression r :: before in
-      if accept r "," then go more else (expect r ")"; List.rev more) end in
-  go []
+      if peek r = "seq_cst" || peek r = "sc" then refuse "accesses for SC are not read";
+      let before, given =
+        if List.mem (peek r) orderings then (let o = next r in before, o :: given)
+        else if given <> [] then refuse "the program: an argument behind an ordering"
+        else expression r :: before, given in
+      if accept r "," then go before given else (expect r ")"; List.rev before, List.rev given) end in
+  go [] []
 
 let location = function Local x -> x | _ -> refuse "the program: a location is expected"
 
+let acquires o = o = "acq" || o = "acq_rel"
+let releases o = o = "rel" || o = "acq_rel"
+
+(* Of an access that only reads, or only writes. *)
+let of_load = function [] -> false | [ o ] when not (releases o) -> acquires o | _ -> refuse "the program: no ordering of a load"
+let of_store = function [] -> false | [ o ] when not (acquires o) -> releases o | _ -> refuse "the program: no ordering of a store"
+
+(* Of an update: that of its load and that of its store. *)
+let of_update = function
+  | [] -> false, false
+  | [ o; o' ] when not (releases o) && not (acquires o') -> acquires o, releases o'
+  | _ -> refuse "the program: no orderings of an update"
+
 let update r word into =
   expect r "(";
-  match word, arguments r with
-  | "FADD", [ x; e ] -> Add (into, location x, e)
-  | "CAS", [ x; e; e' ] -> Cas (into, location x, e, e')
-  | "BCAS", [ x; e; e' ] when into = None -> Blocking_cas (location x, e, e')
-  | "exchange", [ x; e ] -> Exchange (into, location x, e)
-  | "wait", x :: (_ :: _ as values) -> Wait (into, location x, values)
-  | _ -> refuse "the program: `%s` has other arguments" word
+  let operands, given = arguments r in
+  match word, operands with
+  | "wait", x :: (_ :: _ as values) -> Wait (into, location x, values, of_load given)
+  | _ ->
+    let a, l = of_update given in
+    match word, operands with
+    | "FADD", [ x; e ] -> Add (into, location x, e, a, l)
+    | "CAS", [ x; e; e' ] -> Cas (into, location x, e, e', a, l)
+    | "BCAS", [ x; e; e' ] when into = None -> Blocking_cas (location x, e, e', a, l)
+    | "exchange", [ x; e ] -> Exchange (into, location x, e, a, l)
+    | _ -> refuse "the program: `%s` has other arguments" word
 
 let is_update word = List.mem word [ "FADD"; "CAS"; "BCAS"; "exchange"; "wait" ]
 
@@ -121,10 +145,13 @@ and statement r = match next r with
   | "{" -> statements r
   | "skip" -> ended r [ Skip ]
   | "fence" ->
-    let sc = if accept r "(" then (let o = next r in expect r ")"; o = "seq_cst" || o = "sc") else true in
-    ended r (if sc then [ Fence ] else [])
-  | "lock" -> let x = argument r in ended r [ Blocking_cas (x, Number 0, Number 1) ]
-  | "unlock" -> let x = argument r in ended r [ Store (x, Number 0) ]
+    let kind = if accept r "(" then (let o = next r in expect r ")"; o) else "seq_cst" in
+    ended r [ match kind with
+      | "acq" -> Fence (true, false) | "rel" -> Fence (false, true) | "acq_rel" -> Fence (true, true)
+      | "seq_cst" | "sc" -> Sc_fence
+      | o -> refuse "the program: `%s` is no ordering of a fence" o ]
+  | "lock" -> let x = argument r in ended r [ Blocking_cas (x, Number 0, Number 1, true, false) ]
+  | "unlock" -> let x = argument r in ended r [ Store (x, Number 0, true) ]
   | "assert" | "assume" -> expect r "("; let e = expression r in expect r ")"; ended r [ Assume e ]
   | "verify" -> expect r "("; ignore (arguments r); ended r []
   | "goto" -> let l = name r in ended r [ Goto l ]
@@ -148,8 +175,8 @@ and statement r = match next r with
     else if accept r "." then begin
       match name r with
       | "store" -> expect r "(";
-        (match arguments r with [ e ] -> ended r [ Store (word, e) ] | _ -> refuse "the program: a store of no value")
-      | "load" -> expect r "("; ignore (arguments r); ended r [ Load (None, word) ]
+        (match arguments r with [ e ], o -> ended r [ Store (word, e, of_store o) ] | _ -> refuse "the program: a store of no value")
+      | "load" -> expect r "("; let a = load_arguments r in ended r [ Load (None, word, a) ]
       | access -> refuse "the program: `%s.%s` is not read" word access end
     else begin
       expect r "=";
@@ -158,9 +185,10 @@ and statement r = match next r with
       else match r.left with
         | x :: "." :: "load" :: "(" :: rest ->
           r.left <- rest;
-          ignore (arguments r);
-          ended r [ Load (Some word, x) ]
+          let a = load_arguments r in
+          ended r [ Load (Some word, x, a) ]
         | _ -> let e = expression r in ended r [ Assign (word, e) ] end
+and load_arguments r = match arguments r with [], o -> of_load o | _ -> refuse "the program: a load of a value"
 and argument r = expect r "("; let x = name r in expect r ")"; x
 and ended r s = expect r ";"; s
 

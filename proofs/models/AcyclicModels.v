@@ -106,7 +106,7 @@ Section Acyclic.
       { apply rt_t in C. apply rt_t in D. destruct C as [->|C], D as [D|D]; subst; auto. eapply t_trans; eauto. }
       apply clos_trans_t1n in T. inversion T as [? U|? ? U]; subst;
         apply (out_sc E po rf mo mo_irr _ _ P1 P2) in U; eapply None; eauto. }
-    destruct (first_exists E po rf mo Wr mo_dom mo_trans Loc loc mo_loc rf_loc mo_total _ _ B) as (w' & Fw).
+    destruct (first_exists E rf mo Wr mo_dom mo_trans Loc loc mo_loc rf_loc mo_total _ _ B) as (w' & Fw).
     destruct (proj1 (one_last_event E po rf mo Wr mo_dom mo_trans mo_irr rf_fun _ _ Fr P1 P2 w' Fw At A)) as (f & Hf & Rf & Pf); [eauto|].
     exists l1, e, l2, w', f. repeat (split; [assumption || reflexivity|]).
     refine (proj1 (last_event_consistent' (events E l1) e _ _ _ _ _ _) CG); eauto.

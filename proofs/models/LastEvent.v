@@ -1,5 +1,6 @@
-(** Robustness against release/acquire: one last event.
-    Graphs over any type of events; a set [P] of events gives the graph restricted to it. *)
+(** Robustness against C11 without SC accesses and SC fences: one last event. Graphs over any type of events; a set [P] of
+    events gives the graph restricted to it. Which events synchronise is a parameter: all that are related by reads-from
+    (release/acquire), or a releasing write or fence with what acquires from its release sequence. *)
 From Coq Require Import Relations Classical List.
 Import ListNotations.
 
@@ -14,9 +15,17 @@ Section Graph.
   Hypothesis rf_fun : forall a b r, rf a r -> rf b r -> a = b.
   Hypothesis rf_dom : forall a b, rf a b -> Wr a.
 
+  (** [sync P]: what synchronises in the graph [P]. It is a path of po and rf, and depends on events before alone. *)
+  Variable sync : (E -> Prop) -> E -> E -> Prop.
+  Definition porf (P : E -> Prop) x y := P x /\ P y /\ (po x y \/ rf x y).
+  Hypothesis sync_porf : forall P x y, sync P x y -> clos_trans E (porf P) x y.
+  Hypothesis sync_mono : forall (P Q : E -> Prop) x y, (forall z, P z -> Q z) -> sync P x y -> sync Q x y.
+  Hypothesis sync_local : forall (H : E -> Prop) e x y, (forall z, H z \/ z = e -> ~ po e z /\ ~ rf e z) ->
+    H y -> sync (fun z => H z \/ z = e) x y -> sync H x y.
+
   Definition frel (P : E -> Prop) r x := exists w, P w /\ rf w r /\ mo w x /\ r <> x.
   Definition ecostep (P : E -> Prop) x y := P x /\ P y /\ (rf x y \/ mo x y \/ frel P x y).
-  Definition hbstep (P : E -> Prop) x y := P x /\ P y /\ (po x y \/ rf x y).
+  Definition hbstep (P : E -> Prop) x y := P x /\ P y /\ (po x y \/ sync P x y).
   Definition scstep (P : E -> Prop) x y := P x /\ P y /\ (po x y \/ rf x y \/ mo x y \/ frel P x y).
 
   Definition eco P := clos_trans E (ecostep P).
@@ -26,12 +35,14 @@ Section Graph.
   Definition SC P := forall x, ~ hbsc P x x.
   Definition atomic (P : E -> Prop) :=
     forall w u, P w -> P u -> rf w u -> Wr u -> mo w u /\ forall x, P x -> mo w x -> x = u \/ mo u x.
-  Definition RA P :=
+  Definition consistent P :=
     (forall x, ~ hb P x x) /\ (forall x y, hb P x y -> ~ eco P y x) /\ atomic P.
 
   Lemma hb_sc P x y : hb P x y -> hbsc P x y.
   Proof.
-    induction 1 as [x y (A & B & C)|]; [apply t_step; unfold scstep; tauto | eapply t_trans; eauto].
+    assert (S : forall x y, clos_trans E (porf P) x y -> hbsc P x y).
+    { induction 1 as [a b (A & B & C)|]; [apply t_step; unfold scstep; tauto | eapply t_trans; eauto]. }
+    induction 1 as [a b (A & B & [C|C])|]; [apply t_step; unfold scstep; tauto | eauto | eapply t_trans; eauto].
   Qed.
   Lemma eco_sc P x y : eco P x y -> hbsc P x y.
   Proof.
@@ -246,11 +257,20 @@ Section Graph.
           * intros _ _. left. auto.
     Qed.
 
+    Lemma sync_from P x y : sync P x y -> P x /\ P y /\ exists z, P z /\ (po x z \/ rf x z).
+    Proof.
+      intros C. apply sync_porf in C. split; [|split].
+      - apply clos_trans_t1n in C. inversion C as [? A|? ? A]; apply A.
+      - apply clos_trans_tn1 in C. inversion C as [? A|? ? A]; apply A.
+      - apply clos_trans_t1n in C. inversion C as [z A|z ? A]; destruct A as (_ & A & B); eauto.
+    Qed.
+
     Lemma from_e_no_hb y : ~ hb G e y.
     Proof.
+      assert (N : forall z, G z -> ~ (po e z \/ sync G e z)).
+      { intros z Gz [C|C]; [eapply e_po; eauto|]. destruct (sync_from _ _ _ C) as (_ & _ & u & Gu & [R|R]); [eapply e_po|eapply e_rf]; eauto. }
       intros Hy. apply clos_trans_t1n in Hy.
-      inversion Hy as [z (_ & Gz & [C|C])|z z2 (_ & Gz & [C|C])]; subst;
-        solve [eapply e_po; eauto | eapply e_rf; eauto].
+      inversion Hy as [z (_ & Gz & C)|z z2 (_ & Gz & C)]; subst; eapply N; eauto.
     Qed.
 
     Lemma hb_GH x y : hb G x y -> H x /\ (H y -> hb H x y).
@@ -259,14 +279,14 @@ Section Graph.
       - assert (Gx : G x). { apply clos_trans_t1n in T. inversion T as [? A|? ? A]; apply A. }
         destruct Gx as [| ->]; auto. destruct (from_e_no_hb _ T).
       - induction T as [x y (A & B & C)|x y z T1 IH1 T2 IH2]; intros Hy.
-        + apply t_step. assert (Hx : H x). { destruct A as [| ->]; auto. destruct C as [C|C]; [destruct (e_po _ B C)|destruct (e_rf _ B C)]. }
-          unfold hbstep. auto.
+        + assert (Hx : H x). { destruct A as [| ->]; auto. destruct (from_e_no_hb y). apply t_step. split; [right; reflexivity|auto]. }
+          apply t_step. split; [auto|]. split; [auto|]. destruct C as [C|C]; auto. right. apply (sync_local H e); auto.
         + assert (Gy : G y). { apply clos_trans_t1n in T2. inversion T2 as [? A|? ? A]; apply A. }
           destruct Gy as [Hy'| ->]; [|destruct (from_e_no_hb _ T2)].
           eapply t_trans; [apply IH1|apply IH2]; auto.
     Qed.
 
-    Theorem last_event_consistent : RA G <-> (forall a, stale a -> ~ hb G a e).
+    Theorem last_event_consistent : consistent G <-> (forall a, stale a -> ~ hb G a e).
     Proof.
       assert (Out : forall a, behind a -> ecostep G e a)
         by (intros a [Ha C]; repeat split; auto using HG; unfold G; intuition auto using frel_HG).
@@ -293,14 +313,15 @@ Section Graph.
   Qed.
   Lemma hb_mono (P Q : E -> Prop) x y : (forall z, P z -> Q z) -> hb P x y -> hb Q x y.
   Proof.
-    intros I. induction 1 as [x y (A & B & C)|]; [apply t_step | eapply t_trans; eauto]. unfold hbstep. auto.
+    intros I. induction 1 as [x y (A & B & C)|]; [apply t_step | eapply t_trans; eauto].
+    split; [auto|]. split; [auto|]. destruct C as [C|C]; auto. right. eapply sync_mono; eauto.
   Qed.
   Lemma eco_mono (P Q : E -> Prop) x y : (forall z, P z -> Q z) -> eco P x y -> eco Q x y.
   Proof.
     intros I. induction 1 as [x y (A & B & C)|]; [apply t_step | eapply t_trans; eauto].
     repeat split; auto. destruct C as [C|[C|(w & Pw & C)]]; auto. right; right. exists w. auto.
   Qed.
-  Lemma RA_mono (P Q : E -> Prop) : (forall z, P z -> Q z) -> RA Q -> RA P.
+  Lemma consistent_mono (P Q : E -> Prop) : (forall z, P z -> Q z) -> consistent Q -> consistent P.
   Proof.
     intros I (A & B & C). split; [|split].
     - intros x Hx. apply (A x). eauto using hb_mono.
@@ -370,14 +391,14 @@ Section Graph.
     H f /\ clos_refl_trans E (scstep H) w' f /\ po f e /\         (* w' is before e's thread: bit s *)
     (forall a, stale H e a -> ~ hb (G H e) a e).                   (* e does not know: bit k *)
 
-  Theorem violation_complete l : sorted l -> RA (events l) -> ~ SC (events l) ->
+  Theorem violation_complete l : sorted l -> consistent (events l) -> ~ SC (events l) ->
     exists l1 e l2 w' f, l = l1 ++ e :: l2 /\ violation (events l1) e w' f.
   Proof.
     intros S R N. apply not_all_not_ex in N. destruct (first_prefix l S N) as (l1 & e & l2 & -> & A & x & Hx).
     destruct (S l1 e l2 eq_refl) as [Fr Out].
     assert (Sub : forall z, G (events l1) e z -> events (l1 ++ e :: l2) z).
     { intros z [Hz| ->]; apply in_or_app; simpl; auto. }
-    assert (RG := RA_mono _ _ Sub R). assert (At : atomic (G (events l1) e)) by apply RG.
+    assert (RG := consistent_mono _ _ Sub R). assert (At : atomic (G (events l1) e)) by apply RG.
     assert (P1 : forall y, G (events l1) e y -> ~ po e y) by (intros y Hy; apply Out; exact Hy).
     assert (P2 : forall y, G (events l1) e y -> ~ rf e y) by (intros y Hy; apply Out; exact Hy).
     assert (B : exists a, behind (events l1) e a).
@@ -393,7 +414,7 @@ Section Graph.
     exact (proj1 (last_event_consistent _ _ Fr P1 P2 w' Fw At A) RG).
   Qed.
 
-  Theorem violation_sound H e w' f : violation H e w' f -> RA (G H e) /\ ~ SC (G H e).
+  Theorem violation_sound H e w' f : violation H e w' f -> consistent (G H e) /\ ~ SC (G H e).
   Proof.
     intros (A & Fr & Out & At & Fw & Hf & Rf & Pf & K).
     assert (P1 : forall y, G H e y -> ~ po e y) by (intros y Hy; now apply Out).

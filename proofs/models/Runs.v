@@ -1,13 +1,14 @@
-(** From graphs to runs: if some release/acquire graph of a program is not SC, then an SC run of the program ends in a
-    configuration that the search for attacks reports ([not_robust_success]). Programs are given by what their threads can
-    do; there may be any number of threads. *)
+(** From graphs to runs: if some C11 graph of a program (relaxed, acquire and release accesses, acquire and release fences) is
+    not SC, then an SC run of the program ends in a configuration that the search for attacks reports ([not_robust_success]).
+    Programs are given by what their threads can do; there may be any number of threads. *)
 From Coq Require Import Relations Classical List Permutation.
 Import ListNotations.
 From Palisade Require Import LastEvent Sorting.
 
 Section Program.
   Variables T Loc Val : Type.
-  Record label := { is_read : Prop; is_write : Prop; at_loc : Loc; read_val : Val; written : Val }.
+  Record label := { is_read : Prop; is_write : Prop; at_loc : Loc; read_val : Val; written : Val;
+    acquires : Prop; releases : Prop }.
   (** [Prog t h]: thread [t] (there may be any number of threads) can do these accesses, in this order. *)
   Variable Prog : T -> list label -> Prop.
 
@@ -31,11 +32,70 @@ Section Program.
   Hypothesis mo_irr : forall a, ~ mo a a.
   Hypothesis mo_total : forall a b, isW a -> isW b -> loc a = loc b -> a = b \/ mo a b \/ mo b a.
 
+  (** An event that neither reads nor writes is a fence. *)
+  Definition accesses e := isR e \/ isW e.
+
+  (** The release sequence of a write goes on with updates. What a releasing write, or a write behind a releasing fence, makes
+      known is what an acquiring read of its release sequence, or an acquiring fence behind such a read, learns. *)
+  Inductive sequence (P : E -> Prop) (a : E) : E -> Prop :=
+  | sequence_start : P a -> isW a -> sequence P a a
+  | sequence_update w u : sequence P a w -> P u -> rf w u -> isW u -> sequence P a u.
+  Definition makes_known (P : E -> Prop) (a g : E) : Prop :=
+    P a /\ releases (lab a) /\ ((a = g /\ isW a) \/ (~ accesses a /\ po a g)).
+  Definition learns (P : E -> Prop) (r b : E) : Prop :=
+    P b /\ acquires (lab b) /\ ((r = b /\ isR b) \/ (~ accesses b /\ po r b)).
+  Definition sync (P : E -> Prop) (a b : E) : Prop :=
+    exists g w r, makes_known P a g /\ sequence P g w /\ rf w r /\ P r /\ learns P r b.
+
+  Lemma sequence_in P a w : sequence P a w -> P a /\ P w.
+  Proof. induction 1; tauto. Qed.
+
+  Lemma sync_porf P x y : sync P x y -> clos_trans E (porf E po rf P) x y.
+  Proof.
+    intros (g & w & r & (Px & _ & A) & S & R & Pr & (Py & _ & B)).
+    assert (C : clos_trans E (porf E po rf P) g r).
+    { clear A B. revert r Pr R. induction S as [Pg Wg|w u S IH Pu Rwu Wu]; intros r Pr R.
+      - apply t_step. repeat split; auto.
+      - eapply t_trans; [apply (IH u Pu Rwu)|]. apply t_step. repeat split; auto. }
+    assert (Pg := proj1 (sequence_in _ _ _ S)).
+    assert (C' : clos_trans E (porf E po rf P) x r).
+    { destruct A as [[-> _]|[_ A]]; auto. eapply t_trans; [|exact C]. apply t_step. repeat split; auto. }
+    destruct B as [[<- _]|[_ B]]; auto. eapply t_trans; [exact C'|]. apply t_step. repeat split; auto.
+  Qed.
+
+  Lemma sequence_mono (P Q : E -> Prop) g w : (forall z, P z -> Q z) -> sequence P g w -> sequence Q g w.
+  Proof. intros I S. induction S; [constructor; auto|econstructor; eauto]. Qed.
+
+  Lemma sync_mono (P Q : E -> Prop) x y : (forall z, P z -> Q z) -> sync P x y -> sync Q x y.
+  Proof.
+    intros I (g & w & r & (Px & A1 & A2) & S & R & Pr & (Py & B1 & B2)). exists g, w, r.
+    split; [split; auto|]. split; [eapply sequence_mono; eauto|]. split; [auto|]. split; [auto|]. split; auto.
+  Qed.
+
+  Lemma sync_local (H : E -> Prop) e x y : (forall z, H z \/ z = e -> ~ po e z /\ ~ rf e z) ->
+    H y -> sync (fun z => H z \/ z = e) x y -> sync H x y.
+  Proof.
+    intros N Hy (g & w & r & (Px & A1 & A2) & S & R & Pr & (Py & B1 & B2)).
+    assert (G : forall v z, sequence (fun z => H z \/ z = e) g v -> H z \/ z = e -> rf v z -> sequence H g v).
+    { clear - N. intros v z S. revert z. induction S as [Pg Wg|w u S IH Pu Rwu Wu]; intros z Hz Rz.
+      - destruct Pg as [Pg| ->]; [now constructor|]. destruct (N z Hz) as [_ F]. destruct (F Rz).
+      - destruct Pu as [Pu| ->]; [|destruct (N z Hz) as [_ F]; destruct (F Rz)].
+        apply sequence_update with w; auto. apply (IH u); auto. }
+    assert (S' := G w r S Pr R).
+    assert (Hg := proj1 (sequence_in _ _ _ S')).
+    exists g, w, r. split; [|split; [exact S'|split; [exact R|split]]].
+    - split; [|auto]. destruct A2 as [[-> _]|[_ A2]]; auto. destruct Px as [Px| ->]; auto.
+      destruct (N g (or_introl Hg)) as [F _]. destruct (F A2).
+    - destruct B2 as [[-> _]|[_ B2]]; auto. destruct Pr as [Pr| ->]; auto.
+      destruct (N y (or_introl Hy)) as [F _]. destruct (F B2).
+    - split; auto.
+  Qed.
+
   Notation SC := (SC E po rf mo).
-  Notation RA := (RA E po rf mo isW).
+  Notation consistent := (consistent E po rf mo isW sync).
   Notation scstep := (scstep E po rf mo).
   Notation behind := (behind E rf mo).
-  Notation violation := (violation E po rf mo isW).
+  Notation violation := (violation E po rf mo isW sync).
   Notation events := (events E).
 
   (** What the events of the thread of [e] in [k] have done. *)
@@ -180,15 +240,19 @@ Section Program.
   (** * The attack: what the instrumented program looks for *)
 
   (** What the bit [s] follows along a run: same thread, or accesses that conflict. *)
-  Definition dep (c b : E) : Prop := tid c = tid b \/ (loc c = loc b /\ (isW c \/ isW b)).
+  Definition dep (c b : E) : Prop :=
+    tid c = tid b \/ (loc c = loc b /\ accesses c /\ accesses b /\ (isW c \/ isW b)).
+
+  Hypothesis rf_read : forall a b, rf a b -> isR b.
 
   Lemma scstep_dep P c b : scstep P c b -> dep c b.
   Proof.
-    intros (_ & _ & [C|[C|[C|(w & _ & R & M & _)]]]); unfold dep.
+    intros (_ & _ & [C|[C|[C|(w & _ & R & M & _)]]]); unfold dep, accesses.
     - left. auto.
-    - right. split; eauto.
-    - right. split; auto. left. now destruct (mo_dom _ _ C).
-    - right. split; [|right; now destruct (mo_dom _ _ M)]. transitivity (loc w); [symmetry|]; eauto.
+    - assert (W := rf_dom _ _ C). assert (R := rf_read _ _ C). right. split; [now apply rf_loc|]. tauto.
+    - destruct (mo_dom _ _ C). right. split; [now apply mo_loc|]. tauto.
+    - destruct (mo_dom _ _ M). assert (Rc := rf_read _ _ R). right.
+      split; [transitivity (loc w); [symmetry|]; eauto|]. tauto.
   Qed.
 
   Lemma partition (P : E -> Prop) l : exists a b, Permutation l (a ++ b) /\ (forall x, In x a -> ~ P x) /\ (forall x, In x b -> P x).
@@ -204,9 +268,9 @@ Section Program.
         * intros y [<-|I]; auto.
   Qed.
 
-  (** [knows k2 f]: a path of happens-before, inside the run, leads from an access to [x] at or after [w'] to [f]. *)
+  (** [knows k2 f]: a path of happens-before, inside the run, leads from an access of [x] at or after [w'] to [f]. *)
   Definition knows (H : E -> Prop) (tail : list E) (x : Loc) (f : E) : Prop :=
-    exists a, In a tail /\ loc a = x /\ clos_refl_trans E (hbstep E po rf H) a f.
+    exists a, In a tail /\ accesses a /\ loc a = x /\ clos_refl_trans E (hbstep E po sync H) a f.
 
   Definition attack (k1 : list E) (w' : E) (k2 : list E) (e : E) : Prop :=
     let k := k1 ++ w' :: k2 in
@@ -222,15 +286,13 @@ Section Program.
   (** [e] would come before [w']: it is a write placed there, or it reads what [w'] overwrites. *)
   Definition overlooked e w' := mo e w' \/ exists w, rf w e /\ mo w w'.
 
-  Hypothesis access : forall a, isR a \/ isW a.
-  Hypothesis rf_read : forall a b, rf a b -> isR b.
 
-  Theorem attack_complete l : graph l -> RA (events l) -> ~ SC (events l) ->
+  Theorem attack_complete l : graph l -> consistent (events l) -> ~ SC (events l) ->
     exists k1 w' k2 e, attack k1 w' k2 e /\ forward E (scstep (events (k1 ++ w' :: k2))) (k1 ++ w' :: k2) /\
       NoDup (k1 ++ w' :: k2) /\ overlooked e w'.
   Proof.
     intros Gl Ra Ns. assert (Gl' := Gl). destruct Gl' as [Gs Gr Gp].
-    destruct (violation_complete E po rf mo isW mo_dom mo_trans mo_irr rf_fun rf_dom Loc loc mo_loc rf_loc mo_total l Gs Ra Ns)
+    destruct (violation_complete E po rf mo isW mo_dom mo_trans mo_irr rf_fun rf_dom sync sync_porf sync_mono sync_local Loc loc mo_loc rf_loc mo_total l Gs Ra Ns)
       as (l1 & e & l2 & w' & f & El & (Hsc & Fr & Out & At & Fw & Hf & Rf & Pf & Kn)).
     set (H := events l1) in *.
     assert (G1 : graph l1).
@@ -360,7 +422,7 @@ Section Program.
       + assert (B0 : LastEvent.behind E rf mo H e w0) by (split; auto).
         destruct (Fst _ B0) as [->|M']; [exact (mo_irr _ M0)|]. apply (mo_irr w0). eauto.
     - (* e's thread does not know *)
-      intros g Ig Tg (x & Ix & Lx & Rx).
+      intros g Ig Tg (x & Ix & Ax & Lx & Rx).
       assert (Hx : H x) by (apply Ink; unfold k; apply in_or_app; auto).
       assert (Hg : H g) by now apply Ink.
       apply (Kn x).
@@ -372,7 +434,7 @@ Section Program.
             apply (Hsc w'). eapply t_trans; [apply In2; eauto|]. apply t_step. repeat split; auto. }
           destruct V as [->|V]; [split; auto|]. eapply behind_mo; eauto. split; auto. }
         destruct (classic (isW x)) as [Wx|Nx]; [left; auto|].
-        destruct (access x) as [Rdx|]; [|tauto]. right.
+        destruct Ax as [Rdx|]; [|tauto]. right.
         destruct (g_sources _ G1 x Hx Rdx) as (w & Iwl & Rw). exists w. split; auto.
         apply Aft; eauto; [|transitivity (loc x); eauto].
         destruct (classic (w = w')) as [->|D]; [simpl; auto|]. 
@@ -387,20 +449,32 @@ Section Program.
       + (* and a path leads to e *)
         assert (Pge : po g e). { destruct (po_total g e Tg) as [->|[C|C]]; auto; [contradiction|].
           destruct (Out g) as [C' _]; [left; auto|contradiction]. }
-        assert (Mono : forall u v, clos_refl_trans E (hbstep E po rf (events k)) u v -> u = v \/ hb E po rf (G E H e) u v).
-        { intros u v R. apply rt_t in R. destruct R as [|R]; auto. right. eapply hb_mono; [|exact R].
+        assert (Mono : forall u v, clos_refl_trans E (hbstep E po sync (events k)) u v -> u = v \/ hb E po sync (G E H e) u v).
+        { intros u v R. apply rt_t in R. destruct R as [|R]; auto. right. eapply hb_mono; [exact sync_mono| |exact R].
           intros z Iz. left. now apply Ink. }
-        assert (Last : hb E po rf (G E H e) g e) by (apply t_step; split; [left; auto|split; [right; auto|auto]]).
+        assert (Last : hb E po sync (G E H e) g e) by (apply t_step; split; [left; auto|split; [right; auto|auto]]).
         destruct (Mono _ _ Rx) as [->|R]; auto. eapply t_trans; eauto.
   Qed.
 
-  (** * The bit [k], followed along the run with one bit for each thread and one for each location's last message *)
+  (** * What threads know, followed along the run: three bits for each thread and one for each location's last write *)
 
-  Definition kstate : Type := ((T -> Prop) * (Loc -> Prop))%type.
+  Record kstate := {
+    cur : T -> Prop;      (* what the thread knows *)
+    acq : T -> Prop;      (* what an acquiring fence would add *)
+    rel : T -> Prop;      (* what it knew at its last releasing fence *)
+    msg : Loc -> Prop }.  (* what the last write of a location passes on *)
+
   Definition kstep (x : Loc) (st : kstate) (b : E) : kstate :=
-    let kt t := fst st t \/ (t = tid b /\ (loc b = x \/ (isR b /\ snd st (loc b)))) in
-    (kt, fun y => (isW b /\ y = loc b /\ kt (tid b)) \/ (~ (isW b /\ y = loc b) /\ snd st y)).
-  Definition knone : kstate := (fun _ => False, fun _ => False).
+    let t := tid b in
+    let own := accesses b /\ loc b = x in
+    let read := isR b /\ msg st (loc b) in
+    let cur' := cur st t \/ own \/ (acquires (lab b) /\ (read \/ (~ accesses b /\ acq st t))) in
+    {| cur := fun u => cur st u \/ (u = t /\ cur');
+       acq := fun u => acq st u \/ (u = t /\ (cur' \/ read));
+       rel := fun u => rel st u \/ (u = t /\ ~ accesses b /\ releases (lab b) /\ cur');
+       msg := fun y => (isW b /\ y = loc b /\ (rel st t \/ (releases (lab b) /\ cur') \/ (isR b /\ msg st y))) \/
+                       (~ (isW b /\ y = loc b) /\ msg st y) |}.
+  Definition knone : kstate := {| cur := fun _ => False; acq := fun _ => False; rel := fun _ => False; msg := fun _ => False |}.
 
   Lemma last_write_unique k x w f : last_write k x w -> last_write k x f -> w = f.
   Proof.
@@ -411,44 +485,73 @@ Section Program.
     - eauto.
   Qed.
 
+  (** [passes H tail x w]: what acquires from the write [w] knows. *)
+  Definition passes (H : E -> Prop) (tail : list E) (x : Loc) (w : E) : Prop :=
+    exists a g, knows H tail x a /\ makes_known H a g /\ sequence H g w.
+
+  Record kmeaning (k : list E) (H : E -> Prop) (tail : list E) (x : Loc) (st : kstate) : Prop := {
+    m_cur : forall t, cur st t -> exists f, In f k /\ tid f = t /\ knows H tail x f;
+    m_acq : forall t, acq st t -> (exists f, In f k /\ tid f = t /\ knows H tail x f) \/
+                                  (exists r w, In r k /\ tid r = t /\ rf w r /\ passes H tail x w);
+    m_rel : forall t, rel st t -> exists f, In f k /\ tid f = t /\ ~ accesses f /\ releases (lab f) /\ knows H tail x f;
+    m_msg : forall y, msg st y -> exists w, last_write k y w /\ passes H tail x w }.
+
   Lemma kbits_sound k1 tail x : sc_run (k1 ++ tail) -> forward E po (k1 ++ tail) -> NoDup (k1 ++ tail) ->
     forall p q, tail = p ++ q ->
-    let st := fold_left (kstep x) p knone in
-    (forall t, fst st t -> exists f, In f (k1 ++ p) /\ tid f = t /\ knows (events (k1 ++ tail)) tail x f) /\
-    (forall y, snd st y -> exists f, last_write (k1 ++ p) y f /\ knows (events (k1 ++ tail)) tail x f).
+    kmeaning (k1 ++ p) (events (k1 ++ tail)) tail x (fold_left (kstep x) p knone).
   Proof.
-    intros Run F ND. induction p as [|b p IH] using rev_ind; intros q Eq.
+    intros Run F ND. set (H := events (k1 ++ tail)). induction p as [|b p IH] using rev_ind; intros q Eq.
     - simpl. split; intros ? [].
-    - rewrite <- app_assoc in Eq. simpl in Eq. specialize (IH _ Eq). simpl in IH. destruct IH as [I1 I2].
-      rewrite fold_left_app. simpl.
+    - rewrite <- app_assoc in Eq. simpl in Eq. specialize (IH _ Eq). rewrite fold_left_app. simpl.
+      set (st := fold_left (kstep x) p knone) in *. destruct IH as [Ic Ia Ir Im].
       assert (Ek : k1 ++ tail = (k1 ++ p) ++ b :: q) by (rewrite Eq, app_assoc; reflexivity).
       assert (Ib : In b tail) by (rewrite Eq; apply in_or_app; simpl; auto).
-      assert (Ibk : In b (k1 ++ tail)) by (apply in_or_app; auto).
-      set (st := fold_left (kstep x) p knone) in *.
-      assert (Kb : forall f, In f (k1 ++ tail) -> knows (events (k1 ++ tail)) tail x f -> po f b \/ rf f b ->
-                   knows (events (k1 ++ tail)) tail x b).
-      { intros f If (a & Ia & La & Ra) C. exists a. split; [auto|]. split; [auto|].
+      assert (Hb : H b) by (unfold H, LastEvent.events; apply in_or_app; auto).
+      assert (Hp : forall f, In f (k1 ++ p) -> H f) by (intros f I; unfold H, LastEvent.events; rewrite Ek; apply in_or_app; auto).
+      rewrite app_assoc.
+      assert (Old : forall f, In f (k1 ++ p) -> In f ((k1 ++ p) ++ [b])) by (intros; apply in_or_app; auto).
+      assert (New : In b ((k1 ++ p) ++ [b])) by (apply in_or_app; simpl; auto).
+      assert (Po : forall f, In f (k1 ++ p) -> tid f = tid b -> po f b).
+      { intros f If Tf. destruct (po_total f b Tf) as [->|[C|C]]; auto; exfalso.
+        - rewrite Ek in ND. apply NoDup_remove_2 in ND. apply ND. apply in_or_app; auto.
+        - apply (F _ b _ Ek f); auto. }
+      assert (Kb : forall f, H f -> knows H tail x f -> po f b \/ sync H f b -> knows H tail x b).
+      { intros f Hf (a & Aa & Ca & La & Ra) C. exists a. repeat (split; [assumption|]).
         eapply rt_trans; [eauto|]. apply rt_step. split; auto. }
-      assert (J1 : forall t, fst (kstep x st b) t ->
-                 exists f, In f (k1 ++ p ++ [b]) /\ tid f = t /\ knows (events (k1 ++ tail)) tail x f).
-      { intros t [H|[-> [H|[H1 H2]]]].
-        - destruct (I1 t H) as (f & If & Tf & Kf). exists f. rewrite app_assoc. split; auto. apply in_or_app; auto.
-        - exists b. rewrite app_assoc. split; [apply in_or_app; simpl; auto|]. split; auto. exists b. split; auto. split; auto. apply rt_refl.
-        - exists b. rewrite app_assoc. split; [apply in_or_app; simpl; auto|]. split; auto.
-          destruct (I2 _ H2) as (f & Lf & Kf). destruct (Run _ _ _ Ek) as [_ Rd]. destruct (Rd H1) as (w & Lw & Rw & _).
-          rewrite (last_write_unique _ _ _ _ Lw Lf) in Rw. apply (Kb f); auto.
-          destruct Lf as (c1 & c2 & Ec & _). rewrite Ek, Ec. apply in_or_app. left. apply in_or_app; simpl; auto. }
-      split; [exact J1|]. intros y [(Wb & -> & Kt)|[Nb H]].
-      + destruct (J1 _ Kt) as (f & If & Tf & Kf). exists b. split.
-        * exists (k1 ++ p), []. rewrite app_assoc. repeat split; auto.
-        * rewrite app_assoc in If. apply in_app_or in If. destruct If as [If|[<-|[]]]; auto.
-          assert (Ifk : In f (k1 ++ tail)) by (rewrite Ek; apply in_or_app; auto).
-          apply (Kb f Ifk Kf). left. destruct (po_total f b Tf) as [->|[C|C]]; auto; exfalso.
-          -- rewrite Ek in ND. apply NoDup_remove_2 in ND. apply ND. apply in_or_app; auto.
-          -- apply (F _ b _ Ek f); auto.
-      + destruct (I2 y H) as (f & (c1 & c2 & Ec & Wf & Lf & Nf) & Kf). exists f. split; auto.
-        exists c1, (c2 ++ [b]). split; [rewrite app_assoc, Ec, <- app_assoc; reflexivity|]. split; auto. split; auto.
-        intros v Iv Wv Lv. apply in_app_or in Iv. destruct Iv as [Iv|[<-|[]]]; [eapply Nf; eauto|]. apply Nb. auto.
+      assert (Src : isR b -> forall f, last_write (k1 ++ p) (loc b) f -> rf f b).
+      { intros Rb f Lf. destruct (Run _ _ _ Ek) as [_ Rd]. destruct (Rd Rb) as (w & Lw & Rw & _).
+        now rewrite (last_write_unique _ _ _ _ Lf Lw). }
+      assert (Learn : forall r w, passes H tail x w -> rf w r -> H r -> learns H r b -> knows H tail x b).
+      { intros r w (a & g & Ka & Mk & Sg) R Hr Lr. apply (Kb a); [apply Mk|exact Ka|]. right.
+        exists g, w, r. auto. }
+      set (cur' := cur st (tid b) \/ (accesses b /\ loc b = x) \/
+        (acquires (lab b) /\ ((isR b /\ msg st (loc b)) \/ (~ accesses b /\ acq st (tid b))))).
+      assert (C' : cur' -> knows H tail x b).
+      { intros [C|[[Ab Lb]|[Aq [[Rb M]|[Nb A]]]]].
+        - destruct (Ic _ C) as (f & If & Tf & Kf). apply (Kb f); auto.
+        - exists b. repeat (split; [assumption|]). apply rt_refl.
+        - destruct (Im _ M) as (w & Lw & Pw). apply (Learn b w); auto. split; [auto|]. split; auto.
+        - destruct (Ia _ A) as [(f & If & Tf & Kf)|(r & w & Ir' & Tr & Rw & Pw)]; [apply (Kb f); auto|].
+          apply (Learn r w); auto. split; [auto|]. split; auto. }
+      split; simpl.
+      + intros t [C|[-> C]]; [|exists b; auto]. destruct (Ic _ C) as (f & If & Tf & Kf). exists f. auto.
+      + intros t [A|[-> [C|[Rb M]]]].
+        * destruct (Ia _ A) as [(f & If & Tf & Kf)|(r & w & Ir' & Tr & Rw & Pw)]; [left; exists f; auto|].
+          right. exists r, w. auto.
+        * left. exists b. auto.
+        * right. destruct (Im _ M) as (w & Lw & Pw). exists b, w. auto.
+      + intros t [R|[-> [Nb [Rl C]]]]; [|exists b; auto 6]. destruct (Ir _ R) as (f & If & Tf & Nf & Rf & Kf). exists f. auto 6.
+      + assert (Lb : isW b -> last_write ((k1 ++ p) ++ [b]) (loc b) b)
+          by (intros Wb; exists (k1 ++ p), []; repeat split; auto).
+        intros y [(Wb & -> & [R|[[Rl C]|[Rb M]]])|[Nb M]].
+        * exists b. split; [auto|]. destruct (Ir _ R) as (f & If & Tf & Nf & Rf & Kf). exists f, b.
+          split; [exact Kf|]. split; [|constructor; auto]. split; [auto|]. split; auto.
+        * exists b. split; [auto|]. exists b, b. split; [auto|]. split; [|constructor; auto]. split; auto.
+        * exists b. split; [auto|]. destruct (Im _ M) as (w & Lw & a & g & Ka & Mk & Sg). exists a, g.
+          split; [exact Ka|]. split; [exact Mk|]. apply sequence_update with w; auto.
+        * destruct (Im y M) as (w & (c1 & c2 & Ec & Ww & Lw & Nw) & Pw). exists w. split; auto.
+          exists c1, (c2 ++ [b]). split; [rewrite Ec, <- app_assoc; reflexivity|]. split; auto. split; auto.
+          intros v Iv Wv Lv. apply in_app_or in Iv. destruct Iv as [Iv|[<-|[]]]; [eapply Nw; eauto|]. apply Nb. auto.
   Qed.
 
   (** Success of the instrumented program: the run, its steps after [w'] joined by levels, bit [s] set and bit [k] not. *)
@@ -460,9 +563,9 @@ Section Program.
     (exists f, In f (w' :: k2) /\ tid f = tid e) /\
     (isR e -> exists w, last_write k1 (loc e) w /\ read_val (lab e) = written (lab w)) /\
     (isW e -> ~ isR w') /\
-    ~ fst (fold_left (kstep (loc w')) (w' :: k2) knone) (tid e).
+    ~ cur (fold_left (kstep (loc w')) (w' :: k2) knone) (tid e).
 
-  Theorem not_robust_success l : graph l -> RA (events l) -> ~ SC (events l) ->
+  Theorem not_robust_success l : graph l -> consistent (events l) -> ~ SC (events l) ->
     exists k1 w' k2 e, success k1 w' k2 e /\ forward E (scstep (events (k1 ++ w' :: k2))) (k1 ++ w' :: k2) /\
       NoDup (k1 ++ w' :: k2) /\ overlooked e w'.
   Proof.
@@ -471,7 +574,7 @@ Section Program.
     assert (F : forward E po (k1 ++ w' :: k2)).
     { eapply forward_weaken; [|exact Fs]. intros x y Ix Iy P. repeat split; auto. }
     exists k1, w', k2, e. split; [|auto]. unfold success. split; [exact A|]. repeat (split; [assumption|]).
-    intros Kt. destruct (kbits_sound k1 (w' :: k2) (loc w') A F ND (w' :: k2) [] ltac:(now rewrite app_nil_r)) as [I _].
+    intros Kt. destruct (kbits_sound k1 (w' :: k2) (loc w') A F ND (w' :: k2) [] ltac:(now rewrite app_nil_r)) as [I _ _ _].
     destruct (I _ Kt) as (f & If & Tf & Kf). exact (K f If Tf Kf).
   Qed.
 End Program.

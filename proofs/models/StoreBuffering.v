@@ -22,9 +22,12 @@ Proof. intros (w & _ & R & M & _). unfold rf, mo in *. destruct w, a, b; simpl i
 
 Definition hbb a b := pob a b || rfb a b.
 Definition ecob a b := rfb a b || mob a b || frb a b.
-Lemma hb_b P a b : hb ev po rf P a b -> hbb a b = true.
+(** All that are related by reads-from synchronise: release/acquire. *)
+Definition syn (P : ev -> Prop) a b := P a /\ P b /\ rf a b.
+
+Lemma hb_b P a b : hb ev po syn P a b -> hbb a b = true.
 Proof.
-  induction 1 as [x y (_ & _ & [C|C])|x y z _ I1 _ I2]; unfold po, rf, hbb in *; destruct x, y; try destruct z; simpl in *; congruence.
+  induction 1 as [x y (_ & _ & [C|(_ & _ & C)])|x y z _ I1 _ I2]; unfold po, rf, hbb in *; destruct x, y; try destruct z; simpl in *; congruence.
 Qed.
 Lemma eco_b P a b : eco ev rf mo P a b -> ecob a b = true.
 Proof.
@@ -32,7 +35,7 @@ Proof.
     destruct x, y; try destruct z; simpl in *; congruence.
 Qed.
 
-Theorem sb_RA : RA ev po rf mo W (events ev l).
+Theorem sb_RA : consistent ev po rf mo W syn (events ev l).
 Proof.
   split; [|split].
   - intros x H. apply hb_b in H. destruct x; discriminate.
@@ -50,7 +53,7 @@ Proof.
   apply t_step. repeat split; auto. right; right; right. exists ix. repeat split; auto; discriminate.
 Qed.
 
-Theorem sb_violation : exists l1 e l2 w' f, l = l1 ++ e :: l2 /\ violation ev po rf mo W (events ev l1) e w' f.
+Theorem sb_violation : exists l1 e l2 w' f, l = l1 ++ e :: l2 /\ violation ev po rf mo W syn (events ev l1) e w' f.
 Proof.
   apply violation_complete with (Loc := bool) (loc := loc); auto using sb_RA, sb_not_SC.
   - unfold mo. intros a b H. destruct a, b; simpl in *; try discriminate; auto.
@@ -58,6 +61,9 @@ Proof.
   - unfold mo. intros a H. destruct a; discriminate.
   - unfold rf. intros a b r H H'. destruct a, b, r; simpl in *; congruence.
   - unfold rf. intros a b H. destruct a, b; simpl in *; try discriminate; auto.
+  - intros P x y (A & B & C). apply t_step. repeat split; auto.
+  - intros P Q x y I (A & B & C). repeat split; auto.
+  - intros H e x y N Hy (A & _ & C). split; [|auto]. destruct A as [A| ->]; auto. destruct (N y (or_introl Hy)). contradiction.
   - unfold mo. intros a b H. destruct a, b; simpl in *; congruence.
   - unfold rf. intros a b H. destruct a, b; simpl in *; congruence.
   - unfold mo. intros a b Wa Wb Lab. destruct a, b; simpl in *; try tauto; try discriminate.

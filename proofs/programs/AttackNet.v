@@ -1,13 +1,14 @@
 (** The net of a program: its runs under SC, with a guess of the write [w'] that the last event overlooks, and bits that say
     what comes after it. A target is covered if the last event can come (models/Runs.v, [success]). *)
-From Coq Require Import List NArith FMapPositive.
+From Coq Require Import List NArith Bool FMapPositive.
 Import ListNotations.
 From Palisade Require Import Net Maps Programs.
 
 (** * Places *)
 
-(** A thread before it has joined; one that has; one that knows. *)
-Inductive mark := Apart | Joined | Knows.
+(** A thread before it has joined; one that has; one that would know behind an acquiring fence; one that knows; one that knew at
+    its last releasing fence. *)
+Inductive mark := Apart | Joined | Suspects | Knows | Fenced.
 (** Since [w'], a location was not accessed, was read, was written. *)
 Inductive level := Untouched | WasRead | WasWritten.
 (** What the last write of a location passes on; [Overlooked] is the location of [w'], of which each access knows. *)
@@ -32,9 +33,11 @@ Fixpoint code (p rest : positive) : positive :=
 
 Definition number_of (s : spot) : positive :=
   match s with
-  | At q Apart => xO (xO (xO (code q xH)))
-  | At q Joined => xO (xO (xI (code q xH)))
-  | At q Knows => xO (xI (xO (code q xH)))
+  | At q Apart => xO (xO (xO (xO (xO (code q xH)))))
+  | At q Joined => xO (xO (xO (xO (xI (code q xH)))))
+  | At q Suspects => xO (xO (xO (xI (xO (code q xH)))))
+  | At q Knows => xO (xO (xO (xI (xI (code q xH)))))
+  | At q Fenced => xO (xO (xI (xO (xO (code q xH)))))
   | Holds x v => xI (xO (code x (code v xH)))
   | Touched x Untouched => xO (xI (xI (xO (xO (code x xH)))))
   | Touched x WasRead => xO (xI (xI (xO (xI (code x xH)))))
@@ -65,24 +68,44 @@ Definition joins (writing : bool) (m : mark) (l : level) : bool :=
 Definition touch (writing : bool) (l : level) : level :=
   if writing then WasWritten else match l with WasWritten => WasWritten | _ => WasRead end.
 
-(** What the thread knows after an access of a location whose last write says so. *)
-Definition learn (reading : bool) (m : mark) (s : message) : mark :=
-  match m, s with
-  | Knows, _ | _, Overlooked => Knows
-  | _, Passes => if reading then Knows else Joined
-  | _, Silent => Joined
+Definition has_cur (m : mark) : bool := match m with Knows | Fenced => true | _ => false end.
+Definition has_acq (m : mark) : bool := match m with Suspects | Knows | Fenced => true | _ => false end.
+Definition has_rel (m : mark) : bool := match m with Fenced => true | _ => false end.
+Definition mark_with (rel cur acq : bool) : mark :=
+  if rel then Fenced else if cur then Knows else if acq then Suspects else Joined.
+
+Definition is_passed (s : message) : bool := match s with Passes => true | _ => false end.
+Definition is_overlooked (s : message) : bool := match s with Overlooked => true | _ => false end.
+
+(** The thread after an access of a location whose last write says [s]. *)
+Definition after_access (reading acquiring : bool) (m : mark) (s : message) : mark :=
+  let got := reading && is_passed s in
+  let cur := has_cur m || is_overlooked s || (acquiring && got) in
+  mark_with (has_rel m) cur (has_acq m || cur || got).
+
+(** The thread after a fence. *)
+Definition after_fence (acquiring releasing : bool) (m : mark) : mark :=
+  match m with
+  | Apart => Apart
+  | _ => let cur := has_cur m || (acquiring && has_acq m) in
+         mark_with (has_rel m || (releasing && cur)) cur (has_acq m || cur)
   end.
 
-(** What a write passes on. *)
-Definition pass (writing : bool) (m : mark) (s : message) : message :=
-  if writing then match s with Overlooked => Overlooked | _ => match m with Knows => Passes | _ => Silent end end else s.
+(** What a write passes on, by a thread that was at [m] and is at [m']; an update goes on with the release sequence. *)
+Definition pass (reading writing releasing : bool) (m m' : mark) (s : message) : message :=
+  if writing then
+    match s with
+    | Overlooked => Overlooked
+    | _ => if has_rel m || (releasing && has_cur m') || (reading && is_passed s) then Passes else Silent
+    end
+  else s.
 
-Definition marks := [Apart; Joined; Knows].
+Definition marks := [Apart; Joined; Suspects; Knows; Fenced].
 Definition levels := [Untouched; WasRead; WasWritten].
 Definition messages := [Silent; Passes; Overlooked].
 
 (** An access of [x] that finds [v] and leaves [v'], from [q] to [q']. *)
-Definition access_moves (reading writing : bool) (x : location) (v v' : value) (q q' : state) : list transition :=
+Definition access_moves (reading writing acquiring releasing : bool) (x : location) (v v' : value) (q q' : state) : list transition :=
   (* before w' *)
   moves [At q Apart; Holds x v; Before] [At q' Apart; Holds x v'; Before] ::
   (* as w' *)
@@ -92,13 +115,13 @@ Definition access_moves (reading writing : bool) (x : location) (v v' : value) (
    else []) ++
   (* after w' *)
   flat_map (fun m => flat_map (fun l => if joins writing m l then map (fun s =>
-    let m' := learn reading m s in
+    let m' := after_access reading acquiring m s in
     moves [At q m; Holds x v; Touched x l; Says x s]
-          [At q' m'; Holds x v'; Touched x (touch writing l); Says x (pass writing m' s)]) messages else []) levels) marks.
+          [At q' m'; Holds x v'; Touched x (touch writing l); Says x (pass reading writing releasing m m' s)]) messages else []) levels) marks.
 
 (** The last event: it finds what was there before [w'], if it reads; [w'] is no update, if it writes. *)
-Definition last_moves (q : state) (x : location) (v : value) (by_update : bool) : transition :=
-  moves [At q Joined; Says x Overlooked; Behind v by_update] [Success].
+Definition last_moves (q : state) (x : location) (v : value) (by_update : bool) : list transition :=
+  map (fun m => moves [At q m; Says x Overlooked; Behind v by_update] [Success]) [Joined; Suspects].
 
 (** All values that a location may hold: those at first and those that are written. *)
 Definition values_at (known : M.t (list value)) (x : location) : list value :=
@@ -109,7 +132,7 @@ Definition note_value (known : M.t (list value)) (a : location * value) : M.t (l
   if existsb (Pos.eqb (snd a)) l then known else M.add (fst a) (snd a :: l) known.
 
 Definition writes_value (e : edge) : list (location * value) :=
-  match does e with Store x v => [(x, v)] | Update x _ v => [(x, v)] | _ => [] end.
+  match does e with Store x v _ => [(x, v)] | Update x _ v _ _ => [(x, v)] | _ => [] end.
 
 Definition known_values (P : program) : M.t (list value) :=
   fold_left (fun known e => fold_left note_value (writes_value e) known) (edges P)
@@ -120,9 +143,10 @@ Definition edge_moves (known : M.t (list value)) (e : edge) : list transition :=
   let q := source e in let q' := target e in
   match does e with
   | Internal => map (fun m => moves [At q m] [At q' m]) marks
-  | Load x v => access_moves true false x v v q q' ++ [last_moves q x v false; last_moves q x v true]
-  | Store x v' => flat_map (fun v => access_moves false true x v v' q q' ++ [last_moves q x v false]) (values_at known x)
-  | Update x v v' => access_moves true true x v v' q q' ++ [last_moves q x v false]
+  | Fence a r => map (fun m => moves [At q m] [At q' (after_fence a r m)]) marks
+  | Load x v a => access_moves true false a false x v v q q' ++ last_moves q x v false ++ last_moves q x v true
+  | Store x v' r => flat_map (fun v => access_moves false true false r x v v' q q' ++ last_moves q x v false) (values_at known x)
+  | Update x v v' a r => access_moves true true a r x v v' q q' ++ last_moves q x v false
   end.
 
 Definition starting (P : program) : list spot :=

@@ -24,6 +24,7 @@ Section Following.
   Notation isW := (writes X).
   Notation isR := (reads X).
   Notation loc := (place_of X).
+  Notation accesses := (Runs.accesses location value E (lab X)).
   Notation value_of b := (written _ _ (lab X b)).
 
   (** The run, and the event that comes last. *)
@@ -81,9 +82,9 @@ Section Following.
   Proof. intros I T. apply in_map. apply filter_In. split; auto. destruct (thread_dec (tid X b) t); congruence. Qed.
 
   (** Nothing accesses a location before its first write. *)
-  Lemma first_is_first p b q x : k = p ++ b :: q -> tid X b = First x -> forall c, In c p -> loc c <> x.
+  Lemma first_is_first p b q x : k = p ++ b :: q -> tid X b = First x -> forall c, In c p -> accesses c -> loc c <> x.
   Proof.
-    intros H T c Ic Lc.
+    intros H T c Ic Ac Lc.
     destruct (first_shape p b (q ++ [e]) x) as (v & _ & Lb & _); [rewrite H, <- app_assoc; reflexivity|auto|].
     assert (Wb : isW b) by (unfold writes; rewrite Lb; exact I).
     assert (Hk : forall c, In c p -> In c k) by (intros d Id; rewrite H; apply in_or_app; auto).
@@ -91,21 +92,8 @@ Section Following.
     assert (Nb : ~ In b p). { intros Ib. rewrite H in ND. apply NoDup_remove_2 in ND. apply ND. apply in_or_app; auto. }
     (* a write of x in p *)
     assert (W : exists w, In w p /\ isW w /\ loc w = x).
-    { destruct (in_split _ _ Ic) as (p1 & p2 & Ep).
-      destruct (Run p1 c (p2 ++ b :: q)) as [Hb Rd]; [rewrite H, Ep, <- app_assoc; reflexivity|].
-      destruct (classic (isW c)) as [Wc|Nc]; [exists c; auto|].
-      assert (Rc : isR c).
-      { assert (Hs : lab X c = lab X c) by reflexivity. revert Nc. unfold writes, reads.
-        assert (A : forall (q0 : state) h, can P q0 h -> forall l, In l h -> is_read _ _ l \/ is_write _ _ l).
-        { induction 1 as [|e0 h I0 N0 C0 IH0|e0 l0 h I0 N0 C0 IH0]; simpl; auto; [easy|].
-          intros l [<-|Il]; auto. destruct (does e0); simpl in N0; inversion N0; simpl; auto. }
-        intros Nc. destruct (tid X c) as [y|n] eqn:Tc.
-        - destruct Hb as [Hb|(u & _ & Hb)].
-          + destruct (history (First y) p1); discriminate.
-          + match type of Hb with ?h = _ =>
-              assert (Il : In (lab X c) h) by (apply in_or_app; right; left; reflexivity) end.
-            rewrite Hb in Il. destruct Il as [Il|[]]. destruct Nc. rewrite <- Il. exact I.
-        - destruct Hb as (q0 & _ & C0). destruct (A _ _ C0 (lab X c)); auto; [apply in_or_app; simpl; auto|contradiction]. }
+    { destruct Ac as [Rc|Wc]; [|exists c; auto]. destruct (in_split _ _ Ic) as (p1 & p2 & Ep).
+      destruct (Run p1 c (p2 ++ b :: q)) as [_ Rd]; [rewrite H, Ep, <- app_assoc; reflexivity|].
       destruct (Rd Rc) as (w & (a1 & a2 & Ea & Ww & Lw & _) & _ & _). exists w. split; [|split].
       - rewrite Ep, Ea. apply in_or_app. left. apply in_or_app. simpl. auto.
       - exact Ww.
@@ -210,25 +198,48 @@ Section Following.
     split; [|split]; auto.
     - intros y w L. apply last_write_snoc in L. destruct L as [(Wb & <- & ->)|[N L]]; auto.
       rewrite B; [rewrite Lx, Lb; simpl; now apply first_value_in|].
-      intros w Iw Ww. rewrite Lx. eapply first_is_first; eauto.
+      intros w Iw Ww. rewrite Lx. eapply first_is_first; eauto. right. exact Ww.
     - intros y N. apply B. intros w I. apply N. apply in_or_app. auto.
   Qed.
 
+  Lemma holds_fence p b mem : holds p mem -> ~ isW b -> holds (p ++ [b]) mem.
+  Proof.
+    intros (A & B & C) N. split; [|split]; auto.
+    - intros x w L. apply last_write_snoc in L. destruct L as [(Wb & _)|[_ L]]; [contradiction|auto].
+    - intros x Nw. apply B. intros w I. apply Nw. apply in_or_app. auto.
+  Qed.
+
+  (** A label is that of a fence or that of an access. *)
+  Lemma fence_or_access ed b : In ed (edges P) -> label_of (does ed) = Some (lab X b) ->
+    (exists a r, does ed = Fence a r /\ ~ accesses b /\ (a = true -> acquires _ _ (lab X b)) /\
+       (r = true -> releases _ _ (lab X b))) \/
+    (accesses b /\ In (loc b) locs).
+  Proof.
+    intros Ie Le. pose proof (proj2 (check_program_sound P checked) ed (loc b) Ie) as Known.
+    unfold Runs.accesses, Runs.isR, Runs.isW, place_of in *.
+    destruct (does ed) as [|x u a|x u a|x u u' a a'|a r]; simpl in Le; inversion Le as [L]; rewrite <- L in *; simpl in *;
+      try (right; split; [tauto|now apply Known]).
+    left. exists a, r. tauto.
+  Qed.
+
   (** What an edge does with memory, in the label's terms. *)
-  Lemma label_performs ed l v : In ed (edges P) -> label_of (does ed) = Some l -> In v (values_of P (at_loc _ _ l)) ->
+  Lemma label_performs ed l v : In ed (edges P) -> label_of (does ed) = Some l -> In (at_loc _ _ l) locs ->
+    is_read _ _ l \/ is_write _ _ l -> In v (values_of P (at_loc _ _ l)) ->
     (is_read _ _ l -> v = read_val _ _ l) ->
-    exists r w v', performs P (does ed) r w (at_loc _ _ l) v v' /\ In (at_loc _ _ l) locs /\
+    exists r w ac re v', performs P (does ed) r w ac re (at_loc _ _ l) v v' /\ In (at_loc _ _ l) locs /\
       (r = true <-> is_read _ _ l) /\ (w = true <-> is_write _ _ l) /\
+      (ac = true <-> acquires _ _ l) /\ (ac = true -> r = true) /\ (re = true <-> releases _ _ l) /\
       (is_write _ _ l -> v' = written _ _ l) /\ (~ is_write _ _ l -> v' = v) /\ In v' (values_of P (at_loc _ _ l)).
   Proof.
-    intros Ie Le Iv Rv. pose proof (proj2 (check_program_sound P checked)) as Known.
+    intros Ie Le Il Al Iv Rv.
     assert (Wr : forall x u, In (x, u) (writes_value ed) -> In u (values_of P x)).
     { intros x u Iu. apply values_of_has. eauto. }
-    unfold writes_value in Wr. specialize (Known ed). destruct (does ed) as [|x u|x u|x u u'] eqn:D; simpl in Le; inversion Le; subst; clear Le; simpl in *.
-    - rewrite (Rv I). exists true, false, u. repeat split; auto; try discriminate; try tauto; [constructor|].
+    unfold writes_value in Wr. destruct (does ed) as [|x u a|x u a|x u u' a a'|a a'] eqn:D; simpl in Le; inversion Le; subst; clear Le; simpl in *.
+    - rewrite (Rv I). exists true, false, a, false, u. repeat split; auto; try discriminate; try tauto; [constructor|].
       now rewrite <- (Rv I).
-    - exists false, true, u. repeat split; auto; try discriminate; try tauto. now constructor.
-    - rewrite (Rv I). exists true, true, u'. repeat split; auto; try discriminate; try tauto. constructor.
+    - exists false, true, false, a, u. repeat split; auto; try discriminate; try tauto. now constructor.
+    - rewrite (Rv I). exists true, true, a, a', u'. repeat split; auto; try discriminate; try tauto. constructor.
+    - tauto.
   Qed.
 
   (** * Before [w'] *)
@@ -260,10 +271,14 @@ Section Following.
         split; [eapply holds_first; eauto|]. auto.
       + rewrite <- T in Hb. destruct (go _ _ _ _ _ _ _ _ _ Rd T Hb R) as (ed & ths' & q & m & Ie & Le & R' & Hn & Hn' & Ot & Rd').
         assert (m = Apart) by eauto. subst m.
-        assert (Kn : In (loc b) locs).
-        { pose proof (proj2 (check_program_sound P checked)) as Known. apply (Known ed); auto. unfold place_of.
-          destruct (does ed); simpl in Le; inversion Le; reflexivity. }
-        destruct (label_performs ed (lab X b) (mem (loc b)) Ie Le) as (rd & wr & v' & Pf & Ix & Er & Ew & Vw & Vr & Iv').
+        destruct (fence_or_access ed b Ie Le) as [(fa & fr & De & Nb & _)|[Ab Kn]].
+        { exists (set_nth n (target ed, Apart) ths'), mem, lev, msg.
+          split; [change Apart with (after_fence fa fr Apart); eapply fence_step; eauto|]. split; [apply Rd'|].
+          split; [apply holds_fence; auto; intros W; apply Nb; right; exact W|]. split; [|auto].
+          intros i q1 m1 H1. destruct (PeanoNat.Nat.eq_dec i n) as [->|D].
+          - rewrite (nth_set_same _ _ _ _ Hn') in H1. now inversion H1.
+          - rewrite nth_set_other, Ot in H1 by auto. eauto. }
+        destruct (label_performs ed (lab X b) (mem (loc b)) Ie Le Kn Ab) as (rd & wr & ac & re & v' & Pf & Ix & Er & Ew & Ea & Ear & Ere & Vw & Vr & Iv').
         { apply Hm, Kn. }
         { intros Rdb. destruct (Rb Rdb) as (w & Lw & _ & ->). now apply Hm. }
         exists (set_nth n (target ed, Apart) ths'), (upd mem (loc b) v'), (upd lev (loc b) (lev (loc b))), (upd msg (loc b) (msg (loc b))).
@@ -291,9 +306,12 @@ Section Following.
   (** What is noted after the steps [p] behind [w']. *)
   Record noted (p : list E) (ths : list (state * mark)) lev msg : Prop := {
     joined : forall n q m c, nth_error ths n = Some (q, m) -> In c (w' :: p) -> tid X c = Thread n -> m <> Apart;
-    knowing : forall n q, nth_error ths n = Some (q, Knows) -> fst (known p) (Thread n);
-    touched : forall c, In c (w' :: p) -> lev (loc c) <> Untouched /\ (isW c -> lev (loc c) = WasWritten);
-    passing : forall x, msg x = Passes -> snd (known p) x;
+    knowing : forall n q m, nth_error ths n = Some (q, m) ->
+      (has_cur m = true -> cur _ _ (known p) (Thread n)) /\
+      (has_acq m = true -> acq _ _ (known p) (Thread n)) /\
+      (has_rel m = true -> rel _ _ (known p) (Thread n));
+    touched : forall c, In c (w' :: p) -> accesses c -> lev (loc c) <> Untouched /\ (isW c -> lev (loc c) = WasWritten);
+    passing : forall x, msg x = Passes -> Runs.msg _ _ (known p) x;
     overlooks : forall x, msg x = Overlooked -> x = x0;
     overlooking : msg x0 = Overlooked }.
 
@@ -320,10 +338,10 @@ Section Following.
     destruct (first_shape (k1 ++ w' :: p) b (q ++ [e]) x) as (v & _ & Lb & Hn); auto.
     { rewrite Kp, <- app_assoc. reflexivity. }
     assert (Lx : loc b = x) by (unfold place_of; rewrite Lb; reflexivity).
-    destruct D as [D|[D _]].
+    destruct D as [D|[D [Ac _]]].
     - assert (I := in_history (First x) c (k1 ++ w' :: p)). rewrite Hn in I. apply I; [|congruence].
       apply in_or_app. auto.
-    - apply (first_is_first (k1 ++ w' :: p) b q x Kp T c); [apply in_or_app; auto|]. transitivity (loc b); [exact D|exact Lx].
+    - apply (first_is_first (k1 ++ w' :: p) b q x Kp T c); [apply in_or_app; auto|exact Ac|]. transitivity (loc b); [exact D|exact Lx].
   Qed.
 
   Lemma known_snoc p b : known (p ++ [b]) = kstep (known p) b.
@@ -340,10 +358,8 @@ Section Following.
       destruct (tid X w') as [x|n] eqn:T; [destruct (not_first x T)|].
       rewrite <- T in Hb. destruct (go _ _ _ _ _ _ _ _ _ Rd T Hb R) as (ed & ths' & q & m & Ie & Le & R' & Hn & Hn' & Ot & Rd').
       assert (m = Apart) by eauto. subst m.
-      assert (Kn : In x0 locs).
-      { pose proof (proj2 (check_program_sound P checked)) as Known. apply (Known ed); auto. unfold place_of.
-        destruct (does ed); simpl in Le; inversion Le; reflexivity. }
-      destruct (label_performs ed (lab X w') (mem x0) Ie Le) as (rd & wr & v' & Pf & Ix & Er & Ew & Vw & Vr & Iv').
+      destruct (fence_or_access ed w' Ie Le) as [(fa & fr & _ & Nb & _)|[Ab Kn]]; [destruct Nb; right; exact Ww'|].
+      destruct (label_performs ed (lab X w') (mem x0) Ie Le Kn Ab) as (rd & wr & ac & re & v' & Pf & Ix & Er & Ew & Ea & Ear & Ere & Vw & Vr & Iv').
       { apply Hm, Kn. }
       { intros Rdb. destruct (Rb Rdb) as (w & Lw & _ & ->). now apply Hm. }
       assert (wr = true) by (apply Ew; exact Ww'). subst wr.
@@ -353,10 +369,12 @@ Section Following.
       + split.
         * intros i q1 m1 c H1 [<-|[]] Tc. assert (i = n) by congruence. subst i.
           rewrite (nth_set_same _ _ _ _ Hn') in H1. inversion H1. discriminate.
-        * intros i q1 H1. unfold known. simpl. destruct (PeanoNat.Nat.eq_dec i n) as [->|D].
-          -- right. auto.
-          -- rewrite nth_set_other, Ot in H1 by auto. specialize (Ap _ _ _ H1). discriminate.
-        * intros c [<-|[]]. rewrite upd_same. split; [discriminate|auto].
+        * intros i q1 m1 H1. destruct (PeanoNat.Nat.eq_dec i n) as [->|D].
+          -- rewrite (nth_set_same _ _ _ _ Hn') in H1. inversion H1. subst m1.
+             assert (C : cur _ _ (known []) (Thread n)) by (unfold known; simpl; right; auto).
+             split; [auto|]. split; [|discriminate]. intros _. unfold known. simpl. right. split; auto.
+          -- rewrite nth_set_other, Ot in H1 by auto. rewrite (Ap _ _ _ H1). split; [|split]; discriminate.
+        * intros c [<-|[]] _. rewrite upd_same. split; [discriminate|auto].
         * intros x Hx. unfold upd in Hx. destruct (Pos.eqb x x0); [discriminate|]. rewrite Ms in Hx. discriminate.
         * intros x Hx. unfold upd in Hx. destruct (Pos.eqb_spec x x0); auto. rewrite Ms in Hx. discriminate.
         * now rewrite upd_same.
@@ -369,59 +387,111 @@ Section Following.
       destruct (Run _ b _ Kp) as [Hb Rb].
       destruct (tid X b) as [x|n] eqn:T; [destruct (first_before p b r x Ek T)|].
       rewrite <- T in Hb. destruct (go _ _ _ _ _ _ _ _ _ Rd T Hb R) as (ed & ths' & q & m & Ie & Le & R' & Hn & Hn' & Ot & Rd').
-      assert (Kn : In (loc b) locs).
-      { pose proof (proj2 (check_program_sound P checked)) as Known. apply (Known ed); auto. unfold place_of.
-        destruct (does ed); simpl in Le; inversion Le; reflexivity. }
-      destruct (label_performs ed (lab X b) (mem (loc b)) Ie Le) as (rd & wr & v' & Pf & Ix & Er & Ew & Vw & Vr & Iv').
+      destruct No as [Nj Nk Nt Np No Nv]. destruct (Nk _ _ _ Hn) as (Kc & Ka & Kr).
+      assert (Others : forall m' i q1 m1, nth_error (set_nth n (target ed, m') ths') i = Some (q1, m1) ->
+        (i = n /\ m1 = m') \/ (i <> n /\ nth_error ths i = Some (q1, m1))).
+      { intros m' i q1 m1 H1. destruct (PeanoNat.Nat.eq_dec i n) as [->|D].
+        - rewrite (nth_set_same _ _ _ _ Hn') in H1. inversion H1. auto.
+        - rewrite nth_set_other, Ot in H1 by auto. auto. }
+      assert (Joined' : forall m' i q1 m1 c, m' <> Apart -> nth_error (set_nth n (target ed, m') ths') i = Some (q1, m1) ->
+        In c (w' :: p ++ [b]) -> tid X c = Thread i -> m1 <> Apart).
+      { intros m' i q1 m1 c Nm H1 Ic Tc. destruct (Others _ _ _ _ H1) as [[-> ->]|[D H2]]; auto.
+        rewrite app_comm_cons in Ic. apply in_app_or in Ic. destruct Ic as [Ic|[<-|[]]]; [eapply Nj; eauto|congruence]. }
+      destruct (fence_or_access ed b Ie Le) as [(fa & fr & De & Nb & Aq & Rl)|[Ab Kn]].
+      { (* a fence: its thread has joined *)
+        assert (Nm : m <> Apart).
+        { destruct (Joins p b r Ek) as (c & Ic & [D|(_ & _ & D & _)]); [|contradiction]. apply (Nj n q m c); auto. congruence. }
+        assert (Nm' : after_fence fa fr m <> Apart) by (destruct m, fa, fr; simpl; congruence).
+        exists (set_nth n (target ed, after_fence fa fr m) ths'), mem, lev, msg, v, u.
+        split; [eapply fence_step; eauto|]. split; [apply Rd'|].
+        split; [rewrite app_comm_cons, app_assoc; apply holds_fence; auto; intros W; apply Nb; right; exact W|].
+        split; [|auto]. split; auto.
+        - intros i q1 m1 c H1 Ic Tc. eapply Joined'; eauto.
+        - intros i q1 m1 H1. rewrite known_snoc. unfold Runs.kstep. simpl.
+          destruct (Others _ _ _ _ H1) as [[-> ->]|[D H2]].
+          + rewrite T. assert (C' : has_cur (after_fence fa fr m) = true ->
+              cur _ _ (known p) (Thread n) \/ (accesses b /\ loc b = x0) \/
+              (acquires _ _ (lab X b) /\ ((isR b /\ Runs.msg _ _ (known p) (loc b)) \/ (~ accesses b /\ acq _ _ (known p) (Thread n))))).
+            { intros C. destruct (has_cur m) eqn:Cm; [left; auto|]. right. right.
+              assert (fa = true /\ has_acq m = true) as [-> Am] by (destruct m, fa, fr; simpl in *; try discriminate; auto).
+              split; [now apply Aq|]. right. auto. }
+            split; [|split].
+            * intros C. right. split; auto.
+            * intros C. destruct (has_acq m) eqn:Am; [left; auto|]. right. split; auto. left. apply C'.
+              destruct m, fa, fr; simpl in *; try discriminate; auto.
+            * intros C. destruct (has_rel m) eqn:Rm; [left; auto|]. right. split; auto. split; auto.
+              assert (fr = true /\ has_cur (after_fence fa fr m) = true) as [-> Cm]
+                by (destruct m, fa, fr; simpl in *; try discriminate; auto).
+              split; [now apply Rl|now apply C'].
+          + destruct (Nk _ _ _ H2) as (A & B & C). split; [|split]; left; auto.
+        - intros c Ic Ac. rewrite app_comm_cons in Ic. apply in_app_or in Ic. destruct Ic as [Ic|[<-|[]]]; [auto|contradiction].
+        - intros x Hx. rewrite known_snoc. unfold Runs.kstep. simpl. right. split; [|now apply Np].
+          intros [W _]. apply Nb. right. exact W. }
+      destruct (label_performs ed (lab X b) (mem (loc b)) Ie Le Kn Ab) as (rd & wr & ac & re & v' & Pf & Ix & Er & Ew & Ea & Ear & Ere & Vw & Vr & Iv').
       { apply Hm, Kn. }
       { intros Rdb. destruct (Rb Rdb) as (w & Lw & _ & ->). now apply Hm. }
-      destruct No as [Nj Nk Nt Np No Nv].
       assert (J : joins wr m (lev (loc b)) = true).
-      { destruct (Joins p b r Ek) as (c & Ic & [D|[D W]]).
+      { destruct (Joins p b r Ek) as (c & Ic & [D|(D & Ac & _ & W)]).
         - assert (m <> Apart) by (apply (Nj n q m c); auto; congruence). destruct m, (lev (loc b)); auto; congruence.
-        - change (loc c = loc b) in D. destruct (Nt c Ic) as [T1 T2]. rewrite D in T1, T2. destruct W as [W|W].
+        - change (loc c = loc b) in D. destruct (Nt c Ic Ac) as [T1 T2]. rewrite D in T1, T2. destruct W as [W|W].
           + rewrite T2 by exact W. destruct m; reflexivity.
           + assert (wr = true) by (apply Ew; exact W). subst wr. destruct m, (lev (loc b)); auto; congruence. }
-      set (m' := learn rd m (msg (loc b))).
-      assert (Km : m' = Knows -> fst (kstep (known p) b) (tid X b)).
-      { unfold m', Runs.kstep. simpl. rewrite T. intros H. destruct m; simpl in H; auto.
-        - right. split; auto. destruct (msg (loc b)) eqn:M; try discriminate.
-          + destruct rd; try discriminate. right. split; [now apply Er|now apply Np].
-          + left. now apply No.
-        - right. split; auto. destruct (msg (loc b)) eqn:M; try discriminate.
-          + destruct rd; try discriminate. right. split; [now apply Er|now apply Np].
-          + left. now apply No.
-        - left. eapply Nk; eauto. }
-      assert (Nap : m' <> Apart).
-      { unfold m'. destruct m, (msg (loc b)), rd; discriminate. }
+      set (m' := after_access rd ac m (msg (loc b))).
+      assert (Got : rd && is_passed (msg (loc b)) = true -> isR b /\ Runs.msg _ _ (known p) (loc b)).
+      { intros G. apply andb_prop in G. destruct G as [G1 G2]. split; [now apply Er|]. apply Np.
+        destruct (msg (loc b)); try discriminate; reflexivity. }
+      assert (C' : has_cur m' = true ->
+        cur _ _ (known p) (Thread n) \/ (accesses b /\ loc b = x0) \/
+        (acquires _ _ (lab X b) /\ ((isR b /\ Runs.msg _ _ (known p) (loc b)) \/ (~ accesses b /\ acq _ _ (known p) (Thread n))))).
+      { intros C. destruct (has_cur m) eqn:Cm; [left; auto|]. right.
+        destruct (is_overlooked (msg (loc b))) eqn:O.
+        - left. split; auto. apply No. destruct (msg (loc b)); try discriminate; reflexivity.
+        - right. assert (G : ac = true /\ rd && is_passed (msg (loc b)) = true).
+          { unfold m', after_access in C. rewrite Cm, O in C. destruct m, ac, (rd && is_passed (msg (loc b))); simpl in *;
+              try discriminate; auto. }
+          destruct G as [-> G]. split; [now apply Ea|]. left. now apply Got. }
+      assert (Nap : m' <> Apart) by (unfold m', after_access; destruct m, (msg (loc b)), ac, rd; simpl; discriminate).
       exists (set_nth n (target ed, m') ths'), (upd mem (loc b) v'), (upd lev (loc b) (touch wr (lev (loc b)))),
-        (upd msg (loc b) (pass wr m' (msg (loc b)))), v, u.
+        (upd msg (loc b) (pass rd wr re m m' (msg (loc b)))), v, u.
       split; [eapply after_step; eauto|]. split; [apply Rd'|].
       split; [rewrite app_comm_cons, app_assoc; apply holds_after; auto|].
       split; [|auto]. split.
-      + intros i q1 m1 c H1 Ic Tc. destruct (PeanoNat.Nat.eq_dec i n) as [->|D].
-        * rewrite (nth_set_same _ _ _ _ Hn') in H1. inversion H1. now subst.
-        * rewrite nth_set_other, Ot in H1 by auto. rewrite app_comm_cons in Ic. apply in_app_or in Ic.
-          destruct Ic as [Ic|[<-|[]]]; [eapply Nj; eauto|]. congruence.
-      + intros i q1 H1. rewrite known_snoc. destruct (PeanoNat.Nat.eq_dec i n) as [->|D].
-        * rewrite (nth_set_same _ _ _ _ Hn') in H1. inversion H1. rewrite <- T. auto.
-        * rewrite nth_set_other, Ot in H1 by auto. left. eauto.
-      + intros c Ic. rewrite app_comm_cons in Ic. apply in_app_or in Ic.
+      + intros i q1 m1 c H1 Ic Tc. eapply Joined'; eauto.
+      + intros i q1 m1 H1. rewrite known_snoc. unfold Runs.kstep. simpl.
+        destruct (Others _ _ _ _ H1) as [[-> ->]|[D H2]].
+        * rewrite T. split; [|split].
+          -- intros C. right. split; auto.
+          -- intros C. destruct (has_acq m) eqn:Am; [left; auto|]. right. split; auto.
+             destruct (has_cur m') eqn:Cm; [left; now apply C'|right].
+             apply Got. unfold m', after_access in C, Cm.
+             destruct m, (is_overlooked (msg (loc b))), ac, (rd && is_passed (msg (loc b))); simpl in *; try discriminate; auto.
+          -- intros C. left. apply Kr. unfold m', after_access in C.
+             destruct m, (is_overlooked (msg (loc b))), ac, (rd && is_passed (msg (loc b))); simpl in *; try discriminate; auto.
+        * destruct (Nk _ _ _ H2) as (A & B & C). split; [|split]; left; auto.
+      + intros c Ic Ac. rewrite app_comm_cons in Ic. apply in_app_or in Ic.
         assert (Nw : wr = false -> ~ isW b) by (intros -> W; apply Ew in W; discriminate).
         destruct Ic as [Ic|[<-|[]]].
-        * destruct (Nt c Ic) as [A B]. unfold upd. destruct (Pos.eqb_spec (loc c) (loc b)) as [Eq|D]; auto.
+        * destruct (Nt c Ic Ac) as [A B]. unfold upd. destruct (Pos.eqb_spec (loc c) (loc b)) as [Eq|D]; auto.
           rewrite <- Eq. unfold touch. destruct wr; [split; [discriminate|auto]|].
           destruct (lev (loc c)); split; auto; try discriminate; intros W; specialize (B W); discriminate.
         * rewrite upd_same. unfold touch. destruct wr; [split; [discriminate|auto]|].
           split; [destruct (lev (loc b)); discriminate|]. intros W. destruct (Nw eq_refl W).
       + intros x Hx. rewrite known_snoc. unfold Runs.kstep. simpl. unfold upd in Hx. destruct (Pos.eqb_spec x (loc b)) as [Eq|D].
         * unfold pass in Hx. destruct wr.
-          -- left. assert (m' = Knows) by (destruct (msg (loc b)); try discriminate; destruct m'; try discriminate; reflexivity).
-             split; [now apply Ew|]. split; [exact Eq|]. now apply Km.
+          -- left. split; [now apply Ew|]. split; [exact Eq|]. rewrite Eq.
+             assert (Cases : has_rel m = true \/ (re = true /\ has_cur m' = true) \/ rd && is_passed (msg (loc b)) = true).
+             { destruct (has_rel m); auto. destruct re, (has_cur m'); auto; destruct rd; auto;
+                 destruct (msg (loc b)); simpl in *; try discriminate; auto. }
+             destruct Cases as [C|[[-> C]|C]].
+             ++ left. rewrite T. auto.
+             ++ right. left. split; [now apply Ere|]. rewrite T. now apply C'.
+             ++ right. right. now apply Got.
           -- right. rewrite Eq. split; [|auto]. intros [W _]. apply Ew in W. discriminate.
         * right. split; [|auto]. intros [_ Eq]. contradiction.
       + intros x Hx. unfold upd in Hx. destruct (Pos.eqb_spec x (loc b)) as [Eq|D]; auto.
-        rewrite Eq. apply No. unfold pass in Hx. destruct wr; auto. destruct (msg (loc b)), m'; try discriminate; auto.
+        rewrite Eq. apply No. unfold pass in Hx. destruct wr; auto.
+        destruct (msg (loc b)), (has_rel m || re && has_cur m' || rd && is_passed (msg (loc b))); try discriminate; auto;
+          destruct (has_rel m || _ || _); discriminate.
       + unfold upd. destruct (Pos.eqb_spec x0 (loc b)) as [Eq|D]; auto. rewrite <- Eq, Nv. destruct wr; reflexivity.
   Qed.
 
@@ -430,7 +500,8 @@ Section Following.
   Hypothesis Joined_e : exists f, In f (w' :: k2) /\ tid X f = tid X e.
   Hypothesis Stale : isR e -> exists w, last_write k1 (loc e) w /\ read_val _ _ (lab X e) = value_of w.
   Hypothesis No_update : isW e -> ~ isR w'.
-  Hypothesis Ignorant : ~ fst (known k2) (tid X e).
+  Hypothesis Ignorant : ~ cur _ _ (known k2) (tid X e).
+  Hypothesis Accesses_e : accesses e.
 
   Theorem follows : coverable (net_of P).
   Proof.
@@ -442,25 +513,25 @@ Section Following.
       exfalso. destruct (first_shape k e [] x) as (_ & _ & _ & Hn); auto.
       assert (I := in_history (First x) f k). rewrite Hn in I. apply I; [apply in_or_app; auto|congruence].
     - destruct (go _ _ _ _ _ _ _ _ _ Rd T Last R) as (ed & ths' & q & m & Ie & Le & R' & Hn & Hn' & _ & _).
-      assert (m = Joined).
-      { destruct m; auto; exfalso.
-        - apply (joined _ _ _ _ No n q Apart f); auto. congruence.
-        - apply Ignorant. rewrite T. eapply knowing; eauto. }
-      subst m.
-      assert (Kn : In (loc e) locs).
-      { pose proof (proj2 (check_program_sound P checked)) as Known. apply (Known ed); auto. unfold place_of.
-        destruct (does ed); simpl in Le; inversion Le; reflexivity. }
+      assert (Nm : m <> Apart) by (apply (joined _ _ _ _ No n q m f); auto; congruence).
+      assert (Nc : has_cur m = false).
+      { destruct (has_cur m) eqn:C; auto. exfalso. apply Ignorant. rewrite T.
+        exact (proj1 (knowing _ _ _ _ No _ _ _ Hn) C). }
+      destruct (fence_or_access ed e Ie Le) as [(fa & fr & _ & Nb & _)|[_ Kn]]; [contradiction|].
       eapply last_step with (x := loc e) (u := u) (v := v); eauto.
       + rewrite Same. apply No.
-      + apply edge_in with ed; auto. unfold edge_moves.
+      + intros t It. apply edge_in with ed; auto. revert It. unfold edge_moves.
         assert (Vr : isR e -> read_val _ _ (lab X e) = v).
         { intros Re. destruct (Stale Re) as (w & Lw & ->). symmetry. apply Hv. now rewrite <- Same. }
         assert (Uw : isW e -> u = false).
         { intros We. destruct u; auto. destruct (No_update We). auto. }
         unfold reads, writes, place_of in *.
-        destruct (does ed) as [|y c|y c|y c c'] eqn:De; simpl in Le; inversion Le as [Lx]; rewrite <- Lx in Vr, Uw; cbn [at_loc read_val is_read is_write] in *.
-        * rewrite Vr by exact I. apply in_or_app. right. destruct u; simpl; auto.
-        * rewrite Uw by exact I. apply in_flat_map. exists v. split; [rewrite <- Same in Iv; rewrite <- Lx in Iv; exact Iv|]. apply in_or_app. right. simpl. auto.
-        * rewrite Vr by exact I. rewrite Uw by exact I. apply in_or_app. right. simpl. auto.
+        destruct (does ed) as [|y c a|y c a|y c c' a a'|a a'] eqn:De; simpl in Le; inversion Le as [Lx]; rewrite <- Lx in Vr, Uw;
+          cbn [at_loc read_val is_read is_write] in *; intros It.
+        * rewrite Vr by exact I. apply in_or_app. right. apply in_or_app. destruct u; auto.
+        * rewrite Uw in It by exact I. apply in_flat_map. exists v. split; [rewrite <- Same in Iv; rewrite <- Lx in Iv; exact Iv|].
+          apply in_or_app. auto.
+        * rewrite Vr by exact I. rewrite Uw in It by exact I. apply in_or_app. auto.
+        * destruct Accesses_e as [A|A]; unfold Runs.isR, Runs.isW in A; rewrite <- Lx in A; destruct A.
   Qed.
 End Following.

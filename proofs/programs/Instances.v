@@ -2,14 +2,14 @@
     is not robust, so that its net covers its target. *)
 From Coq Require Import List NArith ZArith Bool FMapPositive Relations Permutation.
 Import ListNotations.
-From Palisade Require Import Net Maps LastEvent Runs Omega Downward Programs AttackNet Start RobustRA.
+From Palisade Require Import Net Maps LastEvent Runs Omega Downward Programs AttackNet Start Robust.
 Local Open Scope positive_scope.
 
 (** * A location that any number of threads read and write *)
 
 Definition one_location := {|
-  edges := [{| source := 1; does := Store 1 2; target := 1 |}; {| source := 1; does := Load 1 1; target := 1 |};
-            {| source := 1; does := Load 1 2; target := 1 |}; {| source := 1; does := Update 1 2 1; target := 1 |}];
+  edges := [{| source := 1; does := Store 1 2 true; target := 1 |}; {| source := 1; does := Load 1 1 true; target := 1 |};
+            {| source := 1; does := Load 1 2 true; target := 1 |}; {| source := 1; does := Update 1 2 1 true true; target := 1 |}];
   memory := [(1, 1)]; fixed := []; unbounded := [1] |}.
 
 (** The certificate: any number of threads that are apart and any number that know; none that has joined without knowing. *)
@@ -34,8 +34,8 @@ Qed.
 (** * Store buffering *)
 
 Definition buffering := {|
-  edges := [{| source := 1; does := Store 1 2; target := 2 |}; {| source := 2; does := Load 2 1; target := 3 |};
-            {| source := 4; does := Store 2 2; target := 5 |}; {| source := 5; does := Load 1 1; target := 6 |}];
+  edges := [{| source := 1; does := Store 1 2 true; target := 2 |}; {| source := 2; does := Load 2 1 true; target := 3 |};
+            {| source := 4; does := Store 2 2 true; target := 5 |}; {| source := 5; does := Load 1 1 true; target := 6 |}];
   memory := [(1, 1); (2, 1)]; fixed := [1; 4]; unbounded := [] |}.
 
 Inductive event := ix | iy | wx | ry | wy | rx.
@@ -44,8 +44,10 @@ Definition rf_b a b := match a, b with iy, ry | ix, rx => true | _, _ => false e
 Definition mo_b a b := match a, b with ix, wx | iy, wy => true | _, _ => false end.
 Definition fr_b a b := match a, b with ry, wy | rx, wx => true | _, _ => false end.
 
-Definition read_1 x : access := {| is_read := True; is_write := False; at_loc := x; read_val := 1; written := 1 |}.
-Definition write_2 x : access := {| is_read := False; is_write := True; at_loc := x; read_val := 1; written := 2 |}.
+Definition read_1 x : access := {| is_read := True; is_write := False; at_loc := x; read_val := 1; written := 1;
+  acquires := true = true; releases := False |}.
+Definition write_2 x : access := {| is_read := False; is_write := True; at_loc := x; read_val := 1; written := 2;
+  acquires := False; releases := true = true |}.
 
 Definition both_overlook : execution event := {|
   tid := fun a => match a with ix => First 1 | iy => First 2 | wx | ry => Thread 0 | wy | rx => Thread 1 end;
@@ -79,30 +81,39 @@ Proof.
     { right. exists 1. simpl. auto. }
     destruct l1 as [|? l1]; simpl in H; [injection H as <- _|injection H as <- H].
     { exists 1. split; [reflexivity|].
-      apply can_access with (e := {| source := 1; does := Store 1 2; target := 2 |}); simpl; auto. constructor. }
+      apply can_access with (e := {| source := 1; does := Store 1 2 true; target := 2 |}); simpl; auto. constructor. }
     destruct l1 as [|? l1]; simpl in H; [injection H as <- _|injection H as <- H].
     { exists 1. split; [reflexivity|].
-      apply can_access with (e := {| source := 1; does := Store 1 2; target := 2 |}); simpl; auto.
-      apply can_access with (e := {| source := 2; does := Load 2 1; target := 3 |}); simpl; auto. constructor. }
+      apply can_access with (e := {| source := 1; does := Store 1 2 true; target := 2 |}); simpl; auto.
+      apply can_access with (e := {| source := 2; does := Load 2 1 true; target := 3 |}); simpl; auto. constructor. }
     destruct l1 as [|? l1]; simpl in H; [injection H as <- _|injection H as <- H].
     { exists 4. split; [reflexivity|].
-      apply can_access with (e := {| source := 4; does := Store 2 2; target := 5 |}); simpl; auto. constructor. }
+      apply can_access with (e := {| source := 4; does := Store 2 2 true; target := 5 |}); simpl; auto. constructor. }
     destruct l1 as [|? l1]; simpl in H; [injection H as <- _|injection H as <- H].
     { exists 4. split; [reflexivity|].
-      apply can_access with (e := {| source := 4; does := Store 2 2; target := 5 |}); simpl; auto.
-      apply can_access with (e := {| source := 5; does := Load 1 1; target := 6 |}); simpl; auto 6. constructor. }
+      apply can_access with (e := {| source := 4; does := Store 2 2 true; target := 5 |}); simpl; auto.
+      apply can_access with (e := {| source := 5; does := Load 1 1 true; target := 6 |}); simpl; auto 6. constructor. }
     destruct l1; discriminate.
 Qed.
 
 Lemma fr_is_fr P a b : frel event (rf both_overlook) (mo both_overlook) P a b -> fr_b a b = true.
 Proof. intros (w & _ & R & M & _). cbn in *. destruct w, a, b; cbn in *; congruence. Qed.
 
-Lemma listed_consistent : RA_consistent both_overlook listed.
+Lemma listed_consistent : C11_consistent both_overlook listed.
 Proof.
-  assert (Hb : forall P a b, hb event (po both_overlook) (rf both_overlook) P a b -> po_b a b || rf_b a b = true).
-  { intros P a b H. induction H as [x y (_ & _ & [C|C])|x y z _ I1 _ I2]; cbn in *.
-    - now rewrite C.
-    - rewrite C. apply orb_true_r.
+  (* there are no updates, so release sequences are single writes *)
+  assert (Sy : forall P a b, sync location value event (lab both_overlook) (po both_overlook) (rf both_overlook) P a b ->
+    rf_b a b = true).
+  { intros P a b (g & w & r & (_ & _ & A) & S & R & _ & (_ & _ & B)).
+    assert (Ac : forall c, accesses location value event (lab both_overlook) c)
+      by (intros []; unfold accesses, isR, isW; cbn; tauto).
+    destruct A as [[-> _]|[N _]]; [|destruct (N (Ac a))]. destruct B as [[<- _]|[N _]]; [|destruct (N (Ac b))].
+    destruct S as [_ _|w u _ _ R' W]; [exact R|]. cbn in R'. unfold isW in W. destruct w, u; cbn in *; try discriminate; tauto. }
+  assert (Hb : forall P a b, hb event (po both_overlook)
+    (sync location value event (lab both_overlook) (po both_overlook) (rf both_overlook)) P a b -> po_b a b || rf_b a b = true).
+  { intros P a b H. induction H as [x y (_ & _ & [C|C])|x y z _ I1 _ I2].
+    - cbn in C. now rewrite C.
+    - rewrite (Sy _ _ _ C). apply orb_true_r.
     - destruct x, y, z; cbn in *; congruence. }
   assert (Ec : forall P a b, eco event (rf both_overlook) (mo both_overlook) P a b -> rf_b a b || mo_b a b || fr_b a b = true).
   { intros P a b H. induction H as [x y (_ & _ & [C|[C|C]])|x y z _ I1 _ I2]; try apply fr_is_fr in C; cbn in *.

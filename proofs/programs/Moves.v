@@ -106,17 +106,17 @@ Section Moves.
     amount (map at_spot ths) p + amount (flat_map (location_spots mem lev msg) locs) p + amount control p.
   Proof. unfold spots. rewrite !amount_app. lia. Qed.
 
-  (** What an edge does where memory holds [v]: whether it reads, whether it writes, and what it leaves. *)
-  Inductive performs : action -> bool -> bool -> location -> value -> value -> Prop :=
-  | performs_load x v : performs (Load x v) true false x v v
-  | performs_store x v v' : In v (values_of P x) -> performs (Store x v') false true x v v'
-  | performs_update x v v' : performs (Update x v v') true true x v v'.
+  (** What an edge does where memory holds [v]: whether it reads, writes, acquires and releases, and what it leaves. *)
+  Inductive performs : action -> bool -> bool -> bool -> bool -> location -> value -> value -> Prop :=
+  | performs_load x v a : performs (Load x v a) true false a false x v v
+  | performs_store x v v' r : In v (values_of P x) -> performs (Store x v' r) false true false r x v v'
+  | performs_update x v v' a r : performs (Update x v v' a r) true true a r x v v'.
 
   Lemma edge_in e t : In e (edges P) -> In t (edge_moves (known_values P) e) -> In t (transitions (net_of P)).
   Proof. intros. simpl. rewrite collect_flat_map. apply in_flat_map. eauto. Qed.
 
-  Lemma access_in e r w x v v' t : In e (edges P) -> performs (does e) r w x v v' ->
-    In t (access_moves r w x v v' (source e) (target e)) -> In t (transitions (net_of P)).
+  Lemma access_in e r w ac re x v v' t : In e (edges P) -> performs (does e) r w ac re x v v' ->
+    In t (access_moves r w ac re x v v' (source e) (target e)) -> In t (transitions (net_of P)).
   Proof.
     intros Ie Pf It. apply edge_in with e; auto. unfold edge_moves.
     inversion Pf; subst; apply in_or_app || apply in_flat_map; auto.
@@ -140,16 +140,28 @@ Section Moves.
     intros R Hn Ie De <-. destruct (threads_split _ _ _ _ Hn) as (other & A & B).
     eapply fire with (a := [At (source e) m]) (b := [At (target e) m]); [exact R| |].
     - apply edge_in with e; auto. unfold edge_moves. rewrite De. apply in_map_iff. exists m. split; auto.
-      destruct m; simpl; auto.
+      destruct m; simpl; auto 6.
+    - intros p. exists (other p + amount (flat_map (location_spots mem lev msg) locs) p + amount control p).
+      rewrite !amount_spots, A, B, !amount_cons, amount_nil. lia.
+  Qed.
+
+  Lemma fence_step ths mem lev msg control n q m e a r : reach ths mem lev msg control ->
+    nth_error ths n = Some (q, m) -> In e (edges P) -> does e = Fence a r -> source e = q ->
+    reach (set_nth n (target e, after_fence a r m) ths) mem lev msg control.
+  Proof.
+    intros R Hn Ie De <-. destruct (threads_split _ _ _ _ Hn) as (other & A & B).
+    eapply fire with (a := [At (source e) m]) (b := [At (target e) (after_fence a r m)]); [exact R| |].
+    - apply edge_in with e; auto. unfold edge_moves. rewrite De. apply in_map_iff. exists m. split; auto.
+      destruct m; simpl; auto 6.
     - intros p. exists (other p + amount (flat_map (location_spots mem lev msg) locs) p + amount control p).
       rewrite !amount_spots, A, B, !amount_cons, amount_nil. lia.
   Qed.
 
   (** The three kinds of accesses, by what is noted about the location. *)
-  Lemma access_step ths mem lev msg n e m r w x v v' control m' l s control' a b :
+  Lemma access_step ths mem lev msg n e m r w ac re x v v' control m' l s control' a b :
     reach ths mem lev msg control ->
-    nth_error ths n = Some (source e, m) -> In e (edges P) -> performs (does e) r w x v v' -> In x locs -> mem x = v ->
-    In (moves a b) (access_moves r w x v v' (source e) (target e)) ->
+    nth_error ths n = Some (source e, m) -> In e (edges P) -> performs (does e) r w ac re x v v' -> In x locs -> mem x = v ->
+    In (moves a b) (access_moves r w ac re x v v' (source e) (target e)) ->
     (forall p, exists rest,
        one (At (source e) m) p + (one (Holds x v) p + one (Touched x (lev x)) p + one (Says x (msg x)) p) + amount control p =
          amount a p + rest /\
@@ -164,9 +176,9 @@ Section Moves.
     rewrite !amount_spots, A, B, C, D, Mx. lia.
   Qed.
 
-  Lemma before_step ths mem lev msg n e r w x v v' :
+  Lemma before_step ths mem lev msg n e r w ac re x v v' :
     reach ths mem lev msg [Before] -> nth_error ths n = Some (source e, Apart) -> In e (edges P) ->
-    performs (does e) r w x v v' -> In x locs -> mem x = v ->
+    performs (does e) r w ac re x v v' -> In x locs -> mem x = v ->
     reach (set_nth n (target e, Apart) ths) (upd mem x v') (upd lev x (lev x)) (upd msg x (msg x)) [Before].
   Proof.
     intros R Hn Ie Pf Ix Mx. eapply access_step; eauto.
@@ -174,9 +186,9 @@ Section Moves.
     - intros p. exists (one (Touched x (lev x)) p + one (Says x (msg x)) p). rewrite !amount_cons, amount_nil. lia.
   Qed.
 
-  Lemma guess_step ths mem lev msg n e r x v v' :
+  Lemma guess_step ths mem lev msg n e r ac re x v v' :
     reach ths mem lev msg [Before] -> nth_error ths n = Some (source e, Apart) -> In e (edges P) ->
-    performs (does e) r true x v v' -> In x locs -> mem x = v -> lev x = Untouched -> msg x = Silent ->
+    performs (does e) r true ac re x v v' -> In x locs -> mem x = v -> lev x = Untouched -> msg x = Silent ->
     reach (set_nth n (target e, Knows) ths) (upd mem x v') (upd lev x WasWritten) (upd msg x Overlooked) [Behind v r].
   Proof.
     intros R Hn Ie Pf Ix Mx Lx Sx. eapply access_step; eauto.
@@ -184,30 +196,32 @@ Section Moves.
     - intros p. exists 0. rewrite Lx, Sx, !amount_cons, amount_nil. lia.
   Qed.
 
-  Lemma after_step ths mem lev msg n e m r w x v v' control :
+  Lemma after_step ths mem lev msg n e m r w ac re x v v' control :
     reach ths mem lev msg control -> nth_error ths n = Some (source e, m) -> In e (edges P) ->
-    performs (does e) r w x v v' -> In x locs -> mem x = v -> joins w m (lev x) = true ->
-    reach (set_nth n (target e, learn r m (msg x)) ths) (upd mem x v') (upd lev x (touch w (lev x)))
-      (upd msg x (pass w (learn r m (msg x)) (msg x))) control.
+    performs (does e) r w ac re x v v' -> In x locs -> mem x = v -> joins w m (lev x) = true ->
+    reach (set_nth n (target e, after_access r ac m (msg x)) ths) (upd mem x v') (upd lev x (touch w (lev x)))
+      (upd msg x (pass r w re m (after_access r ac m (msg x)) (msg x))) control.
   Proof.
     intros R Hn Ie Pf Ix Mx J. eapply access_step; eauto.
-    - unfold access_moves. right. apply in_or_app. right. apply in_flat_map. exists m. split; [destruct m; simpl; auto|].
+    - unfold access_moves. right. apply in_or_app. right. apply in_flat_map. exists m. split; [destruct m; simpl; auto 6|].
       apply in_flat_map. exists (lev x). split; [destruct (lev x); simpl; auto|]. rewrite J.
       apply in_map_iff. exists (msg x). split; [reflexivity|]. destruct (msg x); simpl; auto.
     - intros p. exists (amount control p). rewrite !amount_cons, amount_nil. lia.
   Qed.
 
   (** The last event covers the target. *)
-  Lemma last_step ths mem lev msg n q x v u : reach ths mem lev msg [Behind v u] ->
-    nth_error ths n = Some (q, Joined) -> In x locs -> msg x = Overlooked ->
-    In (last_moves q x v u) (transitions (net_of P)) -> coverable (net_of P).
+  Lemma last_step ths mem lev msg n q m x v u : reach ths mem lev msg [Behind v u] ->
+    nth_error ths n = Some (q, m) -> m <> Apart -> has_cur m = false -> In x locs -> msg x = Overlooked ->
+    (forall t, In t (last_moves q x v u) -> In t (transitions (net_of P))) -> coverable (net_of P).
   Proof.
-    intros R Hn Ix Sx It. destruct (threads_split _ _ _ _ Hn) as (other & A & B).
+    intros R Hn Hm Nc Ix Sx It. destruct (threads_split _ _ _ _ Hn) as (other & A & B).
     destruct (locations_split locs x mem lev msg distinct Ix) as (other' & C & D).
     exists (fun p => one Success p + other p + one (Holds x (mem x)) p + one (Touched x (lev x)) p + other' p), (tokens [Success]).
     split; [|split].
-    - eapply reach_fire; [exact R|exact It|]. intros p. unfold last_moves.
-      rewrite amount_moves_pre, amount_moves_post, amount_spots, A, C, Sx, !amount_cons, amount_nil. lia.
+    - eapply reach_fire with (t := moves [At q m; Says x Overlooked; Behind v u] [Success]); [exact R| |].
+      + apply It. unfold last_moves. apply in_map_iff. exists m. split; auto.
+        destruct m; simpl in *; try discriminate; auto; congruence.
+      + intros p. rewrite amount_moves_pre, amount_moves_post, amount_spots, A, C, Sx, !amount_cons, amount_nil. lia.
     - simpl. auto.
     - intros p. change (get (tokens [Success]) p) with (amount [Success] p). rewrite amount_cons, amount_nil. lia.
   Qed.

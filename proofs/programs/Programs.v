@@ -1,5 +1,5 @@
-(** Programs for any number of threads, and their release/acquire graphs. A reader of the claim has to trust this file,
-    [graph] in models/Runs.v, and [RA] and [SC] in models/LastEvent.v. *)
+(** Programs for any number of threads, and their C11 graphs: accesses are relaxed, acquire or release, fences acquire or
+    release. A reader of the claim has to trust this file, [graph] and [sync] in models/Runs.v, and [consistent] and [SC] in models/LastEvent.v. *)
 From Coq Require Import List NArith Bool Permutation.
 Import ListNotations.
 From Palisade Require Import LastEvent Sorting Runs.
@@ -14,9 +14,10 @@ Definition state := positive.
 
 Inductive action :=
 | Internal
-| Load (x : location) (v : value)                (* finds [v] *)
-| Store (x : location) (v : value)
-| Update (x : location) (v v' : value).          (* finds [v] and leaves [v'] in one step *)
+| Load (x : location) (v : value) (acquire : bool)                     (* finds [v] *)
+| Store (x : location) (v : value) (release : bool)
+| Update (x : location) (v v' : value) (acquire release : bool)        (* finds [v] and leaves [v'] in one step *)
+| Fence (acquire release : bool).
 
 Record edge := { source : state; does : action; target : state }.
 
@@ -34,13 +35,18 @@ Definition instance (P : program) (threads : list state) : Prop :=
 
 Definition access := label location value.
 
-(** The label of an access; an access that does not read (or write) has an arbitrary value there. *)
+(** The label of an access or a fence; what does not read (or write) has an arbitrary value there, a fence an arbitrary location. *)
 Definition label_of (a : action) : option access :=
   match a with
   | Internal => None
-  | Load x v => Some {| is_read := True; is_write := False; at_loc := x; read_val := v; written := xH |}
-  | Store x v => Some {| is_read := False; is_write := True; at_loc := x; read_val := xH; written := v |}
-  | Update x v v' => Some {| is_read := True; is_write := True; at_loc := x; read_val := v; written := v' |}
+  | Load x v a => Some {| is_read := True; is_write := False; at_loc := x; read_val := v; written := xH;
+                          acquires := a = true; releases := False |}
+  | Store x v r => Some {| is_read := False; is_write := True; at_loc := x; read_val := xH; written := v;
+                           acquires := False; releases := r = true |}
+  | Update x v v' a r => Some {| is_read := True; is_write := True; at_loc := x; read_val := v; written := v';
+                                 acquires := a = true; releases := r = true |}
+  | Fence a r => Some {| is_read := False; is_write := False; at_loc := xH; read_val := xH; written := xH;
+                         acquires := a = true; releases := r = true |}
   end.
 
 (** From a state these accesses can be done, in this order. *)
@@ -56,7 +62,7 @@ Lemma thread_dec (a b : thread) : {a = b} + {a <> b}.
 Proof. decide equality; [apply Pos.eq_dec | apply PeanoNat.Nat.eq_dec]. Defined.
 
 Definition first_write (x : location) (v : value) : access :=
-  {| is_read := False; is_write := True; at_loc := x; read_val := xH; written := v |}.
+  {| is_read := False; is_write := True; at_loc := x; read_val := xH; written := v; acquires := False; releases := False |}.
 
 Definition behaviour (P : program) (threads : list state) (t : thread) (h : list access) : Prop :=
   match t with
@@ -81,7 +87,6 @@ Definition writes {E} (X : execution E) (a : E) := is_write _ _ (lab X a).
 Definition place_of {E} (X : execution E) (a : E) := at_loc _ _ (lab X a).
 
 Record well_formed {E} (X : execution E) : Prop := {
-  accesses : forall a, reads X a \/ writes X a;
   po_tid : forall a b, po X a b -> tid X a = tid X b;
   po_total : forall a b, tid X a = tid X b -> a = b \/ po X a b \/ po X b a;
   rf_write : forall a b, rf X a b -> writes X a;
@@ -100,13 +105,15 @@ Record well_formed {E} (X : execution E) : Prop := {
 Definition graph_of {E} (P : program) (threads : list state) (X : execution E) (l : list E) : Prop :=
   Runs.graph thread location value (behaviour P threads) E (tid X) (lab X) (po X) (rf X) thread_dec l.
 
-Definition RA_consistent {E} (X : execution E) (l : list E) : Prop :=
-  RA E (po X) (rf X) (mo X) (writes X) (events E l).
+(** Consistency of C11 as of 2020 (RC20 of Margalit and Lahav) for these accesses. Where all accesses acquire and release, it is
+    release/acquire. *)
+Definition C11_consistent {E} (X : execution E) (l : list E) : Prop :=
+  consistent E (po X) (rf X) (mo X) (writes X) (sync location value E (lab X) (po X) (rf X)) (events E l).
 Definition SC_consistent {E} (X : execution E) (l : list E) : Prop :=
   SC E (po X) (rf X) (mo X) (events E l).
 
-(** * The claim: whatever the number of threads, release/acquire allows nothing that SC does not. *)
+(** * The claim: whatever the number of threads, C11 allows nothing that SC does not. *)
 Definition robust (P : program) : Prop :=
   forall threads, instance P threads ->
   forall (E : Type) (X : execution E) (l : list E),
-  well_formed X -> graph_of P threads X l -> RA_consistent X l -> SC_consistent X l.
+  well_formed X -> graph_of P threads X l -> C11_consistent X l -> SC_consistent X l.

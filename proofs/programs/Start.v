@@ -5,7 +5,7 @@ From Palisade Require Import Net Maps Programs AttackNet Moves.
 
 (** Locations are listed once, and no other is accessed. *)
 Definition location_of (a : action) : option location :=
-  match a with Internal => None | Load x _ | Store x _ | Update x _ _ => Some x end.
+  match a with Internal | Fence _ _ => None | Load x _ _ | Store x _ _ | Update x _ _ _ _ => Some x end.
 
 Fixpoint listed_once (l : list location) (seen : M.t unit) : option (M.t unit) :=
   match l with

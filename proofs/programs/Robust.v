@@ -1,4 +1,4 @@
-(** Robustness against release/acquire, end to end: evidence that the net of a program covers no target shows that the
+(** Robustness against C11 (relaxed, acquire and release; fences), end to end: evidence that the net of a program covers no target shows that the
     program is robust, for any number of threads. *)
 From Coq Require Import List NArith ZArith Bool FMapPositive Classical.
 Import ListNotations.
@@ -7,10 +7,12 @@ From Palisade Require Import Net Maps LastEvent Sorting Runs Downward Invariant 
 Theorem uncoverable_robust P : check_program P = true -> ~ coverable (net_of P) -> robust P.
 Proof.
   intros C U threads Inst E X l WF G R. apply NNPP. intros N. apply U.
-  destruct WF as [Acc Pt Ptot Rw Rr Rl Rv Rf Mw Ml Mt Mi Mtot Mf] eqn:Q. clear Q.
+  destruct WF as [Pt Ptot Rw Rr Rl Rv Rf Mw Ml Mt Mi Mtot Mf] eqn:Q. clear Q.
   destruct (not_robust_success thread location value (behaviour P threads) E (tid X) (lab X) (po X) (rf X) (mo X)
-    Pt Ptot Rw Rl Rv Rf Mw Ml Mt Mi Mtot thread_dec Acc l G R N)
+    Pt Ptot Rw Rl Rv Rf Mw Ml Mt Mi Mtot thread_dec Rr l G R N)
     as (k1 & w' & k2 & e & (Run & Ww & Le & J & Pr & Jo & St & Nu & Ig) & Fw & ND & Ov).
+  assert (Ae : Runs.accesses location value E (lab X) e).
+  { destruct Ov as [M|(w & R' & _)]; [right; now destruct (Mw _ _ M)|left; exact (Rr _ _ R')]. }
   eapply (follows P C threads Inst E X WF k1 k2 w' e); eauto.
 Qed.
 

@@ -102,9 +102,11 @@ type automata = {
   may_hold : (int, (int, unit) Hashtbl.t) Hashtbl.t;   (* values that a location may hold *)
   states : (int * int * int array, int) Hashtbl.t;     (* states of threads, numbered from 1 *)
   mutable edges : (int * Proved.action * int) list;
+  mutable count : int;                                 (* how many edges there are *)
   mutable grew : bool }
 
-let most_states = 1 lsl 20
+let most_states = 1 lsl 17
+let most_edges = 1 lsl 18
 
 let wrapped a n = let m = a.greatest + 1 in ((n mod m) + m) mod m
 let values a x = Hashtbl.fold (fun v () l -> v :: l) (Hashtbl.find a.may_hold x) []
@@ -117,17 +119,30 @@ let place a x = match Hashtbl.find_opt a.places x with Some p -> p | None -> ref
 let coq_value v = Numbers.pos_of_int (v + 1)
 let coq_place = Numbers.pos_of_int
 
-(* The state of thread kind [kind] at [pc], after instructions without accesses are done; several where it may choose. *)
-let rec settle a code local pc locals visited =
-  if visited > Array.length code then []                (* it loops without an access: nothing more comes of it *)
-  else match code.(pc) with
+(* The places of a thread's next accesses, after instructions without accesses; several where it may choose, none where it
+   goes on for ever without one. *)
+let most_steps = 1 lsl 16
+
+let settle a code local pc locals =
+  let seen = Hashtbl.create 8 and left = Stack.create () and found = ref [] in
+  let visit pc locals =
+    if not (Hashtbl.mem seen (pc, locals)) then begin
+      if Hashtbl.length seen > most_steps then refuse "a thread does more than %d steps between two accesses" most_steps;
+      Hashtbl.add seen (pc, locals) ();
+      Stack.push (pc, locals) left end in
+  visit pc locals;
+  while not (Stack.is_empty left) do
+    let pc, locals = Stack.pop left in
+    match code.(pc) with
     | Set (x, e, next) ->
-      let locals' = Array.copy locals in
-      locals'.(x) <- wrapped a (value locals local e);
-      settle a code local next locals' (if locals' = locals then visited + 1 else visited)
-    | Test (e, yes, no) -> settle a code local (if value locals local e <> 0 then yes else no) locals (visited + 1)
-    | Choice all -> List.concat_map (fun next -> settle a code local next locals (visited + 1)) all
-    | Access _ | Stop -> [ pc, locals ]
+      let changed = Array.copy locals in
+      changed.(x) <- wrapped a (value locals local e);
+      visit next changed
+    | Test (e, yes, no) -> visit (if value locals local e <> 0 then yes else no) locals
+    | Choice all -> List.iter (fun next -> visit next locals) all
+    | Access _ | Stop -> found := (pc, locals) :: !found
+  done;
+  !found
 
 (* The accesses that a thread may do: the action, the local that gets a value, that value. *)
 let accesses a local locals s =
@@ -177,7 +192,7 @@ let explore a kind (thread : Tpl.thread) =
       Queue.add (n, pc, locals) waiting;
       n
   and waiting = Queue.create () in
-  let starts = List.map enter (settle a code local start (Array.of_list (List.map (fun (_, v) -> wrapped a v) thread.locals)) 0) in
+  let starts = List.map enter (settle a code local start (Array.of_list (List.map (fun (_, v) -> wrapped a v) thread.locals))) in
   while not (Queue.is_empty waiting) do
     let n, pc, locals = Queue.pop waiting in
     match code.(pc) with
@@ -185,8 +200,12 @@ let explore a kind (thread : Tpl.thread) =
       List.iter (fun (action, into, v) ->
         let locals' = Array.copy locals in
         (match into with Some x -> locals'.(local x) <- v | None -> ());
-        List.iter (fun state -> let target = enter state in a.edges <- (n, action, target) :: a.edges)
-          (settle a code local next locals' 0)) (accesses a local locals s)
+        List.iter (fun state ->
+          let target = enter state in
+          a.count <- a.count + 1;
+          if a.count > most_edges then refuse "a program of more than %d edges is not checked" most_edges;
+          a.edges <- (n, action, target) :: a.edges)
+          (settle a code local next locals')) (accesses a local locals s)
     | _ -> ()
   done;
   starts
@@ -194,7 +213,7 @@ let explore a kind (thread : Tpl.thread) =
 (* The program; with [any], any number of threads of each kind. *)
 let program (p : Tpl.t) ~release_acquire ~any =
   let a = { release_acquire; greatest = p.greatest; places = Hashtbl.create 16; may_hold = Hashtbl.create 16; states = Hashtbl.create 1000;
-            edges = []; grew = true } in
+            edges = []; count = 0; grew = true } in
   let rec uses_fence = function
     | Tpl.Sc_fence -> release_acquire
     | If (_, b, c) -> List.exists uses_fence b || List.exists uses_fence c
@@ -220,6 +239,7 @@ let program (p : Tpl.t) ~release_acquire ~any =
     a.grew <- false;
     Hashtbl.reset a.states;
     a.edges <- [];
+    a.count <- 0;
     let known = Hashtbl.create 8 in
     starts := List.map (fun (k, t) ->
       match Hashtbl.find_opt known k with

@@ -75,7 +75,7 @@ const CRATES: [(&str, &[&str]); 16] = [
 ];
 
 /// The rooms of crates that have several: the folder, the room, and the rooms beside it that it may use.
-const ROOMS: [(&str, &str, &[&str]); 14] = [
+const ROOMS: [(&str, &str, &[&str]); 15] = [
     ("crates/palisade-model/src", "limits", &[]),
     ("crates/palisade-model/src", "decide", &["limits"]),
     ("crates/palisade-model/src", "ordered", &[]),
